@@ -11,8 +11,8 @@ import (
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/prices"
 	"causeway/app/payments"
-	"causeway/app/quoting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -25,7 +25,6 @@ type env struct {
 	*apptest.Env
 	accounting *accounting.Service
 	payments   *payments.Service
-	quotes     *quoting.QuoteService
 }
 
 // newEnv builds an environment. Each edit runs before the workers start.
@@ -35,11 +34,10 @@ func newEnv(t *testing.T, edits ...func(*apptest.Env)) *env {
 	for _, edit := range edits {
 		edit(e.Env)
 	}
-	prices := market.New("test")
-	e.payments = payments.New(payments.Config{Store: e.Store, Jobs: e.Store, Rails: e.Rail, Clock: e.Clock, IDs: e.IDs, Log: e.Log, Committed: e.Committed.Notify})
-	e.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: e.Store, Market: prices, Rails: e.Rail, Clock: e.Clock, IDs: e.IDs,
-		Execute: e.payments.Execute, Committed: e.Committed.Notify})
-	e.accounting = accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.Pool()), Market: prices,
+	rates := market.New("test")
+	e.payments = payments.New(payments.Config{Store: e.Store, Jobs: e.Store, Rails: e.Rail, Clock: e.Clock, IDs: e.IDs, Log: e.Log,
+		Prices: prices.New(e.Store, rates, e.Clock), Committed: e.Committed.Notify})
+	e.accounting = accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.Pool()), Market: rates,
 		Clock: e.Clock, IDs: e.IDs, Committed: e.Committed.Notify})
 	e.Run(e.payments.Run)
 	return e
@@ -48,7 +46,7 @@ func newEnv(t *testing.T, edits ...func(*apptest.Env)) *env {
 // createQuote quotes dollars to a wallet with this address, which selects the outcome.
 func (e *env) createQuote(t *testing.T, address string, minor int64) quote.Quote {
 	t.Helper()
-	created, err := e.quotes.Create(t.Context(), e.QuoteRequest("USD", minor, e.NewWallet(address)), nil)
+	created, err := e.payments.CreateQuote(t.Context(), e.QuoteRequest("USD", minor, e.NewWallet(address)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver of the migrations
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/sirupsen/logrus"
@@ -24,7 +24,6 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
-	"causeway/adapters/rails/onus"
 	"causeway/adapters/rates/ecb"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
@@ -32,13 +31,11 @@ import (
 	"causeway/app/audit"
 	"causeway/app/customers"
 	"causeway/app/exports"
+	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/app/platforms"
-	"causeway/app/quoting"
 	"causeway/app/receivers"
-	"causeway/app/receiving"
 	"causeway/app/reconciliation"
-	"causeway/app/sandbox"
 	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/platform"
@@ -65,9 +62,6 @@ type app struct {
 	customers      *customers.Service
 	accounts       *accounts.Service
 	payments       *payments.Service
-	quotes         *quoting.QuoteService
-	sandbox        *sandbox.Service
-	incoming       *receiving.IncomingService
 	receivers      *receivers.Service
 	accounting     *accounting.Service
 	reconciliation *reconciliation.Service
@@ -121,37 +115,30 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	log := logrus.NewEntry(a.log)
 	byEnvironment := railsByEnvironment(systemClock{}, a.SandboxSpeed)
-	for environment, rail := range byEnvironment {
-		byEnvironment[environment] = &onus.Rail{Rail: rail, Log: log,
-			Deliver: func(ctx context.Context, p ports.Payout) (ports.Outcome, bool, error) {
-				return a.incoming.ReceiveInternal(ctx, p)
-			}}
-	}
 	rails := newRailSelector(a.db, byEnvironment)
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
+	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Committed: a.webhooks.Wake,
-		SettingsChanged: func() { a.quotes.InvalidateTerms() }})
+		Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Books: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
-	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Clock: systemClock{}, IDs: idGenerator,
-		Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
-	a.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: a.db, Market: marketRates, Rails: rails, Clock: systemClock{}, IDs: idGenerator,
-		Execute: a.payments.Execute, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
-	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, CurrentTerms: a.quotes.CurrentTerms, Clock: systemClock{}, IDs: idGenerator})
-	a.incoming = receiving.NewIncomingService(receiving.IncomingConfig{Store: a.db, Jobs: a.db, Rails: rails, RequestApproval: a.requestApproval, TransferOut: a.payments.TransferOutWithID, Clock: systemClock{}, IDs: idGenerator,
-		Counterparties: counterparties, Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
+		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator,
 		Committed: a.webhooks.Wake})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Committed: a.webhooks.Wake})
-	a.sandbox = sandbox.New(sandbox.Config{Store: a.db, Receiver: a.payments, Depositor: a.incoming, Clock: systemClock{}, IDs: idGenerator})
 }
 
-// requestApproval sends an event to the platform's endpoint once and waits for the response.
-func (a *app) requestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
+// approvals implements ports.Approvals with the webhooks of platforms.
+type approvals struct{ webhooks *webhooks.Service }
+
+// RequestApproval sends an event to the platform's endpoint once and waits for the response.
+func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
 	body, err := api.RenderEvent(e)
 	if err != nil {
 		return ports.WebhookResponse{}, err
@@ -185,7 +172,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: a.RequestTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
-		Quotes: a.quotes, Payments: a.payments, IncomingPayments: a.incoming, Receivers: a.receivers, Sandbox: a.sandbox, Webhooks: a.webhooks,
+		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, server.Build()
 }
@@ -208,7 +195,6 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	if workers {
 		running.Go(func() { a.payments.Run(workerCtx) })
 		running.Go(func() { a.customers.Run(workerCtx) })
-		running.Go(func() { a.incoming.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
 		running.Go(func() { a.runMaintenance(workerCtx) })

@@ -3,16 +3,13 @@ package payments_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
+	"causeway/app/internal/apptest"
 	"causeway/core/account"
-	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/lookup"
@@ -20,88 +17,29 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/transfer"
-	"causeway/ledger"
 	"causeway/ports"
 )
-
-// fundedAccount opens an account of a customer (zero: of the platform) and puts money in,
-// by a rail.
-func (h *env) fundedAccount(t testing.TB, owner ident.Customer, currency money.Currency, minor int64) account.Internal {
-	t.Helper()
-	opened, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, noon), h.platform.ID, owner, currency, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := ledger.Header{ID: uuid.New(), Platform: h.platform.ID, Effective: noon}
-	arrival := ledger.IncomingFunds{Partner: "rails/WIRE", To: quote.AccountPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}
-	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if minor > 0 {
-			if err := tx.Post(ctx, []ledger.Posting{ledger.Deposit(header, arrival)}); err != nil {
-				return err
-			}
-		}
-		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return opened
-}
-
-// prefundedQuote asks for a quote that an account pays.
-func (h *env) prefundedQuote(t testing.TB, from quote.Source, amount int64, to quote.Destination) quote.Quote {
-	t.Helper()
-	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Quote
-}
-
-func (h *env) execute(t testing.TB, q quote.Quote) quote.WithStatus {
-	t.Helper()
-	got, err := h.Execute(t.Context(), h.platform.ID, q.ID, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-// wantBalances compares the balances that were told of an account, in order.
-func (h *env) wantBalances(t testing.TB, of account.Internal, want ...int64) {
-	t.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var got []int64
-	for _, e := range h.events {
-		if held, ok := e.Resource.(account.WithBalance); ok && held.ID == of.ID && e.Name == event.InternalAccountBalanceUpdated {
-			got = append(got, held.Balance)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("told the balances %v of %s, want %v", got, of.Currency, want)
-	}
-}
 
 func TestExecute_FromAccount(t *testing.T) {
 	t.Parallel()
 	// An account pays when the quote is executed: what it held at the bank leaves by
 	// the rail of the payout, less fee and exchange.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", 50_000)
-	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 50_000)
+	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: env.NewWallet("spark1good").ID})
 
-	if got := h.execute(t, q); got.Status != quote.Processing || q.Reference != "" || q.Instructions != nil {
+	if got := env.execute(t, q); got.Status != quote.Processing || q.Reference != "" || q.Instructions != nil {
 		t.Errorf("%s, %+v", got.Status, q)
 	}
-	h.waitForState(t, q.Transaction, "COMPLETED")
+	env.WaitForState(q.Transaction, "COMPLETED")
 
-	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantBalances(t, dollars, 50_000-10050)
-	h.wantTrialBalance(t, map[string]int64{
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.wantNotifiedBalances(t, dollars, 50_000-10050)
+	env.WantBalances(map[string]int64{
 		"rails/WIRE USD": 50_000, quote.AccountPath(dollars) + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
 		"fx/position USD": -(10050 - q.Pricing.Fees), "fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
-	if _, err := h.Execute(t.Context(), h.platform.ID, q.ID, nil); !fault.Is(err, fault.QuoteAlreadyExecuted) {
+	if _, err := env.ExecuteQuote(t.Context(), env.Platform.ID, q.ID, nil); !fault.Is(err, fault.QuoteAlreadyExecuted) {
 		t.Errorf("executed again: %v", err)
 	}
 }
@@ -110,14 +48,14 @@ func TestExecute_FromPlatformAccount(t *testing.T) {
 	t.Parallel()
 	// The platform's own balance pays bitcoin to a customer's wallet, and the payment
 	// is the customer's.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, ident.Customer{}, "USD", 500)
-	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID, Customer: h.customer.ID}, 500, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	env := newEnv(t)
+	dollars := env.account(ident.Customer{}, "USD", 500)
+	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID, Customer: env.Customer.ID}, 500, quote.Destination{External: env.NewWallet("spark1good").ID})
 
-	h.execute(t, q)
-	done := h.waitForState(t, q.Transaction, "COMPLETED")
+	env.execute(t, q)
+	done := env.WaitForState(q.Transaction, "COMPLETED")
 
-	if done.Customer != h.customer.ID || done.PlatformCustomerID != "ana" {
+	if done.Customer != env.Customer.ID || done.PlatformCustomerID != "ana" {
 		t.Errorf("customer %s %q", done.Customer, done.PlatformCustomerID)
 	}
 }
@@ -126,18 +64,18 @@ func TestExecute_InternalPayment(t *testing.T) {
 	t.Parallel()
 	// From one account to another it is exchanged and has arrived; nothing is
 	// delivered, and no bank can return it.
-	h := newEnv(t)
-	dollars, euros := h.fundedAccount(t, h.customer.ID, "USD", 10050), h.fundedAccount(t, h.customer.ID, "EUR", 0)
-	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
+	env := newEnv(t)
+	dollars, euros := env.account(env.Customer.ID, "USD", 10050), env.account(env.Customer.ID, "EUR", 0)
+	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
 
-	if got := h.execute(t, q); got.Status != quote.Completed {
+	if got := env.execute(t, q); got.Status != quote.Completed {
 		t.Fatal(got.Status)
 	}
 
-	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	p := q.Pricing
-	h.wantBalances(t, dollars, 0)
-	h.wantBalances(t, euros, p.Received.Minor)
+	env.wantNotifiedBalances(t, dollars, 0)
+	env.wantNotifiedBalances(t, euros, p.Received.Minor)
 	want := map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -p.Fees, "fx/position USD": -(p.Sent.Minor - p.Fees - p.RoundingSent),
 		"fx/position EUR": p.Received.Minor, quote.AccountPath(euros) + " EUR": -p.Received.Minor,
@@ -145,22 +83,22 @@ func TestExecute_InternalPayment(t *testing.T) {
 	if p.RoundingSent > 0 {
 		want["income/rounding USD"] = -p.RoundingSent
 	}
-	h.wantTrialBalance(t, want)
+	env.WantBalances(want)
 }
 
 func TestReceive_JustInTimeToAccount(t *testing.T) {
 	t.Parallel()
 	// Dollars that a payer sends just in time become bitcoin on the customer's account.
-	h := newEnv(t)
-	bitcoin := h.fundedAccount(t, h.customer.ID, "BTC", 0)
-	q := h.prefundedQuote(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
+	env := newEnv(t)
+	bitcoin := env.account(env.Customer.ID, "BTC", 0)
+	q := env.quoteFrom(t, quote.Source{Customer: env.Customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
 
-	got, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil)
+	got, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil)
 
 	if err != nil || got.State.Status != transaction.Completed {
 		t.Fatalf("%s, %v", got.State, err)
 	}
-	h.wantTrialBalance(t, map[string]int64{
+	env.WantBalances(map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, quote.AccountPath(bitcoin) + " BTC": -q.Pricing.Received.Minor,
 	})
@@ -170,30 +108,30 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 	t.Parallel()
 	// What would not fit into the account that receives is not exchanged: a quote that an
 	// account pays stays as it is, and what a payer sent is kept as unmatched.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-	euros, bitcoin := h.fundedAccount(t, h.customer.ID, "EUR", account.MaxBalance-1), h.fundedAccount(t, h.customer.ID, "BTC", account.MaxBalance-1)
-	prefunded := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
-	justInTime := h.prefundedQuote(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 10050)
+	euros, bitcoin := env.account(env.Customer.ID, "EUR", account.MaxBalance-1), env.account(env.Customer.ID, "BTC", account.MaxBalance-1)
+	prefunded := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
+	justInTime := env.quoteFrom(t, quote.Source{Customer: env.Customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
 
-	_, err := h.Execute(t.Context(), h.platform.ID, prefunded.ID, nil)
+	_, err := env.ExecuteQuote(t.Context(), env.Platform.ID, prefunded.ID, nil)
 	if !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("executed: %v", err)
 	}
-	receipt := h.receipt(justInTime, "rails/RTP", 10050)
-	if _, err := h.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
+	receipt := env.receipt(justInTime, "rails/RTP", 10050)
+	if _, err := env.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("paid: %v", err)
 	}
-	if _, err := h.Receive(t.Context(), receipt, nil); err != nil { // told twice
+	if _, err := env.Receive(t.Context(), receipt, nil); err != nil { // told twice
 		t.Error(err)
 	}
 
 	for _, q := range []quote.Quote{prefunded, justInTime} {
-		if got, err := h.Get(t.Context(), h.platform.ID, q.Transaction); err != nil || got.State != transaction.Initial {
+		if got, err := env.GetTransaction(t.Context(), env.Platform.ID, q.Transaction); err != nil || got.State != transaction.Initial {
 			t.Errorf("%s, %v", got.State, err)
 		}
 	}
-	h.wantTrialBalance(t, map[string]int64{
+	env.WantBalances(map[string]int64{
 		"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
 		"rails/WIRE EUR": account.MaxBalance - 1, quote.AccountPath(euros) + " EUR": 1 - account.MaxBalance,
 		"rails/WIRE BTC": account.MaxBalance - 1, quote.AccountPath(bitcoin) + " BTC": 1 - account.MaxBalance,
@@ -205,22 +143,22 @@ func TestExecute_CollectsFromBankAccount(t *testing.T) {
 	// Money is collected from the customer's bank when the quote is executed, and goes
 	// on when it is here. An account that gives nothing ends the payment, and nothing
 	// has to go back.
-	h := newEnv(t)
-	wallet := quote.Destination{External: h.wallet(t, "spark1good").ID}
-	good := h.prefundedQuote(t, quote.Source{External: h.bank(t, "000123456").ID}, 10050, wallet)
-	bad := h.prefundedQuote(t, quote.Source{External: h.bank(t, "000123002").ID}, 10050, wallet)
+	env := newEnv(t)
+	wallet := quote.Destination{External: env.NewWallet("spark1good").ID}
+	good := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("000123456").ID}, 10050, wallet)
+	bad := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("000123002").ID}, 10050, wallet)
 
-	h.execute(t, good)
-	h.execute(t, bad)
-	h.waitForState(t, good.Transaction, "COMPLETED")
-	failed := h.waitForState(t, bad.Transaction, "FAILED")
+	env.execute(t, good)
+	env.execute(t, bad)
+	env.WaitForState(good.Transaction, "COMPLETED")
+	failed := env.WaitForState(bad.Transaction, "FAILED")
 
 	if failed.State.Reason != transaction.QuoteExecutionFailed || failed.Refund != nil {
 		t.Errorf("%q, %+v", failed.State.Reason, failed.Refund)
 	}
-	h.wantEvents(t, good.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantEvents(t, bad.Transaction, "PENDING", "PROCESSING", "FAILED")
-	h.wantTrialBalance(t, map[string]int64{
+	env.wantOutgoingEvents(good.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.wantOutgoingEvents(bad.Transaction, "PENDING", "PROCESSING", "FAILED")
+	env.WantBalances(map[string]int64{
 		"rails/ACH USD": 10050, "income/fees USD": -good.Pricing.Fees, "fx/position USD": -(10050 - good.Pricing.Fees),
 		"fx/position BTC": good.Pricing.Received.Minor, "chains/LAYER2 BTC": -good.Pricing.Received.Minor,
 	})
@@ -238,24 +176,24 @@ func TestRefund_FailedPayoutToAccount(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t)
-			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-			q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1"+suffix).ID})
+			env := newEnv(t)
+			dollars := env.account(env.Customer.ID, "USD", 10050)
+			q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: env.NewWallet("spark1" + suffix).ID})
 
-			h.execute(t, q)
+			env.execute(t, q)
 			if suffix == "005" {
-				h.waitForState(t, q.Transaction, "COMPLETED")
-				h.clock.Advance(time.Hour)
+				env.WaitForState(q.Transaction, "COMPLETED")
+				env.Clock.Advance(time.Hour)
 			}
-			h.waitForState(t, q.Transaction, c.state)
+			env.WaitForState(q.Transaction, c.state)
 
 			if c.left == "" {
 				c.left = quote.AccountPath(dollars) + " USD"
-				h.wantBalances(t, dollars, 0, 10050)
+				env.wantNotifiedBalances(t, dollars, 0, 10050)
 			} else {
-				h.wantBalances(t, dollars, 0)
+				env.wantNotifiedBalances(t, dollars, 0)
 			}
-			h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
+			env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
 		})
 	}
 }
@@ -279,26 +217,26 @@ func TestTransferOut(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t)
-			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-			bank := h.bank(t, "000123"+suffix)
+			env := newEnv(t)
+			dollars := env.account(env.Customer.ID, "USD", 10050)
+			bank := env.NewBankAccount("000123" + suffix)
 
-			made, err := h.TransferOut(t.Context(), transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
+			made, err := env.TransferOut(t.Context(), transfer.Out{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
 			if err != nil || made.State.Status != transaction.Pending {
 				t.Fatalf("%s, %v", made.State, err)
 			}
 			if c.wait > 0 {
-				h.waitForState(t, made.ID, "PENDING")
-				h.clock.Advance(c.wait)
+				env.WaitForState(made.ID, "PENDING")
+				env.Clock.Advance(c.wait)
 			}
-			h.waitForState(t, made.ID, c.state)
+			env.WaitForState(made.ID, c.state)
 
-			h.wantEvents(t, made.ID, c.events...)
+			env.wantOutgoingEvents(made.ID, c.events...)
 			want := map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050}
 			if c.state == "COMPLETED" {
 				want = map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -5050, "rails/RTP USD": -5000}
 			}
-			h.wantTrialBalance(t, want)
+			env.WantBalances(want)
 		})
 	}
 }
@@ -306,34 +244,34 @@ func TestTransferOut(t *testing.T) {
 func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	// Asked again, also beside others, a transfer under a chosen id is made once.
-	h := newEnv(t)
-	dollars, bank := h.fundedAccount(t, h.customer.ID, "USD", 10050), h.bank(t, "000123456")
-	id := ident.NewTransaction(h.ids.New, noon)
+	env := newEnv(t)
+	dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
+	id := ident.NewTransaction(env.IDs.New, apptest.Noon)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if err := h.TransferOutWithID(t.Context(), id, transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
+			if err := env.TransferOutWithID(t.Context(), id, transfer.Out{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	h.waitForState(t, id, "COMPLETED")
+	env.WaitForState(id, "COMPLETED")
 
-	h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
+	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
 }
 
 func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
 	t.Parallel()
 	// Two hundred calls at the same time execute a quote once.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 10050)
+	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: env.NewWallet("spark1good").ID})
 	var ran atomic.Int64
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
-			switch _, err := h.Execute(t.Context(), h.platform.ID, q.ID, nil); {
+			switch _, err := env.ExecuteQuote(t.Context(), env.Platform.ID, q.ID, nil); {
 			case err == nil:
 				ran.Add(1)
 			case !fault.Is(err, fault.QuoteAlreadyExecuted):
@@ -342,13 +280,13 @@ func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	h.waitForState(t, q.Transaction, "COMPLETED")
+	env.WaitForState(q.Transaction, "COMPLETED")
 
 	if ran.Load() != 1 {
 		t.Errorf("executed %d times", ran.Load())
 	}
-	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantTrialBalance(t, map[string]int64{
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.WantBalances(map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
@@ -359,21 +297,21 @@ func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 	// A thousand payouts at once from an account that can bear five hundred: exactly
 	// those complete, the others say why not, and can be executed after a deposit.
 	const asked, borne, each = 1000, 500, 1000
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", borne*each)
-	wallet := quote.Destination{External: h.wallet(t, "spark1good").ID}
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", borne*each)
+	wallet := quote.Destination{External: env.NewWallet("spark1good").ID}
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var paid, short []quote.Quote
 	for range asked {
 		all.Go(func() {
-			made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: wallet,
+			made, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: wallet,
 				Side: quote.Sending, Amount: each}, nil)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			_, err = h.Execute(t.Context(), h.platform.ID, made.Quote.ID, nil)
+			_, err = env.ExecuteQuote(t.Context(), env.Platform.ID, made.Quote.ID, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -392,12 +330,12 @@ func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 	}
 	var received, fees int64
 	for _, q := range paid {
-		h.waitForState(t, q.Transaction, "COMPLETED")
+		env.WaitForState(q.Transaction, "COMPLETED")
 		received, fees = received+q.Pricing.Received.Minor, fees+q.Pricing.Fees
 	}
 
-	h.waitForState(t, short[0].Transaction, "PENDING")
-	h.wantTrialBalance(t, map[string]int64{
+	env.WaitForState(short[0].Transaction, "PENDING")
+	env.WantBalances(map[string]int64{
 		"rails/WIRE USD": borne * each, "income/fees USD": -fees, "fx/position USD": -(borne*each - fees),
 		"fx/position BTC": received, "chains/LAYER2 BTC": -received,
 	})
@@ -407,43 +345,43 @@ func TestCreateQuote_ExecuteImmediately(t *testing.T) {
 	t.Parallel()
 	// A quote can be executed as it is made. One that the account cannot bear says so,
 	// moves nothing, and expires.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-	request := quote.Request{Platform: h.platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: h.wallet(t, "spark1good").ID},
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 10050)
+	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: env.NewWallet("spark1good").ID},
 		Side: quote.Sending, Amount: 10050, ExecuteImmediately: true}
 
-	made, err := h.quotes.Create(t.Context(), request, nil)
+	made, err := env.CreateQuote(t.Context(), request, nil)
 	if err != nil || made.Status != quote.Processing {
 		t.Fatalf("%s, %v", made.Status, err)
 	}
-	_, again := h.quotes.Create(t.Context(), request, nil)
+	_, again := env.CreateQuote(t.Context(), request, nil)
 
 	if !fault.Is(again, fault.InsufficientBalance) {
 		t.Errorf("with nothing left: %v", again)
 	}
-	h.waitForState(t, made.Quote.Transaction, "COMPLETED")
+	env.WaitForState(made.Quote.Transaction, "COMPLETED")
 }
 
 func TestExecute_Refused(t *testing.T) {
 	t.Parallel()
 	// Each refusal says what is wrong, and moves nothing.
-	h := newEnv(t)
-	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-	wallet := h.wallet(t, "spark1good")
-	late := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: wallet.ID})
-	realtime := h.quote(t, "USD", 10050, wallet)
-	elsewhere := ident.NewPlatform(h.ids.New, noon)
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 10050)
+	wallet := env.NewWallet("spark1good")
+	late := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: wallet.ID})
+	realtime := env.quote(t, "USD", 10050, wallet)
+	elsewhere := ident.NewPlatform(env.IDs.New, apptest.Noon)
 
-	_, unpaid := h.Execute(t.Context(), h.platform.ID, realtime.ID, nil)
-	_, foreign := h.Execute(t.Context(), elsewhere, late.ID, nil)
-	h.clock.Advance(late.ExpiresAt.Sub(noon))
-	_, expired := h.Execute(t.Context(), h.platform.ID, late.ID, nil)
-	h.waitForState(t, late.Transaction, "EXPIRED")
+	_, unpaid := env.ExecuteQuote(t.Context(), env.Platform.ID, realtime.ID, nil)
+	_, foreign := env.ExecuteQuote(t.Context(), elsewhere, late.ID, nil)
+	env.Clock.Advance(late.ExpiresAt.Sub(apptest.Noon))
+	_, expired := env.ExecuteQuote(t.Context(), env.Platform.ID, late.ID, nil)
+	env.WaitForState(late.Transaction, "EXPIRED")
 
 	if !fault.Is(unpaid, fault.QuoteNotExecutable) || !fault.Is(foreign, fault.QuoteNotFound) || !fault.Is(expired, fault.QuoteExpired) {
 		t.Error(errors.Join(unpaid, foreign, expired))
 	}
-	h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050})
+	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050})
 }
 
 func TestExecute_ToUMAAddress(t *testing.T) {
@@ -462,25 +400,25 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t)
-			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
-			told := lookup.Lookup{ID: ident.NewLookup(h.ids.New, noon), Platform: h.platform.ID, Customer: h.customer.ID, SenderUMA: "$ana@uma.test",
-				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: noon, ExpiresAt: noon.Add(lookup.Validity)}
-			if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
+			env := newEnv(t)
+			dollars := env.account(env.Customer.ID, "USD", 10050)
+			told := lookup.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
+				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(lookup.Validity)}
+			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
 				t.Fatal(err)
 			}
-			made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Source: quote.Source{Internal: dollars.ID},
+			made, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
 				Destination: quote.Destination{UMA: address}, Lookup: told.ID, Side: quote.Sending, Amount: 10050}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			h.execute(t, made.Quote)
+			env.execute(t, made.Quote)
 			if c.wait > 0 {
-				h.waitForState(t, made.Quote.Transaction, "PROCESSING")
-				h.clock.Advance(c.wait)
+				env.WaitForState(made.Quote.Transaction, "PROCESSING")
+				env.Clock.Advance(c.wait)
 			}
-			h.waitForState(t, made.Quote.Transaction, c.state)
+			env.WaitForState(made.Quote.Transaction, c.state)
 
 			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -made.Quote.Pricing.Received.Minor}
 			switch {
@@ -493,7 +431,7 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 					want["income/rounding USD"] = -p.RoundingSent
 				}
 			}
-			h.wantTrialBalance(t, want)
+			env.WantBalances(want)
 		})
 	}
 }

@@ -8,54 +8,77 @@ import (
 	"causeway/ports"
 )
 
-// collect asks external accounts for the money of quotes that were executed, and
-// settles what the rails answer.
-func (p *Service) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := p.Store.Collections(ctx, uow.TransactionKeys(jobs))
-	if err != nil {
-		return err
-	}
-	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	for _, c := range collections {
-		t := c.Transaction
-		if !isCollecting(t) {
-			continue
-		}
-		outcome := ports.Outcome{Verdict: ports.Unknown, RetryAt: p.Clock.Now().Add(noRailDelay)}
-		if rail, err := p.Rails.RailFor(t.Platform); err != nil {
-			p.Log.WithError(err).WithField("transaction", t.ID.String()).Error("no rail for a collection")
-		} else {
-			outcome = rail.Collect(ctx, []ports.Collection{c})[0]
-		}
-		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
-	}
-	return p.settle(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !isCollecting(t) {
-			return nil // settled by an earlier attempt
-		}
-		return w.settleCollection(t, o)
-	})
+// collect debits external accounts for quotes that were executed.
+func (s *Service) collect(ctx context.Context, jobs []ports.Job) error {
+	return s.collectFunds(ctx, jobs, isCollecting, work.settleCollection)
 }
 
-// isCollecting tells whether a transaction's money is being asked for.
+// pull debits external accounts for transfers in.
+func (s *Service) pull(ctx context.Context, jobs []ports.Job) error {
+	return s.collectFunds(ctx, jobs, isPulling, work.settlePull)
+}
+
+// isCollecting reports whether the funds of a quote are being collected.
 func isCollecting(t transaction.Transaction) bool {
 	return t.Type == transaction.Outgoing && t.State == transaction.State{Status: transaction.Processing}
 }
 
+// isPulling reports whether the funds of a transfer in are being collected.
+func isPulling(t transaction.Transaction) bool {
+	return t.Type == transaction.Incoming && t.IncomingState() == transaction.AwaitingFunds
+}
+
+// collectFunds calls the rails for the funds of transactions that still wait for them, outside of
+// any unit of work, and settles the outcomes in one.
+func (s *Service) collectFunds(ctx context.Context, jobs []ports.Job, isWaiting func(transaction.Transaction) bool,
+	settle func(work, transaction.Transaction, ports.Outcome) error) error {
+	collections, err := s.Store.Collections(ctx, uow.TransactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	byRail := map[ports.Rail][]ports.Collection{}
+	for _, c := range collections {
+		if !isWaiting(c.Transaction) {
+			continue // settled by an earlier attempt
+		}
+		if rail := s.railFor(c.Transaction, outcomes); rail != nil {
+			byRail[rail] = append(byRail[rail], c)
+		}
+	}
+	for rail, batch := range byRail {
+		for i, outcome := range rail.Collect(ctx, batch) {
+			outcomes[transactionKey(batch[i].Transaction)] = outcome
+		}
+	}
+	return s.settleOutcomes(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+		if !isWaiting(t) {
+			return nil // settled by an earlier attempt
+		}
+		return settle(w, t, o)
+	})
+}
+
 func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error {
-	var d transaction.Decision
-	var err error
 	switch o.Verdict {
 	case ports.Done:
-		d, err = t.Collected(w.Now)
+		return w.update(t.Collected(w.Now))
 	case ports.Refused:
-		d, err = t.CollectionFailed(o.Reason, w.Now)
-	default:
+		return w.update(t.CollectionFailed(o.Reason, w.Now))
+	default: // waiting, or the rail could not be called
 		w.EnqueueAt(t.Platform, transaction.StepCollect, t.ID.UUID(), retryTime(o, w.Now))
 		return nil
 	}
-	if err == nil {
-		w.Update(d)
+}
+
+func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
+	switch o.Verdict {
+	case ports.Done:
+		return w.update(t.Arrived(w.Now))
+	case ports.Refused:
+		return w.update(t.Failed(o.Reason, w.Now))
+	default: // waiting, or the rail could not be called
+		w.EnqueueAt(t.Platform, transaction.StepPull, t.ID.UUID(), retryTime(o, w.Now))
+		return nil
 	}
-	return err
 }

@@ -2,217 +2,193 @@ package payments_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/sirupsen/logrus"
-
-	"causeway/adapters/ids"
-	"causeway/adapters/pgembed/pgtest"
-	"causeway/adapters/postgres"
-	"causeway/adapters/rails/sandbox"
+	counterparties "causeway/adapters/counterparties/sandbox"
 	"causeway/adapters/rates/market"
+	"causeway/app/internal/apptest"
+	"causeway/app/internal/prices"
 	"causeway/app/payments"
-	"causeway/app/quoting"
 	"causeway/core/account"
-	"causeway/core/corridor"
-	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
-	"causeway/ports/portstest"
 )
 
-var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-// env is one platform with a customer, on the real database and the sandbox rail.
+// env is an environment with payments on it. Its platform has a webhook endpoint, and requires the
+// name of senders of dollars.
 type env struct {
+	*apptest.Env
 	*payments.Service
-	quotes   *quoting.QuoteService
-	store    *postgres.DB
-	pool     *pgxpool.Pool
-	clock    *portstest.FakeClock
-	ids      *ids.Generator
-	platform platform.Platform
-	customer customer.Customer
-
-	committed  portstest.Wakeup // something was committed that told events
-	mu         sync.Mutex
-	events     []event.Event
-	partnerSeq int
-	// completed, when set, hears of every completed payment, and events are not kept.
-	completed chan struct{}
+	approvals *fakeApprovals
+	// dollars is the account of Customer in an environment of newReceivingEnv.
+	dollars account.Internal
 }
 
-func newEnv(t testing.TB) *env {
+// newReceivingEnv builds an environment whose workers run, and whose Customer has an empty account
+// in dollars.
+func newReceivingEnv(t testing.TB) *env {
 	t.Helper()
-	return newEnvAt(t, pgtest.New(t))
+	e := newEnv(t)
+	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
+	return e
 }
 
-// newEnvAt builds the house on a database reached by url.
-func newEnvAt(t testing.TB, url string) *env {
+// newEnv builds an environment whose workers run.
+func newEnv(t testing.TB, opts ...apptest.Option) *env {
 	t.Helper()
-	h := &env{clock: portstest.NewFakeClock(noon), ids: ids.New(), committed: portstest.NewWakeup()}
-	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
+	e := newIdleEnv(t, opts...)
+	e.Env.Run(e.Service.Run)
+	return e
+}
+
+// newIdleEnv builds an environment whose workers do not run.
+func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
+	t.Helper()
+	e := apptest.New(t, append(opts, apptest.EditPlatform(func(p *platform.Platform) {
+		p.WebhookEndpoint = "https://example.com/hooks"
+		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
+	}))...)
+	approvals := &fakeApprovals{}
+	return &env{Env: e, approvals: approvals, Service: newService(e, e.Store, approvals)}
+}
+
+func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals) *payments.Service {
+	return payments.New(payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Prices: prices.New(store, market.New("test"), e.Clock),
+		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
+		Clock: e.Clock, IDs: e.IDs, Log: e.Log, Committed: e.Committed.Notify})
+}
+
+// fakeApprovals is the webhook endpoint of the platform.
+type fakeApprovals struct {
+	mu       sync.Mutex
+	respond  func(event.Event) (ports.WebhookResponse, error)
+	requests []event.Event
+}
+
+// RequestApproval records the request and returns the response that is set.
+func (a *fakeApprovals) RequestApproval(_ context.Context, e event.Event) (ports.WebhookResponse, error) {
+	a.mu.Lock()
+	a.requests = append(a.requests, e)
+	respond := a.respond
+	a.mu.Unlock()
+	return respond(e)
+}
+
+// all returns the requests so far.
+func (a *fakeApprovals) all() []event.Event {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.requests)
+}
+
+// set makes the endpoint return a response to every request.
+func (a *fakeApprovals) set(status int, body string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.respond = func(event.Event) (ports.WebhookResponse, error) {
+		return ports.WebhookResponse{Outcome: event.OutcomeOf(status), StatusCode: status, Response: body}, nil
+	}
+}
+
+// account opens an account of an owner (zero: the platform) with a balance that was paid in by wire.
+func (e *env) account(owner ident.Customer, currency money.Currency, minor int64) account.Internal {
+	opened := e.NewInternalAccount(owner, currency, 0)
+	if minor > 0 {
+		now := e.Clock.Now()
+		e.Post(ledger.Deposit(ledger.Header{ID: e.IDs.New(now), Platform: e.Platform.ID, Effective: now},
+			ledger.IncomingFunds{Partner: "rails/WIRE", To: quote.AccountPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}))
+	}
+	return opened
+}
+
+// quote creates a quote that sends minor units of a currency, paid just in time, to an account.
+func (e *env) quote(t testing.TB, from money.Currency, minor int64, to account.External) quote.Quote {
+	t.Helper()
+	created, err := e.CreateQuote(t.Context(), e.QuoteRequest(from, minor, to), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.store.Close)
-	h.pool = h.store.Pool()
-	heard := logrus.New()
-	heard.SetOutput(t.Output())
-	rails := portstest.SingleRail{Rail: sandbox.New(h.clock, 1)}
-	h.Service = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Log: logrus.NewEntry(heard), Committed: h.committed.Notify})
-	h.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids,
-		Execute: h.Execute, Committed: h.committed.Notify})
-	h.createPlatform(t)
-	working, stop := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() { h.Run(working) })
-	t.Cleanup(func() { stop(); all.Wait() })
-	return h
+	return created.Quote
 }
 
-// render keeps the events in the order in which they were told.
-func (h *env) render(e event.Event) ([]byte, error) {
-	if h.completed != nil {
-		if e.Name == event.OutgoingPaymentCompleted {
-			h.completed <- struct{}{}
-		}
-		return []byte("{}"), nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events = append(h.events, e)
-	return []byte("{}"), nil
-}
-
-// eventNames are the events told about a transaction so far.
-func (h *env) eventNames(id ident.Transaction) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var names []string
-	for _, e := range h.events {
-		if e.Subject == id.UUID() {
-			names = append(names, strings.TrimPrefix(e.Name, "OUTGOING_PAYMENT."))
-		}
-	}
-	return names
-}
-
-func (h *env) createPlatform(t testing.TB) {
+// quoteFrom creates a quote with any source and destination.
+func (e *env) quoteFrom(t testing.TB, from quote.Source, minor int64, to quote.Destination) quote.Quote {
 	t.Helper()
-	h.platform = portstest.SandboxPlatform(t, h.ids, noon)
-	h.customer = portstest.ApprovedCustomer(h.ids, noon, h.platform.ID, "ana")
-	h.customer.FullName = "Ana Silva"
-	portstest.MustDo(t, h.store, func(ctx context.Context, tx ports.Tx) error {
-		return errors.Join(tx.CreatePlatform(ctx, h.platform), tx.CreateCustomer(ctx, h.customer))
-	})
-}
-
-// wallet registers a bitcoin wallet of the customer; its address picks the scenario.
-func (h *env) wallet(t testing.TB, address string) account.External {
-	t.Helper()
-	return h.register(t, account.External{Currency: "BTC", Type: account.Layer2Wallet,
-		Fields: map[string]string{"address": address}, Rails: []corridor.Rail{corridor.Layer2}})
-}
-
-// bank registers a US bank account of the customer.
-func (h *env) bank(t testing.TB, number string) account.External {
-	t.Helper()
-	return h.register(t, account.External{Currency: "USD", Type: account.USAccount,
-		Fields: map[string]string{"accountNumber": number, "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}})
-}
-
-func (h *env) register(t testing.TB, a account.External) account.External {
-	t.Helper()
-	a.ID, a.Platform, a.Customer = ident.NewExternalAccount(h.ids.New, noon), h.platform.ID, h.customer.ID
-	a.Status, a.CreatedAt, a.UpdatedAt = account.Active, noon, noon
-	portstest.MustDo(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
-	return a
-}
-
-// quote asks for a quote that sends an amount of a currency to an account.
-func (h *env) quote(t testing.TB, from money.Currency, amount int64, to account.External) quote.Quote {
-	t.Helper()
-	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID,
-		Source:      quote.Source{Customer: h.customer.ID, Currency: from},
-		Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: amount}, nil)
+	created, err := e.CreateQuote(t.Context(), quote.Request{Platform: e.Platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: minor}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.Quote
+	return created.Quote
 }
 
-// receipt is a payment of an amount for a quote, by a partner's new name.
-func (h *env) receipt(q quote.Quote, rail string, minor int64) transaction.Receipt {
-	h.mu.Lock()
-	h.partnerSeq++
-	partner := fmt.Sprint("partner-", h.partnerSeq)
-	h.mu.Unlock()
-	now := h.clock.Now()
-	return transaction.Receipt{ID: transaction.ReceiptID(rail, partner, now), PartnerID: partner, Platform: h.platform.ID, PartnerAccount: rail,
-		Reference: q.Reference, Amount: money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency}, At: now}
-}
-
-// waitForState waits for a state, woken by every commit that tells events.
-func (h *env) waitForState(t testing.TB, id ident.Transaction, state string) (found transaction.Transaction) {
+func (e *env) execute(t testing.TB, q quote.Quote) quote.WithStatus {
 	t.Helper()
-	h.committed.WaitUntil(t, func() string {
-		var err error
-		if found, err = h.Get(t.Context(), h.platform.ID, id); err != nil {
-			t.Fatal(err)
-		}
-		if found.State.String() == state {
-			return ""
-		}
-		return fmt.Sprintf("%s is %s and did not become %s", id, found.State, state)
-	})
-	return found
-}
-
-func (h *env) wantTrialBalance(t testing.TB, want map[string]int64) {
-	t.Helper()
-	portstest.WantTrialBalance(t, h.store.LedgerReader(), h.platform.ID, want)
-}
-
-func (h *env) wantEvents(t testing.TB, id ident.Transaction, want ...string) {
-	t.Helper()
-	if got := h.eventNames(id); !slices.Equal(got, want) {
-		t.Errorf("told %v, want %v", got, want)
-	}
-}
-
-// jobCount counts the jobs of a step that wait.
-func (h *env) jobCount(t testing.TB, step transaction.Step) (n int) {
-	t.Helper()
-	if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE step = $1`, string(step)).Scan(&n); err != nil {
+	executed, err := e.ExecuteQuote(t.Context(), e.Platform.ID, q.ID, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return executed
 }
 
-// waitForNoJobs waits until no job of a step is left. Such jobs tell no events, so there is
-// no signal but the table itself.
-func (h *env) waitForNoJobs(t testing.TB, step transaction.Step) {
+// receipt is a payment for a quote that arrives at a ledger path.
+func (e *env) receipt(q quote.Quote, path string, minor int64) transaction.Receipt {
+	r := e.NewReceipt("RTP", q.Reference, money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency})
+	r.ID, r.PartnerAccount = transaction.ReceiptID(path, r.PartnerID, r.At), path
+	return r
+}
+
+// waitForStatus waits until a transaction has a status.
+func (e *env) waitForStatus(id ident.Transaction, status transaction.Status) transaction.Transaction {
+	return e.WaitForTransaction(id, string(status), func(t transaction.Transaction) bool { return t.State.Status == status })
+}
+
+// waitForIncomingState waits for a state whose change emits no event, so it polls.
+func (e *env) waitForIncomingState(t testing.TB, id ident.Transaction, state transaction.IncomingState) transaction.Transaction {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for h.jobCount(t, step) > 0 {
-		if ctx.Err() != nil {
-			t.Fatalf("%s is not done", step)
+	for {
+		if found := e.Transaction(id); found.IncomingState() == state {
+			return found
+		} else if ctx.Err() != nil {
+			t.Fatalf("%s is %s, not %s", id, found.IncomingState(), state)
 		}
+	}
+}
+
+// wantOutgoingEvents compares the events of an outgoing payment, without their common prefix.
+func (e *env) wantOutgoingEvents(id ident.Transaction, want ...string) {
+	names := make([]string, len(want))
+	for i, name := range want {
+		names[i] = "OUTGOING_PAYMENT." + name
+	}
+	e.WantEvents(id, names...)
+}
+
+// wantIncomingEvents compares the events of an incoming payment, and their type.
+func (e *env) wantIncomingEvents(t testing.TB, id ident.Transaction, want ...string) {
+	t.Helper()
+	e.WantEvents(id, want...)
+	for _, ev := range e.Events.About(id.UUID()) {
+		if ev.Type != event.IncomingPayment {
+			t.Errorf("%s has the type %s", ev.Name, ev.Type)
+		}
+	}
+}
+
+// wantNotifiedBalances compares the balances that events reported for an account.
+func (e *env) wantNotifiedBalances(t testing.TB, a account.Internal, want ...int64) {
+	t.Helper()
+	if got := e.Events.Balances(a.ID); !slices.Equal(got, want) {
+		t.Errorf("events report the balances %v of %s, want %v", got, a.Currency, want)
 	}
 }

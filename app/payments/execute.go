@@ -23,24 +23,24 @@ type executeCommand struct {
 	attempted bool
 }
 
-// Execute runs a quote that an account pays, and answers the quote as it stands then.
+// ExecuteQuote runs a quote that an account pays, and answers the quote as it stands then.
 // Any number of calls run it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
 // QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, and INSUFFICIENT_BALANCE and
 // AMOUNT_OUT_OF_RANGE (the quote stays as it was, and can be executed once the account
 // is funded, or the other has room).
-func (p *Service) Execute(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	return p.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
+func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+	return s.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
 
-func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]batch.Result[quote.WithStatus], error) {
+func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]batch.Result[quote.WithStatus], error) {
 	keys := make([]ports.QuoteKey, len(orders))
 	for i, o := range orders {
 		keys[i] = o.quote
 	}
 	var results []batch.Result[quote.WithStatus]
 	var done work
-	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[quote.WithStatus], len(orders)), p.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]batch.Result[quote.WithStatus], len(orders)), s.newWork()
 		states, err := tx.LockQuotes(ctx, keys)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	if err != nil {
 		return nil, err
 	}
-	p.afterCommit(done)
+	s.afterCommit(done)
 	return results, nil
 }
 
@@ -110,20 +110,4 @@ func applyPostings(balances ledger.Balances, d transaction.Decision) error {
 		}
 	}
 	return nil
-}
-
-// lockBalances holds the balances of all internal accounts that pay or are paid, and
-// gives a copy to decide on.
-func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
-	var accounts []ledger.Account
-	seen := map[ledger.Account]bool{}
-	for _, t := range transactions {
-		for _, a := range t.Accounts() {
-			if !seen[a] {
-				seen[a] = true
-				accounts = append(accounts, a)
-			}
-		}
-	}
-	return w.LockBalances(ctx, tx, accounts)
 }

@@ -8,20 +8,20 @@ import (
 	"causeway/ports"
 )
 
-// expire ends the transactions of quotes whose time passed without money. Most of
-// them were paid long ago, so they are looked at before any is locked.
-func (p *Service) expire(ctx context.Context, jobs []ports.Job) error {
-	read, err := p.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
+// expire ends the transactions of quotes that were not paid in time. Most were paid long ago, so
+// it reads them first and locks only those that are still pending.
+func (s *Service) expire(ctx context.Context, jobs []ports.Job) error {
+	transactions, err := s.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
-	unpaid := map[ports.TransactionKey]ports.Outcome{}
-	for key, t := range read {
+	var pending []ports.TransactionKey
+	for key, t := range transactions {
 		if t.State.Status == transaction.Pending {
-			unpaid[key] = ports.Outcome{}
+			pending = append(pending, key)
 		}
 	}
-	return p.settle(ctx, jobs, ports.CallNone, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
+	return s.settle(ctx, jobs, pending, func(w work, t transaction.Transaction) error {
 		if t.State.Status != transaction.Pending {
 			return nil // paid meanwhile
 		}
@@ -29,10 +29,6 @@ func (p *Service) expire(ctx context.Context, jobs []ports.Job) error {
 			w.EnqueueAt(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
 			return nil
 		}
-		d, err := t.ExpireAt(w.Now)
-		if err == nil {
-			w.Update(d)
-		}
-		return err
+		return w.update(t.ExpireAt(w.Now))
 	})
 }

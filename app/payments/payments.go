@@ -1,10 +1,12 @@
-// Package payments moves the money of transactions: it takes payments in, hands
-// payouts to the rails, settles what they answer, gives back what cannot be
-// delivered and ends what nobody paid.
+// Package payments moves the money of customers: quotes and their execution, payments that fund
+// them, payouts, refunds, transfers in and out, and incoming payments with their approval.
 //
-// Everything here works on groups, because a database is paid by the commit. What a
-// transaction becomes is core/transaction's to decide; this package never prices
-// anything and never speaks to the platform itself.
+// core/quote and core/transaction decide what a payment becomes; this package loads what they
+// decide on and writes their decisions, each in one unit of work. It handles commands and jobs in
+// batches, because the cost of a database is paid per commit.
+//
+// A payment to a customer of the same platform (on-us) does not go to the rail: the job that
+// delivers payouts creates the incoming payment itself, see internal_payment.go.
 package payments
 
 import (
@@ -15,6 +17,7 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/prices"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -26,47 +29,68 @@ type Config struct {
 	Store ports.Store
 	Jobs  ports.Jobs
 	Rails ports.Rails
-	Clock ports.Clock
-	IDs   ports.IDs
-	Log   *logrus.Entry
-	// Committed is called after each commit that told events.
+	// Prices are the terms and rates of new quotes.
+	Prices *prices.Prices
+	// Counterparties are the people at other providers who pay customers.
+	Counterparties ports.CounterpartiesByEnvironment
+	// Approvals asks platforms for approval of incoming payments.
+	Approvals ports.Approvals
+	Clock     ports.Clock
+	IDs       ports.IDs
+	Log       *logrus.Entry
+	// Committed is called after each commit that may have emitted events.
 	Committed func()
-	// MaxDelay is how long a busy collector waits for company.
+	// MaxDelay is how long a busy batcher waits for further commands.
 	MaxDelay time.Duration
 }
 
-// Service are the use cases.
+// Service is the use cases of payments.
 type Service struct {
 	Config
 	*jobs.Workers
-	receiveBatcher     *batch.Batcher[receiveCommand, transaction.Transaction]
+	quoteBatcher       *batch.Batcher[*quoteCommand, quote.WithStatus]
 	executeBatcher     *batch.Batcher[*executeCommand, quote.WithStatus]
+	receiveBatcher     *batch.Batcher[receiveCommand, transaction.Transaction]
+	fundBatcher        *batch.Batcher[fundCommand, FundedAccount]
+	transferInBatcher  *batch.Batcher[transferInCommand, transaction.Transaction]
 	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
+	referenceBatcher   *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 }
 
-// New makes the use cases. Run has to run somewhere for payments to go on.
+// New returns the use cases. In at least one process Run must be running, because payments
+// continue in jobs.
 func New(c Config) *Service {
-	p := &Service{Config: c}
-	p.receiveBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.receiveBatch)
-	p.executeBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.executeBatch)
-	p.transferOutBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.transferOutBatch)
-	p.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
-		jobs.Handler{Step: transaction.StepDeliver, Do: p.deliver},
-		jobs.Handler{Step: transaction.StepCollect, Do: p.collect},
-		jobs.Handler{Step: transaction.StepCheckReturn, Do: p.checkReturns},
-		jobs.Handler{Step: transaction.StepRefund, Do: p.refund},
-		jobs.Handler{Step: transaction.StepSendBack, Do: p.sendBack},
-		jobs.Handler{Step: transaction.StepExpire, Do: p.expire},
+	s := &Service{Config: c}
+	options := batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}
+	s.quoteBatcher = batch.New(options, s.createQuoteBatch)
+	s.executeBatcher = batch.New(options, s.executeBatch)
+	s.receiveBatcher = batch.New(options, s.receiveBatch)
+	s.fundBatcher = batch.New(options, s.fundBatch)
+	s.transferInBatcher = batch.New(options, s.transferInBatch)
+	s.transferOutBatcher = batch.New(options, s.transferOutBatch)
+	s.referenceBatcher = batch.New(batch.Options{MaxSize: 256}, s.findByReference)
+	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
+		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
+		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
+		jobs.Handler{Step: transaction.StepCollect, Do: s.collect},
+		jobs.Handler{Step: transaction.StepPull, Do: s.pull},
+		jobs.Handler{Step: transaction.StepRefund, Do: s.refund},
+		jobs.Handler{Step: transaction.StepSendBack, Do: s.sendBack},
+		jobs.Handler{Step: transaction.StepExpire, Do: s.expire},
+		// An endpoint may take ten seconds to respond, and must not delay the others.
+		jobs.Handler{Step: transaction.StepRequestApproval, Do: s.requestApprovals, MaxBatch: 1, MaxConcurrency: 128},
+		jobs.Handler{Step: transaction.StepTimeOut, Do: s.timeOut},
+		jobs.Handler{Step: transaction.StepForward, Do: s.forward},
 	)
-	return p
+	return s
 }
 
-// Get reads one transaction of a platform.
-func (p *Service) Get(ctx context.Context, platform ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
-	return p.Store.Transaction(ctx, platform, id)
+// GetTransaction reads a transaction of a platform.
+func (s *Service) GetTransaction(ctx context.Context, platform ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
+	return s.Store.Transaction(ctx, platform, id)
 }
 
-// List reads the transactions of a platform that pass the filter.
-func (p *Service) List(ctx context.Context, platform ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
-	return p.Store.Transactions(ctx, platform, f)
+// ListTransactions reads a page of the transactions of a platform that match the filter.
+func (s *Service) ListTransactions(ctx context.Context, platform ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+	return s.Store.Transactions(ctx, platform, f)
 }

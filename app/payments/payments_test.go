@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/quote"
@@ -17,24 +18,24 @@ func TestReceive_OnRamp(t *testing.T) {
 	t.Parallel()
 	// A payment of the exact amount is converted and delivered; the books hold the
 	// dollars at the rail, the fee earned, and the position in both currencies.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
-	got, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil)
+	got, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil)
 	if err != nil || got.State.Status != transaction.Processing {
 		t.Fatalf("%s, %v", got.State, err)
 	}
-	done := h.waitForState(t, q.Transaction, "COMPLETED")
+	done := env.WaitForState(q.Transaction, "COMPLETED")
 
 	if done.SettledAt.IsZero() || done.Funded != (money.Amount{Minor: 10050, Currency: "USD"}) {
 		t.Errorf("settled %s, funded %s", done.SettledAt, done.Funded)
 	}
-	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantTrialBalance(t, map[string]int64{
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.WantBalances(map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
-	if n := h.jobCount(t, transaction.StepDeliver); n != 0 {
+	if n := env.CountJobs(transaction.StepDeliver); n != 0 {
 		t.Errorf("%d deliveries are left to do", n)
 	}
 }
@@ -43,13 +44,13 @@ func TestReceive_OffRamp(t *testing.T) {
 	t.Parallel()
 	// The other way round: USDC on a chain becomes dollars at a bank, and what is too
 	// little for a cent is the service's.
-	h := newEnv(t)
-	q := h.quote(t, "USDC", 25_123_456, h.bank(t, "000123456"))
+	env := newEnv(t)
+	q := env.quote(t, "USDC", 25_123_456, env.NewBankAccount("000123456"))
 
-	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 25_123_456), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 25_123_456), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.waitForState(t, q.Transaction, "COMPLETED")
+	env.WaitForState(q.Transaction, "COMPLETED")
 
 	p := q.Pricing
 	want := map[string]int64{
@@ -59,7 +60,7 @@ func TestReceive_OffRamp(t *testing.T) {
 	if p.RoundingSent > 0 {
 		want["income/rounding USDC"] = -p.RoundingSent
 	}
-	h.wantTrialBalance(t, want)
+	env.WantBalances(want)
 }
 
 func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
@@ -86,23 +87,23 @@ func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t)
-			q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
-			h.clock.Advance(c.wait)
-			receipt := h.receipt(q, c.rail, c.minor)
+			env := newEnv(t)
+			q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+			env.Clock.Advance(c.wait)
+			receipt := env.receipt(q, c.rail, c.minor)
 			receipt.Amount.Currency = c.in
 
-			if _, err := h.Receive(t.Context(), receipt, nil); err != nil {
+			if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 				t.Fatal(err)
 			}
-			done := h.waitForState(t, q.Transaction, c.state)
+			done := env.WaitForState(q.Transaction, c.state)
 
 			if done.State.Reason != c.reason || done.Refund.Amount != receipt.Amount || done.Refund.SettledAt.IsZero() {
 				t.Errorf("reason %q, refund %+v", done.State.Reason, done.Refund)
 			}
-			h.wantTrialBalance(t, map[string]int64{})
+			env.WantBalances(map[string]int64{})
 			if c.wait == 0 { // else the expiry may have been told on its own, in time
-				h.wantEvents(t, q.Transaction, c.events...)
+				env.wantOutgoingEvents(q.Transaction, c.events...)
 			}
 		})
 	}
@@ -112,22 +113,22 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 	t.Parallel()
 	// A hundred payments for one reference at the same time: one runs the quote, the
 	// others go back, and each unit is accounted for.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	var all sync.WaitGroup
 	for range 100 {
-		receipt := h.receipt(q, "rails/RTP", 10050)
+		receipt := env.receipt(q, "rails/RTP", 10050)
 		all.Go(func() {
-			if _, err := h.Receive(t.Context(), receipt, nil); err != nil {
+			if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	h.waitForState(t, q.Transaction, "COMPLETED")
-	h.waitForNoJobs(t, transaction.StepSendBack)
+	env.WaitForState(q.Transaction, "COMPLETED")
+	env.WaitForNoJobs(transaction.StepSendBack)
 
-	h.wantTrialBalance(t, map[string]int64{
+	env.WantBalances(map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
@@ -136,21 +137,21 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	t.Parallel()
 	// A partner tells of one payment ten times; it is one payment.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
-	receipt := h.receipt(q, "rails/RTP", 10050)
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+	receipt := env.receipt(q, "rails/RTP", 10050)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if _, err := h.Receive(t.Context(), receipt, nil); err != nil {
+			if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	h.waitForState(t, q.Transaction, "COMPLETED")
+	env.WaitForState(q.Transaction, "COMPLETED")
 
-	h.wantTrialBalance(t, map[string]int64{
+	env.WantBalances(map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
@@ -160,29 +161,29 @@ func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 	t.Parallel()
 	// Money with an unknown reference is answered as such, and lies in the books as
 	// unmatched until people find its owner.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	q.Reference = "NOBODY"
 
-	_, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 777), nil)
+	_, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 777), nil)
 
 	if !fault.Is(err, fault.ReferenceNotFound) || !strings.Contains(err.Error(), "unmatched") {
 		t.Fatalf("got %v", err)
 	}
-	h.wantTrialBalance(t, map[string]int64{"rails/RTP USD": 777, "funding/unmatched USD": -777})
+	env.WantBalances(map[string]int64{"rails/RTP USD": 777, "funding/unmatched USD": -777})
 }
 
 func TestQuote_ExpiresWithoutPayment(t *testing.T) {
 	t.Parallel()
 	// When its time is over a quote ends by itself, and says so once.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
-	h.clock.Advance(q.ExpiresAt.Sub(noon))
-	h.waitForState(t, q.Transaction, "EXPIRED")
+	env.Clock.Advance(q.ExpiresAt.Sub(apptest.Noon))
+	env.WaitForState(q.Transaction, "EXPIRED")
 
-	h.wantEvents(t, q.Transaction, "PENDING", "EXPIRED")
-	h.wantTrialBalance(t, map[string]int64{})
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "EXPIRED")
+	env.WantBalances(map[string]int64{})
 }
 
 func TestDeliver_RailReplies(t *testing.T) {
@@ -204,26 +205,26 @@ func TestDeliver_RailReplies(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t)
-			q := h.quote(t, "USD", 10050, h.wallet(t, "spark1"+suffix))
+			env := newEnv(t)
+			q := env.quote(t, "USD", 10050, env.NewWallet("spark1"+suffix))
 
-			if _, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil); err != nil {
+			if _, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil); err != nil {
 				t.Fatal(err)
 			}
 			if suffix == "005" {
-				h.waitForState(t, q.Transaction, "COMPLETED")
-				h.clock.Advance(time.Hour)
+				env.WaitForState(q.Transaction, "COMPLETED")
+				env.Clock.Advance(time.Hour)
 			}
-			done := h.waitForState(t, q.Transaction, c.state)
+			done := env.WaitForState(q.Transaction, c.state)
 
 			if done.State.Reason != c.reason {
 				t.Errorf("reason %q, want %q", done.State.Reason, c.reason)
 			}
-			h.wantEvents(t, q.Transaction, c.events...)
+			env.wantOutgoingEvents(q.Transaction, c.events...)
 			if c.left == nil {
 				c.left = map[string]int64{}
 			}
-			h.wantTrialBalance(t, c.left)
+			env.WantBalances(c.left)
 		})
 	}
 }
@@ -231,39 +232,39 @@ func TestDeliver_RailReplies(t *testing.T) {
 func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	t.Parallel()
 	// A rail that takes six minutes is asked again when they are over.
-	h := newEnv(t)
-	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1003"))
+	env := newEnv(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
 
-	if _, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Advance(5 * time.Minute)
-	if got := h.waitForState(t, q.Transaction, "PROCESSING"); !got.SettledAt.IsZero() {
+	env.Clock.Advance(5 * time.Minute)
+	if got := env.WaitForState(q.Transaction, "PROCESSING"); !got.SettledAt.IsZero() {
 		t.Fatal("settled too early")
 	}
-	h.clock.Advance(2 * time.Minute)
+	env.Clock.Advance(2 * time.Minute)
 
-	h.waitForState(t, q.Transaction, "COMPLETED")
+	env.WaitForState(q.Transaction, "COMPLETED")
 }
 
 func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
 	// Crypto that cannot be used is not sent back on the chain: it becomes a balance
 	// of the customer in that asset.
-	h := newEnv(t)
-	q := h.quote(t, "USDC", 25_000_000, h.bank(t, "000123456"))
+	env := newEnv(t)
+	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))
 
-	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 24_000_000), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 24_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.waitForState(t, q.Transaction, "FAILED (refund COMPLETED)")
+	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
 
 	var id string
-	if err := h.pool.QueryRow(t.Context(), `SELECT id::text FROM internal_accounts WHERE customer_id = $1 AND currency = 'USDC'`,
-		h.customer.ID.UUID()).Scan(&id); err != nil {
+	if err := env.Store.Pool().QueryRow(t.Context(), `SELECT id::text FROM internal_accounts WHERE customer_id = $1 AND currency = 'USDC'`,
+		env.Customer.ID.UUID()).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	h.wantTrialBalance(t, map[string]int64{"chains/ALTCHAIN USDC": 24_000_000, "customers/InternalAccount:" + id + " USDC": -24_000_000})
+	env.WantBalances(map[string]int64{"chains/ALTCHAIN USDC": 24_000_000, "customers/InternalAccount:" + id + " USDC": -24_000_000})
 	if _, err := ledger.FindChartLine("customers/InternalAccount:" + id); err != nil {
 		t.Error(err)
 	}
@@ -273,24 +274,26 @@ func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
 	// A further payment in crypto for a quote that was paid becomes a balance of the
 	// customer as well, which is told to the unit.
-	h := newEnv(t)
-	tokens := h.fundedAccount(t, h.customer.ID, "USDC", 0)
-	q := h.quote(t, "USDC", 25_000_000, h.bank(t, "000123456"))
-	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 25_000_000), nil); err != nil {
+	env := newEnv(t)
+	tokens := env.account(env.Customer.ID, "USDC", 0)
+	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))
+	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 25_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.waitForState(t, q.Transaction, "COMPLETED")
-	once := h.eventNames(q.Transaction)
+	env.WaitForState(q.Transaction, "COMPLETED")
+	events := env.Events.About(q.Transaction.UUID())
 
-	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 7_000_000), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 7_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.waitForNoJobs(t, transaction.StepSendBack)
+	env.WaitForNoJobs(transaction.StepSendBack)
 
-	h.wantEvents(t, q.Transaction, once...)
-	h.wantBalances(t, tokens, 7_000_000)
+	if after := env.Events.About(q.Transaction.UUID()); len(after) != len(events) {
+		t.Errorf("%d events, and %d after the second payment", len(events), len(after))
+	}
+	env.wantNotifiedBalances(t, tokens, 7_000_000)
 	p := q.Pricing
-	h.wantTrialBalance(t, map[string]int64{
+	env.WantBalances(map[string]int64{
 		"chains/ALTCHAIN USDC": 32_000_000, quote.AccountPath(tokens) + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
 		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
 	})

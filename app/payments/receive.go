@@ -21,19 +21,19 @@ type receiveCommand struct {
 // REFERENCE_NOT_FOUND, and one for an account that has no room for it is answered with
 // AMOUNT_OUT_OF_RANGE: the money is here and stays visible, but not as a payment.
 // The same receipt again changes nothing.
-func (p *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return p.receiveBatcher.Do(ctx, receiveCommand{r, claim})
+func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return s.receiveBatcher.Do(ctx, receiveCommand{r, claim})
 }
 
-func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
 	receipts := make([]transaction.Receipt, len(commands))
 	for i, c := range commands {
 		receipts[i] = c.receipt
 	}
 	var results []batch.Result[transaction.Transaction]
 	var done work
-	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[transaction.Transaction], len(commands)), p.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 	if err != nil {
 		return nil, err
 	}
-	p.afterCommit(done)
+	s.afterCommit(done)
 	return results, nil
 }
 
@@ -90,7 +90,8 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 		}
 	}
 	if d.Next == transaction.StepSendBack {
-		w.enqueueSendBack(r, d)
+		w.Post(d.Postings...)
+		w.Enqueue(r.Platform, transaction.StepSendBack, r.ID.UUID())
 	} else {
 		w.Update(d)
 	}

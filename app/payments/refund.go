@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"time"
 
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -16,12 +15,12 @@ import (
 // refund gives back what transactions owe their payers: to the internal account that
 // paid; crypto that was paid in to the payer's own account here; and all else to the
 // instrument it came from.
-func (p *Service) refund(ctx context.Context, jobs []ports.Job) error {
-	payouts, err := p.Store.Payouts(ctx, uow.TransactionKeys(jobs))
+func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
+	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
-	homes, err := p.refundAccounts(ctx, payouts)
+	homes, err := s.refundAccounts(ctx, payouts)
 	if err != nil {
 		return err
 	}
@@ -32,10 +31,10 @@ func (p *Service) refund(ctx context.Context, jobs []ports.Job) error {
 			continue
 		}
 		_, inside := homes[t.ID]
-		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
+		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = s.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
 			PartnerAccount: t.SourceAccount, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
 	}
-	return p.settle(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return s.settleOutcomes(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
 			return nil // settled by an earlier attempt
 		}
@@ -47,11 +46,11 @@ func (p *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	})
 }
 
-func (p *Service) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
-	rail, err := p.Rails.RailFor(r.Platform)
+func (s *Service) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
+	rail, err := s.Rails.RailFor(r.Platform)
 	if err != nil {
-		p.Log.WithError(err).WithField("refund", r.ID.String()).Error("no rail for a refund")
-		return ports.Outcome{Verdict: ports.Unknown, RetryAt: p.Clock.Now().Add(noRailDelay)}
+		s.Log.WithError(err).WithField("refund", r.ID.String()).Error("no rail for a refund")
+		return ports.Outcome{Verdict: ports.Unknown, RetryAt: s.Clock.Now().Add(noRailDelay)}
 	}
 	return rail.Refund(ctx, []ports.Refund{r})[0]
 }
@@ -74,16 +73,9 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	return err
 }
 
-func retryTime(o ports.Outcome, now time.Time) time.Time {
-	if o.RetryAt.IsZero() {
-		return now.Add(5 * time.Second)
-	}
-	return o.RetryAt
-}
-
 // refundAccounts are the paths in the books of the accounts that refunds go to which stay in
 // the house. An account for crypto that was paid in is opened if need be.
-func (p *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
+func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
 	homes := map[ident.Transaction]string{}
 	for _, payout := range payouts {
 		t := payout.Transaction
@@ -92,7 +84,7 @@ func (p *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 		case t.Flow().Funding == transaction.Balance:
 			homes[t.ID] = t.SourceAccount
 		case t.Refundable().Currency.IsCrypto():
-			home, err := p.ensureRefundAccount(ctx, t, t.Refundable().Currency)
+			home, err := s.ensureRefundAccount(ctx, t, t.Refundable().Currency)
 			if err != nil {
 				return nil, err
 			}
@@ -103,9 +95,9 @@ func (p *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 }
 
 // ensureRefundAccount is the payer's account in a currency, opened if need be.
-func (p *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
-	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
-		found, err = uow.EnsureAccount(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
+func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+		found, err = uow.EnsureAccount(ctx, tx, s.IDs, s.Clock.Now(), t.Platform, t.Customer, currency)
 		return err
 	})
 	return found, err
@@ -113,21 +105,21 @@ func (p *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 
 // sendBack returns surplus and unmatched receipts: crypto of a known payer to their own
 // account here, and all else to where it came from.
-func (p *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
+func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	for _, job := range jobs {
 		ids := make([]ident.Receipt, len(job.Subjects))
 		for i, subject := range job.Subjects {
 			ident.SetUUID(&ids[i], subject)
 		}
-		receipts, err := p.Store.Receipts(ctx, job.Platform, ids)
+		receipts, err := s.Store.Receipts(ctx, job.Platform, ids)
 		if err != nil {
 			return err
 		}
-		homes, err := p.surplusAccounts(ctx, receipts)
+		homes, err := s.surplusAccounts(ctx, receipts)
 		if err != nil {
 			return err
 		}
-		w := p.newWork()
+		w := s.newWork()
 		for _, r := range receipts {
 			to, inside := homes[r.ID]
 			if !inside {
@@ -135,12 +127,12 @@ func (p *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 			}
 			var named ident.Transaction // where the payer gave no reference, the receipt's own id
 			ident.SetUUID(&named, r.ID.UUID())
-			outcome := p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, PartnerAccount: r.PartnerAccount,
+			outcome := s.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, PartnerAccount: r.PartnerAccount,
 				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside})
 			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcome})
 			w.settleSendBack(r, outcome, to)
 		}
-		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
 				return err
 			}
@@ -153,7 +145,7 @@ func (p *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 }
 
 // surplusAccounts are the paths in the books of the accounts that surplus crypto goes to.
-func (p *Service) surplusAccounts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
+func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
 	var keys []ports.ReferenceKey
 	for _, r := range receipts {
 		if r.Amount.Currency.IsCrypto() && r.Reference != "" {
@@ -164,7 +156,7 @@ func (p *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 	if len(keys) == 0 {
 		return homes, nil
 	}
-	paid, err := p.Store.TransactionsByReference(ctx, keys)
+	paid, err := s.Store.TransactionsByReference(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +165,7 @@ func (p *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 		if !known || !r.Amount.Currency.IsCrypto() {
 			continue
 		}
-		home, err := p.ensureRefundAccount(ctx, t, r.Amount.Currency)
+		home, err := s.ensureRefundAccount(ctx, t, r.Amount.Currency)
 		if err != nil {
 			return nil, err
 		}

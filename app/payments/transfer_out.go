@@ -27,26 +27,26 @@ type transferOutCommand struct {
 // TransferOut sends money from an internal account to an external one, and answers
 // the transaction. Faults: those of transfer.Out, and INSUFFICIENT_BALANCE, with
 // nothing moved.
-func (p *Service) TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return p.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: claim, id: ident.NewTransaction(p.IDs.New, p.Clock.Now())})
+	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: claim, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
-// TransferOutWithID is TransferOut under an id that its caller has chosen: asked again, it is the
+// transferOutWithID is TransferOut under an id that its caller has chosen: asked again, it is the
 // same transfer.
-func (p *Service) TransferOutWithID(ctx context.Context, id ident.Transaction, out transfer.Out) error {
+func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, out transfer.Out) error {
 	if err := out.Check(); err != nil {
 		return err
 	}
-	_, err := p.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, id: id, attempted: true})
+	_, err := s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, id: id, attempted: true})
 	return err
 }
 
-func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) transferOutBatch(ctx context.Context, orders []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
 	if len(orders) == 1 && orders[0].attempted {
-		made, err := p.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)
+		made, err := s.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)
 		if !fault.Is(err, fault.TransactionNotFound) {
 			return []batch.Result[transaction.Transaction]{{Value: made, Err: err}}, nil
 		}
@@ -57,8 +57,8 @@ func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCom
 	}
 	var results []batch.Result[transaction.Transaction]
 	var done work
-	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[transaction.Transaction], len(orders)), p.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]batch.Result[transaction.Transaction], len(orders)), s.newWork()
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCom
 	if err != nil {
 		return nil, err
 	}
-	p.afterCommit(done)
+	s.afterCommit(done)
 	return results, nil
 }
 

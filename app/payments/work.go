@@ -1,30 +1,88 @@
 package payments
 
 import (
+	"context"
+
 	"causeway/app/internal/uow"
 	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
 )
 
-// work is what is decided in one unit of work.
+// work is what one unit of work decides about payments.
 type work struct{ *uow.Work }
 
-func (p *Service) newUnit() *uow.Work {
-	return uow.NewWork(p.Clock.Now(), p.IDs, p.LocalLease())
-}
+func (s *Service) newWork() work { return work{uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease())} }
 
-func (p *Service) newWork() work { return work{p.newUnit()} }
-
-// afterCommit goes on with what was committed: events are sent, and the jobs of this
-// process start without a look into the database.
-func (p *Service) afterCommit(w work) {
+// afterCommit wakes the sender of events, and hands the new jobs to the workers of this process,
+// which then need not read them from the database.
+func (s *Service) afterCommit(w work) {
 	if w.HasEvents() {
-		p.Committed()
+		s.Committed()
 	}
-	p.Submit(w.LocalJobs())
+	s.Submit(w.LocalJobs())
 }
 
-// enqueueSendBack takes a decision about a receipt that no transaction wants.
-func (w work) enqueueSendBack(r transaction.Receipt, d transaction.Decision) {
-	w.Post(d.Postings...)
-	w.Enqueue(r.Platform, transaction.StepSendBack, r.ID.UUID())
+// settle locks transactions, decides about each, and finishes the jobs in the same unit of work.
+func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, decide func(work, transaction.Transaction) error) error {
+	return s.settleWithReplies(ctx, jobs, keys, nil, decide)
+}
+
+// settleOutcomes is settle for transactions about which a rail was called: it decides on the
+// outcomes and records the replies.
+func (s *Service) settleOutcomes(ctx context.Context, jobs []ports.Job, call ports.RailCall, outcomes map[ports.TransactionKey]ports.Outcome,
+	decide func(work, transaction.Transaction, ports.Outcome) error) error {
+	now := s.Clock.Now()
+	keys, replies := make([]ports.TransactionKey, 0, len(outcomes)), make([]ports.RailReply, 0, len(outcomes))
+	for key, outcome := range outcomes {
+		keys = append(keys, key)
+		replies = append(replies, ports.RailReply{Platform: key.Platform, Subject: key.ID.UUID(), Call: call, At: now, Outcome: outcome})
+	}
+	return s.settleWithReplies(ctx, jobs, keys, replies, func(w work, t transaction.Transaction) error {
+		return decide(w, t, outcomes[transactionKey(t)])
+	})
+}
+
+func (s *Service) settleWithReplies(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, replies []ports.RailReply,
+	decide func(work, transaction.Transaction) error) error {
+	begin := func() *uow.Work {
+		w := s.newWork()
+		for _, r := range replies {
+			w.RecordReply(r)
+		}
+		return w.Work
+	}
+	done, err := uow.Settle(ctx, s.Store, begin, jobs, keys, func(w *uow.Work, t transaction.Transaction) error { return decide(work{w}, t) })
+	if err == nil {
+		s.afterCommit(work{done})
+	}
+	return err
+}
+
+// update adds a decision, unless it failed.
+func (w work) update(d transaction.Decision, err error) error {
+	if err == nil {
+		w.Update(d)
+	}
+	return err
+}
+
+// lockBalances locks the internal accounts that transactions debit or credit, and returns a copy
+// of their balances.
+func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
+	var accounts []ledger.Account
+	seen := map[ledger.Account]bool{}
+	for _, t := range transactions {
+		for _, a := range t.Accounts() {
+			if !seen[a] {
+				seen[a] = true
+				accounts = append(accounts, a)
+			}
+		}
+	}
+	return w.LockBalances(ctx, tx, accounts)
+}
+
+func transactionKey(t transaction.Transaction) ports.TransactionKey {
+	return ports.TransactionKey{Platform: t.Platform, ID: t.ID}
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/app/internal/prices"
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
@@ -25,8 +26,9 @@ type Config struct {
 	Rails ports.RailsByEnvironment
 	// Committed is called after each commit that emitted events; it may be nil.
 	Committed func()
-	// SettingsChanged is called after each change of a platform's settings; it may be nil.
-	SettingsChanged func()
+	// Prices are read again after a change of a platform's limits; nil if no quotes are created
+	// in this process.
+	Prices *prices.Prices
 }
 
 // Service implements the use cases.
@@ -120,8 +122,8 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 	if endpointChanged && s.Committed != nil {
 		s.Committed()
 	}
-	if s.Config.SettingsChanged != nil {
-		s.Config.SettingsChanged()
+	if s.Prices != nil {
+		s.Prices.Invalidate()
 	}
 	return after, nil
 }

@@ -31,14 +31,14 @@ func (s *Service) List(ctx context.Context, platformID string) ([]CorridorTerms,
 	if err != nil {
 		return nil, err
 	}
-	limits := map[money.Currency]corridor.Limits{}
+	limits := map[money.Currency]*corridor.Limits{}
 	if !p.IsZero() {
 		settings, err := s.store.Platform(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range settings.Currencies {
-			limits[c.Code] = corridor.Limits{Min: c.MinAmount, Max: c.MaxAmount}
+			limits[c.Code] = &corridor.Limits{Min: c.MinAmount, Max: c.MaxAmount}
 		}
 	}
 	overrides := map[ports.CorridorKey][]ports.CorridorOverride{}
@@ -50,12 +50,9 @@ func (s *Service) List(ctx context.Context, platformID string) ([]CorridorTerms,
 	corridors := make([]CorridorTerms, 0, len(all))
 	for _, pair := range all {
 		pricing := pricingOf(pair, overrides[ports.CorridorKey{From: pair.From, To: pair.To}])
-		line := CorridorTerms{From: pair.From, To: pair.To, Terms: pricing.TermsFor(p), ChangedForAll: pricing.AllPlatforms.Names()}
+		line := CorridorTerms{From: pair.From, To: pair.To, Terms: pricing.TermsWithin(p, limits[pair.From]), ChangedForAll: pricing.AllPlatforms.Names()}
 		if !p.IsZero() {
 			line.ChangedForPlatform = pricing.OverrideFor(p).Names()
-		}
-		if own, ok := limits[pair.From]; ok {
-			line.Terms = line.Terms.WithLimits(own)
 		}
 		if line.Terms.MinFromPlatform {
 			line.LimitedByPlatform = append(line.LimitedByPlatform, corridor.FieldMin)

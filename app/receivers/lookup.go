@@ -20,117 +20,111 @@ import (
 	"causeway/ports"
 )
 
-// Sender is the customer who wants to pay, by address or by id: exactly one of them.
+// Sender is the customer who wants to pay, by UMA address or by id: exactly one of them.
 type Sender struct {
 	UMA      string
 	Customer ident.Customer
 }
 
-// LookupResult is what a receiver can be paid.
+// LookupResult is a stored lookup and the currencies that the receiver can be paid in now.
 type LookupResult struct {
 	lookup.Lookup
 	Currencies []SupportedCurrency
 }
 
-// SupportedCurrency is a currency that a receiver takes. Rate is minor receiving units for one
-// minor unit of the currency the sender pays in first, Min and Max are what can be
-// received at once.
+// SupportedCurrency is a currency that a receiver can be paid in. Rate is receiving minor units
+// for one minor unit of the first currency that the sender can pay with. Min and Max limit one
+// payment, in receiving minor units.
 type SupportedCurrency struct {
 	Currency money.Currency
 	Rate     money.Rate
 	Min, Max int64
 }
 
-// LookupUMAAddress asks about the person at a UMA address: one of the platform's own customers,
-// or somebody elsewhere. Faults: INVALID_INPUT, USER_NOT_FOUND and what keeps a
-// customer from paying, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
+// LookupUMAAddress looks up the person at a UMA address: a customer of the platform, or a person
+// at another provider. Faults: INVALID_INPUT, INVALID_UMA_ADDRESS, USER_NOT_FOUND,
+// USER_NOT_READY, CUSTOMER_DELETED, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED, NOT_IMPLEMENTED.
-func (e *Service) LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by Sender) (LookupResult, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return LookupResult{}, err
-	}
+func (s *Service) LookupUMAAddress(ctx context.Context, p ident.Platform, address string, by Sender) (LookupResult, error) {
 	parsed, ok := uma.Parse(address)
 	if !ok {
-		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is no UMA address: it %s.", address, uma.Rule)
+		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is not a UMA address: it %s.", address, uma.Rule)
 	}
-	q, err := e.newLookupRequest(ctx, who, by)
+	request, err := s.newLookupRequest(ctx, p, by)
 	if err != nil {
 		return LookupResult{}, err
 	}
-	if q.sender.UMAAddress == parsed {
+	if request.sender.UMAAddress == parsed {
 		return LookupResult{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's accounts.", parsed)
 	}
-	q.lookup.ReceiverUMA = parsed
-	to, err := e.findReceiver(ctx, who, q, parsed)
+	request.lookup.ReceiverUMA = parsed
+	receiver, err := s.findReceiver(ctx, request, parsed)
 	if err != nil {
 		return LookupResult{}, err
 	}
-	return e.priceAndSave(ctx, q, "", to)
+	return s.priceAndSave(ctx, request, "", receiver)
 }
 
-// LookupExternalAccount asks about an external account. Faults: INVALID_INPUT, USER_NOT_FOUND and
-// what keeps a customer from paying, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_RECEIVER,
+// LookupExternalAccount looks up an external account. Faults: INVALID_INPUT, USER_NOT_FOUND,
+// USER_NOT_READY, CUSTOMER_DELETED, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED.
-func (e *Service) LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by Sender) (LookupResult, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return LookupResult{}, err
-	}
-	q, err := e.newLookupRequest(ctx, who, by)
+func (s *Service) LookupExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, by Sender) (LookupResult, error) {
+	request, err := s.newLookupRequest(ctx, p, by)
 	if err != nil {
 		return LookupResult{}, err
 	}
-	to, err := e.Store.ExternalAccount(ctx, who.Platform, id)
+	receiver, err := s.Store.ExternalAccount(ctx, p, id)
 	if err != nil {
 		return LookupResult{}, err
 	}
-	if to.Status != account.Active {
-		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.", to.Status)
+	if receiver.Status != account.Active {
+		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.", receiver.Status)
 	}
-	if !to.Customer.IsZero() && to.Customer != q.sender.ID {
+	if !receiver.Customer.IsZero() && receiver.Customer != request.sender.ID {
 		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or the platform's own.")
 	}
-	q.lookup.External = id
-	return e.priceAndSave(ctx, q, to.Country(), ports.Counterparty{Currencies: []money.Currency{to.Currency}})
+	request.lookup.External = id
+	return s.priceAndSave(ctx, request, receiver.Country(), ports.Counterparty{Currencies: []money.Currency{receiver.Currency}})
 }
 
-// lookupRequest is who asks.
+// lookupRequest is a lookup in preparation, with its sender and platform.
 type lookupRequest struct {
 	lookup   lookup.Lookup
 	sender   customer.Customer
 	platform platform.Platform
 }
 
-func (e *Service) newLookupRequest(ctx context.Context, who platform.Principal, by Sender) (lookupRequest, error) {
-	q := lookupRequest{}
+func (s *Service) newLookupRequest(ctx context.Context, p ident.Platform, by Sender) (lookupRequest, error) {
+	request := lookupRequest{}
 	if (by.UMA == "") == by.Customer.IsZero() {
-		message := "give exactly one of senderUmaAddress and customerId: who wants to pay"
-		return q, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: message}, fault.Field{Field: "customerId", Message: message})
+		message := "give exactly one of senderUmaAddress and customerId"
+		return request, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: message}, fault.Field{Field: "customerId", Message: message})
 	}
 	var err error
-	if q.sender, err = e.findSender(ctx, who.Platform, by); err != nil {
-		return q, err
+	if request.sender, err = s.findSender(ctx, p, by); err != nil {
+		return request, err
 	}
-	if err := q.sender.CheckReady(); err != nil {
-		return q, err
+	if err := request.sender.CheckReady(); err != nil {
+		return request, err
 	}
-	if q.platform, err = e.Store.Platform(ctx, who.Platform); err != nil {
-		return q, err
+	if request.platform, err = s.Store.Platform(ctx, p); err != nil {
+		return request, err
 	}
-	now := e.Clock.Now()
-	q.lookup = lookup.Lookup{ID: ident.NewLookup(e.IDs.New, now), Platform: who.Platform, Customer: q.sender.ID,
-		SenderUMA: q.sender.UMAAddress, CreatedAt: now, ExpiresAt: now.Add(lookup.Validity)}
-	return q, nil
+	now := s.Clock.Now()
+	request.lookup = lookup.Lookup{ID: ident.NewLookup(s.IDs.New, now), Platform: p, Customer: request.sender.ID,
+		SenderUMA: request.sender.UMAAddress, CreatedAt: now, ExpiresAt: now.Add(lookup.Validity)}
+	return request, nil
 }
 
-func (e *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (customer.Customer, error) {
+func (s *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (customer.Customer, error) {
 	if !by.Customer.IsZero() {
-		return e.Store.Customer(ctx, p, by.Customer)
+		return s.Store.Customer(ctx, p, by.Customer)
 	}
 	address, ok := uma.Parse(by.UMA)
 	if !ok {
 		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
 	}
-	found, err := e.customerByUMA(ctx, p, address)
+	found, err := s.customerByUMA(ctx, p, address)
 	if err == nil && found == nil {
 		err = fault.New(fault.UserNotFound, "No customer of this platform has the address %s.", address)
 	}
@@ -140,20 +134,20 @@ func (e *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (
 	return *found, nil
 }
 
-// customerByUMA finds a customer of the platform by address; nil for nobody.
-func (e *Service) customerByUMA(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
-	found, err := e.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
+// customerByUMA returns the customer of the platform with a UMA address, or nil if there is none.
+func (s *Service) customerByUMA(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
+	found, err := s.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
 	return &found.Items[0], nil
 }
 
-// findReceiver is somebody with what the platform asks for about them. Our own customers
-// come first: their addresses are at the platform's domain.
-func (e *Service) findReceiver(ctx context.Context, who platform.Principal, q lookupRequest, address string) (ports.Counterparty, error) {
-	asked := fieldNames(requiredFields(q.platform.Currencies))
-	own, err := e.customerByUMA(ctx, who.Platform, address)
+// findReceiver returns the person at an address, with the facts that the platform requires. It
+// looks among the platform's own customers first, whose addresses are at the platform's domain.
+func (s *Service) findReceiver(ctx context.Context, request lookupRequest, address string) (ports.Counterparty, error) {
+	fields := fieldNames(requiredFields(request.platform.Currencies))
+	own, err := s.customerByUMA(ctx, request.platform.ID, address)
 	if err != nil {
 		return ports.Counterparty{}, err
 	}
@@ -161,50 +155,55 @@ func (e *Service) findReceiver(ctx context.Context, who platform.Principal, q lo
 		if own.CheckReady() != nil {
 			return ports.Counterparty{}, fault.New(fault.InvalidReceiver, "%s belongs to a customer who cannot receive money yet.", address)
 		}
-		return asCounterparty(*own, q.platform, asked), nil
+		return asCounterparty(*own, request.platform, fields), nil
 	}
-	others, err := e.counterpartiesFor(who.Environment)
+	directory, err := s.counterparties(request.platform.Environment)
 	if err != nil {
 		return ports.Counterparty{}, err
 	}
-	found, there, err := others.Counterparty(ctx, address, asked)
-	if err == nil && !there {
-		err = fault.New(fault.UMANotFound, "Nobody has the address %s. Check it with the receiver.", address)
+	found, exists, err := directory.Counterparty(ctx, address, fields)
+	if err == nil && !exists {
+		err = fault.New(fault.UMANotFound, "There is nobody at the address %s. Check it with the receiver.", address)
 	}
 	return found, err
 }
 
-// asCounterparty is a customer of the platform as those see them who pay: the currencies
-// that reach them, and what the platform wants to know of whoever pays.
-func asCounterparty(c customer.Customer, on platform.Platform, asked []string) ports.Counterparty {
-	seen := ports.Counterparty{Address: c.UMAAddress, Facts: c.Facts()}
-	maps.DeleteFunc(seen.Facts, func(name, _ string) bool { return !slices.Contains(asked, name) })
-	var taken []platform.Currency
-	for _, used := range on.Currencies {
-		if !slices.Contains(used.Directions, string(transaction.Incoming)) || len(c.Currencies) > 0 && !slices.Contains(c.Currencies, used.Code) {
-			continue
+// asCounterparty returns a customer of the platform as another provider would present one: the
+// currencies that the customer can be paid in, and the fields required of the payer.
+func asCounterparty(c customer.Customer, p platform.Platform, fields []string) ports.Counterparty {
+	counterparty := ports.Counterparty{Address: c.UMAAddress, Facts: c.Facts()}
+	maps.DeleteFunc(counterparty.Facts, func(name, _ string) bool { return !slices.Contains(fields, name) })
+	var accepted []platform.Currency
+	for _, currency := range p.Currencies {
+		if isEnabled(currency, transaction.Incoming, c) {
+			counterparty.Currencies, accepted = append(counterparty.Currencies, currency.Code), append(accepted, currency)
 		}
-		seen.Currencies, taken = append(seen.Currencies, used.Code), append(taken, used)
 	}
-	seen.WantedFields = requiredFields(taken)
-	return seen
+	counterparty.WantedFields = requiredFields(accepted)
+	return counterparty
 }
 
-// requiredFields are the facts that a platform asks about the other side in any of the
-// currencies; mandatory if they are so in one.
+// isEnabled reports whether a currency of the platform is enabled in a direction, for a customer
+// who is not restricted to other currencies.
+func isEnabled(currency platform.Currency, direction transaction.Type, c customer.Customer) bool {
+	return slices.Contains(currency.Directions, string(direction)) && (len(c.Currencies) == 0 || slices.Contains(c.Currencies, currency.Code))
+}
+
+// requiredFields returns the facts about a counterparty that the platform requires in any of the
+// currencies. A field that is mandatory in one is mandatory.
 func requiredFields(currencies []platform.Currency) []transaction.InfoField {
-	var wants []transaction.InfoField
-	for _, used := range currencies {
-		for _, field := range used.RequiredCounterpartyFields {
-			want := transaction.InfoField(field)
-			if i := slices.IndexFunc(wants, func(w transaction.InfoField) bool { return w.Name == want.Name }); i >= 0 {
-				wants[i].Mandatory = wants[i].Mandatory || want.Mandatory
+	var required []transaction.InfoField
+	for _, currency := range currencies {
+		for _, f := range currency.RequiredCounterpartyFields {
+			field := transaction.InfoField(f)
+			if i := slices.IndexFunc(required, func(r transaction.InfoField) bool { return r.Name == field.Name }); i >= 0 {
+				required[i].Mandatory = required[i].Mandatory || field.Mandatory
 			} else {
-				wants = append(wants, want)
+				required = append(required, field)
 			}
 		}
 	}
-	return wants
+	return required
 }
 
 func fieldNames(fields []transaction.InfoField) []string {
@@ -215,60 +214,69 @@ func fieldNames(fields []transaction.InfoField) []string {
 	return names
 }
 
-// priceAndSave prices the currencies and keeps the lookup. Those that cannot be paid now are
-// left out; it is an error when none can.
-func (e *Service) priceAndSave(ctx context.Context, q lookupRequest, country string, to ports.Counterparty) (LookupResult, error) {
-	q.lookup.Fields, q.lookup.Currencies, q.lookup.Facts = transaction.MissingFields(q.sender.Facts(), to.WantedFields), to.Currencies, to.Facts
-	answer := LookupResult{Lookup: q.lookup}
-	refused := error(fault.New(fault.InvalidReceiver, "The receiver takes no currency that the sender can pay."))
-	for _, currency := range to.Currencies {
-		preference, err := e.priceCurrency(ctx, q, country, currency)
+// priceAndSave prices the receiver's currencies and stores the lookup. It leaves out currencies
+// that cannot be paid now, and fails if none can.
+func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, country string, receiver ports.Counterparty) (LookupResult, error) {
+	if err := s.Prices.Refresh(ctx); err != nil {
+		return LookupResult{}, err
+	}
+	request.lookup.Fields = transaction.MissingFields(request.sender.Facts(), receiver.WantedFields)
+	request.lookup.Currencies, request.lookup.Facts = receiver.Currencies, receiver.Facts
+	result := LookupResult{Lookup: request.lookup}
+	lastFault := error(fault.New(fault.InvalidReceiver, "The receiver accepts no currency that the sender can pay."))
+	for _, currency := range receiver.Currencies {
+		supported, err := s.priceCurrency(ctx, request, country, currency)
 		if _, isFault := fault.As(err); err != nil && !isFault {
 			return LookupResult{}, err
 		}
 		if err != nil {
-			refused = err
+			lastFault = err
 			continue
 		}
-		answer.Currencies = append(answer.Currencies, preference)
+		result.Currencies = append(result.Currencies, supported)
 	}
-	if len(answer.Currencies) == 0 {
-		return LookupResult{}, refused
+	if len(result.Currencies) == 0 {
+		return LookupResult{}, lastFault
 	}
-	return answer, e.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, q.lookup) })
+	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, request.lookup) })
 }
 
-// priceCurrency prices a currency from the first one the sender can pay it with.
-func (e *Service) priceCurrency(ctx context.Context, q lookupRequest, country string, to money.Currency) (SupportedCurrency, error) {
-	refused := error(fault.New(fault.InvalidReceiver, "The sender has no currency that can be sent as %s.", to))
-	for _, used := range q.platform.Currencies {
-		if !slices.Contains(used.Directions, string(transaction.Outgoing)) || len(q.sender.Currencies) > 0 && !slices.Contains(q.sender.Currencies, used.Code) {
+// priceCurrency prices a receiving currency from the first currency that the sender can pay it
+// with.
+func (s *Service) priceCurrency(ctx context.Context, request lookupRequest, country string, to money.Currency) (SupportedCurrency, error) {
+	lastFault := error(fault.New(fault.InvalidReceiver, "The sender has no currency that can be sent as %s.", to))
+	for _, currency := range request.platform.Currencies {
+		if !isEnabled(currency, transaction.Outgoing, request.sender) {
 			continue
 		}
-		if used.Code == to { // nothing is exchanged, and nothing charged
-			return SupportedCurrency{Currency: to, Rate: unitRate, Min: max(used.MinAmount, 1), Max: used.MaxAmount}, nil
-		}
-		terms, market, err := e.CurrentTerms(ctx, q.platform.ID, used.Code, to, country)
+		supported, err := s.pricePair(ctx, request.platform.ID, currency.Code, to, country)
 		if err == nil {
-			var preference SupportedCurrency
-			if preference, err = newSupportedCurrency(to, terms, market); err == nil {
-				return preference, nil
-			}
+			return supported, nil
 		}
 		if _, isFault := fault.As(err); !isFault {
 			return SupportedCurrency{}, err
 		}
-		refused = err
+		lastFault = err
 	}
-	return SupportedCurrency{}, refused
+	return SupportedCurrency{}, lastFault
 }
 
-var unitRate = money.MustRate("1")
-
-func newSupportedCurrency(to money.Currency, terms corridor.Terms, market money.Rate) (SupportedCurrency, error) {
-	minimum, maximum, err := price.ReceivingRange(terms.MinSending, terms.MaxSending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
+func (s *Service) pricePair(ctx context.Context, p ident.Platform, from, to money.Currency, country string) (SupportedCurrency, error) {
+	pair, err := corridor.Find(from, to, country)
+	if from == to {
+		pair, err = corridor.SameCurrency(from)
+	}
+	if err != nil {
+		return SupportedCurrency{}, err
+	}
+	priced, err := s.Prices.Of(ctx, p, pair)
+	if err != nil {
+		return SupportedCurrency{}, err
+	}
+	fee := price.Fee{Fixed: priced.Terms.Fee.Fixed, Percent: priced.Terms.Fee.Percent}
+	minimum, maximum, err := price.ReceivingRange(priced.Terms.MinSending, priced.Terms.MaxSending, priced.Rate.Rate, fee)
 	if errors.Is(err, price.ErrOutOfRange) {
 		err = fault.New(fault.AmountOutOfRange, "No amount of %s can be received within the limits of this corridor.", to)
 	}
-	return SupportedCurrency{Currency: to, Rate: market, Min: minimum, Max: maximum}, err
+	return SupportedCurrency{Currency: to, Rate: priced.Rate.Rate, Min: minimum, Max: maximum}, err
 }

@@ -12,57 +12,54 @@ import (
 	"causeway/ports"
 )
 
-// ProviderFilter narrows the list of providers. After is the domain of the last one of
-// the page before.
+// ProviderFilter selects a page of providers. After is the domain of the last provider of the
+// previous page.
 type ProviderFilter struct {
 	Limit     int
 	After     string
 	Ascending bool
 	Country   string
 	Currency  money.Currency
-	// AllowedOnly leaves those out that are blocked.
+	// AllowedOnly leaves out blocked providers.
 	AllowedOnly bool
 }
 
-// Providers lists the providers at whom people can be paid, by their domains. Faults:
-// INVALID_INPUT, NOT_IMPLEMENTED.
-func (e *Service) Providers(ctx context.Context, who platform.Principal, wanted ProviderFilter) (ports.Page[ports.Provider], error) {
+// Providers returns the providers of UMA addresses that platforms of an environment can pay to,
+// ordered by domain. Faults: INVALID_INPUT, NOT_IMPLEMENTED.
+func (s *Service) Providers(ctx context.Context, environment platform.Environment, filter ProviderFilter) (ports.Page[ports.Provider], error) {
 	var page ports.Page[ports.Provider]
-	if err := who.CheckPermission(platform.View); err != nil {
-		return page, err
-	}
 	var bad []fault.Field
-	if wanted.Country != "" && !party.KnownCountry(wanted.Country) {
+	if filter.Country != "" && !party.KnownCountry(filter.Country) {
 		bad = append(bad, fault.Field{Field: "countryCode", Message: "must be a country code of two upper-case letters, such as US"})
 	}
-	if wanted.Currency != "" && !wanted.Currency.Known() {
+	if filter.Currency != "" && !filter.Currency.Known() {
 		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	if len(bad) > 0 {
 		return page, fault.Invalid(bad...)
 	}
-	others, err := e.counterpartiesFor(who.Environment)
+	directory, err := s.counterparties(environment)
 	if err != nil {
 		return page, err
 	}
-	all, err := others.Providers(ctx)
+	all, err := directory.Providers(ctx)
 	if err != nil {
 		return page, err
 	}
 	slices.SortFunc(all, func(a, b ports.Provider) int {
-		if wanted.Ascending {
+		if filter.Ascending {
 			return strings.Compare(a.Domain, b.Domain)
 		}
 		return strings.Compare(b.Domain, a.Domain)
 	})
 	for _, p := range all {
-		if !wanted.matches(p) {
+		if !filter.matches(p) {
 			continue
 		}
 		page.Total++
 		switch {
-		case wanted.After != "" && (p.Domain == wanted.After || (p.Domain < wanted.After) == wanted.Ascending):
-		case len(page.Items) == wanted.Limit:
+		case filter.After != "" && (p.Domain == filter.After || (p.Domain < filter.After) == filter.Ascending):
+		case len(page.Items) == filter.Limit:
 			page.More = true
 		default:
 			page.Items = append(page.Items, p)
@@ -71,7 +68,7 @@ func (e *Service) Providers(ctx context.Context, who platform.Principal, wanted 
 	return page, nil
 }
 
-func (w ProviderFilter) matches(p ports.Provider) bool {
-	return (p.Allowed || !w.AllowedOnly) && (w.Country == "" || slices.Contains(p.Regions, w.Country)) &&
-		(w.Currency == "" || slices.Contains(p.Currencies, w.Currency))
+func (f ProviderFilter) matches(p ports.Provider) bool {
+	return (p.Allowed || !f.AllowedOnly) && (f.Country == "" || slices.Contains(p.Regions, f.Country)) &&
+		(f.Currency == "" || slices.Contains(p.Currencies, f.Currency))
 }

@@ -1,44 +1,37 @@
-// Package enquiries answers what can be asked before money moves: who a receiver is
-// and what they can be paid, which providers there are, and what it costs to take
-// crypto out.
+// Package receivers says who can be paid and what it costs: lookups of receivers, providers of
+// UMA addresses, and estimates of withdrawal fees.
 //
-// Nothing it says is a promise of a price; a quote fixes one.
+// It moves no money, and its prices are estimates: only a quote fixes one.
 package receivers
 
 import (
-	"context"
-
-	"causeway/core/corridor"
+	"causeway/app/internal/prices"
 	"causeway/core/fault"
-	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
 )
-
-// TermsFunc is what a corridor costs a platform now, and the market's rate in it.
-type TermsFunc func(ctx context.Context, p ident.Platform, from, to money.Currency, country string) (corridor.Terms, money.Rate, error)
 
 // Config is what the use cases need.
 type Config struct {
 	Store          ports.Store
 	Counterparties ports.CounterpartiesByEnvironment
-	CurrentTerms   TermsFunc
+	Prices         *prices.Prices
 	Clock          ports.Clock
 	IDs            ports.IDs
 }
 
-// Service are the use cases.
+// Service is the use cases.
 type Service struct{ Config }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(c Config) *Service { return &Service{c} }
 
-// counterpartiesFor are the people at other providers, for an environment that has some.
-func (e *Service) counterpartiesFor(in platform.Environment) (ports.Counterparties, error) {
-	others, connected := e.Counterparties[in]
+// counterparties returns the directory of people at other providers. NOT_IMPLEMENTED if the
+// environment has none.
+func (s *Service) counterparties(environment platform.Environment) (ports.Counterparties, error) {
+	directory, connected := s.Config.Counterparties[environment]
 	if !connected {
-		return nil, fault.New(fault.NotImplemented, "No providers of other people are connected for %s platforms of this service yet.", in)
+		return nil, fault.New(fault.NotImplemented, "UMA providers are not available on %s platforms of this service yet.", environment)
 	}
-	return others, nil
+	return directory, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	counterparties "causeway/adapters/counterparties/sandbox"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/prices"
 	"causeway/app/receivers"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -29,18 +30,28 @@ type env struct {
 	receivers *receivers.Service
 }
 
-// fakeTerms are terms at which a cent buys 0.92 euro cents or 10 satoshi, for a fee of half a
-// percent. Mexican pesos have no rate.
-func fakeTerms(_ context.Context, _ ident.Platform, from, to money.Currency, country string) (corridor.Terms, money.Rate, error) {
-	way, err := corridor.Find(from, to, country)
-	if err != nil {
-		return corridor.Terms{}, money.Rate{}, err
-	}
+// fakeMarket is a market on which a cent buys 0.92 euro cents or 10 satoshi. Mexican pesos have
+// no rate.
+type fakeMarket struct{}
+
+func (fakeMarket) Rate(_ context.Context, _, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	if to == "MXN" {
-		return corridor.Terms{}, money.Rate{}, fault.New(fault.QuoteRequestFailed, "no rate")
+		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "no rate")
 	}
-	way.Terms.Fee, way.Terms.MinSending, way.Terms.MaxSending = corridor.Fee{Percent: money.MustFraction("0.005")}, 100, 1_000_00
-	return way.Terms, map[money.Currency]money.Rate{"EUR": money.MustRate("0.92"), "BTC": money.MustRate("10")}[to], nil
+	return ports.MarketRate{Rate: map[money.Currency]money.Rate{"EUR": money.MustRate("0.92"), "BTC": money.MustRate("10")}[to], At: now}, nil
+}
+
+// fakeTerms is a store whose operator charges half a percent for dollars, of which between 1 and
+// 1,000 can be sent at once.
+type fakeTerms struct{ ports.Store }
+
+func (fakeTerms) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
+	var overrides []ports.CorridorOverride
+	for _, to := range []money.Currency{"EUR", "BTC", "MXN"} {
+		overrides = append(overrides, ports.CorridorOverride{From: "USD", To: to, Terms: corridor.Override{
+			Fixed: new(int64(0)), Percent: new(money.MustFraction("0.005")), MinSending: new(int64(100)), MaxSending: new(int64(1_000_00))}})
+	}
+	return overrides, nil
 }
 
 // newEnv is an environment whose platform wants to know the full name of payers in its first
@@ -50,7 +61,7 @@ func newEnv(t *testing.T) *env {
 	e := apptest.New(t, apptest.EditPlatform(func(p *platform.Platform) {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))
-	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store, CurrentTerms: fakeTerms, Clock: e.Clock, IDs: e.IDs,
+	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store, Prices: prices.New(fakeTerms{e.Store}, fakeMarket{}, e.Clock), Clock: e.Clock, IDs: e.IDs,
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}})}
 }
 
@@ -59,7 +70,7 @@ func TestService_LookupExpiresAfterTenMinutes(t *testing.T) {
 	// The lookup of a person names the sender, the currencies and the required fields. It is
 	// found under its id for ten minutes, by its own platform only.
 	env := newEnv(t)
-	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Admin, "$Success.EUR@sandbox.uma.test", receivers.Sender{UMA: "$ANA@uma.test"})
+	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$Success.EUR@sandbox.uma.test", receivers.Sender{UMA: "$ANA@uma.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +107,11 @@ func TestService_LookupExternalAccount(t *testing.T) {
 	wallet := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1"}})
 	bank := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "1", "routingNumber": "2"}})
 
-	bitcoin, err := env.receivers.LookupExternalAccount(t.Context(), env.Admin, wallet.ID, sender)
+	bitcoin, err := env.receivers.LookupExternalAccount(t.Context(), env.Platform.ID, wallet.ID, sender)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dollars, err := env.receivers.LookupExternalAccount(t.Context(), env.Admin, bank.ID, sender)
+	dollars, err := env.receivers.LookupExternalAccount(t.Context(), env.Platform.ID, bank.ID, sender)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +134,11 @@ func TestService_LookupOwnCustomer(t *testing.T) {
 	})
 	nameless := env.NewCustomer("nameless")
 
-	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Admin, "$bo@uma.test", receivers.Sender{Customer: env.Customer.ID})
+	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$bo@uma.test", receivers.Sender{Customer: env.Customer.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	byNameless, err := env.receivers.LookupUMAAddress(t.Context(), env.Admin, "$bo@uma.test", receivers.Sender{Customer: nameless.ID})
+	byNameless, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$bo@uma.test", receivers.Sender{Customer: nameless.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,40 +160,40 @@ func TestService_LookupRejections(t *testing.T) {
 	pending := env.NewCustomer("pending", func(c *customer.Customer) { c.Status = customer.Pending })
 	bos := env.NewExternalAccount(account.External{Customer: bo.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark2"}})
 	inactive := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Inactive, Fields: map[string]string{"address": "spark3"}})
-	production, noPermissions := env.Admin, env.Admin
-	production.Environment, noPermissions.Permissions = platform.Production, nil
+	sandbox := env.Platform.ID
+	production := env.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Production }).ID
+	producer := env.NewCustomer("pro", func(c *customer.Customer) { c.Platform = production })
 	ana := receivers.Sender{Customer: env.Customer.ID}
 	const euros = "$success.eur@sandbox.uma.test"
 
 	for name, test := range map[string]struct {
-		principal platform.Principal
-		address   string
-		account   ident.ExternalAccount
-		sender    receivers.Sender
-		code      fault.Code
+		platform ident.Platform
+		address  string
+		account  ident.ExternalAccount
+		sender   receivers.Sender
+		code     fault.Code
 	}{
-		"no permission":      {principal: noPermissions, address: euros, sender: ana, code: fault.Forbidden},
-		"invalid address":    {principal: env.Admin, address: "ana", sender: ana, code: fault.InvalidUMAAddress},
-		"unknown receiver":   {principal: env.Admin, address: "$nobody@sandbox.uma.test", sender: ana, code: fault.UMANotFound},
-		"unknown provider":   {principal: env.Admin, address: "$success.eur@bank.example", sender: ana, code: fault.UMANotFound},
-		"sender as receiver": {principal: env.Admin, address: "$Ana@uma.test", sender: ana, code: fault.SelfPayment},
-		"pending receiver":   {principal: env.Admin, address: pending.UMAAddress, sender: ana, code: fault.InvalidReceiver},
-		"no sender":          {principal: env.Admin, address: euros, code: fault.InvalidInput},
-		"two senders":        {principal: env.Admin, address: euros, sender: receivers.Sender{UMA: "$ana@uma.test", Customer: env.Customer.ID}, code: fault.InvalidInput},
-		"unknown sender":     {principal: env.Admin, address: euros, sender: receivers.Sender{UMA: "$eve@uma.test"}, code: fault.UserNotFound},
-		"invalid sender":     {principal: env.Admin, address: euros, sender: receivers.Sender{UMA: "eve"}, code: fault.InvalidInput},
-		"pending sender":     {principal: env.Admin, address: euros, sender: receivers.Sender{Customer: pending.ID}, code: fault.UserNotReady},
-		"no rate":            {principal: env.Admin, address: "$success.mxn@sandbox.uma.test", sender: ana, code: fault.QuoteRequestFailed},
-		"not connected":      {principal: production, address: euros, sender: ana, code: fault.NotImplemented},
-		"unknown account":    {principal: env.Admin, account: ident.NewExternalAccount(env.IDs.New, apptest.Noon), sender: ana, code: fault.ExternalAccountNotFound},
-		"account of another": {principal: env.Admin, account: bos.ID, sender: ana, code: fault.InvalidReceiver},
-		"inactive account":   {principal: env.Admin, account: inactive.ID, sender: ana, code: fault.InvalidReceiver},
+		"invalid address":    {platform: sandbox, address: "ana", sender: ana, code: fault.InvalidUMAAddress},
+		"unknown receiver":   {platform: sandbox, address: "$nobody@sandbox.uma.test", sender: ana, code: fault.UMANotFound},
+		"unknown provider":   {platform: sandbox, address: "$success.eur@bank.example", sender: ana, code: fault.UMANotFound},
+		"sender as receiver": {platform: sandbox, address: "$Ana@uma.test", sender: ana, code: fault.SelfPayment},
+		"pending receiver":   {platform: sandbox, address: pending.UMAAddress, sender: ana, code: fault.InvalidReceiver},
+		"no sender":          {platform: sandbox, address: euros, code: fault.InvalidInput},
+		"two senders":        {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$ana@uma.test", Customer: env.Customer.ID}, code: fault.InvalidInput},
+		"unknown sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$eve@uma.test"}, code: fault.UserNotFound},
+		"invalid sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "eve"}, code: fault.InvalidInput},
+		"pending sender":     {platform: sandbox, address: euros, sender: receivers.Sender{Customer: pending.ID}, code: fault.UserNotReady},
+		"no rate":            {platform: sandbox, address: "$success.mxn@sandbox.uma.test", sender: ana, code: fault.QuoteRequestFailed},
+		"not connected":      {platform: production, address: euros, sender: receivers.Sender{Customer: producer.ID}, code: fault.NotImplemented},
+		"unknown account":    {platform: sandbox, account: ident.NewExternalAccount(env.IDs.New, apptest.Noon), sender: ana, code: fault.ExternalAccountNotFound},
+		"account of another": {platform: sandbox, account: bos.ID, sender: ana, code: fault.InvalidReceiver},
+		"inactive account":   {platform: sandbox, account: inactive.ID, sender: ana, code: fault.InvalidReceiver},
 	} {
 		var err error
 		if test.account.IsZero() {
-			_, err = env.receivers.LookupUMAAddress(t.Context(), test.principal, test.address, test.sender)
+			_, err = env.receivers.LookupUMAAddress(t.Context(), test.platform, test.address, test.sender)
 		} else {
-			_, err = env.receivers.LookupExternalAccount(t.Context(), test.principal, test.account, test.sender)
+			_, err = env.receivers.LookupExternalAccount(t.Context(), test.platform, test.account, test.sender)
 		}
 		if !fault.Is(err, test.code) {
 			t.Errorf("%s: %v, want %s", name, err, test.code)
@@ -209,7 +220,6 @@ func TestService_ProvidersPagination(t *testing.T) {
 	t.Parallel()
 	// Every provider that matches the filter is on exactly one page, in either order.
 	service := receivers.New(receivers.Config{Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: fakeProviders{}}})
-	who := platform.Principal{Environment: platform.Sandbox, Permissions: platform.Permissions}
 	for name, test := range map[string]struct {
 		filter receivers.ProviderFilter
 		want   string
@@ -225,7 +235,7 @@ func TestService_ProvidersPagination(t *testing.T) {
 			test.filter.Limit, test.filter.After = limit, ""
 			got := ""
 			for {
-				page, err := service.Providers(t.Context(), who, test.filter)
+				page, err := service.Providers(t.Context(), platform.Sandbox, test.filter)
 				if err != nil || int(page.Total) != len(test.want) || len(page.Items) > limit {
 					t.Fatalf("%s: %+v, %v", name, page, err)
 				}
@@ -242,7 +252,7 @@ func TestService_ProvidersPagination(t *testing.T) {
 			}
 		}
 	}
-	if _, err := service.Providers(t.Context(), who, receivers.ProviderFilter{Limit: 1, Country: "XX", Currency: "XXX"}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := service.Providers(t.Context(), platform.Sandbox, receivers.ProviderFilter{Limit: 1, Country: "XX", Currency: "XXX"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("unknown codes: %v", err)
 	}
 }
@@ -263,7 +273,7 @@ func TestService_EstimateWithdrawalFee(t *testing.T) {
 	}
 	for currency, from := range accounts {
 		for _, chain := range corridor.Chains(currency) {
-			cost, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Admin, receivers.Withdrawal{From: from.ID, Currency: currency, Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
+			cost, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Platform.ID, receivers.Withdrawal{From: from.ID, Currency: currency, Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
 			if err != nil || cost.Total+cost.Net != 1_000_000 || cost.NetworkFeeAsset == "" || cost.ApplicationFee > cost.Total {
 				t.Errorf("%s over %s: %+v, %v", currency, chain, cost, err)
 			}
@@ -285,7 +295,7 @@ func TestService_EstimateWithdrawalFee(t *testing.T) {
 	} {
 		w := valid
 		test.change(&w)
-		_, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Admin, w)
+		_, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Platform.ID, w)
 		apptest.WantFault(t, name, err, test.code, test.fields...)
 	}
 }

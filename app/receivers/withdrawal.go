@@ -9,11 +9,9 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/platform"
 )
 
-// Withdrawal is crypto that is to leave an internal account, over a chain, to an
-// address.
+// Withdrawal is a planned transfer of crypto from an internal account to an address on a chain.
 type Withdrawal struct {
 	From     ident.InternalAccount
 	Currency money.Currency
@@ -22,8 +20,8 @@ type Withdrawal struct {
 	Address  string
 }
 
-// WithdrawalCost is what a withdrawal costs and leaves. Network is in the smallest unit of Asset;
-// the others are minor units of the currency, and Total and Net are together the amount.
+// WithdrawalCost is what a withdrawal costs. NetworkFee is in the smallest unit of
+// NetworkFeeAsset, the others in minor units of the currency. Total and Net add up to the amount.
 type WithdrawalCost struct {
 	NetworkFee      int64
 	NetworkFeeAsset string
@@ -32,36 +30,33 @@ type WithdrawalCost struct {
 	Net             int64
 }
 
-// chainAccountTypes are the types of account that live on a chain.
+// chainAccountTypes are the types of accounts on chains that have addresses.
 var chainAccountTypes = map[corridor.Rail]account.Type{
 	corridor.Layer2: account.Layer2Wallet, corridor.Altchain: account.AltchainWallet, corridor.Base: account.BaseWallet,
 	corridor.Polygon: account.PolygonWallet, corridor.Ethereum: account.EthereumWallet, corridor.Tron: account.TronWallet,
 }
 
-// EstimateWithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every bad
-// field, INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE when nothing would be left.
-func (e *Service) EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w Withdrawal) (WithdrawalCost, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return WithdrawalCost{}, err
-	}
-	if bad := w.validate(who.Platform); len(bad) > 0 {
+// EstimateWithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every
+// invalid field, INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE if the fee exceeds the amount.
+func (s *Service) EstimateWithdrawalFee(ctx context.Context, p ident.Platform, w Withdrawal) (WithdrawalCost, error) {
+	if bad := w.validate(p); len(bad) > 0 {
 		return WithdrawalCost{}, fault.Invalid(bad...)
 	}
-	from, err := e.Store.InternalAccount(ctx, who.Platform, w.From)
+	from, err := s.Store.InternalAccount(ctx, p, w.From)
 	if err != nil {
 		return WithdrawalCost{}, err
 	}
 	if from.Currency != w.Currency {
-		return WithdrawalCost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; send that currency, or a quote converts"})
+		return WithdrawalCost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; withdraw that currency, or create a quote to convert it"})
 	}
 	cost, _ := corridor.WithdrawalFeesFor(w.Currency, w.Chain)
 	if cost.ServiceFee >= w.Amount {
-		return WithdrawalCost{}, fault.New(fault.AmountOutOfRange, "Nothing would be left: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
+		return WithdrawalCost{}, fault.New(fault.AmountOutOfRange, "The fee exceeds the amount: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
 	}
 	return WithdrawalCost{NetworkFee: cost.NetworkFee, NetworkFeeAsset: cost.Asset, ApplicationFee: cost.ServiceFee, Total: cost.ServiceFee, Net: w.Amount - cost.ServiceFee}, nil
 }
 
-// validate lists every bad field.
+// validate returns every invalid field.
 func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 	var bad []fault.Field
 	if w.Amount < 1 || w.Amount > money.MaxMinor {
@@ -72,20 +67,20 @@ func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 		return append(bad, fault.Field{Field: "currency", Message: "must be a crypto currency, such as USDC or BTC"})
 	}
 	if _, err := corridor.ChainFor(w.Currency, string(w.Chain), "cryptoNetwork"); err != nil || w.Chain == "" {
-		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that " + string(w.Currency) + " moves on here"})
+		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that supports " + string(w.Currency)})
 	}
 	return append(bad, w.validateAddress(p)...)
 }
 
-// validateAddress asks the catalogue of accounts about the address, as registering it would.
+// validateAddress checks the address as the registration of an external account does.
 func (w Withdrawal) validateAddress(p ident.Platform) []fault.Field {
 	info := map[string]any{"accountType": string(chainAccountTypes[w.Chain]), "address": w.Address}
 	if w.Chain == corridor.Lightning {
 		info = map[string]any{"accountType": string(account.LightningType), lightningField(w.Address): w.Address}
 	}
-	asked := account.CreateRequest{Platform: p, Currency: string(w.Currency), Info: info}
-	ident.SetUUID(&asked.ID, w.From.UUID()) // it is not kept, so any will do
-	_, err := account.Validate(asked)
+	request := account.CreateRequest{Platform: p, Currency: string(w.Currency), Info: info}
+	ident.SetUUID(&request.ID, w.From.UUID()) // not stored, so any id will do
+	_, err := account.Validate(request)
 	var bad []fault.Field
 	if f, ok := fault.As(err); ok {
 		for _, field := range f.Fields {
@@ -95,7 +90,7 @@ func (w Withdrawal) validateAddress(p ident.Platform) []fault.Field {
 	return bad
 }
 
-// lightningField is which of the ways to name a payee on Lightning a text is.
+// lightningField returns the field of a Lightning account that has this form of address.
 func lightningField(address string) string {
 	lower := strings.ToLower(address)
 	switch {

@@ -32,8 +32,18 @@ const (
 	MaxLock = 15 * time.Minute
 )
 
-// WithOverride returns the terms with an override applied. The override for all platforms is
-// applied first, then the one for the platform.
+// For returns the terms that a platform pays: the built-in terms, changed by the operator's
+// override for all platforms, then by the one for this platform, and then within the platform's
+// own limits for the sending currency, if it has any.
+func (t Terms) For(allPlatforms, platform Override, limits *Limits) Terms {
+	t = t.WithOverride(allPlatforms).WithOverride(platform)
+	if limits != nil {
+		t = t.WithLimits(*limits)
+	}
+	return t
+}
+
+// WithOverride returns the terms after an override.
 func (t Terms) WithOverride(o Override) Terms {
 	replace(&t.Fee.Fixed, o.Fixed)
 	replace(&t.Fee.Percent, o.Percent)

@@ -24,11 +24,12 @@ type PlatformOverride struct {
 
 // TermsFor returns the terms of a platform; for the zero platform, those for all platforms.
 func (p Pricing) TermsFor(platform ident.Platform) Terms {
-	terms := p.Corridor.Terms.WithOverride(p.AllPlatforms)
-	if platform.IsZero() {
-		return terms
-	}
-	return terms.WithOverride(p.OverrideFor(platform))
+	return p.TermsWithin(platform, nil)
+}
+
+// TermsWithin returns the terms of a platform within its own limits for the sending currency.
+func (p Pricing) TermsWithin(platform ident.Platform, limits *Limits) Terms {
+	return p.Corridor.Terms.For(p.AllPlatforms, p.OverrideFor(platform), limits)
 }
 
 // OverrideFor returns the override for a platform; for the zero platform, the one for all.

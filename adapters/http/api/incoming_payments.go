@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/receiving"
+	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -14,11 +14,11 @@ import (
 
 // IncomingPayments holds the use cases of incoming payments.
 type IncomingPayments interface {
-	TransferIn(ctx context.Context, principal platform.Principal, t receiving.TransferInRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Approve(ctx context.Context, principal platform.Principal, id ident.Transaction, receiver map[string]string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Reject(ctx context.Context, principal platform.Principal, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Fund(ctx context.Context, principal platform.Principal, to ident.InternalAccount, amount int64, idempotent *ports.IdempotentRequest) (receiving.FundedAccount, error)
-	Receive(ctx context.Context, principal platform.Principal, in receiving.UMAPayment, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	TransferIn(ctx context.Context, p ident.Platform, t payments.TransferInRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	Fund(ctx context.Context, p ident.Platform, to ident.InternalAccount, amount int64, idempotent *ports.IdempotentRequest) (payments.FundedAccount, error)
+	SimulateUMAPayment(ctx context.Context, p ident.Platform, in payments.UMAPayment, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type approvePaymentRequest struct {
@@ -42,9 +42,9 @@ func registerApprovals(a *httpapi.API, service IncomingPayments) {
 	}, func(ctx context.Context, call httpapi.Call, in *approveInput) (transaction.Transaction, error) {
 		var fields map[string]string
 		if in.Body != nil {
-			fields = receiving.FieldValues(in.Body.ReceiverCustomerInfo)
+			fields = payments.FieldValues(in.Body.ReceiverCustomerInfo)
 		}
-		return service.Approve(ctx, call.Principal, in.TransactionID.Value, fields, call.IdempotentRequest)
+		return service.Approve(ctx, call.Principal.Platform, in.TransactionID.Value, fields, call.IdempotentRequest)
 	}, renderTransaction)
 
 	type rejectInput struct {
@@ -60,6 +60,6 @@ func registerApprovals(a *httpapi.API, service IncomingPayments) {
 		if in.Body != nil {
 			reason = in.Body.Reason
 		}
-		return service.Reject(ctx, call.Principal, in.TransactionID.Value, reason, call.IdempotentRequest)
+		return service.Reject(ctx, call.Principal.Platform, in.TransactionID.Value, reason, call.IdempotentRequest)
 	}, renderTransaction)
 }

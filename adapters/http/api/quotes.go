@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/quoting"
+	"causeway/app/payments"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -18,9 +18,9 @@ import (
 
 // Quotes holds the use cases of the quote and rate operations.
 type Quotes interface {
-	Create(ctx context.Context, r quote.Request, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
-	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
-	Rates(ctx context.Context, p ident.Platform, request quoting.RatesRequest) ([]quoting.CorridorRate, error)
+	CreateQuote(ctx context.Context, r quote.Request, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	GetQuote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
+	Rates(ctx context.Context, p ident.Platform, request payments.RatesRequest) ([]payments.CorridorRate, error)
 }
 
 type quoteRequest struct {
@@ -234,7 +234,7 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
-		return service.Create(ctx, request, call.IdempotentRequest)
+		return service.CreateQuote(ctx, request, call.IdempotentRequest)
 	}, renderQuote)
 
 	type getParams struct {
@@ -244,7 +244,7 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 		ID: "getQuoteById", Path: "/quotes/{quoteId}", Tag: tagQuotes, Summary: "Get a quote", Permission: platform.View,
 		Description: "Returns a quote with its current status.", Errors: []fault.Code{fault.QuoteNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (quote.WithStatus, error) {
-		return service.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
+		return service.GetQuote(ctx, call.Principal.Platform, in.QuoteID.Value)
 	}, renderQuote)
 
 	type executeParams struct {
@@ -258,6 +258,6 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
-		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
+		return payments.ExecuteQuote(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
 	}, renderQuote)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/quoting"
+	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -43,13 +43,13 @@ func registerRates(a *httpapi.API, service Quotes) {
 		Description: "Returns the current rate and fees of each corridor. Rates are valid for about five minutes; only a quote locks a rate. " +
 			"Limits are those of the corridor, or your own for the currency if narrower. A corridor without a current rate is omitted; if both its currencies are given, the request fails.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.QuoteRequestFailed},
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) ([]quoting.CorridorRate, error) {
-		request := quoting.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) ([]payments.CorridorRate, error) {
+		request := payments.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
 		for _, to := range in.DestinationCurrency {
 			request.To = append(request.To, money.Currency(to))
 		}
 		return service.Rates(ctx, call.Principal.Platform, request)
-	}, func(rates []quoting.CorridorRate) exchangeRateListResponse {
+	}, func(rates []payments.CorridorRate) exchangeRateListResponse {
 		body := exchangeRateListResponse{Data: make([]exchangeRateBody, len(rates))}
 		for i, r := range rates {
 			body.Data[i] = exchangeRateBody{

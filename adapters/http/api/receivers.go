@@ -16,10 +16,10 @@ import (
 
 // Receivers holds the use cases of lookups and fee estimates.
 type Receivers interface {
-	LookupUMAAddress(ctx context.Context, principal platform.Principal, address string, sender receivers.Sender) (receivers.LookupResult, error)
-	LookupExternalAccount(ctx context.Context, principal platform.Principal, id ident.ExternalAccount, sender receivers.Sender) (receivers.LookupResult, error)
-	Providers(ctx context.Context, principal platform.Principal, query receivers.ProviderFilter) (ports.Page[ports.Provider], error)
-	EstimateWithdrawalFee(ctx context.Context, principal platform.Principal, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
+	LookupUMAAddress(ctx context.Context, p ident.Platform, address string, sender receivers.Sender) (receivers.LookupResult, error)
+	LookupExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, sender receivers.Sender) (receivers.LookupResult, error)
+	Providers(ctx context.Context, environment platform.Environment, query receivers.ProviderFilter) (ports.Page[ports.Provider], error)
+	EstimateWithdrawalFee(ctx context.Context, p ident.Platform, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
 }
 
 type receiverLookupResponse struct {
@@ -111,7 +111,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its own domain, and those of your customers.",
 		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.NotImplemented),
 	}, func(ctx context.Context, call httpapi.Call, in *umaParams) (receivers.LookupResult, error) {
-		return service.LookupUMAAddress(ctx, call.Principal, in.Receiver, in.sender())
+		return service.LookupUMAAddress(ctx, call.Principal.Platform, in.Receiver, in.sender())
 	}, renderLookup)
 
 	type accountParams struct {
@@ -123,7 +123,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		Description: "Returns the estimated rate of a payment to an external account, and the minimum and maximum amounts.",
 		Errors:      append(slices.Clone(refusals), fault.ExternalAccountNotFound),
 	}, func(ctx context.Context, call httpapi.Call, in *accountParams) (receivers.LookupResult, error) {
-		return service.LookupExternalAccount(ctx, call.Principal, in.AccountID.Value, in.sender())
+		return service.LookupExternalAccount(ctx, call.Principal.Platform, in.AccountID.Value, in.sender())
 	}, renderLookup)
 
 	type listParams struct {
@@ -137,7 +137,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		ID: "getAvailableUmaProviders", Path: "/uma-providers", Tag: tagReceivers, Summary: "List UMA providers", Permission: platform.View,
 		Description: "Returns the providers whose UMA addresses can be paid, by domain.", Errors: []fault.Code{fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[ports.Provider], error) {
-		return service.Providers(ctx, call.Principal, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID, Ascending: in.SortOrder == "asc",
+		return service.Providers(ctx, call.Principal.Environment, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID, Ascending: in.SortOrder == "asc",
 			Country: string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
 	}, func(p ports.Page[ports.Provider]) httpapi.Page[umaProviderBody] {
 		return renderPage(p, renderUMAProvider, func(p ports.Provider) string { return p.Domain })
@@ -155,7 +155,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		if !known {
 			chain = corridor.Rail(in.Body.CryptoNetwork) // refused by the use case: no rail of the currency
 		}
-		return service.EstimateWithdrawalFee(ctx, call.Principal, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
+		return service.EstimateWithdrawalFee(ctx, call.Principal.Platform, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
 			Chain: chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
 	}, func(c receivers.WithdrawalCost) estimateCryptoWithdrawalFeeResponse {
 		return estimateCryptoWithdrawalFeeResponse{c.NetworkFee, c.NetworkFeeAsset, minor(c.ApplicationFee), minor(c.Total), minor(c.Net)}

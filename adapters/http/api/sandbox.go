@@ -4,8 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/receiving"
-	"causeway/app/sandbox"
+	"causeway/app/payments"
 	"causeway/app/webhooks"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -17,7 +16,7 @@ import (
 
 // Sandbox holds the use cases of the sandbox operations.
 type Sandbox interface {
-	Send(ctx context.Context, principal platform.Principal, in sandbox.SendRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {
@@ -38,12 +37,12 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 			"So is a payment that an account cannot accept because its currency differs, it is not active, or its balance would exceed 9000000000000000.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *sendInput) (transaction.Transaction, error) {
-		payment := sandbox.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
+		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
 			payment.Amount = &amount
 		}
-		return service.Send(ctx, call.Principal, payment, call.IdempotentRequest)
+		return service.SimulatePayment(ctx, call.Principal.Platform, payment, call.IdempotentRequest)
 	}, renderTransaction)
 }
 
@@ -70,9 +69,9 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 		Description: "Simulates a deposit into an internal account and returns the account with its new balance. " +
 			"The deposit is listed as an incoming transaction.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange, fault.CustomerDeleted, fault.Forbidden},
-	}, func(ctx context.Context, call httpapi.Call, in *fundInput) (receiving.FundedAccount, error) {
-		return service.Fund(ctx, call.Principal, in.AccountID.Value, int64(in.Body.Amount), call.IdempotentRequest)
-	}, func(f receiving.FundedAccount) internalAccountBody { return renderInternalAccount(f.WithBalance) })
+	}, func(ctx context.Context, call httpapi.Call, in *fundInput) (payments.FundedAccount, error) {
+		return service.Fund(ctx, call.Principal.Platform, in.AccountID.Value, int64(in.Body.Amount), call.IdempotentRequest)
+	}, func(f payments.FundedAccount) internalAccountBody { return renderInternalAccount(f.WithBalance) })
 
 	type receiveInput struct{ Body sandboxUmaReceiveRequest }
 	httpapi.Post(a, httpapi.Operation{
@@ -82,7 +81,7 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 		Errors: []fault.Code{fault.WebhookEndpointNotSet, fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.InvalidReceiver, fault.AmountOutOfRange, fault.SelfPayment, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *receiveInput) (transaction.Transaction, error) {
-		return service.Receive(ctx, call.Principal, receiving.UMAPayment{Sender: in.Body.SenderUMAAddress, Receiver: in.Body.ReceiverUMAAddress,
+		return service.SimulateUMAPayment(ctx, call.Principal.Platform, payments.UMAPayment{Sender: in.Body.SenderUMAAddress, Receiver: in.Body.ReceiverUMAAddress,
 			Customer: in.Body.CustomerID.Value, Currency: money.Currency(in.Body.ReceivingCurrencyCode), Amount: int64(in.Body.ReceivingCurrencyAmount)}, call.IdempotentRequest)
 	}, renderTransaction)
 }

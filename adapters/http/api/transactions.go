@@ -16,10 +16,10 @@ import (
 
 // Payments holds the use cases of the transaction operations.
 type Payments interface {
-	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
-	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
-	// Execute runs a quote whose source is an account.
-	Execute(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	GetTransaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
+	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+	// ExecuteQuote runs a quote whose source is an account.
+	ExecuteQuote(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	TransferOut(ctx context.Context, out transfer.Out, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
@@ -128,7 +128,7 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		ID: "getTransactionById", Path: "/transactions/{transactionId}", Tag: tagTransactions, Summary: "Get a transaction", Permission: platform.View,
 		Description: "Returns a transaction with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
-		return service.Get(ctx, call.Principal.Platform, in.TransactionID.Value)
+		return service.GetTransaction(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTransaction)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -139,7 +139,7 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		if err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
-		return service.List(ctx, call.Principal.Platform, filter)
+		return service.ListTransactions(ctx, call.Principal.Platform, filter)
 	}, func(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
 		return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/receiving"
+	"causeway/app/payments"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -66,7 +66,7 @@ func registerTransferIn(a *httpapi.API, service IncomingPayments) {
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
 			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
-		return service.TransferIn(ctx, call.Principal, receiving.TransferInRequest{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
+		return service.TransferIn(ctx, call.Principal.Platform, payments.TransferInRequest{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount)}, call.IdempotentRequest)
 	}, renderTransaction)
 }

@@ -1,4 +1,4 @@
-package quoting
+package payments
 
 import (
 	"context"
@@ -36,18 +36,18 @@ type RatesRequest struct {
 
 // Rates lists what corridors cost now; quotes made now cost the same. A pair that
 // nobody asked for by name and that cannot be priced now is left out.
-func (q *QuoteService) Rates(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]CorridorRate, error) {
-	if err := q.refreshTerms(ctx); err != nil {
+func (s *Service) Rates(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]CorridorRate, error) {
+	if err := s.Prices.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	ways, err := q.corridors(ctx, p, wanted)
+	ways, err := s.corridors(ctx, p, wanted)
 	if err != nil {
 		return nil, err
 	}
-	rates, now := make([]CorridorRate, 0, len(ways)), q.Clock.Now()
+	rates := make([]CorridorRate, 0, len(ways))
 	var refused error
 	for _, way := range ways {
-		market, err := q.Market.Rate(ctx, way.From, way.To, now)
+		price, err := s.Prices.Of(ctx, p, way)
 		if fault.Is(err, fault.QuoteRequestFailed) && !wanted.hasExplicitPairs() {
 			refused = err
 			continue
@@ -55,11 +55,11 @@ func (q *QuoteService) Rates(ctx context.Context, p ident.Platform, wanted Rates
 		if err != nil {
 			return nil, err
 		}
-		rate, err := priceCorridor(way, q.terms(p, way), market.Rate, wanted.Sending)
+		rate, err := priceCorridor(way, price.Terms, price.Rate.Rate, wanted.Sending)
 		if err != nil {
 			return nil, err
 		}
-		rate.UpdatedAt = market.At
+		rate.UpdatedAt = price.Rate.At
 		rates = append(rates, rate)
 	}
 	if len(rates) == 0 && refused != nil {
@@ -73,10 +73,10 @@ func (w RatesRequest) hasExplicitPairs() bool { return w.From != "" && len(w.To)
 
 // corridors are the corridors wanted, each once. A currency that was asked for by name and
 // that no way leads to is the caller's mistake, and so is a pair; others are left out.
-func (q *QuoteService) corridors(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]corridor.Corridor, error) {
+func (s *Service) corridors(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]corridor.Corridor, error) {
 	from, to := []money.Currency{wanted.From}, wanted.To
 	if wanted.From == "" {
-		platform, err := q.Store.Platform(ctx, p)
+		platform, err := s.Store.Platform(ctx, p)
 		if err != nil {
 			return nil, err
 		}

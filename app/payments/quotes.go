@@ -1,12 +1,7 @@
-// Package quoting makes quotes and reads them back, and tells the present rates.
-//
-// It joins what was asked with the parties, the market and the operator's terms;
-// what comes of that is core/quote's to decide. It moves no money.
-package quoting
+package payments
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,44 +11,14 @@ import (
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/lookup"
-	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-// QuoteConfig is what the use cases need.
-type QuoteConfig struct {
-	Store  ports.Store
-	Market ports.Rates
-	Rails  ports.Rails
-	Clock  ports.Clock
-	IDs    ports.IDs
-	// Execute runs a quote that an account pays.
-	Execute func(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error)
-	// Committed is called after each commit that told events.
-	Committed func()
-	// MaxDelay is how long a busy collector waits for company.
-	MaxDelay time.Duration
-}
-
-// QuoteService are the use cases.
-type QuoteService struct {
-	QuoteConfig
-	createBatcher *batch.Batcher[*quoteCommand, quote.WithStatus]
-	cachedTerms   atomic.Pointer[termsCache]
-}
-
-// NewQuoteService makes the use cases.
-func NewQuoteService(c QuoteConfig) *QuoteService {
-	q := &QuoteService{QuoteConfig: c}
-	q.createBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, q.createBatch)
-	return q
-}
-
-// Get reads a quote.
-func (q *QuoteService) Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error) {
-	found, t, err := q.Store.Quote(ctx, p, id)
+// GetQuote reads a quote.
+func (s *Service) GetQuote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error) {
+	found, t, err := s.Store.Quote(ctx, p, id)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
@@ -73,40 +38,40 @@ type quoteCommand struct {
 	attempted bool
 }
 
-// Create makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
+// CreateQuote makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
-func (q *QuoteService) Create(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	if err := r.Check(); err != nil {
 		return quote.WithStatus{}, err
 	}
-	if err := q.refreshTerms(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx); err != nil {
 		return quote.WithStatus{}, err
 	}
-	now := q.Clock.Now()
-	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(q.IDs.New, now), transaction: ident.NewTransaction(q.IDs.New, now)}
+	now := s.Clock.Now()
+	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now)}
 	if !r.Lookup.IsZero() {
-		asked, err := q.Store.Lookup(ctx, r.Platform, r.Lookup)
+		asked, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
 		command.receiver = &asked
 	}
 	if !r.ExecuteImmediately {
-		return q.createBatcher.Do(ctx, command)
+		return s.quoteBatcher.Do(ctx, command)
 	}
 	// Made without the claim, which is the execution's: should that not come about, the
 	// quote expires by itself.
 	command.idempotency = nil
-	made, err := q.createBatcher.Do(ctx, command)
+	made, err := s.quoteBatcher.Do(ctx, command)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return q.Execute(ctx, r.Platform, made.Quote.ID, claim)
+	return s.ExecuteQuote(ctx, r.Platform, made.Quote.ID, claim)
 }
 
-func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
+func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
 	if len(commands) == 1 && commands[0].attempted {
-		if made, err := q.Get(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
+		if made, err := s.GetQuote(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
 			return []batch.Result[quote.WithStatus]{{Value: made}}, nil
 		}
 	}
@@ -117,17 +82,17 @@ func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand
 			ToInternal: to.Internal, ToExternal: to.External}
 	}
 	var results []batch.Result[quote.WithStatus]
-	err := q.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results = make([]batch.Result[quote.WithStatus], len(commands))
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
 		}
-		made := &quoteWrites{ids: q.IDs, now: q.Clock.Now()}
+		made := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
 		for i, c := range commands {
 			c.attempted = true
 			parties[i].Receiver = c.receiver
-			created, t, err := q.makeQuote(ctx, c, parties[i], made.now)
+			created, t, err := s.makeQuote(ctx, c, parties[i], made.now)
 			results[i].Value, results[i].Err = quote.WithStatus{Quote: created, Status: quote.Pending}, err
 			if err == nil {
 				made.add(created, t)
@@ -139,35 +104,29 @@ func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand
 		return made.write(ctx, tx)
 	})
 	if err == nil {
-		q.Committed()
+		s.Committed()
 	}
 	return results, err
 }
 
-var parRate = money.MustRate("1")
-
 // makeQuote decides one quote: route, market, terms, price, and the way to pay it.
-func (q *QuoteService) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
+func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
 	var none transaction.Transaction
 	route, err := c.request.Route(p)
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
-	market := parRate
-	if route.Corridor.From != route.Corridor.To {
-		priced, err := q.Market.Rate(ctx, route.Corridor.From, route.Corridor.To, now)
-		if err != nil {
-			return quote.Quote{}, none, err
-		}
-		market = priced.Rate
+	price, err := s.Prices.Of(ctx, c.request.Platform, route.Corridor)
+	if err != nil {
+		return quote.Quote{}, none, err
 	}
 	made, t, err := c.request.Make(p, route, quote.MakeParams{
-		Quote: c.quote, Transaction: c.transaction, Market: market, Terms: q.terms(c.request.Platform, route.Corridor), Now: now,
+		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now,
 	})
 	if err != nil || !c.request.Source.JustInTime() {
 		return made, t, err
 	}
-	rail, err := q.Rails.RailFor(c.request.Platform)
+	rail, err := s.Rails.RailFor(c.request.Platform)
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
@@ -214,5 +173,5 @@ func (b *quoteWrites) write(ctx context.Context, tx ports.Tx) error {
 	return tx.AddJobs(ctx, b.expiries)
 }
 
-// Pending is how many requests for quotes have not been taken up yet.
-func (q *QuoteService) Pending() int { return q.createBatcher.Waiting() }
+// PendingQuotes returns the number of requests for quotes that wait for a batch.
+func (s *Service) PendingQuotes() int { return s.quoteBatcher.Waiting() }

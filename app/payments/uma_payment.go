@@ -1,4 +1,4 @@
-package receiving
+package payments
 
 import (
 	"context"
@@ -29,20 +29,17 @@ type UMAPayment struct {
 	Amount   int64
 }
 
-// Receive plays the provider of a person who pays a customer. The transaction is
+// SimulateUMAPayment plays the provider of a person who pays a customer. The transaction is
 // PENDING, and the platform is asked whether it takes the payment. Faults: FORBIDDEN
 // in production, INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
 // CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
 // SELF_PAYMENT.
-func (r *IncomingService) Receive(ctx context.Context, who platform.Principal, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	if err := who.CheckSandbox(); err != nil {
-		return transaction.Transaction{}, err
-	}
+func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	in, err := in.normalize()
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	on, err := r.Store.Platform(ctx, who.Platform)
+	on, err := s.Store.Platform(ctx, p)
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
@@ -50,7 +47,7 @@ func (r *IncomingService) Receive(ctx context.Context, who platform.Principal, i
 		return transaction.Transaction{}, fault.New(fault.WebhookEndpointNotSet,
 			"The platform is asked about incoming payments at its webhook endpoint, and none is set. Set webhookEndpoint in its configuration first.")
 	}
-	to, err := r.findReceiver(ctx, who.Platform, in)
+	to, err := s.findReceiver(ctx, p, in)
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
@@ -58,15 +55,15 @@ func (r *IncomingService) Receive(ctx context.Context, who platform.Principal, i
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	others, connected := r.Counterparties[who.Environment]
+	others, connected := s.Counterparties[on.Environment]
 	if !connected {
-		return transaction.Transaction{}, errNotConnected(who.Environment)
+		return transaction.Transaction{}, errNotConnected(on.Environment)
 	}
 	sender, err := others.Sender(ctx, in.Sender, fieldNames(settings.RequiredCounterpartyFields))
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return r.create(ctx, ident.NewTransaction(r.IDs.New, r.Clock.Now()), in, to, sender, claim)
+	return s.create(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim)
 }
 
 func errNotConnected(e platform.Environment) error {
@@ -104,10 +101,10 @@ func (in UMAPayment) normalize() (UMAPayment, error) {
 }
 
 // findReceiver finds the customer who is paid.
-func (r *IncomingService) findReceiver(ctx context.Context, p ident.Platform, in UMAPayment) (customer.Customer, error) {
+func (s *Service) findReceiver(ctx context.Context, p ident.Platform, in UMAPayment) (customer.Customer, error) {
 	var to customer.Customer
 	if !in.Customer.IsZero() {
-		found, err := r.Store.Customer(ctx, p, in.Customer)
+		found, err := s.Store.Customer(ctx, p, in.Customer)
 		if err != nil {
 			return to, err
 		}
@@ -116,7 +113,7 @@ func (r *IncomingService) findReceiver(ctx context.Context, p ident.Platform, in
 		}
 		to = found
 	} else {
-		found, err := r.customerByAddress(ctx, p, in.Receiver)
+		found, err := s.customerByAddress(ctx, p, in.Receiver)
 		if err != nil {
 			return to, err
 		}
@@ -132,8 +129,8 @@ func (r *IncomingService) findReceiver(ctx context.Context, p ident.Platform, in
 }
 
 // customerByAddress finds a customer of the platform by address; nil for nobody.
-func (r *IncomingService) customerByAddress(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
-	found, err := r.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
+func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
+	found, err := s.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
@@ -164,13 +161,13 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 }
 
 // create keeps the payment, with the question to the platform as what comes next.
-func (r *IncomingService) create(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	webhook := ident.NewWebhook(r.IDs.New, r.Clock.Now())
+func (s *Service) create(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	webhook := ident.NewWebhook(s.IDs.New, s.Clock.Now())
 	var d transaction.Decision
 	var done work
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = r.newWork()
-		home, err := uow.EnsureAccount(ctx, tx, r.IDs, done.Now, to.Platform, to.ID, in.Currency)
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = s.newWork()
+		home, err := uow.EnsureAccount(ctx, tx, s.IDs, done.Now, to.Platform, to.ID, in.Currency)
 		if err != nil {
 			return err
 		}
@@ -196,6 +193,6 @@ func (r *IncomingService) create(ctx context.Context, id ident.Transaction, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	r.afterCommit(done)
+	s.afterCommit(done)
 	return d.Transaction, nil
 }

@@ -1,6 +1,4 @@
-// Package simulate plays the outside world for sandbox platforms: the payer who
-// pays a quote, or pays into an account. What follows is the same code as in production.
-package sandbox
+package payments
 
 import (
 	"context"
@@ -11,46 +9,13 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// Receiver takes in a payment that arrived at a rail.
-type Receiver interface {
-	Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error)
-}
-
-// Depositor takes in a payment that arrived for an internal account.
-type Depositor interface {
-	Deposit(ctx context.Context, r transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (transaction.Transaction, error)
-}
-
-// Config is what the use cases need.
-type Config struct {
-	Store     ports.Store
-	Receiver  Receiver
-	Depositor Depositor
-	Clock     ports.Clock
-	IDs       ports.IDs
-}
-
-// Service are the use cases.
-type Service struct {
-	Config
-	byReference *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
-}
-
-// New makes the use cases.
-func New(c Config) *Service {
-	s := &Service{Config: c}
-	s.byReference = batch.New(batch.Options{MaxSize: 256}, s.loadByReference)
-	return s
-}
-
-func (s *Service) loadByReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) findByReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
 	found, err := s.Store.TransactionsByReference(ctx, keys)
 	if err != nil {
 		return nil, err
@@ -75,25 +40,22 @@ type SendRequest struct {
 	Amount    *int64
 }
 
-// Send pays. A reference nobody knows is paid all the same when an amount is given,
+// SimulatePayment pays. A reference nobody knows is paid all the same when an amount is given,
 // as it would be in the world: the money arrives and is kept as unmatched.
 // Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
 // REFERENCE_NOT_FOUND.
-func (s *Service) Send(ctx context.Context, who platform.Principal, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	if err := who.CheckSandbox(); err != nil {
-		return transaction.Transaction{}, err
-	}
+func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := in.validate(); err != nil {
 		return transaction.Transaction{}, err
 	}
 	now := s.Clock.Now()
-	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
+	receipt := transaction.Receipt{Platform: platform, Reference: in.Reference, At: now,
 		PartnerID: s.IDs.New(now).String(), PartnerAccount: defaultRail(in.Currency)}
 	receipt.Amount.Currency = in.Currency
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
 	}
-	switch wanted, err := s.findTransaction(ctx, who.Platform, in); {
+	switch wanted, err := s.findTransaction(ctx, platform, in); {
 	case err == nil:
 		if wanted.Pricing.Sent.Currency != in.Currency {
 			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
@@ -107,7 +69,7 @@ func (s *Service) Send(ctx context.Context, who platform.Principal, in SendReque
 		receipt.Amount.Minor = *in.Amount
 	}
 	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, now)
-	return s.Receiver.Receive(ctx, receipt, claim)
+	return s.Receive(ctx, receipt, claim)
 }
 
 // deposit pays into the internal account with the reference.
@@ -127,9 +89,9 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 	receipt.Amount.Minor = *in.Amount
 	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, receipt.At)
 	if !known {
-		return s.Receiver.Receive(ctx, receipt, claim)
+		return s.Receive(ctx, receipt, claim)
 	}
-	return s.Depositor.Deposit(ctx, receipt, to.ID, claim)
+	return s.Deposit(ctx, receipt, to.ID, claim)
 }
 
 func (in SendRequest) validate() error {
@@ -156,7 +118,7 @@ func (in SendRequest) validate() error {
 // findTransaction is the transaction the payer means.
 func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in SendRequest) (transaction.Transaction, error) {
 	if in.Quote.IsZero() {
-		return s.byReference.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
+		return s.referenceBatcher.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
 	}
 	_, t, err := s.Store.Quote(ctx, p, in.Quote)
 	return t, err

@@ -1,4 +1,4 @@
-package receiving
+package payments
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const MaxNote = 500
 // Approve takes a payment that the platform said it would decide about, with the facts
 // about the receiver that were asked for. Faults: TRANSACTION_NOT_FOUND,
 // TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT.
-func (r *IncomingService) Approve(ctx context.Context, who platform.Principal, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	var bad []fault.Field
 	for _, name := range slices.Sorted(maps.Keys(receiver)) {
 		if len(receiver[name]) > MaxNote {
@@ -32,31 +32,28 @@ func (r *IncomingService) Approve(ctx context.Context, who platform.Principal, i
 	if len(bad) > 0 {
 		return transaction.Transaction{}, fault.Invalid(bad...)
 	}
-	return r.decide(ctx, who, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
+	return s.decide(ctx, p, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
 		return t.Approved(receiver, w.Now)
 	})
 }
 
 // Reject refuses such a payment. Faults: as Approve.
-func (r *IncomingService) Reject(ctx context.Context, who platform.Principal, id ident.Transaction, reason string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}
-	return r.decide(ctx, who, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
+	return s.decide(ctx, p, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
 		return t.Rejected(transaction.PayRequestFailed, reason, w.Now)
 	})
 }
 
-func (r *IncomingService) decide(ctx context.Context, who platform.Principal, id ident.Transaction, claim *ports.IdempotentRequest,
+func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transaction, claim *ports.IdempotentRequest,
 	decide func(work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
-	if err := who.CheckPermission(platform.Transact); err != nil {
-		return transaction.Transaction{}, err
-	}
-	key := ports.TransactionKey{Platform: who.Platform, ID: id}
+	key := ports.TransactionKey{Platform: p, ID: id}
 	var d transaction.Decision
 	var done work
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = r.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = s.newWork()
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 		if err != nil {
 			return err
@@ -77,16 +74,16 @@ func (r *IncomingService) decide(ctx context.Context, who platform.Principal, id
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	r.afterCommit(done)
+	s.afterCommit(done)
 	return d.Transaction, nil
 }
 
 // requestApprovals asks the platforms of payments whether they take them, and settles their answers.
 // The question goes out before anything is written, under an id that stays the same:
 // when the answer is lost, the same question is asked again.
-func (r *IncomingService) requestApprovals(ctx context.Context, jobs []ports.Job) error {
+func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error {
 	keys := uow.TransactionKeys(jobs)
-	read, err := r.Store.TransactionsByKey(ctx, keys)
+	read, err := s.Store.TransactionsByKey(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -96,12 +93,12 @@ func (r *IncomingService) requestApprovals(ctx context.Context, jobs []ports.Job
 		if t.IncomingState() != transaction.ApprovalRequested {
 			continue // decided already, by an earlier attempt or by the platform itself
 		}
-		if answers[key], err = r.requestApproval(ctx, t); err != nil {
+		if answers[key], err = s.requestApproval(ctx, t); err != nil {
 			return err
 		}
 		asked = append(asked, key)
 	}
-	return r.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
+	return s.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil // the platform decided before its endpoint had answered
 		}
@@ -114,8 +111,8 @@ func (r *IncomingService) requestApprovals(ctx context.Context, jobs []ports.Job
 }
 
 // requestApproval asks about one payment.
-func (r *IncomingService) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
-	answer, err := r.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
+func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
+	answer, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
 		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was, when the payment came
 		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
@@ -183,8 +180,8 @@ func FieldValues(object map[string]any) map[string]string {
 }
 
 // timeOut ends the payments about which the platform did not decide in time.
-func (r *IncomingService) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return r.settle(ctx, jobs, uow.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
+func (s *Service) timeOut(ctx context.Context, jobs []ports.Job) error {
+	return s.settle(ctx, jobs, uow.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalPending {
 			return nil // decided
 		}

@@ -1,4 +1,4 @@
-package receiving
+package payments
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -39,26 +38,23 @@ type fundCommand struct {
 // Fund plays somebody who pays into an internal account, and answers the account with
 // its new balance. Faults: FORBIDDEN in production, INVALID_INPUT, CUSTOMER_DELETED,
 // INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
-func (r *IncomingService) Fund(ctx context.Context, who platform.Principal, to ident.InternalAccount, amount int64, claim *ports.IdempotentRequest) (FundedAccount, error) {
-	if err := who.CheckSandbox(); err != nil {
-		return FundedAccount{}, err
-	}
+func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.InternalAccount, amount int64, claim *ports.IdempotentRequest) (FundedAccount, error) {
 	if amount < 1 || amount > MaxSimulatedDeposit {
 		return FundedAccount{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 100000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
-	return r.fundBatcher.Do(ctx, fundCommand{who.Platform, to, amount, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
+	return s.fundBatcher.Do(ctx, fundCommand{platform, to, amount, ident.NewTransaction(s.IDs.New, s.Clock.Now()), claim})
 }
 
-func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand) ([]batch.Result[FundedAccount], error) {
+func (s *Service) fundBatch(ctx context.Context, commands []fundCommand) ([]batch.Result[FundedAccount], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.to}
 	}
 	var results []batch.Result[FundedAccount]
 	var done work
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[FundedAccount], len(commands)), r.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]batch.Result[FundedAccount], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -78,7 +74,7 @@ func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand)
 	if err != nil {
 		return nil, err
 	}
-	r.afterCommit(done)
+	s.afterCommit(done)
 	return results, nil
 }
 
@@ -157,11 +153,11 @@ func fundingPartnerAccount(currency money.Currency) string {
 // another currency, or the account is closed, or full) is kept as unmatched and answered
 // with a fault: INVALID_CURRENCY, INVALID_INPUT, CUSTOMER_DELETED,
 // INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
-func (r *IncomingService) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (t transaction.Transaction, err error) {
+func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (t transaction.Transaction, err error) {
 	var refused error
 	var done work
-	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = r.newWork()
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = s.newWork()
 		taken, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
 		if err != nil {
 			return err
@@ -192,7 +188,7 @@ func (r *IncomingService) Deposit(ctx context.Context, receipt transaction.Recei
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	r.afterCommit(done)
+	s.afterCommit(done)
 	return t, refused
 }
 

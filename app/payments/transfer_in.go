@@ -1,8 +1,7 @@
-package receiving
+package payments
 
 import (
 	"context"
-	"time"
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
@@ -10,7 +9,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -36,30 +34,27 @@ type transferInCommand struct {
 // until the rail says how it went. Faults: INVALID_INPUT, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, CUSTOMER_DELETED, USER_NOT_READY,
 // AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
-func (r *IncomingService) TransferIn(ctx context.Context, who platform.Principal, t TransferInRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	if err := who.CheckPermission(platform.Transact); err != nil {
-		return transaction.Transaction{}, err
-	}
+func (s *Service) TransferIn(ctx context.Context, platform ident.Platform, t TransferInRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if t.Amount < 1 || t.Amount > money.MaxMinor {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "amount",
 			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
-	if _, err := r.Rails.RailFor(who.Platform); err != nil {
+	if _, err := s.Rails.RailFor(platform); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return r.transferInBatcher.Do(ctx, transferInCommand{t, who.Platform, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
+	return s.transferInBatcher.Do(ctx, transferInCommand{t, platform, ident.NewTransaction(s.IDs.New, s.Clock.Now()), claim})
 }
 
-func (r *IncomingService) transferInBatch(ctx context.Context, commands []transferInCommand) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) transferInBatch(ctx context.Context, commands []transferInCommand) ([]batch.Result[transaction.Transaction], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.To, From: c.From}
 	}
 	var results []batch.Result[transaction.Transaction]
 	var done work
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[transaction.Transaction], len(commands)), r.newWork()
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -79,7 +74,7 @@ func (r *IncomingService) transferInBatch(ctx context.Context, commands []transf
 	if err != nil {
 		return nil, err
 	}
-	r.afterCommit(done)
+	s.afterCommit(done)
 	return results, nil
 }
 
@@ -129,71 +124,4 @@ func pullAccount(from account.External, to account.Internal) (string, error) {
 		return "", fault.Invalid(bad...)
 	}
 	return quote.RailPath(rail), nil
-}
-
-// noRailDelay is how long a transfer waits when nothing is connected that could pull it.
-const noRailDelay = time.Minute
-
-// collect asks external accounts for the money of transfers, outside of any unit of
-// work, and settles what the rails answer in one.
-func (r *IncomingService) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := r.Store.Collections(ctx, uow.TransactionKeys(jobs))
-	if err != nil {
-		return err
-	}
-	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	sorted := map[ports.Rail][]ports.Collection{}
-	for _, c := range collections {
-		if c.Transaction.IncomingState() != transaction.AwaitingFunds {
-			continue // settled by an earlier attempt
-		}
-		rail, err := r.Rails.RailFor(c.Transaction.Platform)
-		if err != nil {
-			r.Log.WithError(err).WithField("transaction", c.Transaction.ID.String()).Error("no rail for a transfer in")
-			outcomes[transactionKey(c.Transaction)] = ports.Outcome{Verdict: ports.Unknown, RetryAt: r.Clock.Now().Add(noRailDelay)}
-			continue
-		}
-		sorted[rail] = append(sorted[rail], c)
-	}
-	for rail, batch := range sorted {
-		for i, outcome := range rail.Collect(ctx, batch) {
-			outcomes[transactionKey(batch[i].Transaction)] = outcome
-		}
-	}
-	keys := make([]ports.TransactionKey, 0, len(outcomes))
-	answers := make([]ports.RailReply, 0, len(outcomes))
-	now := r.Clock.Now()
-	for key, outcome := range outcomes {
-		keys = append(keys, key)
-		answers = append(answers, ports.RailReply{Platform: key.Platform, Subject: key.ID.UUID(), Call: ports.CallCollect, At: now, Outcome: outcome})
-	}
-	return r.settle(ctx, jobs, keys, func(w work, t transaction.Transaction) error {
-		if t.IncomingState() != transaction.AwaitingFunds {
-			return nil
-		}
-		return w.settlePull(t, outcomes[transactionKey(t)])
-	}, answers...)
-}
-
-// settlePull decides about what a rail said of a transfer.
-func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
-	var d transaction.Decision
-	var err error
-	switch o.Verdict {
-	case ports.Done:
-		d, err = t.Arrived(w.Now)
-	case ports.Refused:
-		d, err = t.Failed(o.Reason, w.Now)
-	default: // waiting, or the rail could not be asked
-		again := o.RetryAt
-		if again.IsZero() {
-			again = w.Now.Add(5 * time.Second)
-		}
-		w.EnqueueAt(t.Platform, transaction.StepPull, t.ID.UUID(), again)
-		return nil
-	}
-	if err == nil {
-		w.Update(d)
-	}
-	return err
 }

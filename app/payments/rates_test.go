@@ -1,4 +1,4 @@
-package quoting_test
+package payments_test
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rates/market"
-	"causeway/app/quoting"
+	"causeway/app/internal/apptest"
+	"causeway/app/internal/prices"
+	"causeway/app/payments"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -49,8 +51,8 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 	// What the operator or the platform changes is read again after ten seconds, and at
 	// once where somebody says that it has changed; the narrower limit counts.
 	here, there := twoPlatforms()
-	store, clock := &fakeTermsStore{}, portstest.NewFakeClock(noon)
-	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: store, Market: market.New("test"), Clock: clock})
+	store, clock := &fakeTermsStore{}, portstest.NewFakeClock(apptest.Noon)
+	quotes, terms := newPricedService(store, market.New("test"), clock)
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
 
 	store.overrides = []ports.CorridorOverride{
@@ -73,21 +75,21 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 
 	store.limits[2].Max = 4_000
 	wantTerms(t, quotes, there, 40, 100, 5_000)
-	quotes.InvalidateTerms()
+	terms.Invalidate()
 	wantTerms(t, quotes, there, 40, 100, 4_000)
 }
 
-func TestInvalidateTerms_DuringRead(t *testing.T) {
+func TestPrices_InvalidatedDuringRead(t *testing.T) {
 	t.Parallel()
 	// The tables change while they are being read, and whoever changed them says so:
 	// what was read before is not kept.
 	here, _ := twoPlatforms()
 	store := &fakeTermsStore{}
-	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: store, Market: market.New("test"), Clock: portstest.NewFakeClock(noon)})
+	quotes, terms := newPricedService(store, market.New("test"), portstest.NewFakeClock(apptest.Noon))
 	store.onRead = func() {
 		store.onRead = nil
 		store.overrides = []ports.CorridorOverride{{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}}
-		quotes.InvalidateTerms()
+		terms.Invalidate()
 	}
 
 	wantTerms(t, quotes, here, 7, 100, 100_000_000)
@@ -98,9 +100,9 @@ func TestRates_UnpricedCurrency(t *testing.T) {
 	// Where one currency has no usable rate, the list goes on without it; whoever asks for
 	// it by name is told why.
 	here, _ := twoPlatforms()
-	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: &fakeTermsStore{}, Market: unpricedCurrency{"EUR", market.New("test")}, Clock: portstest.NewFakeClock(noon)})
+	quotes, _ := newPricedService(&fakeTermsStore{}, unpricedCurrency{"EUR", market.New("test")}, portstest.NewFakeClock(apptest.Noon))
 
-	list, err := quotes.Rates(t.Context(), here, quoting.RatesRequest{Sending: 10_000})
+	list, err := quotes.Rates(t.Context(), here, payments.RatesRequest{Sending: 10_000})
 
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d rates, %v", len(list), err)
@@ -110,7 +112,7 @@ func TestRates_UnpricedCurrency(t *testing.T) {
 			t.Errorf("%s to %s is priced", r.From, r.To)
 		}
 	}
-	for _, wanted := range []quoting.RatesRequest{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"}, {To: []money.Currency{"EUR"}}} {
+	for _, wanted := range []payments.RatesRequest{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"}, {To: []money.Currency{"EUR"}}} {
 		if list, err := quotes.Rates(t.Context(), here, wanted); !fault.Is(err, fault.QuoteRequestFailed) {
 			t.Errorf("%+v: %d rates, %v", wanted, len(list), err)
 		}
@@ -122,19 +124,19 @@ func TestRates_RequestedPairs(t *testing.T) {
 	// A currency that is named must have a corridor; one that is named twice is answered
 	// once; the rail is one that carries what arrives.
 	here, _ := twoPlatforms()
-	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: &fakeTermsStore{}, Market: market.New("test"), Clock: portstest.NewFakeClock(noon)})
+	quotes, _ := newPricedService(&fakeTermsStore{}, market.New("test"), portstest.NewFakeClock(apptest.Noon))
 	for name, tt := range map[string]struct {
-		wanted quoting.RatesRequest
+		wanted payments.RatesRequest
 		pairs  int // 0: refused
 	}{
-		"all from what the platform uses": {quoting.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
-		"from one":                        {quoting.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
-		"to one":                          {quoting.RatesRequest{To: []money.Currency{"USD"}}, 3},
-		"twice the same":                  {quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
-		"an unknown one":                  {quoting.RatesRequest{To: []money.Currency{"USD", "XYZ"}}, 0},
-		"one that is not live":            {quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
-		"from nowhere":                    {quoting.RatesRequest{From: "JPY"}, 0},
-		"to itself":                       {quoting.RatesRequest{From: "USD", To: []money.Currency{"USD"}}, 0},
+		"all from what the platform uses": {payments.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
+		"from one":                        {payments.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
+		"to one":                          {payments.RatesRequest{To: []money.Currency{"USD"}}, 3},
+		"twice the same":                  {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
+		"an unknown one":                  {payments.RatesRequest{To: []money.Currency{"USD", "XYZ"}}, 0},
+		"one that is not live":            {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
+		"from nowhere":                    {payments.RatesRequest{From: "JPY"}, 0},
+		"to itself":                       {payments.RatesRequest{From: "USD", To: []money.Currency{"USD"}}, 0},
 	} {
 		list, err := quotes.Rates(t.Context(), here, tt.wanted)
 		if len(list) != tt.pairs || (tt.pairs == 0) != fault.Is(err, fault.InvalidCurrency) {
@@ -142,7 +144,7 @@ func TestRates_RequestedPairs(t *testing.T) {
 		}
 	}
 	for sending, rail := range map[int64]corridor.Rail{10_000: corridor.SEPAInstant, 500_000_00: corridor.SEPA} {
-		list, err := quotes.Rates(t.Context(), here, quoting.RatesRequest{From: "USD", To: []money.Currency{"EUR"}, Sending: sending})
+		list, err := quotes.Rates(t.Context(), here, payments.RatesRequest{From: "USD", To: []money.Currency{"EUR"}, Sending: sending})
 		if err != nil || len(list) != 1 || list[0].Rail != rail {
 			t.Errorf("%d cents to euro: %+v, %v; want %s", sending, list, err, rail)
 		}
@@ -162,15 +164,21 @@ func (w unpricedCurrency) Rate(ctx context.Context, from, to money.Currency, now
 	return w.Rates.Rate(ctx, from, to, now)
 }
 
+// newPricedService returns a service that can price, but has no database, with its prices.
+func newPricedService(store ports.Store, rates ports.Rates, clock ports.Clock) (*payments.Service, *prices.Prices) {
+	p := prices.New(store, rates, clock)
+	return payments.New(payments.Config{Store: store, Prices: p, Clock: clock}), p
+}
+
 func twoPlatforms() (here, there ident.Platform) {
 	ident.SetUUID(&here, uuid.UUID{15: 1})
 	ident.SetUUID(&there, uuid.UUID{15: 2})
 	return here, there
 }
 
-func wantTerms(t *testing.T, quotes *quoting.QuoteService, p ident.Platform, fixed, least, most int64) {
+func wantTerms(t *testing.T, quotes *payments.Service, p ident.Platform, fixed, least, most int64) {
 	t.Helper()
-	list, err := quotes.Rates(t.Context(), p, quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC"}, Sending: 10_000})
+	list, err := quotes.Rates(t.Context(), p, payments.RatesRequest{From: "USD", To: []money.Currency{"BTC"}, Sending: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}

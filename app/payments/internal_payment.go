@@ -1,4 +1,4 @@
-package receiving
+package payments
 
 import (
 	"context"
@@ -20,15 +20,14 @@ const internalRetryDelay = time.Second
 // platform, at that one's UMA address. It arrives as from any other provider, and the
 // outcome is what becomes of it; asked again, it is the same payment. Ours is false,
 // and nothing happens, when nobody of the platform has the address.
-func (r *IncomingService) ReceiveInternal(ctx context.Context, p ports.Payout) (outcome ports.Outcome, ours bool, err error) {
-	sent := p.Transaction
-	to, err := r.customerByAddress(ctx, sent.Platform, sent.Destination.UMA)
+func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transaction) (outcome ports.Outcome, onUs bool, err error) {
+	to, err := s.customerByAddress(ctx, sent.Platform, sent.Destination.UMA)
 	if err != nil || to == nil {
 		return ports.Outcome{}, false, err
 	}
-	arrived, err := r.Store.Transaction(ctx, sent.Platform, transaction.CounterpartID(sent.ID))
+	arrived, err := s.Store.Transaction(ctx, sent.Platform, transaction.CounterpartID(sent.ID))
 	if fault.Is(err, fault.TransactionNotFound) {
-		arrived, err = r.createInternal(ctx, sent, *to)
+		arrived, err = s.createInternal(ctx, sent, *to)
 	}
 	if _, refused := fault.As(err); refused {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
@@ -40,22 +39,22 @@ func (r *IncomingService) ReceiveInternal(ctx context.Context, p ports.Payout) (
 	case transaction.Completed:
 		return ports.Outcome{Verdict: ports.Done}, true, nil
 	case transaction.Pending:
-		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: r.Clock.Now().Add(internalRetryDelay)}, true, nil
+		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: s.Clock.Now().Add(internalRetryDelay)}, true, nil
 	default:
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
 	}
 }
 
-func (r *IncomingService) createInternal(ctx context.Context, sent transaction.Transaction, to customer.Customer) (transaction.Transaction, error) {
+func (s *Service) createInternal(ctx context.Context, sent transaction.Transaction, to customer.Customer) (transaction.Transaction, error) {
 	if err := to.CheckReady(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	payer, err := r.Store.Customer(ctx, sent.Platform, sent.Customer)
+	payer, err := s.Store.Customer(ctx, sent.Platform, sent.Customer)
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
 	in := UMAPayment{Sender: payer.UMAAddress, Receiver: to.UMAAddress, Currency: sent.Pricing.Received.Currency, Amount: sent.Pricing.Received.Minor}
-	on, err := r.Store.Platform(ctx, sent.Platform)
+	on, err := s.Store.Platform(ctx, sent.Platform)
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
@@ -67,5 +66,5 @@ func (r *IncomingService) createInternal(ctx context.Context, sent transaction.T
 	maps.Copy(sender.Facts, sent.Payer)
 	wanted := fieldNames(settings.RequiredCounterpartyFields)
 	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
-	return r.create(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
+	return s.create(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
 }

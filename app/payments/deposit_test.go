@@ -1,0 +1,190 @@
+package payments_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/payments"
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+func TestFund_CreditsAccount(t *testing.T) {
+	t.Parallel()
+	// A simulated deposit is in the account at once, booked from the rail, and stands
+	// among the transactions as completed.
+	env := newReceivingEnv(t)
+	own := env.NewInternalAccount(ident.Customer{}, "USDC", 0)
+
+	first, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 100_00, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platforms, err := env.Fund(t.Context(), env.Platform.ID, own.ID, 5_000_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if first.Balance != 100_00 || second.Balance != 100_01 || first.ID != env.dollars.ID || first.Reference != env.dollars.Reference {
+		t.Errorf("the balances are %d and %d of %+v", first.Balance, second.Balance, first.Internal)
+	}
+	env.WantBalances(map[string]int64{
+		"customers/" + env.dollars.ID.String() + " USD": -100_01, "rails/RTP USD": 100_01,
+		"platform/" + own.ID.String() + " USDC": -5_000_000, first.Transaction.SourceAccount + " USD": 100_01, platforms.Transaction.SourceAccount + " USDC": 5_000_000,
+	})
+	read := env.Transaction(first.Transaction.ID)
+	if read.State.Status != transaction.Completed || read.Type != transaction.Incoming || read.Customer != env.Customer.ID || read.PlatformCustomerID != "ana" ||
+		read.Destination.InternalAccount != env.dollars.ID || read.SettledAt.IsZero() || read.Reference != env.dollars.Reference {
+		t.Errorf("%+v", read)
+	}
+	if err := read.Flow().CheckKinds(read.State, nil); err == nil {
+		t.Error("a deposit without postings is explained")
+	}
+	env.wantIncomingEvents(t, first.Transaction.ID, "INCOMING_PAYMENT.COMPLETED")
+	env.wantNotifiedBalances(t, env.dollars, 100_00, 100_01)
+}
+
+func TestFund_Refused(t *testing.T) {
+	t.Parallel()
+	// Nothing is booked for amounts out of range, for accounts that are not this
+	// platform's or are not in use.
+	env := newReceivingEnv(t)
+	frozen, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Platform.ID, env.Customer.ID, "EUR", apptest.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frozen.Status = account.InternalFrozen
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx, []account.Internal{frozen})
+	})
+	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
+	gone := env.NewInternalAccount(bo.ID, "USD", 0)
+	elsewhere := env.NewInternalAccountOn(env.NewPlatform().ID, ident.Customer{}, "USD", 0)
+
+	for what, test := range map[string]struct {
+		to     ident.InternalAccount
+		amount int64
+		code   fault.Code
+		fields []string
+	}{
+		"nothing":            {env.dollars.ID, 0, fault.InvalidInput, []string{"amount"}},
+		"less":               {env.dollars.ID, -1, fault.InvalidInput, []string{"amount"}},
+		"too much":           {env.dollars.ID, 100_000_000_001, fault.InvalidInput, []string{"amount"}},
+		"unknown":            {ident.NewInternalAccount(env.IDs.New, apptest.Noon), 1, fault.InternalAccountNotFound, nil},
+		"another platform's": {elsewhere.ID, 1, fault.InternalAccountNotFound, nil},
+		"frozen":             {frozen.ID, 1, fault.InvalidInput, []string{"accountId"}},
+		"deleted customer's": {gone.ID, 1, fault.CustomerDeleted, nil},
+	} {
+		_, err := env.Fund(t.Context(), env.Platform.ID, test.to, test.amount, nil)
+		apptest.WantFault(t, what, err, test.code, test.fields...)
+	}
+	env.WantBalances(nil)
+}
+
+func TestFund_ConcurrentDeposits(t *testing.T) {
+	t.Parallel()
+	// However many pay in at once, each is answered with its own balance, and together
+	// they are the sum.
+	env := newReceivingEnv(t)
+	const payers = 60
+	balances := make([]int64, payers)
+	var all sync.WaitGroup
+	for i := range payers {
+		all.Go(func() {
+			funded, err := env.Fund(context.Background(), env.Platform.ID, env.dollars.ID, 3, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			balances[i] = funded.Balance
+		})
+	}
+	all.Wait()
+
+	seen := map[int64]bool{}
+	for _, b := range balances {
+		if seen[b] || b%3 != 0 || b > 3*payers {
+			t.Errorf("a balance of %d", b)
+		}
+		seen[b] = true
+	}
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -3 * payers, "rails/RTP USD": 3 * payers})
+}
+
+func TestDeposit_IsIdempotent(t *testing.T) {
+	t.Parallel()
+	// A payment with an account's reference is in the account, once however often the
+	// partner tells of it; what the account cannot take is kept as unmatched.
+	env := newReceivingEnv(t)
+	receipt := func(partner string, amount money.Amount) transaction.Receipt {
+		return transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
+			PartnerAccount: "rails/ACH", Reference: env.dollars.Reference, Amount: amount, At: apptest.Noon.Add(-time.Minute)}
+	}
+	paid := receipt("1", money.Amount{Minor: 20_00, Currency: "USD"})
+
+	for range 2 {
+		made, err := env.Deposit(t.Context(), paid, env.dollars.ID, nil)
+		if err != nil || made.State.Status != transaction.Completed || made.ID.UUID() != paid.ID.UUID() {
+			t.Fatalf("%+v, %v", made, err)
+		}
+	}
+	for _, code := range []fault.Code{fault.InvalidCurrency, fault.Conflict} {
+		_, err := env.Deposit(t.Context(), receipt("2", money.Amount{Minor: 5, Currency: "EUR"}), env.dollars.ID, nil)
+		apptest.WantFault(t, "another currency", err, code)
+	}
+
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -20_00, "rails/ACH USD": 20_00,
+		"rails/ACH EUR": 5, "funding/unmatched EUR": -5})
+	read := env.Transaction(depositIDOf(paid))
+	if read.Reference != env.dollars.Reference || read.SourceAccount != "rails/ACH" {
+		t.Errorf("%+v", read)
+	}
+	env.wantIncomingEvents(t, read.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+func TestDeposit_AccountFull(t *testing.T) {
+	t.Parallel()
+	// An account holds so much and no more: what comes beyond that is kept as unmatched,
+	// also when it is told twice, and what is only asked for is refused.
+	env := newReceivingEnv(t)
+	bank := env.NewBankAccount("000123456")
+	pay := func(partner string, minor int64) error {
+		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, apptest.Noon), PartnerID: partner,
+			Platform: env.Platform.ID, PartnerAccount: "rails/ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
+		return err
+	}
+	if err := pay("most of it", account.MaxBalance-10); err != nil {
+		t.Fatal(err)
+	}
+
+	apptest.WantFault(t, "a deposit", pay("too much", 11), fault.AmountOutOfRange)
+	apptest.WantFault(t, "the same once more", pay("too much", 11), fault.Conflict)
+	_, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 11, nil)
+	apptest.WantFault(t, "a simulated deposit", err, fault.AmountOutOfRange)
+	_, err = env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 11}, nil)
+	apptest.WantFault(t, "a transfer", err, fault.AmountOutOfRange)
+	_, err = env.SimulateUMAPayment(t.Context(), env.Platform.ID, payments.UMAPayment{Sender: "$bo@elsewhere.test", Customer: env.Customer.ID, Currency: "USD", Amount: 10000}, nil)
+	apptest.WantFault(t, "a payment from elsewhere", err, fault.AmountOutOfRange)
+	if err := pay("the last", 10); err != nil {
+		t.Error(err)
+	}
+
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -account.MaxBalance,
+		"rails/ACH USD": account.MaxBalance + 11, "funding/unmatched USD": -11})
+}
+
+func depositIDOf(r transaction.Receipt) (id ident.Transaction) {
+	ident.SetUUID(&id, r.ID.UUID())
+	return id
+}

@@ -1,0 +1,119 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// internalPayout is a second customer, who sends Ana 12.50 dollars.
+func (env *env) internalPayout(names ...string) ports.Payout {
+	name := append(names, "ben")[0]
+	ben := env.NewCustomer(name, func(c *customer.Customer) { c.FullName = "Ben Berg" })
+	return ports.Payout{Transaction: transaction.Transaction{ID: ident.NewTransaction(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: ben.ID,
+		Destination: transaction.Endpoint{UMA: env.Customer.UMAAddress}, Pricing: transaction.AtPar(money.Amount{Minor: 12_50, Currency: "USD"})}}
+}
+
+func TestReceiveInternal_CreditsReceiver(t *testing.T) {
+	t.Parallel()
+	// A payment from one customer to another arrives as any other does: the platform is
+	// asked, and however often the rail is asked it is one payment.
+	for what, c := range map[string]struct {
+		status int
+		want   transaction.Status
+		ends   ports.Outcome
+	}{
+		"taken":    {200, transaction.Completed, ports.Outcome{Verdict: ports.Done}},
+		"rejected": {403, transaction.Failed, ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			env.approvals.set(c.status, "")
+			sent := env.internalPayout()
+
+			first, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
+			if err != nil || !ours || first.Verdict != ports.Waiting || !first.Accepted || !first.RetryAt.After(apptest.Noon) {
+				t.Fatalf("%+v, %v, %v", first, ours, err)
+			}
+			arrived := env.waitForStatus(transaction.CounterpartID(sent.Transaction.ID), c.want)
+			again, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
+
+			if err != nil || !ours || again != c.ends {
+				t.Errorf("%+v, %v, %v", again, ours, err)
+			}
+			if arrived.Source.UMA != "$ben@uma.test" || arrived.Counterparty["FULL_NAME"] != "Ben Berg" || len(env.approvals.all()) != 1 {
+				t.Errorf("%+v, asked %d times", arrived, len(env.approvals.all()))
+			}
+			if c.want == transaction.Completed {
+				env.WantBalances(env.creditedBalances())
+			} else {
+				env.WantBalances(nil)
+			}
+		})
+	}
+}
+
+func TestReceiveInternal_OtherReceivers(t *testing.T) {
+	t.Parallel()
+	// Others are left to the world; a customer who cannot receive refuses the payment.
+	env := newReceivingEnv(t)
+	sent := env.internalPayout()
+	elsewhere, closed := sent, sent
+	elsewhere.Transaction.Destination.UMA = "$success.usd@sandbox.uma.test"
+	pending := env.NewCustomer("eve", func(c *customer.Customer) { c.Status = customer.Pending })
+	closed.Transaction.Destination.UMA = pending.UMAAddress
+
+	if _, ours, err := env.ReceiveInternal(t.Context(), elsewhere.Transaction); err != nil || ours {
+		t.Errorf("elsewhere: %v, %v", ours, err)
+	}
+	refused, ours, err := env.ReceiveInternal(t.Context(), closed.Transaction)
+	if err != nil || !ours || refused.Verdict != ports.Refused || refused.Reason != transaction.CounterpartyPostFailed {
+		t.Errorf("not ready: %+v, %v, %v", refused, ours, err)
+	}
+}
+
+// failingStore cannot read the customer at one UMA address.
+type failingStore struct{ ports.Store }
+
+func (s failingStore) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+	if f.UMAAddress == "$down@uma.test" {
+		return ports.Page[customer.Customer]{}, errors.New("the database is not available")
+	}
+	return s.Store.Customers(ctx, p, f)
+}
+
+func TestSend_OutcomesInOrder(t *testing.T) {
+	t.Parallel()
+	// Payouts to customers of the platform are delivered within the service, all others by the
+	// rail, and each has its own outcome. After a failed read the rail is not called.
+	env := newReceivingEnv(t)
+	service := newService(env.Env, failingStore{env.Store}, env.approvals)
+	first, second, other, failing, account := env.internalPayout(), env.internalPayout("benno"), ports.Payout{}, ports.Payout{}, ports.Payout{}
+	other.Transaction.Destination.UMA, failing.Transaction.Destination.UMA = "$bo@other.test", "$down@uma.test"
+	other.Transaction.Platform, failing.Transaction.Platform = env.Platform.ID, env.Platform.ID
+	var sent []ports.Payout
+	env.Rail.OnSend = func(_ context.Context, payouts []ports.Payout) []ports.Outcome {
+		sent = payouts
+		return apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Done})(nil, payouts)
+	}
+
+	got := service.Send(t.Context(), env.Rail, []ports.Payout{first, other, failing, account, second})
+
+	done, waiting := ports.Outcome{Verdict: ports.Done}, ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: apptest.Noon.Add(time.Second)}
+	if want := []ports.Outcome{waiting, done, {Verdict: ports.Unknown}, done, waiting}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if want := []ports.Payout{other, account}; !reflect.DeepEqual(sent, want) {
+		t.Errorf("the rail sent %+v, want %+v", sent, want)
+	}
+}

@@ -1,0 +1,75 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"causeway/app/internal/apptest"
+	"causeway/ports"
+)
+
+// lostCommitStore is a store that does not hear the answer to its second commit. It holds the
+// first until the gate opens, so that commands gather into a group behind it.
+type lostCommitStore struct {
+	ports.Store
+	mu           sync.Mutex
+	runs         int
+	firstBlocked chan struct{} // closed once the first run is at the gate
+	release      chan struct{}
+}
+
+var errCommitLost = errors.New("connection lost after the commit")
+
+func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	d.mu.Lock()
+	d.runs++
+	run := d.runs
+	d.mu.Unlock()
+	if run == 1 {
+		close(d.firstBlocked)
+		<-d.release
+	}
+	err := d.Store.Do(ctx, fn)
+	if run == 2 && err == nil {
+		return errCommitLost
+	}
+	return err
+}
+
+func TestCreateQuote_LostCommitIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	// A group's commit succeeds and its answer is lost. Run again one by one, each
+	// command finds its quote; nothing is made or told twice.
+	env := apptest.New(t)
+	request := env.QuoteRequest("USD", 10050, env.NewWallet("spark1good"))
+	store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
+	service := newService(env, store, nil)
+	const others = 5
+	var all sync.WaitGroup
+	ask := func() {
+		if _, err := service.CreateQuote(t.Context(), request, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Go(ask)
+	<-store.firstBlocked
+	for range others {
+		all.Go(ask)
+	}
+	for service.PendingQuotes() < others {
+		runtime.Gosched() // they gather behind the first
+	}
+
+	close(store.release)
+	all.Wait()
+
+	for table, want := range map[string]int{"quotes": others + 1, "transactions": others + 1, "webhook_events": others + 1} {
+		var got int
+		if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&got); err != nil || got != want {
+			t.Errorf("%d rows in %s, want %d (%v)", got, table, want, err)
+		}
+	}
+}

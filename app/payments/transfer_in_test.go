@@ -1,0 +1,116 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/payments"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+func TestTransferIn_RailOutcomes(t *testing.T) {
+	t.Parallel()
+	// A transfer is PENDING when it is made, and then the money is in the account, or the
+	// transfer has failed and left no trace in the books.
+	for suffix, want := range map[string]transaction.Status{"001": transaction.Completed, "002": transaction.Failed, "003": transaction.Failed,
+		"004": transaction.Failed, "006": transaction.Completed} {
+		t.Run(suffix, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			bank := env.NewBankAccount("1234567" + suffix)
+
+			made, err := env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
+
+			if err != nil || made.State != transaction.Initial || made.Type != transaction.Incoming || !made.SettledAt.IsZero() {
+				t.Fatalf("%+v, %v", made, err)
+			}
+			ended := env.waitForStatus(made.ID, want)
+			books, told, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
+			if want == transaction.Completed {
+				books = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
+				told, reason = "INCOMING_PAYMENT.COMPLETED", ""
+			}
+			env.WantBalances(books)
+			env.wantIncomingEvents(t, made.ID, told)
+			if ended.State.Reason != reason || ended.SettledAt.IsZero() != (want == transaction.Failed) || ended.Source.ExternalAccount != bank.ID {
+				t.Errorf("%+v", ended)
+			}
+			if n := env.CountJobs(transaction.StepPull); n != 0 {
+				t.Errorf("%d jobs are left", n)
+			}
+		})
+	}
+}
+
+func TestTransferIn_StaysPending(t *testing.T) {
+	t.Parallel()
+	// With 005 the rail has nothing to say for thirty seconds, and then that it failed.
+	env := newReceivingEnv(t)
+	bank := env.NewBankAccount("1234567005")
+	made, err := env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	env.Clock.Advance(29 * time.Second)
+	if got := env.Transaction(made.ID); got.State.Status != transaction.Pending {
+		t.Errorf("after 29 s it is %s", got.State)
+	}
+	env.Clock.Advance(2 * time.Second)
+
+	env.waitForStatus(made.ID, transaction.Failed)
+	env.WantBalances(nil)
+}
+
+func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	// A transfer whose process has died is done by another that finds it due.
+	dead := newIdleEnv(t)
+	dead.dollars = dead.NewInternalAccount(dead.Customer.ID, "USD", 0)
+	bank := dead.NewBankAccount("1234567001")
+	made, err := dead.TransferIn(t.Context(), dead.Platform.ID, payments.TransferInRequest{From: bank.ID, To: dead.dollars.ID, Amount: 7}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	go dead.Service.Run(t.Context()) // a process that made nothing of its own since it started
+
+	dead.waitForStatus(made.ID, transaction.Completed)
+	dead.WantBalances(map[string]int64{"customers/" + dead.dollars.ID.String() + " USD": -7, "rails/ACH USD": 7})
+}
+
+func TestTransferIn_Refused(t *testing.T) {
+	t.Parallel()
+	// Only from an account that can be debited, to an account of the same owner and
+	// currency that can receive; nothing is kept of what is refused.
+	env := newReceivingEnv(t)
+	bank := env.NewBankAccount("1234567001")
+	own := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount,
+		Fields: map[string]string{"accountNumber": "7654321001", "routingNumber": "021000021"}})
+	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}})
+	euros := env.NewInternalAccount(env.Customer.ID, "EUR", 0)
+	unknownBank, unknownAccount := ident.NewExternalAccount(env.IDs.New, apptest.Noon), ident.NewInternalAccount(env.IDs.New, apptest.Noon)
+
+	for what, test := range map[string]struct {
+		transfer payments.TransferInRequest
+		code     fault.Code
+		fields   []string
+	}{
+		"nothing":         {payments.TransferInRequest{From: bank.ID, To: env.dollars.ID}, fault.InvalidInput, []string{"amount"}},
+		"no such bank":    {payments.TransferInRequest{From: unknownBank, To: env.dollars.ID, Amount: 1}, fault.ExternalAccountNotFound, nil},
+		"no such account": {payments.TransferInRequest{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
+		"other currency":  {payments.TransferInRequest{From: bank.ID, To: euros.ID, Amount: 1}, fault.InvalidCurrency, nil},
+		"not pullable":    {payments.TransferInRequest{From: iban.ID, To: euros.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
+		"another owner's": {payments.TransferInRequest{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
+	} {
+		_, err := env.TransferIn(t.Context(), env.Platform.ID, test.transfer, nil)
+		apptest.WantFault(t, what, err, test.code, test.fields...)
+	}
+	if n := env.CountJobs(transaction.StepPull); n != 0 {
+		t.Errorf("%d jobs were made", n)
+	}
+}

@@ -1,0 +1,320 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/payments"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// umaPayment is 12.50 dollars that somebody elsewhere pays Ana.
+func (env *env) umaPayment() payments.UMAPayment {
+	return payments.UMAPayment{Sender: "$Bo.Berg@bank.example", Receiver: env.Customer.UMAAddress, Currency: "USD", Amount: 12_50}
+}
+
+func (env *env) receiveUMA(t testing.TB, in payments.UMAPayment) transaction.Transaction {
+	t.Helper()
+	made, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// creditedBalances is what the books hold once lunch is paid.
+func (env *env) creditedBalances() map[string]int64 {
+	return map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -12_50, "rails/UMA USD": 12_50}
+}
+
+func TestApproval_EndpointResponse(t *testing.T) {
+	t.Parallel()
+	// The platform is asked once, with what is known of the sender and what is wanted of
+	// the receiver; its answer ends the payment, with its reason and its words, and the
+	// account is credited for a yes alone.
+	for what, test := range map[string]struct {
+		status int
+		body   string
+		want   transaction.Status
+		reason transaction.FailureReason
+		note   string
+	}{
+		"yes":                {200, "", transaction.Completed, "", ""},
+		"yes, with facts":    {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02", "TAX_ID": 7, "SHOE_SIZE": "9", "EMAIL": null}}`, transaction.Completed, "", ""},
+		"no":                 {403, `{"code": 1, "message": "no", "reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed, "not her"},
+		"no, without a word": {403, `<html>`, transaction.Failed, transaction.PayRequestFailed, ""},
+		"who is it":          {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more has to be known of the sender: TAX_ID, NATIONALITY"},
+		"a mistake":          {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
+		"a redirect":         {302, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			env.approvals.set(test.status, test.body)
+
+			made := env.receiveUMA(t, env.umaPayment())
+			ended := env.waitForStatus(made.ID, test.want)
+
+			if made.State != transaction.Initial || made.Source.UMA != "$bo.berg@bank.example" || made.Destination.UMA != env.Customer.UMAAddress ||
+				made.Destination.InternalAccount != env.dollars.ID || made.Counterparty["FULL_NAME"] != "Bo Berg" || len(made.Counterparty) != 1 {
+				t.Errorf("%+v", made)
+			}
+			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {
+				t.Errorf("it is %s for %q: %q", ended.State, ended.State.Reason, ended.Approval.Note)
+			}
+			asked := env.approvals.all()
+			if len(asked) != 1 || asked[0].ID != made.Approval.Webhook || asked[0].Name != event.IncomingPaymentPending || asked[0].Subject != made.ID.UUID() {
+				t.Errorf("asked %+v", asked)
+			}
+			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(ended.Approval.Requested) != 1 || ended.Approval.Requested[0] != want[0] {
+				t.Errorf("requested %v, want %v", ended.Approval.Requested, want)
+			}
+			books, told := env.creditedBalances(), "INCOMING_PAYMENT.COMPLETED"
+			if test.want == transaction.Failed {
+				books, told = nil, "INCOMING_PAYMENT.FAILED"
+			}
+			env.WantBalances(books)
+			env.wantIncomingEvents(t, made.ID, told)
+			if what == "yes, with facts" && (ended.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || ended.Approval.Receiver["TAX_ID"] != "7" || len(ended.Approval.Receiver) != 2) {
+				t.Errorf("kept of the receiver: %v", ended.Approval.Receiver)
+			}
+			if n := env.CountJobs(transaction.StepRequestApproval) + env.CountJobs(transaction.StepTimeOut); n != 0 {
+				t.Errorf("%d jobs are left", n)
+			}
+		})
+	}
+}
+
+func TestApproval_NoResponse(t *testing.T) {
+	t.Parallel()
+	// Where nobody answers, or nobody can be asked any more, the payment fails.
+	for what, outcome := range map[string]struct {
+		answer ports.WebhookResponse
+		err    error
+	}{
+		"no answer":       {answer: ports.WebhookResponse{Outcome: event.TimedOut}},
+		"no connection":   {answer: ports.WebhookResponse{Outcome: event.Unreachable}},
+		"no endpoint now": {err: fault.New(fault.WebhookEndpointNotSet, "none")},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) { return outcome.answer, outcome.err }
+
+			failed := env.waitForStatus(env.receiveUMA(t, env.umaPayment()).ID, transaction.Failed)
+
+			if failed.State.Reason != transaction.ApprovalWebhookError || failed.Approval.Note == "" {
+				t.Errorf("%+v, %+v", failed.State, failed.Approval)
+			}
+			env.WantBalances(nil)
+		})
+	}
+}
+
+func TestApproval_RequiresMandatoryFields(t *testing.T) {
+	t.Parallel()
+	// A customer whose name the service does not know is taken a payment for only with
+	// that name, in the answer or in the approval.
+	env := newReceivingEnv(t)
+	cy := env.NewCustomer("cy")
+	pay := func() ident.Transaction {
+		return env.receiveUMA(t, payments.UMAPayment{Sender: "$bo@bank.example", Customer: cy.ID, Currency: "USD", Amount: 1_00}).ID
+	}
+
+	env.approvals.set(200, `{}`)
+	failed := env.waitForStatus(pay(), transaction.Failed)
+	env.approvals.set(200, `{"receiverCustomerInfo": {"FULL_NAME": "Cy Young"}}`)
+	completed := env.waitForStatus(pay(), transaction.Completed)
+	env.approvals.set(202, ``)
+	waiting := env.waitForIncomingState(t, pay(), transaction.ApprovalPending)
+	_, err := env.Approve(t.Context(), env.Platform.ID, waiting.ID, nil, nil)
+	apptest.WantFault(t, "without the name", err, fault.InvalidInput, "receiverCustomerInfo.FULL_NAME")
+	approved, err := env.Approve(t.Context(), env.Platform.ID, waiting.ID, map[string]string{"FULL_NAME": "Cy Young"}, nil)
+
+	if failed.State.Reason != transaction.MissingPayeeData || completed.Approval.Receiver["FULL_NAME"] != "Cy Young" {
+		t.Errorf("%+v, %+v", failed.State, completed.Approval)
+	}
+	if err != nil || approved.State.Status != transaction.Completed {
+		t.Errorf("%+v, %v", approved.State, err)
+	}
+	// The account in dollars did not exist before.
+	env.WantBalances(map[string]int64{approved.DestinationAccount + " USD": -2_00, "rails/UMA USD": 2_00})
+}
+
+func TestApproval_DecidedLater(t *testing.T) {
+	t.Parallel()
+	// After 202 the payment waits for the platform, five seconds: approved or rejected in
+	// time it ends so, by any process, once; and else it has timed out.
+	for what, decide := range map[string]func(*testing.T, *env, *payments.Service, ident.Transaction) (transaction.Status, transaction.FailureReason){
+		"approved elsewhere": func(t *testing.T, env *env, other *payments.Service, id ident.Transaction) (transaction.Status, transaction.FailureReason) {
+			if _, err := other.Approve(t.Context(), env.Platform.ID, id, nil, nil); err != nil {
+				t.Error(err)
+			}
+			return transaction.Completed, ""
+		},
+		"rejected": func(t *testing.T, env *env, _ *payments.Service, id ident.Transaction) (transaction.Status, transaction.FailureReason) {
+			rejected, err := env.Reject(t.Context(), env.Platform.ID, id, "not today", nil)
+			if err != nil || rejected.Approval.Note != "not today" {
+				t.Errorf("%+v, %v", rejected, err)
+			}
+			return transaction.Failed, transaction.PayRequestFailed
+		},
+		"forgotten": func(_ *testing.T, env *env, _ *payments.Service, _ ident.Transaction) (transaction.Status, transaction.FailureReason) {
+			env.Clock.Advance(5 * time.Second)
+			return transaction.Failed, transaction.ApprovalTimedOut
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			other := newService(env.Env, env.Store, env.approvals)
+			env.approvals.set(202, `{}`)
+			made := env.waitForIncomingState(t, env.receiveUMA(t, env.umaPayment()).ID, transaction.ApprovalPending)
+			if until := apptest.Noon.Add(5 * time.Second); !made.Approval.Deadline.Equal(until) || made.State != transaction.Initial {
+				t.Errorf("it waits until %s, %s", made.Approval.Deadline, made.State)
+			}
+
+			status, reason := decide(t, env, other, made.ID)
+
+			ended := env.waitForStatus(made.ID, status)
+			if ended.State.Reason != reason {
+				t.Errorf("it is %s for %q, want %q", ended.State, ended.State.Reason, reason)
+			}
+			books := map[string]int64(nil)
+			if status == transaction.Completed {
+				books = env.creditedBalances()
+			}
+			env.WantBalances(books)
+			_, err := env.Approve(t.Context(), env.Platform.ID, made.ID, nil, nil)
+			apptest.WantFault(t, "approved again", err, fault.TransactionNotPendingPlatformApproval)
+			_, err = env.Reject(t.Context(), env.Platform.ID, made.ID, "", nil)
+			apptest.WantFault(t, "rejected again", err, fault.TransactionNotPendingPlatformApproval)
+		})
+	}
+}
+
+func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
+	t.Parallel()
+	// When the process dies between the question and the writing of the answer, the same
+	// question is asked again, under the same id, and the payment is credited once. An
+	// endpoint that says it had the question is waited for.
+	env := newReceivingEnv(t)
+	first := true
+	env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) {
+		if first {
+			first = false
+			return ports.WebhookResponse{}, errors.New("the process died")
+		}
+		return ports.WebhookResponse{Outcome: event.Duplicate, StatusCode: 409}, nil
+	}
+	made := env.receiveUMA(t, env.umaPayment())
+
+	env.waitForRetry(t)
+	env.waitForIncomingState(t, made.ID, transaction.ApprovalPending)
+	if _, err := env.Approve(t.Context(), env.Platform.ID, made.ID, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	asked := env.approvals.all()
+	for _, again := range asked { // once more if the clock was moved on before the second one came
+		if again.ID != asked[0].ID || again.Subject != asked[0].Subject {
+			t.Errorf("asked %+v", asked)
+		}
+	}
+	env.WantBalances(env.creditedBalances())
+	env.wantIncomingEvents(t, made.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+// waitForRetry moves the clock until a second question has gone out.
+func (env *env) waitForRetry(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for len(env.approvals.all()) < 2 {
+		if ctx.Err() != nil {
+			t.Fatal("the question was not asked again")
+		}
+		if env.CountJobs(transaction.StepRequestApproval) == 1 {
+			env.Clock.Advance(100 * time.Millisecond)
+		}
+	}
+}
+
+func TestApproval_DecisionBeforeEndpointResponse(t *testing.T) {
+	t.Parallel()
+	// A platform that approves while its endpoint is still answering has decided; what the
+	// endpoint says then counts no more.
+	env := newReceivingEnv(t)
+	env.approvals.respond = func(e event.Event) (ports.WebhookResponse, error) {
+		var id ident.Transaction
+		ident.SetUUID(&id, e.Subject)
+		if _, err := env.Approve(context.Background(), env.Platform.ID, id, nil, nil); err != nil {
+			t.Error(err)
+		}
+		return ports.WebhookResponse{Outcome: event.Refused, StatusCode: 403}, nil
+	}
+
+	made := env.receiveUMA(t, env.umaPayment())
+
+	env.waitForStatus(made.ID, transaction.Completed)
+	env.WantBalances(env.creditedBalances())
+	env.wantIncomingEvents(t, made.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+func TestReceiveUMA_Refused(t *testing.T) {
+	t.Parallel()
+	// Nobody is asked about a payment that cannot be: every bad field is named at once,
+	// and nothing is kept.
+	env := newReceivingEnv(t)
+	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.Status = customer.Pending })
+	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
+	change := func(f func(*payments.UMAPayment)) payments.UMAPayment {
+		in := env.umaPayment()
+		f(&in)
+		return in
+	}
+
+	for what, test := range map[string]struct {
+		in     payments.UMAPayment
+		code   fault.Code
+		fields []string
+	}{
+		"everything": {payments.UMAPayment{Sender: "bo", Currency: "???", Amount: -1}, fault.InvalidInput,
+			[]string{"senderUmaAddress", "receiverUmaAddress", "receivingCurrencyCode", "receivingCurrencyAmount"}},
+		"nobody": {change(func(p *payments.UMAPayment) { p.Receiver = "$nobody@uma.test" }), fault.UserNotFound, nil},
+		"no such customer": {change(func(p *payments.UMAPayment) {
+			p.Receiver, p.Customer = "", ident.NewCustomer(env.IDs.New, apptest.Noon)
+		}), fault.UserNotFound, nil},
+		"two people":    {change(func(p *payments.UMAPayment) { p.Customer = bo.ID }), fault.InvalidInput, []string{"receiverUmaAddress"}},
+		"not ready":     {change(func(p *payments.UMAPayment) { p.Receiver = bo.UMAAddress }), fault.UserNotReady, nil},
+		"deleted":       {change(func(p *payments.UMAPayment) { p.Receiver, p.Customer = "", gone.ID }), fault.CustomerDeleted, nil},
+		"oneself":       {change(func(p *payments.UMAPayment) { p.Sender = env.Customer.UMAAddress }), fault.SelfPayment, nil},
+		"not used here": {change(func(p *payments.UMAPayment) { p.Currency = "MXN" }), fault.InvalidCurrency, nil},
+		"too little":    {change(func(p *payments.UMAPayment) { p.Amount = 99 }), fault.AmountOutOfRange, nil},
+		"too much":      {change(func(p *payments.UMAPayment) { p.Amount = 1_000_000_001 }), fault.AmountOutOfRange, nil},
+	} {
+		_, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, test.in, nil)
+		apptest.WantFault(t, what, err, test.code, test.fields...)
+	}
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		p, err := tx.LockPlatform(ctx, env.Platform.ID)
+		p.WebhookEndpoint = ""
+		return errors.Join(err, tx.UpdatePlatform(ctx, p))
+	})
+	_, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, env.umaPayment(), nil)
+	apptest.WantFault(t, "nobody to ask", err, fault.WebhookEndpointNotSet)
+	_, err = env.Approve(t.Context(), env.Platform.ID, ident.NewTransaction(env.IDs.New, apptest.Noon), nil, nil)
+	apptest.WantFault(t, "approve nothing", err, fault.TransactionNotFound)
+	if n := env.CountJobs(transaction.StepRequestApproval); n != 0 || len(env.approvals.all()) > 0 {
+		t.Errorf("%d jobs, asked %v", n, env.approvals.all())
+	}
+}
