@@ -83,7 +83,7 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→19500 ignored 1
 2026-03-10 2026-03-11 10000 A1 [TX1] "4T9K2M7PXQ3A thanks" false
 2026-03-10 2026-03-10 -500  [9] "a fee & more" true
 `},
-		{"a batch whose parts are told becomes its parts", reconcile.CAMT053, "", newCamt("103.00", newNtry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
+		{"a batch with details becomes a line for each", reconcile.CAMT053, "", newCamt("103.00", newNtry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
 			<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs><Amt Ccy="USD">1.00</Amt></TxDtls><TxDtls><Refs><EndToEndId>E2</EndToEndId></Refs><AmtDtls><TxAmt><Amt Ccy="USD">2.00</Amt></TxAmt></AmtDtls><RtrInf/></TxDtls></NtryDtls>`)), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 2026-03-10 2026-03-10 100 B#1 [E1 P9] "" false

@@ -31,7 +31,7 @@ type accountCheck struct {
 	monthEndsPassed      int   // number of month ends before lastSeq
 }
 
-// Account is as ports.AccountVisitor says.
+// Account implements ports.AccountVisitor.
 func (c *accountCheck) Account(a ports.AuditAccount) error {
 	c.finishAccount()
 	c.account, c.hasAccount, c.overdrawn, c.changedSinceSnapshot, c.monthEndsPassed = a, true, false, false, 0
@@ -53,7 +53,7 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 	return nil
 }
 
-// Movement is as ports.AccountVisitor says.
+// Movement implements ports.AccountVisitor.
 func (c *accountCheck) Movement(number, seq int64, debit bool, amount int64) error {
 	if !c.hasAccount || c.account.Number != number {
 		// The account does not exist. That has been reported with its entries, and their
@@ -81,7 +81,7 @@ func (c *accountCheck) Movement(number, seq int64, debit bool, amount int64) err
 	return nil
 }
 
-// BalanceSnapshot is as ports.AccountVisitor says.
+// BalanceSnapshot implements ports.AccountVisitor.
 func (c *accountCheck) BalanceSnapshot(k ports.AuditBalanceSnapshot) error {
 	c.report.countChecked(RuleBalanceSnapshots)
 	if c.hasAccount && c.account.Number == k.Number {

@@ -65,12 +65,12 @@ func newStatementFile() *statementFile {
 
 func (s *statementFile) addLine(day int, minor int64, reference, text string) {
 	s.lines++
-	on := monday.AddDate(0, 0, day).Format(time.DateOnly)
+	date := monday.AddDate(0, 0, day).Format(time.DateOnly)
 	amount := fmt.Sprintf("%d.%02d", max(minor, -minor)/100, max(minor, -minor)%100)
 	if minor < 0 {
 		amount = "-" + amount
 	}
-	fmt.Fprintf(s, "%s,%s,%s,P%d,%s,%s\n", on, on, amount, s.lines, reference, text)
+	fmt.Fprintf(s, "%s,%s,%s,P%d,%s,%s\n", date, date, amount, s.lines, reference, text)
 }
 
 func (e *env) importRequest(file string) reconciliation.ImportRequest {
@@ -86,11 +86,11 @@ func (e *env) mustImport(t testing.TB, file string) reconciliation.ImportResult 
 	return done
 }
 
-// breakCounts are the breaks that a week is made with.
+// breakCounts counts breaks by reason.
 type breakCounts map[reconcile.Reason]int
 
-// createWeek makes a week of RTP in our books, and the partner's statement of it: payments in
-// and out, batches, and in every thousand some breaks of each kind.
+// createWeek posts a week of RTP and returns the partner's statement of it: payments in and out,
+// batches, and for every thousand lines some breaks of each reason.
 func (e *env) createWeek(t testing.TB, size int) (file *statementFile, want breakCounts, lines int) {
 	t.Helper()
 	file, want = newStatementFile(), breakCounts{}
@@ -100,11 +100,11 @@ func (e *env) createWeek(t testing.TB, size int) (file *statementFile, want brea
 		text := "payment " + reference
 		in := e.receivedPosting(day, amount, reference)
 		switch i % 1000 {
-		case 10: // only the partner has it
+		case 10: // only on the statement
 			file.addLine(day, amount, reference, text)
 			want[reconcile.MissingInLedger]++
 			continue
-		case 20: // only we have it
+		case 20: // only in the ledger
 			postings = append(postings, in)
 			want[reconcile.MissingOnStatement]++
 			continue
@@ -117,19 +117,19 @@ func (e *env) createWeek(t testing.TB, size int) (file *statementFile, want brea
 			file.addLine(day, amount, reference, text)
 			file.addLine(day, amount, reference, text)
 			want[reconcile.Duplicate]++
-		case 50: // paid out, and back
+		case 50: // delivered and returned
 			postings = append(postings, e.deliveredPosting(day, amount, reference))
 			file.addLine(day, -amount, reference, text)
 			file.addLine(min(day+1, 6), amount, reference, "RETURN OF "+reference)
 			want[reconcile.Returned]++
 			continue
-		case 60: // a batch of theirs
+		case 60: // several entries in one line
 			for n := range int64(5) {
 				postings = append(postings, e.receivedPosting(day, amount+n, reference))
 			}
 			file.addLine(day, 5*amount+10, reference, "batch")
 			continue
-		case 70: // a batch of ours
+		case 70: // one entry in several lines
 			for n := range int64(4) {
 				file.addLine(day, amount+n, reference, "part")
 			}

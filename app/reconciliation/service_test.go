@@ -25,8 +25,8 @@ import (
 
 func TestImport_Week(t *testing.T) {
 	t.Parallel()
-	// A week's statement is matched with our books but for the breaks it was made with,
-	// each is named with its reason, and the file a second time changes nothing.
+	// A statement of a week is matched with the ledger except for its intended breaks, each of which
+	// has its reason; importing the file again changes nothing.
 	env := newEnv(t)
 	file, want, lines := env.createWeek(t, 3000)
 
@@ -47,14 +47,14 @@ func TestImport_Week(t *testing.T) {
 	if !again.AlreadyImported || again.ID != done.ID {
 		t.Errorf("the same file made %s, and was %s before", again.ID, done.ID)
 	}
-	// Nor do its lines in another file.
+	// Its lines in another file change nothing either.
 	more := env.mustImport(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
 	if more.AlreadyImported || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
 		t.Errorf("the same lines and one more: %+v", more)
 	}
 }
 
-// checkCounts holds what is told of a run line by line against what it counted.
+// checkCounts compares the lines of a run with its counts.
 func (e *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
 	t.Helper()
 	shown, err := e.reconciliation.Get(t.Context(), e.Platform.ID, done.ID)
@@ -86,18 +86,18 @@ func (e *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
 		f.After = page.Items[len(page.Items)-1].ID
 	}
 	if counted[reconcile.Matched] != shown.Matched || counted[reconcile.InBreak] != shown.InBreak || shown.Matched != done.MatchedLines {
-		t.Errorf("line by line %v, all in all %+v", counted, shown.ReconciliationCounts)
+		t.Errorf("lines %v, counts %+v", counted, shown.ReconciliationCounts)
 	}
 	breaks := 0
 	for _, n := range done.Breaks {
 		breaks += n
 	}
 	if shown.OpenBreaks != breaks || shown.ResolvedBreaks != 0 {
-		t.Errorf("%d breaks, and now %+v", breaks, shown.ReconciliationCounts)
+		t.Errorf("%d breaks, counts %+v", breaks, shown.ReconciliationCounts)
 	}
 }
 
-// breaksByReason are those of a run, by reason.
+// breaksByReason returns the breaks of a run by reason.
 func (e *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
 	t.Helper()
 	page, err := e.reconciliation.Breaks(t.Context(), e.Platform.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
@@ -118,15 +118,15 @@ func (e *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (
 
 func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	t.Parallel()
-	// Two payments of one amount came on one day whose owner nobody knows. What their payers
-	// wrote tells them apart in the partner's statement, though it is no code of ours.
+	// Two unmatched payments of one amount and day are distinguished by their payers' references,
+	// although these are not references of this service.
 	env := newEnv(t)
-	at := monday.Add(10 * time.Hour)
+	received := monday.Add(10 * time.Hour)
 	var receipts []transaction.Receipt
 	for i, reference := range []string{"Rent March", "Rent April"} {
-		partner := fmt.Sprint("STRAY", i)
-		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: env.Platform.ID,
-			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
+		partner := fmt.Sprint("UNMATCHED", i)
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
+			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: received})
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		_, err := tx.SaveReceipts(ctx, receipts)
@@ -138,23 +138,23 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	file.addLine(0, 1250, "RENT APRIL", "")
 	done := env.mustImport(t, file.String())
 
-	left := env.breaksByReason(t, done.ID)
-	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
-		t.Errorf("matched %v, broken %+v", done.Matches, left)
+	breaks := env.breaksByReason(t, done.ID)
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 || breaks[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
+		t.Errorf("matched %v, breaks %+v", done.Matches, breaks)
 	}
 }
 
 func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 	t.Parallel()
-	// Money that only the partner knew of, and that is put among the unmatched funds, stands
-	// in their list as the partner told it, and nowhere twice.
+	// A line missing in the ledger that is posted to unmatched funds is listed there once, with the
+	// details of the line.
 	env := newEnv(t)
 	file := newStatementFile()
 	file.addLine(0, 700, "Rent March", "")
 	first := env.mustImport(t, file.String())
-	broken := env.breaksByReason(t, first.ID)[reconcile.MissingInLedger]
+	found := env.breaksByReason(t, first.ID)[reconcile.MissingInLedger]
 
-	fixed, err := env.resolve(t, broken.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
+	resolved, err := env.resolve(t, found.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,18 +164,18 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
 	u := page.Items[0]
-	if u.Posting != fixed.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+	if u.Posting != resolved.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		locked, there, err := tx.LockUnmatched(ctx, env.Platform.ID, u.Receipt.ID)
-		if !there || locked.Posting != u.Posting {
-			t.Errorf("to be assigned: %v, %+v", there, locked)
+		locked, exists, err := tx.LockUnmatched(ctx, env.Platform.ID, u.Receipt.ID)
+		if !exists || locked.Posting != u.Posting {
+			t.Errorf("to be assigned: %v, %+v", exists, locked)
 		}
 		return err
 	})
 
-	// The partner's next statement, with the same line, finds nothing to say.
+	// The next statement with the same line has no break for it.
 	file.addLine(1, 1, "REFERENCE1", "")
 	if later := env.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
 		t.Errorf("later %+v", later)
@@ -184,8 +184,8 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 
 func TestResolve_NoteOrCorrection(t *testing.T) {
 	t.Parallel()
-	// A break is resolved once: by a note, or by a correction that makes our books say
-	// what the partner says, after which neither it nor the correction is open again.
+	// A break is resolved once, with a note or a correction; afterwards neither the break nor the
+	// correction is open again.
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 10_000, "REFERENCE1"), env.receivedPosting(1, 5_000, "REFERENCE2"))
 	file := newStatementFile()
@@ -193,18 +193,18 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	file.addLine(1, -300, "", "monthly fee")
 	first := env.mustImport(t, file.String())
 	breaks := env.breaksByReason(t, first.ID)
-	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); story != "3 -15 -300 -5000" {
-		t.Fatalf("breaks and differences %s", story)
+	if summary := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); summary != "3 -15 -300 -5000" {
+		t.Fatalf("breaks and differences %s", summary)
 	}
 
 	fee, err := env.resolve(t, breaks[reconcile.MissingInLedger].ID, reconcile.ResolveCommand{Note: "March", Offset: reconcile.OffsetExpense})
 	if err != nil || fee.Resolution.Method != reconcile.ResolvedByPosting {
 		t.Fatalf("%+v, %v", fee.Resolution, err)
 	}
-	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
-		t.Errorf("income of what the partner took: %v", err)
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a fee of the partner as income: %v", err)
 	}
-	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetExpense}); err != nil {
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee", Offset: reconcile.OffsetExpense}); err != nil {
 		t.Error(err)
 	}
 	if _, err := env.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
@@ -217,20 +217,20 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	}
 	_, err = env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.otherPlatform.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
 	if !fault.Is(err, fault.BreakNotFound) {
-		t.Errorf("another platform's: %v", err)
+		t.Errorf("of another platform: %v", err)
 	}
 	if _, err := env.resolve(t, fee.ID, reconcile.ResolveCommand{}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without a note: %v", err)
 	}
 
-	// The correction says in the books what it is for.
-	posted, there, err := env.Store.LedgerReader().Posting(t.Context(), env.Platform.ID, fee.Resolution.Posting)
-	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
+	// The memo of the correction names the break.
+	posted, exists, err := env.Store.LedgerReader().Posting(t.Context(), env.Platform.ID, fee.Resolution.Posting)
+	if err != nil || !exists || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
 		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
 		t.Errorf("posted %+v, %v", posted, err)
 	}
 
-	// A later statement of the same days finds nothing new in any of it.
+	// A later statement of the same days has no new breaks.
 	env.Clock.Advance(24 * time.Hour)
 	file.addLine(6, 700, "REFERENCE7", "")
 	env.Post(env.receivedPosting(6, 700, "REFERENCE7"))
@@ -240,15 +240,14 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	}
 	shown, err := env.reconciliation.Get(t.Context(), env.Platform.ID, first.ID)
 	if err != nil || shown.OpenBreaks != 0 || shown.ResolvedBreaks != 3 || shown.Resolved != 2 || shown.InBreak != 0 {
-		t.Errorf("the first by now %+v, %v", shown.ReconciliationCounts, err)
+		t.Errorf("the first now %+v, %v", shown.ReconciliationCounts, err)
 	}
 }
 
 func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	t.Parallel()
-	// What the partner books a day later than we do is a break until the statement that
-	// shows it, which resolves it by its match; what turns out to be something else is
-	// resolved by the break that says so.
+	// An entry that the partner books a day later is a break until the next statement matches it;
+	// a break that becomes another one is resolved by that.
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 100, "REFERENCE0"), env.receivedPosting(1, 10_000, "REFERENCE1"), env.receivedPosting(1, 2_000, "REFERENCE2"))
 	file := newStatementFile()
@@ -268,26 +267,25 @@ func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 || !maps.Equal(breakCounts(second.Breaks), breakCounts{reconcile.AmountDiffers: 1}) {
 		t.Errorf("second %+v", second)
 	}
-	how := map[reconcile.ResolutionMethod]int{}
+	methods := map[reconcile.ResolutionMethod]int{}
 	page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range page.Items {
-		how[b.Resolution.Method]++
+		methods[b.Resolution.Method]++
 		if b.Resolution.Run != second.ID {
 			t.Errorf("the break is resolved by %s, want %s", b.Resolution.Run, second.ID)
 		}
 	}
-	if how[reconcile.ResolvedByMatch] != 1 || how[reconcile.ResolvedByBreak] != 1 {
-		t.Errorf("resolved by %v", how)
+	if methods[reconcile.ResolvedByMatch] != 1 || methods[reconcile.ResolvedByBreak] != 1 {
+		t.Errorf("resolved by %v", methods)
 	}
 }
 
 func TestImport_OpenBreakFoundOnce(t *testing.T) {
 	t.Parallel()
-	// A break that nobody resolves is found once, however far back it lies when the next
-	// statements are compared.
+	// An unresolved break is found once, however old it is when the next statements are compared.
 	env := newEnv(t)
 	file := newStatementFile()
 	for _, day := range []int{-40, -34, -32, -30, -6, 0} {
@@ -310,7 +308,7 @@ func TestImport_OpenBreakFoundOnce(t *testing.T) {
 
 func TestImport_InvalidFile(t *testing.T) {
 	t.Parallel()
-	// Whatever is wrong is told at once, and nothing of a refused file is kept.
+	// An invalid request is refused with all invalid fields, and nothing of it is stored.
 	env := newEnv(t)
 	good := newStatementFile()
 	good.addLine(0, 100, "R1", "")
@@ -322,7 +320,7 @@ func TestImport_InvalidFile(t *testing.T) {
 		{"everything", func(i *reconciliation.ImportRequest) { i.Path, i.Currency, i.Format = "funding/jit", "XXX", "pdf" }, []string{"account", "currency", "format"}},
 		{"a map", func(i *reconciliation.ImportRequest) { i.Layout = "date=D;amount" }, []string{"map"}},
 		{"a map for another format", func(i *reconciliation.ImportRequest) { i.Format = "camt053" }, []string{"map"}},
-		{"a day to come", func(i *reconciliation.ImportRequest) {
+		{"a future day", func(i *reconciliation.ImportRequest) {
 			i.File = strings.NewReader(strings.ReplaceAll(good.String(), "2026-03-09", "2026-03-18"))
 		}, []string{"file"}},
 		{"a bad line after good ones", func(i *reconciliation.ImportRequest) {
@@ -351,14 +349,14 @@ func TestImport_InvalidFile(t *testing.T) {
 	page, err := env.reconciliation.List(t.Context(), env.Platform.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
 	var lines int
 	if scan := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
-		t.Errorf("%d runs and %d lines are kept, %v, %v", page.Total, lines, err, scan)
+		t.Errorf("%d runs and %d lines are stored, %v, %v", page.Total, lines, err, scan)
 	}
 }
 
 func TestImport_ConcurrentImports(t *testing.T) {
 	t.Parallel()
-	// Two imports of one account at the same time wait for each other: no line is taken in
-	// twice, and no entry is matched twice.
+	// Concurrent imports of one account are serialized: no line is stored twice, and no entry is
+	// matched twice.
 	env := newEnv(t)
 	file, _, lines := env.createWeek(t, 500)
 	results := make(chan error)
@@ -382,7 +380,7 @@ func TestImport_ConcurrentImports(t *testing.T) {
 
 func TestReconciliations_AppendOnly(t *testing.T) {
 	t.Parallel()
-	// What was found and decided cannot be changed or deleted, whoever asks.
+	// Reconciliations cannot be changed or deleted, not even by the owner of the tables.
 	env := newEnv(t)
 	file := newStatementFile()
 	file.addLine(0, 100, "R1", "")
@@ -405,8 +403,8 @@ func TestReconciliations_AppendOnly(t *testing.T) {
 var tables = []string{"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines",
 	"reconciliation_matched_entries", "reconciliation_breaks", "reconciliation_resolutions"}
 
-// A week of 100,000 lines, from a file to what became of each. RECONCILE_LINES says how
-// many; the generator's own work is not counted.
+// BenchmarkImport_Week imports a week of 100,000 lines, or RECONCILE_LINES. Generating them is not
+// measured.
 func BenchmarkImport_Week(b *testing.B) {
 	size := 100_000
 	if set, err := strconv.Atoi(os.Getenv("RECONCILE_LINES")); err == nil {

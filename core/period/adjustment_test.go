@@ -20,25 +20,25 @@ func fee() ledger.Entry {
 
 func TestAdjustment_Check(t *testing.T) {
 	t.Parallel()
-	// What cannot be posted is told field by field, all of it at once.
+	// An invalid adjustment is refused with every invalid field.
 	owned := fee()
 	owned.Debit = "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	for name, c := range map[string]struct {
 		change func(*period.Adjustment)
 		want   []string
 	}{
-		"as it should be":        {func(*period.Adjustment) {}, nil},
-		"just now":               {func(a *period.Adjustment) { a.Effective = now }, nil},
-		"no note":                {func(a *period.Adjustment) { a.Note = " \n" }, []string{"note"}},
-		"a long note":            {func(a *period.Adjustment) { a.Note = strings.Repeat("é", 501) }, []string{"note"}},
-		"no text":                {func(a *period.Adjustment) { a.Note = "\xff" }, []string{"note"}},
-		"in the future":          {func(a *period.Adjustment) { a.Effective = now.Add(1) }, []string{"effectiveAt"}},
-		"long ago":               {func(a *period.Adjustment) { a.Effective = period.Earliest.Start().Add(-1) }, []string{"effectiveAt"}},
-		"no entries":             {func(a *period.Adjustment) { a.Entries = nil }, []string{"entries"}},
-		"too many":               {func(a *period.Adjustment) { a.Entries = slices.Repeat([]ledger.Entry{fee()}, 257) }, []string{"entries"}},
-		"an account of somebody": {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
-		"which is meant":         {func(a *period.Adjustment) { a.Entries[0], a.OwnedAccounts = owned, true }, nil},
-		"to itself":              {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
+		"valid":                     {func(*period.Adjustment) {}, nil},
+		"now":                       {func(a *period.Adjustment) { a.Effective = now }, nil},
+		"no note":                   {func(a *period.Adjustment) { a.Note = " \n" }, []string{"note"}},
+		"a long note":               {func(a *period.Adjustment) { a.Note = strings.Repeat("é", 501) }, []string{"note"}},
+		"invalid UTF-8":             {func(a *period.Adjustment) { a.Note = "\xff" }, []string{"note"}},
+		"in the future":             {func(a *period.Adjustment) { a.Effective = now.Add(1) }, []string{"effectiveAt"}},
+		"long ago":                  {func(a *period.Adjustment) { a.Effective = period.Earliest.Start().Add(-1) }, []string{"effectiveAt"}},
+		"no entries":                {func(a *period.Adjustment) { a.Entries = nil }, []string{"entries"}},
+		"too many":                  {func(a *period.Adjustment) { a.Entries = slices.Repeat([]ledger.Entry{fee()}, 257) }, []string{"entries"}},
+		"an owned account":          {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
+		"an owned account, allowed": {func(a *period.Adjustment) { a.Entries[0], a.OwnedAccounts = owned, true }, nil},
+		"debit equals credit":       {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
 		"everything": {func(a *period.Adjustment) {
 			a.Note, a.Entries = "", []ledger.Entry{fee(), {Debit: "no/where", Credit: "", Currency: "XXX", Amount: -1}}
 		}, []string{"note", "entries[1].debit", "entries[1].credit", "entries[1].currency", "entries[1].amount"}},
@@ -57,7 +57,7 @@ func TestAdjustment_Check(t *testing.T) {
 
 func TestAdjustment_Posting(t *testing.T) {
 	t.Parallel()
-	// The posting says as much of the note as a memo holds, the authorisation all of it.
+	// The memo has as much of the note as fits, the authorisation all of it.
 	a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: strings.Repeat("é", 150)}
 	ident.SetUUID(&a.Platform, uuid.UUID{2})
 	var by ident.Token
@@ -78,7 +78,7 @@ func TestAdjustment_Posting(t *testing.T) {
 
 func TestLine_ExpectedClosing(t *testing.T) {
 	t.Parallel()
-	// Debits add to what is had and take from what is owed.
+	// Debits increase debit-normal balances and decrease the others.
 	for class, want := range map[ledger.Class]int64{ledger.Asset: 107, ledger.Expense: 107, ledger.Liability: 93, ledger.Income: 93, ledger.Trading: 93} {
 		line := period.Line{Class: class, Opening: money.TotalOf(100), Debits: money.TotalOf(10), Credits: money.TotalOf(3)}
 		if got := line.ExpectedClosing(); !got.Equal(money.TotalOf(want)) {

@@ -25,16 +25,16 @@ func month(text string) period.Month {
 	return m
 }
 
-// calendar has September closed and October held.
+// calendar has September closed and October soft-closed.
 func calendar() period.Calendar {
 	return period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-10"), FirstOpen: month("2026-11")}
 }
 
 func TestCalendar_Apply(t *testing.T) {
 	t.Parallel()
-	// Months are ended in their order, each when it is over; whatever else is asked is a
-	// conflict that says why, and changes nothing.
-	begun := period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-10")}
+	// Months are soft-closed and closed in order, each when it is over; any other action is a
+	// CONFLICT with its reason and changes nothing.
+	started := period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-10")}
 	for name, c := range map[string]struct {
 		from   period.Calendar
 		action period.Action
@@ -42,23 +42,23 @@ func TestCalendar_Apply(t *testing.T) {
 		want   period.Calendar
 		reason string
 	}{
-		"the first month is held":          {period.Calendar{}, period.SoftClose, "2026-09", begun, ""},
-		"the next is held":                 {begun, period.SoftClose, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, ""},
-		"one is left out":                  {begun, period.SoftClose, "2026-11", begun, "Month is not over"},
-		"one before the first":             {begun, period.SoftClose, "2026-08", begun, "Before the first month"},
-		"the present month":                {period.Calendar{}, period.SoftClose, "2026-11", period.Calendar{}, "Month is not over"},
-		"a month to come":                  {period.Calendar{}, period.SoftClose, "2027-01", period.Calendar{}, "Month is not over"},
-		"held twice":                       {begun, period.SoftClose, "2026-09", begun, "Wrong state"},
-		"the only one is reopened":         {begun, period.Reopen, "2026-09", period.Calendar{}, ""},
-		"the last held one is reopened":    {calendar(), period.Reopen, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-10"), FirstOpen: month("2026-10")}, ""},
-		"one that is open is reopened":     {calendar(), period.Reopen, "2026-11", calendar(), "Wrong state"},
-		"one that is closed is reopened":   {calendar(), period.Reopen, "2026-09", calendar(), "Wrong state"},
-		"one before the last is reopened":  {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Reopen, "2026-09", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
-		"the held one is closed":           {calendar(), period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-11"), FirstOpen: month("2026-11")}, ""},
-		"one that is open is closed":       {calendar(), period.Close, "2026-11", calendar(), "Wrong state"},
-		"one is closed twice":              {calendar(), period.Close, "2026-09", calendar(), "Wrong state"},
-		"one after the first is closed":    {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
-		"nothing is held and one is ended": {period.Calendar{}, period.Close, "2026-09", period.Calendar{}, "Wrong state"},
+		"soft close of the first month":           {period.Calendar{}, period.SoftClose, "2026-09", started, ""},
+		"soft close of the next month":            {started, period.SoftClose, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, ""},
+		"soft close of a later month":             {started, period.SoftClose, "2026-11", started, "Month is not over"},
+		"soft close before the first month":       {started, period.SoftClose, "2026-08", started, "Before the first month"},
+		"soft close of the current month":         {period.Calendar{}, period.SoftClose, "2026-11", period.Calendar{}, "Month is not over"},
+		"soft close of a future month":            {period.Calendar{}, period.SoftClose, "2027-01", period.Calendar{}, "Month is not over"},
+		"soft close twice":                        {started, period.SoftClose, "2026-09", started, "Wrong state"},
+		"reopening of the only month":             {started, period.Reopen, "2026-09", period.Calendar{}, ""},
+		"reopening of the last soft-closed month": {calendar(), period.Reopen, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-10"), FirstOpen: month("2026-10")}, ""},
+		"reopening of an open month":              {calendar(), period.Reopen, "2026-11", calendar(), "Wrong state"},
+		"reopening of a closed month":             {calendar(), period.Reopen, "2026-09", calendar(), "Wrong state"},
+		"reopening of an earlier month":           {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Reopen, "2026-09", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
+		"closing of the soft-closed month":        {calendar(), period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-11"), FirstOpen: month("2026-11")}, ""},
+		"closing of an open month":                {calendar(), period.Close, "2026-11", calendar(), "Wrong state"},
+		"closing twice":                           {calendar(), period.Close, "2026-09", calendar(), "Wrong state"},
+		"closing of a later month":                {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
+		"closing without a soft close":            {period.Calendar{}, period.Close, "2026-09", period.Calendar{}, "Wrong state"},
 	} {
 		got, err := c.from.Apply(c.action, month(c.month), now)
 		f, _ := fault.As(err)
@@ -66,17 +66,16 @@ func TestCalendar_Apply(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v, %q", name, got, err, c.want, c.reason)
 		}
 	}
-	// Over from its very end on.
+	// A month is over at its end.
 	if _, err := (period.Calendar{}).Apply(period.SoftClose, month("2026-11"), month("2026-11").End()); err != nil {
-		t.Errorf("a month that is over cannot be held: %v", err)
+		t.Errorf("a month that is over is not soft-closed: %v", err)
 	}
 }
 
 func TestCalendar_RandomActions(t *testing.T) {
 	t.Parallel()
-	// Whatever is tried in whatever order: months stay in the order closed, held, open;
-	// what is done has the state that the machine says; no month that is not over leaves
-	// OPEN; and what is closed stays closed.
+	// After any actions the months are in the order closed, soft-closed, open, each transition is one
+	// of the table, a month that is not over is open, and a closed month stays closed.
 	rapid.Check(t, func(t *rapid.T) {
 		var c period.Calendar
 		closed := map[period.Month]bool{}
@@ -119,31 +118,31 @@ func TestCalendar_RandomActions(t *testing.T) {
 
 func TestCalendar_Redate(t *testing.T) {
 	t.Parallel()
-	// A posting is effective when it says, if its month takes it, or else at the first
-	// moment that does; never earlier than it says, and never in the future because of it.
+	// A posting keeps its effective time if its month accepts it, and otherwise gets the earliest one
+	// that is accepted, which is never earlier than its own and never in the future.
 	rapid.Check(t, func(t *rapid.T) {
 		c := calendar()
-		if rapid.Bool().Draw(t, "nothing is held") {
+		if rapid.Bool().Draw(t, "all open") {
 			c = period.Calendar{}
 		}
 		authorised := rapid.Bool().Draw(t, "authorised")
 		at := time.UnixMicro(rapid.Int64Range(month("2026-07").Start().UnixMicro(), now.UnixMicro()).Draw(t, "at")).UTC()
 		p := posting(at)
 
-		placed := c.Redate(p, authorised)
+		redated := c.Redate(p, authorised)
 
-		takes := func(s period.State) bool { return s == period.Open || s == period.SoftClosed && authorised }
-		if !takes(c.State(period.MonthOf(placed.Effective))) {
-			t.Errorf("%s is put into %s", at, placed.Effective)
+		accepts := func(s period.State) bool { return s == period.Open || s == period.SoftClosed && authorised }
+		if !accepts(c.State(period.MonthOf(redated.Effective))) {
+			t.Errorf("%s is redated to %s", at, redated.Effective)
 		}
-		if takes(c.State(period.MonthOf(at))) != placed.Equal(p) {
-			t.Errorf("%s, authorised %t, becomes %v", at, authorised, placed)
+		if accepts(c.State(period.MonthOf(at))) != redated.Equal(p) {
+			t.Errorf("%s, authorised %t, becomes %v", at, authorised, redated)
 		}
-		if !placed.Equal(p) && (placed.Effective != c.EarliestEffective(authorised) || placed.Memo != "rent (for "+at.Format(time.DateOnly)+")") {
-			t.Errorf("%s becomes %s, %q", at, placed.Effective, placed.Memo)
+		if !redated.Equal(p) && (redated.Effective != c.EarliestEffective(authorised) || redated.Memo != "rent (for "+at.Format(time.DateOnly)+")") {
+			t.Errorf("%s becomes %s, %q", at, redated.Effective, redated.Memo)
 		}
-		if placed.Effective.Before(at) || placed.Effective.After(now) {
-			t.Errorf("%s becomes %s", at, placed.Effective)
+		if redated.Effective.Before(at) || redated.Effective.After(now) {
+			t.Errorf("%s becomes %s", at, redated.Effective)
 		}
 	})
 }

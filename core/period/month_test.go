@@ -12,8 +12,7 @@ import (
 
 func TestMonthOf(t *testing.T) {
 	t.Parallel()
-	// A moment lies in the month of UTC, whatever clock it was read from: between its
-	// start and its end, and in no month beside it.
+	// A time in any zone is in its UTC month: at or after its start and before its end.
 	rapid.Check(t, func(t *rapid.T) {
 		zone := time.FixedZone("", rapid.IntRange(-12, 14).Draw(t, "hours")*3600)
 		at := time.UnixMicro(rapid.Int64Range(946684800e6, 4102444800e6).Draw(t, "micros")).In(zone)
@@ -32,13 +31,13 @@ func TestMonthOf(t *testing.T) {
 
 func TestParseMonth_Invalid(t *testing.T) {
 	t.Parallel()
-	// Only YYYY-MM of the year 2000 or later is a month.
+	// Only YYYY-MM from 2000-01 on is a month.
 	for _, text := range []string{"", "2026", "2026-13", "2026-00", "2026-1", "26-10", "2026-10-01", " 2026-10", "1999-12", "2026-10x"} {
 		if m, err := period.ParseMonth(text); !errors.Is(err, period.ErrInvalidMonth) {
 			t.Errorf("%q: %s, %v", text, m, err)
 		}
 	}
 	if (period.Month{}).String() != "" || !(period.Month{}).Start().IsZero() {
-		t.Error("the zero month says something")
+		t.Error("the zero month is not empty")
 	}
 }

@@ -9,8 +9,7 @@ import (
 
 func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
-	// Each state takes the actions that lead on from it, and refuses the others with
-	// CONFLICT, staying as it is.
+	// Each state allows exactly the actions of the table; others are a CONFLICT and change nothing.
 	want := map[period.State]map[period.Action]period.State{
 		period.Open:       {period.SoftClose: period.SoftClosed},
 		period.SoftClosed: {period.Reopen: period.Open, period.Close: period.Closed},

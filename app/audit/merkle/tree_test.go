@@ -14,7 +14,7 @@ import (
 	"causeway/ports"
 )
 
-// referenceRoot is the definition of RFC 6962, section 2.1, word for word.
+// referenceRoot implements the definition of RFC 6962, section 2.1.
 func referenceRoot(leaves []merkle.Hash) merkle.Hash {
 	switch len(leaves) {
 	case 0:
@@ -34,7 +34,7 @@ func testLeafHash(n int) merkle.Hash {
 	return tlog.RecordHash(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }
 
-// tileStore keeps what a tree gives to be stored.
+// tileStore stores tiles in memory.
 type tileStore map[ports.TileIndex][]byte
 
 func (s tileStore) put(tiles []ports.LogTile) error {
@@ -61,26 +61,26 @@ func (s tileStore) fetch(places []ports.TileIndex) ([][]byte, error) {
 
 func TestTree_MatchesRFC6962(t *testing.T) {
 	t.Parallel()
-	// However a tree is grown, in whatever pieces it is stored and taken up again, its
-	// root is the standard's, and so is every proof from what was stored.
+	// A tree that is flushed and resumed at any sizes has the root hash of RFC 6962, and every proof
+	// from the stored tiles verifies.
 	rapid.Check(t, func(t *rapid.T) {
 		var leaves []merkle.Hash
 		tree, kept, edge := merkle.NewTree(), tileStore{}, []byte(nil)
-		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 700), 1, 6).Draw(t, "pieces") {
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 700), 1, 6).Draw(t, "batches") {
 			for range n {
 				leaves = append(leaves, testLeafHash(len(leaves)))
 				if err := tree.Add(leaves[len(leaves)-1]); err != nil {
 					t.Fatal(err)
 				}
 			}
-			full, now, err := tree.Flush()
+			full, newEdge, err := tree.Flush()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := kept.put(full); err != nil {
 				t.Fatal(err)
 			}
-			edge = now
+			edge = newEdge
 			if tree, err = merkle.ResumeTree(int64(len(leaves)), edge); err != nil {
 				t.Fatal(err)
 			}
@@ -116,8 +116,7 @@ func TestTree_MatchesRFC6962(t *testing.T) {
 
 func TestStoredTree_RefusesCorruptedStorage(t *testing.T) {
 	t.Parallel()
-	// A tile, an edge or a root that was changed in storage is found before a proof is
-	// given from it, and what is outside of the tree has none.
+	// With a changed tile, edge or root hash, or outside of the tree, there is no proof.
 	tree, kept := merkle.NewTree(), tileStore{}
 	for n := range 1000 {
 		if err := tree.Add(testLeafHash(n)); err != nil {

@@ -36,14 +36,14 @@ type Message struct {
 }
 
 // New returns a Message and writes its start.
-func New(out io.Writer, head records.Header) (*Message, error) {
-	m := &Message{out: out, header: head}
+func New(out io.Writer, header records.Header) (*Message, error) {
+	m := &Message{out: out, header: header}
 	m.buf.WriteString(xml.Header)
 	m.buf.WriteString(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>` + "\n<GrpHdr>")
 	m.element("MsgId", m.id("message", "", ""))
-	m.element("CreDtTm", records.FormatTime(head.LastPosting.Recorded))
+	m.element("CreDtTm", records.FormatTime(header.LastPosting.Recorded))
 	m.element("AddtlInf", fmt.Sprintf("Accounts in ISO 4217 currencies of %s, as of %s, posting %d",
-		head.Platform, records.FormatTime(head.LastPosting.Recorded), head.LastPosting.Seq))
+		header.Platform, records.FormatTime(header.LastPosting.Recorded), header.LastPosting.Seq))
 	m.buf.WriteString("</GrpHdr>\n")
 	return m, m.write()
 }

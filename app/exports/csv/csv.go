@@ -27,8 +27,8 @@ type Writer struct {
 }
 
 // New returns a Writer and writes the header.
-func New(out io.Writer, head records.Header) (*Writer, error) {
-	w := &Writer{csv: csv.NewWriter(out), asOf: records.FormatTime(head.LastPosting.Recorded), row: make([]string, len(Columns))}
+func New(out io.Writer, header records.Header) (*Writer, error) {
+	w := &Writer{csv: csv.NewWriter(out), asOf: records.FormatTime(header.LastPosting.Recorded), row: make([]string, len(Columns))}
 	w.csv.UseCRLF = true
 	return w, w.csv.Write(Columns)
 }

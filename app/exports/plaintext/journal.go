@@ -44,23 +44,23 @@ type Journal struct {
 }
 
 // New returns a Journal and writes its header.
-func New(out io.Writer, dialect Dialect, head records.Header) (*Journal, error) {
+func New(out io.Writer, dialect Dialect, header records.Header) (*Journal, error) {
 	j := &Journal{out: out, dialect: dialect, declaredCurrencies: map[money.Currency]bool{}}
-	j.line("; Ledger of %s", head.Platform)
-	if head.LastPosting.Seq == 0 {
+	j.line("; Ledger of %s", header.Platform)
+	if header.LastPosting.Seq == 0 {
 		j.line("; No postings")
 	} else {
-		j.line("; As of %s, posting %d", records.FormatTime(head.LastPosting.Recorded), head.LastPosting.Seq)
+		j.line("; As of %s, posting %d", records.FormatTime(header.LastPosting.Recorded), header.LastPosting.Seq)
 	}
-	if s := head.Filter; !s.From.IsZero() || !s.To.IsZero() {
+	if s := header.Filter; !s.From.IsZero() || !s.To.IsZero() {
 		j.line("; Effective from %s, before %s", formatBound(s.From), formatBound(s.To))
 	}
-	if s := head.Filter; s.Path != "" || s.Currency != "" {
+	if s := header.Filter; s.Path != "" || s.Currency != "" {
 		j.line("; Only %s", strings.TrimSpace(s.Path+" "+string(s.Currency)))
 	}
 	switch dialect {
 	case Beancount:
-		j.line("option \"title\" \"Ledger of %s\"", head.Platform)
+		j.line("option \"title\" \"Ledger of %s\"", header.Platform)
 	case Ledger:
 		for _, tag := range []string{"posting", "transaction", "effective", "recorded", "reverses"} {
 			j.line("tag %s", tag)
