@@ -58,7 +58,6 @@ type Env struct {
 
 type options struct {
 	now         time.Time
-	url         string
 	connections int32
 	onEvent     func(event.Event)
 	platform    func(*platform.Platform)
@@ -69,9 +68,6 @@ type Option func(*options)
 
 // At starts the clock at a time other than Noon.
 func At(now time.Time) Option { return func(o *options) { o.now = now } }
-
-// Database uses a migrated database instead of a fresh one.
-func Database(url string) Option { return func(o *options) { o.url = url } }
 
 // Connections sets the size of the pool; the default is 8.
 func Connections(n int32) Option { return func(o *options) { o.connections = n } }
@@ -91,14 +87,11 @@ func New(t testing.TB, opts ...Option) *Env {
 	for _, option := range opts {
 		option(&o)
 	}
-	if o.url == "" {
-		o.url = pgtest.New(t)
-	}
 	logger := logrus.New()
 	logger.SetOutput(t.Output())
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
-		t: t, URL: o.url, Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
+		t: t, URL: pgtest.New(t), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
 		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Committed: portstest.NewWakeup(),
 	}
 	var err error

@@ -10,10 +10,8 @@ import (
 // Rail is the sandbox's rail for every platform. A call that a test sets is made instead.
 type Rail struct {
 	ports.Rail
-	OnSend    func(context.Context, []ports.Payout) []ports.Outcome
-	OnStatus  func(context.Context, []ports.Payout) []ports.Outcome
-	OnCollect func(context.Context, []ports.Collection) []ports.Outcome
-	OnRefund  func(context.Context, []ports.Refund) []ports.Outcome
+	OnSend   func(context.Context, []ports.Payout) []ports.Outcome
+	OnRefund func(context.Context, []ports.Refund) []ports.Outcome
 }
 
 var (
@@ -27,16 +25,6 @@ func (r *Rail) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
 // Send calls OnSend, or the sandbox.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
 	return call(ctx, r.OnSend, r.Rail.Send, payouts)
-}
-
-// Status calls OnStatus, or the sandbox.
-func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return call(ctx, r.OnStatus, r.Rail.Status, payouts)
-}
-
-// Collect calls OnCollect, or the sandbox.
-func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return call(ctx, r.OnCollect, r.Rail.Collect, collections)
 }
 
 // Refund calls OnRefund, or the sandbox.
