@@ -3,6 +3,7 @@ package portstest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// SandboxPlatform returns a regulated sandbox platform, not stored yet.
+// SandboxPlatform returns a regulated sandbox platform that is not stored.
 func SandboxPlatform(t testing.TB, ids ports.IDs, at time.Time) platform.Platform {
 	t.Helper()
 	p, err := platform.New(ident.NewPlatform(ids.New, at), "Test", platform.Sandbox, true, at)
@@ -22,13 +23,13 @@ func SandboxPlatform(t testing.TB, ids ports.IDs, at time.Time) platform.Platfor
 	return p
 }
 
-// ApprovedCustomer returns an approved customer of a platform who goes by a short name, not stored yet.
-func ApprovedCustomer(ids ports.IDs, at time.Time, on ident.Platform, name string) customer.Customer {
-	return customer.Customer{ID: ident.NewCustomer(ids.New, at), Platform: on, PlatformCustomerID: name, Type: customer.Individual,
+// ApprovedCustomer returns an approved customer with a short name that is not stored.
+func ApprovedCustomer(ids ports.IDs, at time.Time, platformID ident.Platform, name string) customer.Customer {
+	return customer.Customer{ID: ident.NewCustomer(ids.New, at), Platform: platformID, PlatformCustomerID: name, Type: customer.Individual,
 		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: at, UpdatedAt: at}
 }
 
-// MustDo runs a unit of work that has to succeed.
+// MustDo runs a unit of work that must succeed.
 func MustDo(t testing.TB, store ports.Store, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
 	if err := store.Do(t.Context(), fn); err != nil {
@@ -36,12 +37,12 @@ func MustDo(t testing.TB, store ports.Store, fn func(context.Context, ports.Tx) 
 	}
 }
 
-// WantTrialBalance compares every balance of a platform that is not zero, by path and currency,
-// debits positive, with what should be there.
-func WantTrialBalance(t testing.TB, books ports.LedgerReader, on ident.Platform, want map[string]int64) {
+// WantTrialBalance compares the balances of a platform that are not zero, by path and currency,
+// as debits less credits.
+func WantTrialBalance(t testing.TB, reader ports.LedgerReader, platformID ident.Platform, want map[string]int64) {
 	t.Helper()
 	got := map[string]int64{}
-	err := books.TrialBalance(t.Context(), on, func(line ports.AccountBalance) error {
+	err := reader.TrialBalance(t.Context(), platformID, func(line ports.AccountBalance) error {
 		balance := line.Balance
 		if !line.Class.IsDebitNormal() {
 			balance = -balance
@@ -58,39 +59,70 @@ func WantTrialBalance(t testing.TB, books ports.LedgerReader, on ident.Platform,
 		want = map[string]int64{}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the books hold\n%v, want\n%v", got, want)
+		t.Errorf("the trial balance is\n%v, want\n%v", got, want)
 	}
 }
 
-// Wakeup wakes a test that waits for something to be committed.
+// Wakeup wakes a test that waits for a commit.
 type Wakeup chan struct{}
 
-// NewWakeup returns one.
+// NewWakeup returns a Wakeup.
 func NewWakeup() Wakeup { return make(Wakeup, 1) }
 
-// Notify says that something was committed.
-func (b Wakeup) Notify() {
+// Notify reports a commit.
+func (w Wakeup) Notify() {
 	select {
-	case b <- struct{}{}:
+	case w <- struct{}{}:
 	default:
 	}
 }
 
-// WaitUntil looks now, and whenever the bell has rung, whether something has come about. The
-// look says what is missing, and nothing when it has.
-func (b Wakeup) WaitUntil(t testing.TB, look func() (missing string)) {
+// WaitUntil calls check now and after each Notify until it returns the empty string; check
+// returns what is missing.
+func (w Wakeup) WaitUntil(t testing.TB, check func() (missing string)) {
 	t.Helper()
-	patience := time.NewTimer(30 * time.Second)
-	defer patience.Stop()
+	timeout := time.NewTimer(30 * time.Second)
+	defer timeout.Stop()
 	for {
-		missing := look()
+		missing := check()
 		if missing == "" {
 			return
 		}
 		select {
-		case <-b:
-		case <-patience.C:
+		case <-w:
+		case <-timeout.C:
 			t.Fatal(missing)
 		}
 	}
 }
+
+// FakeClock is a clock that a test sets.
+type FakeClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+var _ ports.Clock = (*FakeClock)(nil)
+
+// NewFakeClock returns a clock with a time.
+func NewFakeClock(now time.Time) *FakeClock { return &FakeClock{now: now} }
+
+// Now returns the time of the clock.
+func (c *FakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock forward.
+func (c *FakeClock) Advance(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(by)
+}
+
+// SingleRail selects one rail for every platform.
+type SingleRail struct{ ports.Rail }
+
+// RailFor returns the rail.
+func (r SingleRail) RailFor(ident.Platform) (ports.Rail, error) { return r.Rail, nil }

@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// Jobs checks a store of work that begins empty.
+// Jobs tests an adapter that has no jobs.
 func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID, now time.Time) {
 	t.Helper()
 	const step = transaction.StepDeliver
@@ -34,25 +34,25 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 		return taken
 	}
 
-	// What is due is given once; what is not due, or of another step, is not given.
+	// A due job is returned once; a job that is not due, or of another step, is not returned.
 	due, later := add(now), add(now.Add(time.Hour))
 	taken := take(now)
 	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || len(taken[0].Subjects) != 2 || taken[0].Subjects[0] != due.Subjects[0] {
 		t.Fatalf("taken %+v, want %+v", taken, due)
 	}
 	if more := take(now.Add(59 * time.Second)); len(more) != 0 {
-		t.Fatalf("%+v was given to somebody else before its lease ended", more)
+		t.Fatalf("%+v was returned again before its lease ended", more)
 	}
 	if other, err := jobs.TakeJobs(t.Context(), transaction.StepRefund, now, time.Minute, 10); err != nil || len(other) != 0 {
-		t.Fatalf("another step was given %+v, %v", other, err)
+		t.Fatalf("another step has %+v, %v", other, err)
 	}
 
-	// When the lease ends without an end of the job, it is given again.
+	// A job that is not finished is returned again when its lease ends.
 	if again := take(now.Add(time.Minute)); len(again) != 1 || again[0].ID != due.ID || again[0].Attempts != 2 {
 		t.Fatalf("after the lease: %+v", again)
 	}
 
-	// A job that is postponed is due when it was said to be; one that ended is gone.
+	// A postponed job is due at its new time; a finished one is deleted.
 	if err := jobs.PostponeJobs(t.Context(), []ports.Job{due}, now.Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 		t.Fatalf("%+v is left", left)
 	}
 
-	// Many takers at once: each job goes to one of them.
+	// Concurrent calls return each job once.
 	for range 40 {
 		add(now)
 	}
@@ -84,7 +84,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 				}
 				for _, job := range taken {
 					if _, twice := seen.LoadOrStore(job.ID, true); twice {
-						t.Errorf("job %s was given twice", job.ID)
+						t.Errorf("job %s was returned twice", job.ID)
 					}
 				}
 			}
@@ -94,6 +94,6 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	n := 0
 	seen.Range(func(any, any) bool { n++; return true })
 	if n == 0 {
-		t.Error("nothing was given")
+		t.Error("no job was returned")
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"causeway/ports"
 )
 
-// Rail checks a rail that knows how to pay in US dollars and USDC, and to pay out to
-// a good account.
+// Rail tests a rail that accepts payments in US dollars and USDC, and payouts to a valid
+// account.
 func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 	t.Helper()
 	t.Run("the same instructions for the same payment", func(t *testing.T) {
-		// A quote that is read again must say the same, and a payer of fiat is told
-		// the reference.
+		// A quote that is read again has the same instructions, and a payer of fiat gets the
+		// reference.
 		for _, currency := range []money.Currency{"USD", "USDC"} {
 			first, err := rail.Instructions(ident.Platform{}, "REF", currency, "")
 			again, errAgain := rail.Instructions(ident.Platform{}, "REF", currency, "")
@@ -39,14 +39,14 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			}
 		}
 	})
-	t.Run("what cannot be paid in is refused", func(t *testing.T) {
+	t.Run("an unsupported currency is refused", func(t *testing.T) {
 		if _, err := rail.Instructions(ident.Platform{}, "REF", "XXX", ""); !fault.Is(err, fault.InvalidCurrency) {
 			t.Fatalf("got %v, want INVALID_CURRENCY", err)
 		}
 	})
-	t.Run("the ways to pay into an account stay the same, and are its own", func(t *testing.T) {
-		// They are printed on invoices: asked again, they are the same, and a payer of
-		// fiat is told for whom the account is held.
+	t.Run("funding instructions are stable and unique to the account", func(t *testing.T) {
+		// They are printed on invoices: every call returns the same, and a payer of fiat
+		// sees for whom the account is held.
 		for _, currency := range []money.Currency{"USD", "USDC"} {
 			first, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", currency)
 			again, errAgain := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", currency)
@@ -63,14 +63,14 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			}
 		}
 	})
-	t.Run("an account that nothing can be paid into has no ways", func(t *testing.T) {
-		// Not every currency can be paid in everywhere; its account is no error.
-		if ways, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", "XXX"); err != nil || len(ways) > 0 {
-			t.Fatalf("%v, %v", ways, err)
+	t.Run("an account in an unsupported currency has no funding instructions", func(t *testing.T) {
+		// That is not an error: not every currency can be paid in on every rail.
+		if instructions, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", "XXX"); err != nil || len(instructions) > 0 {
+			t.Fatalf("%v, %v", instructions, err)
 		}
 	})
-	t.Run("one answer for each payout, and the same when asked again", func(t *testing.T) {
-		// A crash may ask twice: the rail pays once and says the same.
+	t.Run("one outcome per payout, and the same for a repeated call", func(t *testing.T) {
+		// After a crash the call is repeated: the rail pays once and returns the same.
 		payouts := []ports.Payout{payout(1, good, now), payout(2, good, now)}
 		first, again := rail.Send(t.Context(), payouts), rail.Send(t.Context(), payouts)
 		if len(first) != len(payouts) || !reflect.DeepEqual(first, again) {
@@ -85,8 +85,8 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			t.Errorf("status %+v", status)
 		}
 	})
-	t.Run("one answer for each collection, and the same when asked again", func(t *testing.T) {
-		// A crash may ask twice: the rail pulls once and says the same.
+	t.Run("one outcome per collection, and the same for a repeated call", func(t *testing.T) {
+		// After a crash the call is repeated: the rail collects once and returns the same.
 		collections := []ports.Collection{collection(1, good, now), collection(2, good, now)}
 		first, again := rail.Collect(t.Context(), collections), rail.Collect(t.Context(), collections)
 		if len(first) != len(collections) || !reflect.DeepEqual(first, again) {
@@ -98,7 +98,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			}
 		}
 	})
-	t.Run("one answer for each refund", func(t *testing.T) {
+	t.Run("one outcome per refund", func(t *testing.T) {
 		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), PartnerAccount: "rails/RTP", Reference: "REF-REFUND",
 			Amount: money.Amount{Minor: 10050, Currency: "USD"}}}
 		first, again := rail.Refund(t.Context(), refunds), rail.Refund(t.Context(), refunds)

@@ -9,13 +9,13 @@ import (
 	"causeway/ports"
 )
 
-// Rates checks a market that knows the given pairs.
+// Rates tests an adapter that has rates for the given pairs.
 func Rates(t *testing.T, rates ports.Rates, pairs [][2]money.Currency, now time.Time) {
 	t.Helper()
 	for _, pair := range pairs {
 		t.Run(string(pair[0]+" in "+pair[1]), func(t *testing.T) {
-			// A rate is positive, not from the future, the same when asked again, and
-			// there and back costs no more than rounding.
+			// A rate is positive, not in the future, the same in a repeated call, and times
+			// the reverse rate it is one, except for rounding.
 			got, err := rates.Rate(t.Context(), pair[0], pair[1], now)
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +35,7 @@ func Rates(t *testing.T, rates ports.Rates, pairs [][2]money.Currency, now time.
 				t.Fatal(err)
 			}
 			if round.Cmp(money.MustRate("0.99999")) < 0 || round.Cmp(money.MustRate("1.00001")) > 0 {
-				t.Fatalf("%s there and %s back make %s of one", got.Rate, back.Rate, round)
+				t.Fatalf("%s times the reverse rate %s is %s, want about 1", got.Rate, back.Rate, round)
 			}
 		})
 	}

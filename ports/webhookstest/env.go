@@ -17,8 +17,8 @@ import (
 
 const endpointURL = "https://example.com/hooks"
 
-// env is one platform of a bench, owned by one session, with events that go by
-// labels: a letter for the subject and a number for the place in it.
+// env is one platform of a fixture, owned by one session. Its events have labels: a letter for
+// the subject and a number for the position in it.
 type env struct {
 	t        *testing.T
 	fixture  Fixture
@@ -59,20 +59,20 @@ func (w *env) openSession() {
 	}, "the platform cannot be claimed")
 }
 
-// restart returns what a process does that lost its session.
+// restart opens a new session, as a process does that lost its own.
 func (w *env) restart() {
 	w.t.Helper()
 	w.session.Close()
 	w.openSession()
 }
 
-// eventually asks again and again: the end of a connection is noticed a little later.
-func (w *env) eventually(holds func() bool, message string) {
+// eventually waits for a condition: the end of a connection is noticed with a delay.
+func (w *env) eventually(condition func() bool, message string) {
 	w.t.Helper()
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
 	for range 1000 {
-		if holds() {
+		if condition() {
 			return
 		}
 		<-ticks.C
@@ -106,20 +106,21 @@ func (w *env) fetch(fresh, retries int) ports.WebhookFetch {
 	return ports.WebhookFetch{Platform: w.platform, Fresh: fresh, Retries: retries, InFlight: w.inFlight}
 }
 
-// exchange lets go of what is done.
-func (w *env) exchange(done []ports.WebhookResult, want ports.WebhookFetch) ports.DueWebhooks {
+// exchange records outcomes and fetches due events. Events with an outcome are no longer in
+// flight.
+func (w *env) exchange(results []ports.WebhookResult, fetch ports.WebhookFetch) ports.DueWebhooks {
 	w.t.Helper()
-	for _, d := range done {
+	for _, d := range results {
 		w.inFlight = slices.DeleteFunc(slices.Clone(w.inFlight), func(seq int64) bool { return seq == d.Event.Seq })
 	}
-	due, err := w.session.Exchange(context.Background(), w.now, done, []ports.WebhookFetch{want})
+	due, err := w.session.Exchange(context.Background(), w.now, results, []ports.WebhookFetch{fetch})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return due[0]
 }
 
-// take reads fresh events and holds them from then on.
+// take fetches fresh events, which are in flight from then on.
 func (w *env) take(n int) []ports.QueuedWebhook {
 	w.t.Helper()
 	fresh := w.exchange(nil, w.fetch(n, 0)).Fresh
@@ -156,7 +157,7 @@ func (w *env) wantLabels(got []ports.QueuedWebhook, want ...string) {
 	}
 }
 
-// wantStatus checks how a delivery stands and what its attempts were.
+// wantStatus compares the status of a delivery and the outcomes of its attempts.
 func (w *env) wantStatus(e event.Event, want event.Status, attempts ...event.Outcome) {
 	w.t.Helper()
 	d, err := w.fixture.Log.Delivery(context.Background(), e.Platform, e.ID)
@@ -182,7 +183,7 @@ func newPlatformID() (p ident.Platform) {
 
 var webhookCounter atomic.Uint32
 
-// newWebhookID returns ids that carry the time and increase within it.
+// newWebhookID returns an id with the given time; ids increase.
 func newWebhookID(at time.Time) (id ident.Webhook) {
 	u := uuid.Must(uuid.NewV7())
 	millis := uint64(at.UnixMilli())

@@ -14,8 +14,8 @@ import (
 )
 
 func testRedeliveryKeepsIDAndOrder(t *testing.T, b Fixture) {
-	// Redelivered events keep their ids, their bodies and the order of their subject;
-	// their attempts count on, their tries begin anew.
+	// Redelivered events keep their ids, their bodies and the order of their subject. Attempts
+	// counts on; AttemptsSinceDue starts again.
 	w := newEnv(t, b)
 	events := w.append("a1", "a2", "b1")
 	for _, got := range w.take(3) {
@@ -45,18 +45,18 @@ func testRedeliveryKeepsIDAndOrder(t *testing.T, b Fixture) {
 }
 
 func testRedeliverySkipsQueuedEvents(t *testing.T, b Fixture) {
-	// Events that wait already are not queued a second time; ids of others are ignored.
+	// Events in the queue are not queued again; ids of other platforms are ignored.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1")
 	got := w.take(3)
 	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Hour))}, w.fetch(1, 1))
-	stranger := w.event(b.Platform(t, endpointURL), "x1")
-	b.Append(t, stranger)
-	ids := []ident.Webhook{events[0].ID, events[1].ID, events[2].ID, stranger.ID}
+	foreign := w.event(b.Platform(t, endpointURL), "x1")
+	b.Append(t, foreign)
+	ids := []ident.Webhook{events[0].ID, events[1].ID, events[2].ID, foreign.ID}
 
-	redeliver := func(which ports.Redelivery) int {
+	redeliver := func(selection ports.Redelivery) int {
 		t.Helper()
-		n, err := b.Log.Redeliver(context.Background(), w.platform, which, w.now)
+		n, err := b.Log.Redeliver(context.Background(), w.platform, selection, w.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func testRedeliverySkipsQueuedEvents(t *testing.T, b Fixture) {
 }
 
 func testListFilters(t *testing.T, b Fixture) {
-	// Each filter leaves exactly what it names.
+	// Each filter returns exactly what it selects.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1", "d1")
 	got := w.take(4)
@@ -124,7 +124,7 @@ func testListFilters(t *testing.T, b Fixture) {
 }
 
 func testListPages(t *testing.T, b Fixture) {
-	// Pages hold all, each once, in both directions.
+	// The pages have every delivery once, in both orders.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1", "d1", "e1")
 	for _, ascending := range []bool{false, true} {
@@ -154,7 +154,7 @@ func testListPages(t *testing.T, b Fixture) {
 }
 
 func testPlatformIsolation(t *testing.T, b Fixture) {
-	// Another platform's events do not exist for this one.
+	// Events of another platform are not found.
 	w := newEnv(t, b)
 	e := w.append("a1")[0]
 	other := b.Platform(t, endpointURL)
@@ -178,7 +178,7 @@ func testPlatformIsolation(t *testing.T, b Fixture) {
 }
 
 func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
-	// An event that was sent by itself shows in the log with its attempt and is never queued.
+	// An event that was sent outside the queue is in the log with its attempt and never queued.
 	w := newEnv(t, b)
 	e := event.NewTest(newWebhookID(w.now), w.platform, w.now)
 	a := event.Attempt{AttemptedAt: w.now, Duration: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
@@ -195,7 +195,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 
-	// Sent once more, it has a second attempt and the same body.
+	// Sent again, it has a second attempt and the same body.
 	again := event.Attempt{Number: 2, AttemptedAt: w.now.Add(time.Second), Duration: time.Millisecond, Outcome: event.Refused, StatusCode: 500}
 	if err := b.Log.Record(context.Background(), e, []byte("{}"), again); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package webhookstest is for tests alone: a queue of webhooks in memory, and the
-// tests that it and the one in the database must both pass.
+// Package webhookstest is for tests: it has an in-memory webhook queue, and the conformance
+// tests for it and for the one in the database.
 package webhookstest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// MemoryQueue is a queue and log of webhooks that forgets everything when the test ends.
+// MemoryQueue is an in-memory webhook queue and log.
 type MemoryQueue struct {
 	mu        sync.Mutex
 	endpoints map[ident.Platform]ports.Endpoint
@@ -44,18 +44,18 @@ type storedEvent struct {
 	body             []byte
 	seq              int64
 	state            queueState
-	nextAttempt      time.Time // zero: stands back
+	nextAttempt      time.Time // zero: deferred
 	dueSince         time.Time
 	attemptsSinceDue int
 	attempts         []event.Attempt
 }
 
-// NewMemoryQueue returns an empty one.
+// NewMemoryQueue returns an empty queue.
 func NewMemoryQueue() *MemoryQueue {
 	return &MemoryQueue{endpoints: map[ident.Platform]ports.Endpoint{}, owners: map[ident.Platform]*memorySession{}}
 }
 
-// SetEndpoint returns a sandbox platform or changes where it wants its events.
+// SetEndpoint adds a sandbox platform or changes its endpoint.
 func (m *MemoryQueue) SetEndpoint(p ident.Platform, url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *MemoryQueue) Append(events ...event.Event) {
 	}
 }
 
-// DropSessions ends every session as a lost connection does.
+// DropSessions ends every session, as a lost connection does.
 func (m *MemoryQueue) DropSessions() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *MemoryQueue) DropSessions() {
 	}
 }
 
-// Pending counts the events that are still to be delivered.
+// Pending returns the number of events in the queue.
 func (m *MemoryQueue) Pending() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +110,7 @@ type memorySession struct {
 
 var errSessionLost = errors.New("the session is lost")
 
-// end returns called with the memory locked.
+// end is called with the queue locked.
 func (s *memorySession) end() {
 	s.once.Do(func() { close(s.lost) })
 	maps.DeleteFunc(s.memory.owners, func(_ ident.Platform, owner *memorySession) bool { return owner == s })
@@ -132,19 +132,19 @@ func (s *memorySession) Scan(_ context.Context, now time.Time, skip, watch []ide
 		return ports.WebhookScan{}, err
 	}
 	defer s.memory.mu.Unlock()
-	survey := ports.WebhookScan{Endpoints: map[ident.Platform]ports.Endpoint{}}
+	scan := ports.WebhookScan{Endpoints: map[ident.Platform]ports.Endpoint{}}
 	for _, one := range s.memory.events {
 		p := one.event.Platform
-		if len(survey.Due) < limit && one.due(now) && !slices.Contains(skip, p) && !slices.Contains(survey.Due, p) {
-			survey.Due = append(survey.Due, p)
+		if len(scan.Due) < limit && one.due(now) && !slices.Contains(skip, p) && !slices.Contains(scan.Due, p) {
+			scan.Due = append(scan.Due, p)
 		}
 	}
 	for _, p := range watch {
 		if endpoint, ok := s.memory.endpoints[p]; ok {
-			survey.Endpoints[p] = endpoint
+			scan.Endpoints[p] = endpoint
 		}
 	}
-	return survey, nil
+	return scan, nil
 }
 
 func (s *memorySession) Claim(_ context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
@@ -173,22 +173,22 @@ func (s *memorySession) Release(_ context.Context, platforms []ident.Platform) e
 	return nil
 }
 
-func (s *memorySession) Exchange(_ context.Context, now time.Time, done []ports.WebhookResult, wants []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+func (s *memorySession) Exchange(_ context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	if err := s.lock(); err != nil {
 		return nil, err
 	}
 	defer s.memory.mu.Unlock()
-	for _, d := range done {
+	for _, d := range results {
 		s.memory.record(d)
 	}
-	for _, d := range done {
+	for _, d := range results {
 		if d.Event.HasSuccessor {
 			s.memory.promote(d.Event.Platform, d.Event.Subject, now)
 		}
 	}
-	due := make([]ports.DueWebhooks, len(wants))
-	for i, want := range wants {
-		due[i] = s.memory.read(now, want)
+	due := make([]ports.DueWebhooks, len(fetches))
+	for i, fetch := range fetches {
+		due[i] = s.memory.read(now, fetch)
 	}
 	return due, nil
 }
@@ -212,7 +212,7 @@ func (s *storedEvent) due(now time.Time) bool {
 	return s.state == inQueue || s.state == inBacklog && !s.nextAttempt.IsZero() && !s.nextAttempt.After(now)
 }
 
-// record changes only what is where the outcome says it is.
+// record records an outcome unless it was recorded before.
 func (m *MemoryQueue) record(d ports.WebhookResult) {
 	s := m.events[d.Event.Seq-1]
 	if s.state == notQueued || (s.state == inBacklog) != d.Event.InBacklog {
@@ -239,7 +239,7 @@ func (m *MemoryQueue) promote(p ident.Platform, subject uuid.UUID, now time.Time
 	}
 }
 
-// firstInBacklog returns the first of a subject in the backlog.
+// firstInBacklog returns the first event of a subject in the backlog; nil if there is none.
 func (m *MemoryQueue) firstInBacklog(p ident.Platform, subject uuid.UUID) *storedEvent {
 	i := slices.IndexFunc(m.events, func(s *storedEvent) bool {
 		return s.state == inBacklog && s.event.Platform == p && s.event.Subject == subject
@@ -250,26 +250,26 @@ func (m *MemoryQueue) firstInBacklog(p ident.Platform, subject uuid.UUID) *store
 	return m.events[i]
 }
 
-func (m *MemoryQueue) read(now time.Time, want ports.WebhookFetch) ports.DueWebhooks {
-	due := ports.DueWebhooks{Endpoint: m.endpoints[want.Platform]}
+func (m *MemoryQueue) read(now time.Time, fetch ports.WebhookFetch) ports.DueWebhooks {
+	due := ports.DueWebhooks{Endpoint: m.endpoints[fetch.Platform]}
 	var retries []*storedEvent
 	for _, s := range m.events {
-		held := slices.Contains(want.InFlight, s.seq)
+		inFlight := slices.Contains(fetch.InFlight, s.seq)
 		switch {
-		case s.event.Platform != want.Platform:
+		case s.event.Platform != fetch.Platform:
 		case s.state == inBacklog && s.nextAttempt.After(now):
 			if due.NextRetry.IsZero() || s.nextAttempt.Before(due.NextRetry) {
 				due.NextRetry = s.nextAttempt
 			}
-		case held:
-		case s.state == inQueue && len(due.Fresh) < want.Fresh:
+		case inFlight:
+		case s.state == inQueue && len(due.Fresh) < fetch.Fresh:
 			due.Fresh = append(due.Fresh, m.queuedWebhook(s))
 		case s.state == inBacklog && s.due(now):
 			retries = append(retries, s)
 		}
 	}
 	slices.SortStableFunc(retries, func(a, b *storedEvent) int { return a.nextAttempt.Compare(b.nextAttempt) })
-	for _, s := range retries[:min(want.Retries, len(retries))] {
+	for _, s := range retries[:min(fetch.Retries, len(retries))] {
 		due.Retries = append(due.Retries, m.queuedWebhook(s))
 	}
 	return due

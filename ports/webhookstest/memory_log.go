@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// Deliveries returns as the port says.
+// Deliveries implements ports.WebhookLog.
 func (m *MemoryQueue) Deliveries(_ context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +36,7 @@ func (m *MemoryQueue) Deliveries(_ context.Context, p ident.Platform, f ports.De
 	return ports.DeliveryPage{Items: items}, nil
 }
 
-// Delivery finds one.
+// Delivery implements ports.WebhookLog.
 func (m *MemoryQueue) Delivery(_ context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,15 +48,15 @@ func (m *MemoryQueue) Delivery(_ context.Context, p ident.Platform, id ident.Web
 	return ports.Delivery{}, fault.New(fault.NotFound, "There is no webhook %s.", id)
 }
 
-// Redeliver queues again.
-func (m *MemoryQueue) Redeliver(_ context.Context, p ident.Platform, which ports.Redelivery, now time.Time) (int, error) {
+// Redeliver implements ports.WebhookLog.
+func (m *MemoryQueue) Redeliver(_ context.Context, p ident.Platform, selection ports.Redelivery, now time.Time) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
 	for _, s := range m.events {
 		d := s.delivery()
-		if s.event.Platform != p || s.state != notQueued || which.Status != "" && which.Status != d.Status ||
-			len(which.IDs) > 0 && !slices.Contains(which.IDs, d.ID) || !which.Created.Contains(d.Created) {
+		if s.event.Platform != p || s.state != notQueued || selection.Status != "" && selection.Status != d.Status ||
+			len(selection.IDs) > 0 && !slices.Contains(selection.IDs, d.ID) || !selection.Created.Contains(d.Created) {
 			continue
 		}
 		s.state, s.nextAttempt, s.dueSince, s.attemptsSinceDue = inBacklog, now, now, 0
@@ -65,7 +65,7 @@ func (m *MemoryQueue) Redeliver(_ context.Context, p ident.Platform, which ports
 	return n, nil
 }
 
-// Endpoint returns where the platform wants its events.
+// Endpoint implements ports.WebhookLog.
 func (m *MemoryQueue) Endpoint(_ context.Context, p ident.Platform) (ports.Endpoint, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,14 +75,14 @@ func (m *MemoryQueue) Endpoint(_ context.Context, p ident.Platform) (ports.Endpo
 	return ports.Endpoint{}, fault.New(fault.NotFound, "There is no platform %s.", p)
 }
 
-// Record stores an event that was sent outside the queue.
+// Record implements ports.WebhookLog.
 func (m *MemoryQueue) Record(_ context.Context, e event.Event, body []byte, a event.Attempt) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, known := range m.events {
-		if known.event.ID == e.ID && known.event.Platform == e.Platform {
-			a.Number = len(known.attempts) + 1
-			known.attempts = append(known.attempts, a)
+	for _, stored := range m.events {
+		if stored.event.ID == e.ID && stored.event.Platform == e.Platform {
+			a.Number = len(stored.attempts) + 1
+			stored.attempts = append(stored.attempts, a)
 			return nil
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestMemoryQueue(t *testing.T) {
 	t.Parallel()
-	// The queue in memory keeps the promises of the port.
+	// The in-memory queue passes the conformance tests.
 	RunQueueTests(t, func(*testing.T) Fixture {
 		m := NewMemoryQueue()
 		return Fixture{

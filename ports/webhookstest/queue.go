@@ -10,26 +10,26 @@ import (
 	"causeway/ports"
 )
 
-// Fixture is an empty queue and log to be tested.
+// Fixture is an empty queue and log under test.
 type Fixture struct {
 	Queue ports.WebhookQueue
 	Log   ports.WebhookLog
-	// Platform makes a sandbox platform with this endpoint.
+	// Platform creates a sandbox platform with an endpoint.
 	Platform func(t *testing.T, endpoint string) ident.Platform
 	// Append stores events in one commit.
 	Append func(t *testing.T, events ...event.Event)
 }
 
-// RunQueueTests holds a queue and its log to the promises of the port.
+// RunQueueTests runs the conformance tests of a queue and its log.
 func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
-		"fresh events come in order": testNewEventsInOrder, "the whole is read in parts": testReadInPages,
-		"a settled event is gone": testSettledEventLeavesQueue, "a failed event waits its time": testFailedEventIsRetriedWhenDue,
-		"followers stand back": testLaterEventsOfSubjectAreDeferred, "the first is woken": testFirstDeferredEventIsMadeDue, "recording twice counts once": testRecordingIsIdempotent,
-		"a platform has one owner": testPlatformHasOneOwner, "a survey finds what is due": testScanFindsDue,
-		"no endpoint, no queue": testNoEndpoint, "redelivery keeps id and order": testRedeliveryKeepsIDAndOrder,
-		"only idle events are redelivered": testRedeliverySkipsQueuedEvents, "lists are narrowed": testListFilters, "pages follow each other": testListPages,
-		"others see nothing": testPlatformIsolation, "an event outside the queue is logged": testRecordUnqueuedEvent,
+		"fresh events are in order": testNewEventsInOrder, "events are read in pages": testReadInPages,
+		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue,
+		"later events of a subject are deferred": testLaterEventsOfSubjectAreDeferred, "the first deferred event is made due": testFirstDeferredEventIsMadeDue, "recording is idempotent": testRecordingIsIdempotent,
+		"a platform has one owner": testPlatformHasOneOwner, "a scan finds due events": testScanFindsDue,
+		"without an endpoint events are not queued": testNoEndpoint, "redelivery keeps ids and order": testRedeliveryKeepsIDAndOrder,
+		"queued events are not redelivered": testRedeliverySkipsQueuedEvents, "lists are filtered": testListFilters, "lists have pages": testListPages,
+		"platforms are isolated": testPlatformIsolation, "an event outside the queue is logged": testRecordUnqueuedEvent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
 }
 
 func testNewEventsInOrder(t *testing.T, b Fixture) {
-	// Events come out in the order in which they went in, with all that is needed to send them.
+	// Events are returned in the order in which they were stored, with all that is needed to send them.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1", "a2")
 
@@ -52,12 +52,12 @@ func testNewEventsInOrder(t *testing.T, b Fixture) {
 		t.Errorf("got %+v", first)
 	}
 	if due.Endpoint.URL != endpointURL || due.Endpoint.Environment != "SANDBOX" {
-		t.Errorf("they go to %+v", due.Endpoint)
+		t.Errorf("endpoint %+v", due.Endpoint)
 	}
 }
 
 func testReadInPages(t *testing.T, b Fixture) {
-	// What is held is not given again, and later events follow however often one reads.
+	// Events in flight are not returned again, and later events follow in every fetch.
 	w := newEnv(t, b)
 	w.append("a1", "a2", "a3", "b1", "c1")
 
@@ -71,7 +71,7 @@ func testReadInPages(t *testing.T, b Fixture) {
 }
 
 func testSettledEventLeavesQueue(t *testing.T, b Fixture) {
-	// A settled event is never given again, and the log shows how it went.
+	// A settled event is never returned again, and the log has its status.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1")
 	got := w.take(2)
@@ -89,7 +89,7 @@ func testSettledEventLeavesQueue(t *testing.T, b Fixture) {
 }
 
 func testFailedEventIsRetriedWhenDue(t *testing.T, b Fixture) {
-	// A failed event comes again when its time has come, not before, and counts on.
+	// A failed event is returned again when it is due, not before, with its attempts counted.
 	w := newEnv(t, b)
 	e := w.append("a1")[0]
 	got := w.take(1)[0]
@@ -120,24 +120,24 @@ func testFailedEventIsRetriedWhenDue(t *testing.T, b Fixture) {
 }
 
 func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {
-	// Events behind a failed one of their subject wait until it is settled, also those
-	// that come later, and then come one by one.
+	// Events after a failed one of their subject wait until it is settled, also those that
+	// are stored later, and are then returned one by one.
 	w := newEnv(t, b)
 	w.append("a1", "a2", "b1")
 	got := w.take(3)
 	retry := w.now.Add(time.Minute)
 	w.exchange([]ports.WebhookResult{w.failed(got[0], retry), w.deferred(got[1]), w.settled(got[2], event.Accepted)}, w.fetch(1, 1))
 
-	// A new one of the subject is told to stand behind.
+	// A new event of the subject is blocked.
 	w.append("a3", "b2")
 	due := w.exchange(nil, w.fetch(10, 10))
 	w.wantLabels(due.Fresh, "a3", "b2")
 	if !due.Fresh[0].Blocked || due.Fresh[1].Blocked {
-		t.Errorf("behind: %v %v", due.Fresh[0].Blocked, due.Fresh[1].Blocked)
+		t.Errorf("blocked: %v %v", due.Fresh[0].Blocked, due.Fresh[1].Blocked)
 	}
 	w.exchange([]ports.WebhookResult{w.deferred(due.Fresh[0]), w.settled(due.Fresh[1], event.Accepted)}, w.fetch(1, 1))
 
-	// At its time only the first is due; when it is settled the second is, and so on.
+	// Only the first is due at its time; when it is settled the second is due, and so on.
 	w.now = retry
 	promoted := w.now
 	for _, label := range []string{"a1", "a2", "a3"} {
@@ -146,7 +146,7 @@ func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {
 		if due.Retries[0].Blocked || !due.Retries[0].HasSuccessor {
 			t.Errorf("%s: %+v", label, due.Retries[0])
 		}
-		// The time of those that were not tried begins when they are due.
+		// Events without an attempt are due since they were made due.
 		if since := due.Retries[0].DueSince; label != "a1" && !since.Equal(promoted) {
 			t.Errorf("%s is due since %v, not %v", label, since, promoted)
 		}
@@ -158,8 +158,8 @@ func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {
 }
 
 func testFirstDeferredEventIsMadeDue(t *testing.T, b Fixture) {
-	// One that stands back can ask for the first of its subject to be woken, in case
-	// that one stands back too.
+	// With HasSuccessor, the outcome of a deferred event makes the first event of its subject
+	// due if that is deferred too.
 	w := newEnv(t, b)
 	w.append("a1", "a2")
 	got := w.take(2)
@@ -168,7 +168,7 @@ func testFirstDeferredEventIsMadeDue(t *testing.T, b Fixture) {
 	w.append("a3")
 	got = w.take(1)
 	if !got[0].Blocked {
-		t.Error("a3 is not behind a1")
+		t.Error("a3 is not blocked by a1")
 	}
 
 	got[0].HasSuccessor = true
@@ -178,8 +178,7 @@ func testFirstDeferredEventIsMadeDue(t *testing.T, b Fixture) {
 }
 
 func testRecordingIsIdempotent(t *testing.T, b Fixture) {
-	// An outcome that is recorded again, also by a session that lost the platform
-	// since, changes nothing.
+	// Recording an outcome again, also by a session that lost the platform, changes nothing.
 	w := newEnv(t, b)
 	events := w.append("a1", "b1")
 	got := w.take(2)
@@ -199,8 +198,8 @@ func testRecordingIsIdempotent(t *testing.T, b Fixture) {
 }
 
 func testPlatformHasOneOwner(t *testing.T, b Fixture) {
-	// A platform belongs to the first session that claims it, until that one lets it
-	// go or ends.
+	// A platform is owned by the first session that claims it, until that session releases it
+	// or ends.
 	w := newEnv(t, b)
 	ctx := context.Background()
 	unknown := newPlatformID()
@@ -242,8 +241,8 @@ func testPlatformHasOneOwner(t *testing.T, b Fixture) {
 }
 
 func testScanFindsDue(t *testing.T, b Fixture) {
-	// A survey names platforms with something to do now, except the skipped ones, and
-	// the endpoints of the watched ones.
+	// A scan returns the platforms with due events, except the skipped ones, and the endpoints
+	// of the watched ones.
 	w := newEnv(t, b)
 	ctx := context.Background()
 	fresh, failing, idle := b.Platform(t, endpointURL), b.Platform(t, endpointURL), b.Platform(t, "")
@@ -257,7 +256,7 @@ func testScanFindsDue(t *testing.T, b Fixture) {
 	y := w.exchange(nil, ports.WebhookFetch{Platform: failing, Fresh: 1}).Fresh[0]
 	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted), w.failed(y, retry)}, w.fetch(1, 1))
 
-	survey := func(now time.Time, skip ...ident.Platform) map[ident.Platform]bool {
+	scan := func(now time.Time, skip ...ident.Platform) map[ident.Platform]bool {
 		t.Helper()
 		s, err := w.session.Scan(ctx, now, skip, []ident.Platform{fresh, idle}, 10_000)
 		if err != nil {
@@ -272,20 +271,19 @@ func testScanFindsDue(t *testing.T, b Fixture) {
 		}
 		return found
 	}
-	if found := survey(w.now); !found[fresh] || found[failing] || found[idle] || found[w.platform] {
+	if found := scan(w.now); !found[fresh] || found[failing] || found[idle] || found[w.platform] {
 		t.Errorf("now: %v", found)
 	}
-	if found := survey(retry); !found[fresh] || !found[failing] {
+	if found := scan(retry); !found[fresh] || !found[failing] {
 		t.Errorf("later: %v", found)
 	}
-	if found := survey(retry, fresh, w.platform); found[fresh] || !found[failing] {
+	if found := scan(retry, fresh, w.platform); found[fresh] || !found[failing] {
 		t.Errorf("skipping: %v", found)
 	}
 }
 
 func testNoEndpoint(t *testing.T, b Fixture) {
-	// What happens while a platform has no endpoint is kept, not sent, and can be sent
-	// later on request.
+	// Events of a platform without an endpoint are stored, not sent, and can be redelivered.
 	w := newEnv(t, b)
 	p := b.Platform(t, "")
 	if _, err := w.session.Claim(context.Background(), []ident.Platform{p}); err != nil {
