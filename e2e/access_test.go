@@ -125,9 +125,9 @@ func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	customer := live.createCustomer()
 	wallet := live.createWallet(customer, "")
 
-	refused := live.post("/sandbox/send", object{"reference": "X", "currencyCode": "USD", "currencyAmount": 5}).wantError(403, "FORBIDDEN")
-	if refused.text("reason") != "Sandbox only" {
-		t.Errorf("reason %q", refused.text("reason"))
+	rejected := live.post("/sandbox/send", object{"reference": "X", "currencyCode": "USD", "currencyAmount": 5}).wantError(403, "FORBIDDEN")
+	if rejected.text("reason") != "Sandbox only" {
+		t.Errorf("reason %q", rejected.text("reason"))
 	}
 	live.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantError(501, "NOT_IMPLEMENTED")
 	live.patch("/config", object{"webhookEndpoint": "http://127.0.0.1:9/x"}).wantError(400, "INVALID_INPUT")

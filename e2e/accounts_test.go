@@ -68,10 +68,10 @@ func TestInternalAccounts_BalancesMatchLedger(t *testing.T) {
 	h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC", "currencyAmount": 49_999_999}).wantStatus(200)
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "REFUND_COMPLETED")
 
-	of := "/customers/internal-accounts?customerId=" + customer
-	h.get(of + "&currency=USDC").wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 49_999_999, "data.0.balance.currency.decimals": 6})
+	path := "/customers/internal-accounts?customerId=" + customer
+	h.get(path + "&currency=USDC").wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 49_999_999, "data.0.balance.currency.decimals": 6})
 	for _, currency := range []string{"USD", "BTC", "USDB"} {
-		h.get(of + "&currency=" + currency).wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 0})
+		h.get(path + "&currency=" + currency).wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 0})
 	}
 	h.get("/platform/internal-accounts?currency=USDC").wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 0})
 }

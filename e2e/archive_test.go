@@ -29,7 +29,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	end := "at=" + oldest.End().Add(-time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 	const account = "/ledger/accounts/rails%2FRTP?currency=USD&"
-	at, now := h.get(account+end).wantStatus(200), h.get("/ledger/trial-balance").wantStatus(200)
+	monthEnd, current := h.get(account+end).wantStatus(200), h.get("/ledger/trial-balance").wantStatus(200)
 	first := h.get("/ledger/postings?sortOrder=asc&limit=1").wantStatus(200).text("data.0.id")
 
 	_, errOut, status := runCommand(t, env, "ledger", "archive", oldest.String())
@@ -47,11 +47,11 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	}
 	mustRunCommand(t, env, "ledger", "archive", oldest.String())
 
-	if got := h.get("/ledger/trial-balance").wantStatus(200); string(got.body) != string(now.body) {
-		t.Errorf("the trial balance was\n%s\nand is\n%s", now.body, got.body)
+	if got := h.get("/ledger/trial-balance").wantStatus(200); string(got.body) != string(current.body) {
+		t.Errorf("the trial balance was\n%s\nand is\n%s", current.body, got.body)
 	}
-	if got := h.get(account + end).wantStatus(200); string(got.body) != string(at.body) {
-		t.Errorf("at the end of the month it was\n%s\nand is\n%s", at.body, got.body)
+	if got := h.get(account + end).wantStatus(200); string(got.body) != string(monthEnd.body) {
+		t.Errorf("at the end of the month it was\n%s\nand is\n%s", monthEnd.body, got.body)
 	}
 	for _, path := range []string{
 		account + "at=" + formatTimestamp(oldest.End().AddDate(0, 0, -2)), "/ledger/postings/" + first, "/ledger/postings?sortOrder=asc",

@@ -305,18 +305,18 @@ func TestRateLimit_OtherCallersUnaffected(t *testing.T) {
 	// A caller over the rate limit gets Retry-After, and others are not affected.
 	h := newTestEnv(t, "--rate-limit", "1", "--rate-burst", "5")
 	other := h.createPlatform("Other", "SANDBOX")
-	var refused apiResponse
+	var rejected apiResponse
 	for range 10 {
 		if got := h.get("/config"); got.status != http.StatusOK {
-			refused = got
+			rejected = got
 		}
 	}
 
-	if refused.t == nil {
+	if rejected.t == nil {
 		t.Fatal("none of ten requests at once was limited")
 	}
-	refused.wantError(429, "RATE_LIMITED")
-	if wait := refused.header.Get("Retry-After"); wait != "1" {
+	rejected.wantError(429, "RATE_LIMITED")
+	if wait := rejected.header.Get("Retry-After"); wait != "1" {
 		t.Errorf("Retry-After %q, want 1", wait)
 	}
 	other.get("/config").wantStatus(200)

@@ -234,17 +234,17 @@ func (m *mask) maskTimestamp(text string) string {
 	if known, ok := m.timestamps[text]; ok {
 		return known
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
+	timestamp, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return text
 	}
 	n := len(m.steps) - 1
-	for n > 0 && at.Before(m.steps[n].startedAt) {
+	for n > 0 && timestamp.Before(m.steps[n].startedAt) {
 		n--
 	}
 	shownAt := m.steps[n].shownAt
-	if at.After(time.Now()) {
-		shownAt = shownAt.Add(at.Sub(m.steps[n].startedAt).Truncate(10 * time.Second))
+	if timestamp.After(time.Now()) {
+		shownAt = shownAt.Add(timestamp.Sub(m.steps[n].startedAt).Truncate(10 * time.Second))
 	}
 	m.timestamps[text] = shownAt.Format("2006-01-02T15:04:05.000Z")
 	return m.timestamps[text]
@@ -334,7 +334,7 @@ func (m *mask) findLeak(text []byte) string {
 			return moment
 		}
 	}
-	if here := bytes.Index(text, []byte("127.0.0.1")); here >= 0 {
+	if index := bytes.Index(text, []byte("127.0.0.1")); index >= 0 {
 		return "127.0.0.1"
 	}
 	return ""

@@ -59,21 +59,21 @@ type externalAccounts struct{ usd, eur string }
 
 func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
 	s.mask.beginSection()
-	const at = "/customers/external-accounts"
-	a.usd = s.record("createCustomerExternalAccount", "A US bank account", at, `{
+	const path = "/customers/external-accounts"
+	a.usd = s.record("createCustomerExternalAccount", "A US bank account", path, `{
 		"customerId": "`+ana+`", "currency": "USD", "platformAccountId": "ana-checking",
 		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "5512345678", "routingNumber": "021000021",
 			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US"}}}`).wantStatus(201).text("id")
-	a.eur = s.record("createCustomerExternalAccount", "A euro bank account", at, `{
+	a.eur = s.record("createCustomerExternalAccount", "A euro bank account", path, `{
 		"customerId": "`+ana+`", "currency": "EUR",
 		"accountInfo": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000",
 			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Jan Winter", "birthDate": "1985-06-12", "nationality": "DE", "countryOfResidence": "DE"}}}`).wantStatus(201).text("id")
-	wallet := s.record("createCustomerExternalAccount", "A wallet", at, `{
+	wallet := s.record("createCustomerExternalAccount", "A wallet", path, `{
 		"customerId": "`+ana+`", "currency": "BTC",
 		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`).wantStatus(201).text("id")
-	s.record("getCustomerExternalAccountById", "", at+"/"+a.usd, "").wantStatus(200)
-	s.record("listCustomerExternalAccounts", "", at+"?limit=2&customerId="+ana, "").wantStatus(200)
-	s.record("deleteCustomerExternalAccountById", "", at+"/"+wallet, "").wantStatus(204)
+	s.record("getCustomerExternalAccountById", "", path+"/"+a.usd, "").wantStatus(200)
+	s.record("listCustomerExternalAccounts", "", path+"?limit=2&customerId="+ana, "").wantStatus(200)
+	s.record("deleteCustomerExternalAccountById", "", path+"/"+wallet, "").wantStatus(204)
 
 	const own = "/platform/external-accounts"
 	treasury := s.record("createPlatformExternalAccount", "", own, `{
@@ -251,15 +251,15 @@ func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 
 // recordReconciliation compares the ledger with a bank's statement of a day.
 func (s *exampleRecorder) recordReconciliation(string, externalAccounts) {
-	const at = "/ledger/reconciliations"
+	const path = "/ledger/reconciliations"
 	file := "Booked,Amount,Ref,Text\n" + time.Now().UTC().Format(time.DateOnly) + ",-3.00,,Monthly fee\n"
 	columns := url.QueryEscape("date=Booked;amount=Amount;reference=Ref;description=Text")
-	run := s.record("createReconciliation", "", at+"?account=rails/RTP&currency=USD&format=csv&map="+columns, file).wantStatus(201).text("id")
-	s.record("listReconciliations", "", at, "").wantStatus(200)
-	s.record("getReconciliationById", "", at+"/"+run, "").wantStatus(200)
-	s.record("listReconciliationLines", "", at+"/"+run+"/lines", "").wantStatus(200)
-	fee := s.record("listReconciliationBreaks", "", at+"/"+run+"/breaks?reason=MISSING_IN_LEDGER", "").wantStatus(200).text("data.0.id")
-	s.record("resolveReconciliationBreak", "", at+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
+	run := s.record("createReconciliation", "", path+"?account=rails/RTP&currency=USD&format=csv&map="+columns, file).wantStatus(201).text("id")
+	s.record("listReconciliations", "", path, "").wantStatus(200)
+	s.record("getReconciliationById", "", path+"/"+run, "").wantStatus(200)
+	s.record("listReconciliationLines", "", path+"/"+run+"/lines", "").wantStatus(200)
+	fee := s.record("listReconciliationBreaks", "", path+"/"+run+"/breaks?reason=MISSING_IN_LEDGER", "").wantStatus(200).text("data.0.id")
+	s.record("resolveReconciliationBreak", "", path+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
 }
 
 func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {

@@ -36,8 +36,8 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 		export := string(h.get("/ledger/export?format=csv").wantStatus(200).body)
 
 		moment, last, entries := parseCSVExport(t, export)
-		if there := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID), last); there != entries {
-			t.Errorf("%d entries up to posting %d, want %d", entries, last, there)
+		if want := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID), last); want != entries {
+			t.Errorf("%d entries up to posting %d, want %d", entries, last, want)
 		}
 		path := filepath.Join(dir, fmt.Sprint(round))
 		mustRunCommand(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)

@@ -116,8 +116,8 @@ func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	transfer := object{"source": object{"accountId": h.createBankAccount(ana)}, "destination": object{"accountId": account}, "amount": 25_00}
 	pulled := h.post("/transfer-in", transfer).wantStatus(201)
 	pulled.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "receivedAmount.amount": 25_00.0})
-	if at := pulled.value("settledAt"); at != nil {
-		t.Errorf("settled at %v before it was received", at)
+	if settledAt := pulled.value("settledAt"); settledAt != nil {
+		t.Errorf("settled at %v before it was received", settledAt)
 	}
 	event := hooks.awaitIncomingEvent(pulled.text("id"), "COMPLETED")
 	event.wantValues(map[string]any{"transaction.status": "COMPLETED"})
@@ -210,9 +210,9 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	}
 
 	hooks.setApprovalResponse(403, `{"reason": "not him"}`)
-	refused := pay("USD")
+	rejected := pay("USD")
 	second := incoming(first).text("transaction.id")
-	hooks.checkEvents(refused.text("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
+	hooks.checkEvents(rejected.text("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
 	hooks.awaitIncomingEvent(second, "FAILED")
 	if a, b := h.usdBalance(ana), h.usdBalance(bo); a != 80_00 || b != 20_00 {
 		t.Errorf("Ana has %d and Bo %d", a, b)

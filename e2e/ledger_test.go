@@ -26,7 +26,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	transaction := quote.text("transactionId")
-	begun := time.Now().Add(-time.Hour)
+	start := time.Now().Add(-time.Hour)
 	h.payQuote(quote, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(transaction, "COMPLETED")
 	fees, received := quote.int("feesIncluded"), quote.int("totalReceivingAmount")
@@ -44,7 +44,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	fee := h.get("/ledger/accounts/income%2Ffees").wantStatus(200)
 	fee.wantValues(map[string]any{"path": "income/fees", "balances.0.currency": "USD", "balances.0.class": "income", "balances.0.noOverdraft": false, "balances.0.balance": fees})
 	for _, by := range []string{"recorded", "effective"} {
-		h.get("/ledger/accounts/income%2Ffees?at=" + formatTimestamp(begun) + "&by=" + by).wantStatus(200).wantValues(map[string]any{"balances.0.balance": 0, "by": by})
+		h.get("/ledger/accounts/income%2Ffees?at=" + formatTimestamp(start) + "&by=" + by).wantStatus(200).wantValues(map[string]any{"balances.0.balance": 0, "by": by})
 	}
 	entries := h.get("/ledger/accounts/funding%2Fjit/entries?currency=USD").wantStatus(200)
 	entries.wantValues(map[string]any{"data.0.side": "DEBIT", "data.0.balance": 0, "data.0.kind": "converted", "data.2.side": "CREDIT", "data.2.balance": 10050,
@@ -52,7 +52,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 
 	postings := h.get("/ledger/postings?sortOrder=asc&transactionId=" + transaction).wantStatus(200)
 	postings.wantValues(map[string]any{"data.0.kind": "jit_received", "data.1.kind": "converted", "data.2.kind": "delivered", "data.1.entries.0.amount": fees, "data.1.memo": paymentReference(quote)})
-	for _, filter := range []string{"memo=" + paymentReference(quote), "customerId=" + quote.text("source.customerId"), "from=" + formatTimestamp(begun), "by=effective&from=" + formatTimestamp(begun)} {
+	for _, filter := range []string{"memo=" + paymentReference(quote), "customerId=" + quote.text("source.customerId"), "from=" + formatTimestamp(start), "by=effective&from=" + formatTimestamp(start)} {
 		if got := len(h.get("/ledger/postings?" + filter).wantStatus(200).list("data")); got != 3 {
 			t.Errorf("%s: %d postings, want 3", filter, got)
 		}
@@ -64,7 +64,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 		trial := h.get("/ledger/trial-balance?detail=" + detail).wantStatus(200)
 		trial.wantValues(map[string]any{"totals.0.currency": "BTC", "totals.0.balanced": true, "totals.0.closing": 0, "totals.1.currency": "USD", "totals.1.balanced": true, "totals.1.debits": 20100})
 	}
-	h.get("/ledger/income?period=day&from=" + formatTimestamp(begun)).wantStatus(200)
+	h.get("/ledger/income?period=day&from=" + formatTimestamp(start)).wantStatus(200)
 	month := time.Now().UTC().AddDate(0, 0, -20)
 	income := h.get("/ledger/income?from=" + formatTimestamp(month)).wantStatus(200)
 	last := fmt.Sprintf("periods.%d.lines.0.", len(income.list("periods"))-1)
@@ -77,16 +77,16 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	for i := range timeline.list("data") {
 		events = append(events, timeline.text(fmt.Sprintf("data.%d.type", i)))
 	}
-	for what, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_REPLIED": 1, "WEBHOOK_ATTEMPT": 3} {
-		if got := strings.Count(strings.Join(events, " "), what); got != n {
-			t.Errorf("%s is listed %d times, want %d: %v", what, got, n, events)
+	for event, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_REPLIED": 1, "WEBHOOK_ATTEMPT": 3} {
+		if got := strings.Count(strings.Join(events, " "), event); got != n {
+			t.Errorf("%s is listed %d times, want %d: %v", event, got, n, events)
 		}
 	}
 	// Postings of one commit are listed in the order of cause and effect.
 	var order []string
-	for _, what := range events {
-		if what != "WEBHOOK_ATTEMPT" {
-			order = append(order, what)
+	for _, event := range events {
+		if event != "WEBHOOK_ATTEMPT" {
+			order = append(order, event)
 		}
 	}
 	if got, want := strings.Join(order, " "), "REQUESTED QUOTED EVENT POSTED POSTED EVENT RAIL_REPLIED POSTED EVENT"; got != want {

@@ -17,10 +17,10 @@ func TestListTransactions_Filters(t *testing.T) {
 	hooks := h.startReceiver()
 	ana, ben := h.createCustomer(object{"platformCustomerId": "ana"}), h.createCustomer(object{"platformCustomerId": "ben"})
 	anaWallet, anaOther, benWallet := h.createWallet(ana, ""), h.createWallet(ana, ""), h.createWallet(ben, "")
-	make := func(customer, account string) apiResponse {
+	createQuote := func(customer, account string) apiResponse {
 		return h.post("/quotes", kit.RampQuoteBody(customer, account, "SENDING", 5000)).wantStatus(201)
 	}
-	paid, open, other, wrong := make(ana, anaWallet), make(ana, anaWallet), make(ana, anaOther), make(ben, benWallet)
+	paid, open, other, wrong := createQuote(ana, anaWallet), createQuote(ana, anaWallet), createQuote(ana, anaOther), createQuote(ben, benWallet)
 	h.payQuote(paid, 0).wantStatus(200)
 	h.payQuote(wrong, 4999).wantStatus(200)
 	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")

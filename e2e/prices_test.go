@@ -35,9 +35,9 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 		t.Errorf("the output is\n%s", out)
 	}
 	for _, server := range servers {
-		here := h.withServer(server)
-		eventuallyWithin(t, 15*time.Second, "new terms on "+server.baseURL, func() bool { return here.get(pair).wantStatus(200).int("data.0.fees.fixed") == 10 })
-		here.get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 21, "data.0.maxSendingAmount": 20000})
+		client := h.withServer(server)
+		eventuallyWithin(t, 15*time.Second, "new terms on "+server.baseURL, func() bool { return client.get(pair).wantStatus(200).int("data.0.fees.fixed") == 10 })
+		client.get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 21, "data.0.maxSendingAmount": 20000})
 		other.withServer(server).get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 101, "data.0.maxSendingAmount": 100_000_000})
 	}
 	after := h.createQuote("")
@@ -119,15 +119,15 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 	rate("NGN", "EUR").wantStatus(200)
 	h.post("/quotes", fromEuro).wantStatus(201)
 
-	for name, options := range map[string][]string{
+	for wantReason, options := range map[string][]string{
 		`^Exchange rates are .* old, at most 4 d are allowed$`: {"--rates-ecb", ratesFileAsOf(t, longAgo)},
 		`^No exchange rates$`: {"--rates-ecb", filepath.Join(t.TempDir(), "none.xml")},
 	} {
 		refusing := h.withServer(startServer(t, h.databaseURL, append(options, "--rates", "ecb")...))
-		for what, refused := range map[string]apiResponse{"a quote": refusing.post("/quotes", fromEuro), "a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
-			refused.wantError(400, "QUOTE_REQUEST_FAILED")
-			if reason := refused.text("reason"); !regexp.MustCompile(name).MatchString(reason) {
-				t.Errorf("%s is refused because of %q, want %s", what, reason, name)
+		for request, rejected := range map[string]apiResponse{"a quote": refusing.post("/quotes", fromEuro), "a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
+			rejected.wantError(400, "QUOTE_REQUEST_FAILED")
+			if reason := rejected.text("reason"); !regexp.MustCompile(wantReason).MatchString(reason) {
+				t.Errorf("%s is rejected with the reason %q, want %s", request, reason, wantReason)
 			}
 		}
 		refusing.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference

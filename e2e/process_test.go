@@ -145,12 +145,12 @@ func mustRunCommand(t testing.TB, env []string, args ...string) string {
 }
 
 // eventually polls for a condition that no signal reports.
-func eventually(t testing.TB, what string, holds func() bool) {
+func eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
-	eventuallyWithin(t, waitTimeout, what, holds)
+	eventuallyWithin(t, waitTimeout, condition, holds)
 }
 
-func eventuallyWithin(t testing.TB, limit time.Duration, what string, holds func() bool) {
+func eventuallyWithin(t testing.TB, limit time.Duration, condition string, holds func() bool) {
 	t.Helper()
 	timeout := time.After(limit)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -159,7 +159,7 @@ func eventuallyWithin(t testing.TB, limit time.Duration, what string, holds func
 		select {
 		case <-tick.C:
 		case <-timeout:
-			t.Fatalf("%s: not within %s", what, limit)
+			t.Fatalf("%s: not within %s", condition, limit)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	run := send.post(path, file).wantStatus(201)
 	run.wantValues(map[string]any{"account": "rails/RTP", "lines": 5, "knownLines": 0, "matchedLines": 3, "matchedEntries": 3, "partnerAccount": "DE02120300000000202051",
 		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "matches.0.count": 3, "breaks.0.reason": "DUPLICATE", "breaks.1.reason": "MISSING_IN_LEDGER"})
-	at := "/ledger/reconciliations/" + run.text("id")
+	runPath := "/ledger/reconciliations/" + run.text("id")
 
 	// The same file again changes nothing.
 	if again := send.post(path, file).wantStatus(200); again.text("id") != run.text("id") {
@@ -64,14 +64,14 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	if n := h.queryInt("SELECT count(*) FROM reconciliation_lines"); n != 5 {
 		t.Errorf("%d lines are stored, want 5", n)
 	}
-	lines := h.get(at + "/lines?status=MATCHED&limit=2").wantStatus(200)
+	lines := h.get(runPath + "/lines?status=MATCHED&limit=2").wantStatus(200)
 	lines.wantValues(map[string]any{"data.0.number": 1, "data.0.amount": 10050, "data.0.status": "MATCHED", "data.0.entries.0.kind": "jit_received", "data.0.entries.0.amount": 10050,
 		"hasMore": true, "totalCount": 3})
-	h.get(at + "/lines?status=MATCHED&limit=2&cursor=" + lines.text("nextCursor")).wantStatus(200).wantValues(map[string]any{"data.0.number": 4, "hasMore": false})
+	h.get(runPath + "/lines?status=MATCHED&limit=2&cursor=" + lines.text("nextCursor")).wantStatus(200).wantValues(map[string]any{"data.0.number": 4, "hasMore": false})
 
-	fee := h.get(at + "/breaks?reason=MISSING_IN_LEDGER").wantStatus(200)
+	fee := h.get(runPath + "/breaks?reason=MISSING_IN_LEDGER").wantStatus(200)
 	fee.wantValues(map[string]any{"totalCount": 1, "data.0.status": "OPEN", "data.0.difference": -300, "data.0.line.description": "MONTHLY FEE"})
-	resolve := at + "/breaks/" + fee.text("data.0.id") + "/resolve"
+	resolve := runPath + "/breaks/" + fee.text("data.0.id") + "/resolve"
 	once := h.withHeader("Idempotency-Key", "fee")
 	resolved := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).wantStatus(200)
 	resolved.wantValues(map[string]any{"status": "RESOLVED", "resolution.method": "POSTING", "resolution.note": "Monthly fee"})
@@ -82,7 +82,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	if got := h.ledgerBalances(h.platformID); got["expense/rails USD"] != -300 || got["rails/RTP USD"] != -(10050+10051+10052)+300 {
 		t.Errorf("the ledger has %s", got)
 	}
-	h.get(at).wantStatus(200).wantValues(map[string]any{"current.matchedLines": 3, "current.brokenLines": 1, "current.resolvedLines": 1, "current.openBreaks": 1, "current.resolvedBreaks": 1})
+	h.get(runPath).wantStatus(200).wantValues(map[string]any{"current.matchedLines": 3, "current.brokenLines": 1, "current.resolvedLines": 1, "current.openBreaks": 1, "current.resolvedBreaks": 1})
 
 	// Invalid files are rejected as a whole, other platforms see nothing, and VIEW does not
 	// allow to resolve.
@@ -99,9 +99,9 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		t.Errorf("%d reconciliations are stored, want 1", n)
 	}
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
-	other.get(at).wantError(404, "RECONCILIATION_NOT_FOUND")
-	other.get(at+"/lines").wantError(404, "RECONCILIATION_NOT_FOUND")
-	other.get(at+"/breaks").wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.get(runPath).wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.get(runPath+"/lines").wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.get(runPath+"/breaks").wantError(404, "RECONCILIATION_NOT_FOUND")
 	other.post(resolve, object{"note": "of another platform"}).wantError(404, "BREAK_NOT_FOUND")
 
 	// The command does the same with a later statement of the day, and prints the result.

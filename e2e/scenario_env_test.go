@@ -22,11 +22,11 @@ type scenarioEnv struct {
 // newScenarioEnv creates the platform and starts its receiver.
 func (h *testEnv) newScenarioEnv(t *testing.T) *scenarioEnv {
 	t.Helper()
-	here := *h
-	here.t = t
-	here.tenant = here.createPlatform(t.Name(), "SANDBOX", "--regulated")
-	here.startReceiver()
-	return &scenarioEnv{testEnv: &here, customerID: here.createCustomer()}
+	env := *h
+	env.t = t
+	env.tenant = env.createPlatform(t.Name(), "SANDBOX", "--regulated")
+	env.startReceiver()
+	return &scenarioEnv{testEnv: &env, customerID: env.createCustomer()}
 }
 
 // postTimed sends the request that the scenario is about.
@@ -169,11 +169,11 @@ func (s *scenarioEnv) checkFinalBalances(accounts apiResponse, owner string, wan
 		s.t.Errorf("%s: no accounts", accounts.request)
 	}
 	for i := range accounts.list("data") {
-		at := fmt.Sprintf("data.%d.balance.", i)
+		prefix := fmt.Sprintf("data.%d.balance.", i)
 		var left int64
-		if history := want[owner+accounts.text(at+"currency.code")]; len(history) > 0 {
+		if history := want[owner+accounts.text(prefix+"currency.code")]; len(history) > 0 {
 			left = history[len(history)-1]
 		}
-		accounts.wantValues(map[string]any{at + "amount": left})
+		accounts.wantValues(map[string]any{prefix + "amount": left})
 	}
 }

@@ -105,12 +105,12 @@ func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 		}
 		return
 	}
-	wait, at := c.delay/sandboxSpeed, slices.Index(c.events, c.delayedEvent)
-	if at > 0 {
-		begun := s.awaitEvent(transaction, c.events[at-1])
-		s.checkInProgress(transaction, begun.text("transaction.status"), s.requestedAt.Add(wait))
-		if took := s.awaitEvent(transaction, c.delayedEvent).time("transaction.updatedAt").Sub(begun.time("transaction.updatedAt")); took < wait {
-			s.t.Errorf("%s was received %s after %s, want %s", c.delayedEvent, took, c.events[at-1], wait)
+	wait, index := c.delay/sandboxSpeed, slices.Index(c.events, c.delayedEvent)
+	if index > 0 {
+		before := s.awaitEvent(transaction, c.events[index-1])
+		s.checkInProgress(transaction, before.text("transaction.status"), s.requestedAt.Add(wait))
+		if took := s.awaitEvent(transaction, c.delayedEvent).time("transaction.updatedAt").Sub(before.time("transaction.updatedAt")); took < wait {
+			s.t.Errorf("%s was received %s after %s, want %s", c.delayedEvent, took, c.events[index-1], wait)
 		}
 	} else {
 		s.checkInProgress(transaction, "PENDING", s.requestedAt.Add(wait))

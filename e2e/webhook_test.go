@@ -37,9 +37,9 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 	hooks.respondWith(func(d delivery) int { return http.StatusInternalServerError })
 	h.patch("/config", object{"webhookEndpoint": strings.Replace(hooks.url, "/hooks", "/elsewhere", 1)}).wantStatus(200)
 
-	refused := hooks.awaitDelivery("the second TEST", func(d delivery) bool { return d.event == "TEST" && d.responseStatus == 500 })
+	rejected := hooks.awaitDelivery("the second TEST", func(d delivery) bool { return d.event == "TEST" && d.responseStatus == 500 })
 	eventually(t, "the end of the rejected TEST", func() bool {
-		return h.get("/webhook-deliveries/"+refused.id).text("status") == "FAILED"
+		return h.get("/webhook-deliveries/"+rejected.id).text("status") == "FAILED"
 	})
 	hooks.respondWith(nil)
 	// Later events are not delayed, and show that there was no third one.
@@ -83,13 +83,13 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 	quote, other := h.createQuote(""), h.createQuote("")
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "PENDING")
 	var mu sync.Mutex
-	refusals := 2
+	rejections := 2
 	hooks.respondWith(func(d delivery) int {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case d.transactionID == quote.text("transactionId") && d.event == "OUTGOING_PAYMENT.PROCESSING" && refusals > 0:
-			refusals--
+		case d.transactionID == quote.text("transactionId") && d.event == "OUTGOING_PAYMENT.PROCESSING" && rejections > 0:
+			rejections--
 			return http.StatusInternalServerError
 		case d.transactionID == quote.text("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED":
 			return http.StatusConflict
@@ -268,22 +268,22 @@ func TestWebhook_PublishedKeys(t *testing.T) {
 	second := startServer(t, h.databaseURL)
 	live := h.createPlatform("Live", "PRODUCTION")
 
-	here, there := h.get("/webhook-keys").wantStatus(200), h.withServer(second).get("/webhook-keys").wantStatus(200)
+	firstKeys, secondKeys := h.get("/webhook-keys").wantStatus(200), h.withServer(second).get("/webhook-keys").wantStatus(200)
 
-	if string(here.body) != string(there.body) {
-		t.Errorf("two processes publish different keys:\n%s\n%s", here.body, there.body)
+	if string(firstKeys.body) != string(secondKeys.body) {
+		t.Errorf("two processes publish different keys:\n%s\n%s", firstKeys.body, secondKeys.body)
 	}
 	algorithms := map[string]int{}
-	for i := range here.list("data") {
-		algorithms[here.text(fmt.Sprintf("data.%d.algorithm", i))]++
+	for i := range firstKeys.list("data") {
+		algorithms[firstKeys.text(fmt.Sprintf("data.%d.algorithm", i))]++
 	}
 	if algorithms["ECDSA_P256_SHA256"] != 1 || algorithms["ED25519"] != 1 {
 		t.Errorf("algorithms %v", algorithms)
 	}
-	if production := live.get("/webhook-keys").wantStatus(200); production.text("data.0.id") == here.text("data.0.id") || len(production.list("data")) != 2 {
+	if production := live.get("/webhook-keys").wantStatus(200); production.text("data.0.id") == firstKeys.text("data.0.id") || len(production.list("data")) != 2 {
 		t.Errorf("production keys: %s", production.body)
 	}
-	if strings.Contains(string(here.body), "PRIVATE") {
+	if strings.Contains(string(firstKeys.body), "PRIVATE") {
 		t.Error("a private key is published")
 	}
 }

@@ -38,8 +38,8 @@ func (m *messageReader) next() (head, body []byte, err error) {
 	m.consumed = 0
 	searched := 0
 	for {
-		if at := bytes.Index(m.buf[searched:m.filled], headerEnd); at >= 0 {
-			head = m.buf[:searched+at]
+		if index := bytes.Index(m.buf[searched:m.filled], headerEnd); index >= 0 {
+			head = m.buf[:searched+index]
 			break
 		}
 		searched = max(0, m.filled-len(headerEnd)+1)
@@ -110,11 +110,11 @@ func contentLength(head []byte) (int, error) {
 // headerValue returns the value of a header.
 func headerValue(head []byte, name string) ([]byte, bool) {
 	for rest := head; ; {
-		at := bytes.IndexByte(rest, '\n')
-		if at < 0 {
+		index := bytes.IndexByte(rest, '\n')
+		if index < 0 {
 			return nil, false
 		}
-		rest = rest[at+1:]
+		rest = rest[index+1:]
 		if len(rest) <= len(name) || rest[len(name)] != ':' || !equalHeaderName(rest[:len(name)], name) {
 			continue
 		}
@@ -139,11 +139,11 @@ func equalHeaderName(got []byte, want string) bool {
 // jsonText returns the text after the opening of a member, such as `"reference":"`, in
 // compact JSON without escapes: ids, codes and states have none.
 func jsonText(body []byte, opening string) ([]byte, bool) {
-	at := bytes.Index(body, []byte(opening))
-	if at < 0 {
+	index := bytes.Index(body, []byte(opening))
+	if index < 0 {
 		return nil, false
 	}
-	value := body[at+len(opening):]
+	value := body[index+len(opening):]
 	end := bytes.IndexByte(value, '"')
 	if end < 0 {
 		return nil, false

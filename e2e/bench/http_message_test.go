@@ -12,11 +12,11 @@ import (
 func TestMessageReader_SplitReads(t *testing.T) {
 	// Messages are complete and in order, however the bytes of the connection are split.
 	t.Parallel()
-	long := strings.Repeat("x", 3*initialBufferSize)
+	longText := strings.Repeat("x", 3*initialBufferSize)
 	stream := "HTTP/1.1 201 Created\r\nContent-Length: 7\r\n\r\n{\"a\":1}" +
 		"POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length:3\r\nwebhook-id: w\r\n\r\nabc" +
 		"HTTP/1.1 204 No Content\r\n\r\n" +
-		"HTTP/1.1 200 OK\r\nContent-Length: " + fmt.Sprint(len(long)) + "\r\n\r\n" + long
+		"HTTP/1.1 200 OK\r\nContent-Length: " + fmt.Sprint(len(longText)) + "\r\n\r\n" + longText
 	for name, from := range map[string]io.Reader{
 		"at once":      strings.NewReader(stream),
 		"byte by byte": iotest.OneByteReader(strings.NewReader(stream)),
@@ -39,7 +39,7 @@ func TestMessageReader_SplitReads(t *testing.T) {
 				got = append(got, first+" "+string(body))
 			}
 
-			want := []string{"HTTP/1.1 201 Created {\"a\":1}", "POST /webhooks HTTP/1.1 abc", "HTTP/1.1 204 No Content ", "HTTP/1.1 200 OK " + long}
+			want := []string{"HTTP/1.1 201 Created {\"a\":1}", "POST /webhooks HTTP/1.1 abc", "HTTP/1.1 204 No Content ", "HTTP/1.1 200 OK " + longText}
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("got %d messages: %.300q", len(got), got)
 			}

@@ -99,12 +99,12 @@ func TestOptions(t *testing.T) {
 	if !all.needsClosedPeriods() {
 		t.Error("without flags closed periods are measured")
 	}
-	few, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
-	if err != nil || !few.needsClosedPeriods() || few.statementLines != 1000 || few.needsFundedAccounts() || !few.partial() {
-		t.Errorf("--only months: %+v, %v", few, err)
+	months, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
+	if err != nil || !months.needsClosedPeriods() || months.statementLines != 1000 || months.needsFundedAccounts() || !months.partial() {
+		t.Errorf("--only months: %+v, %v", months, err)
 	}
 	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
-	if err != nil || !large.includes("books") || large.ledgerEntries != 300_000 || large.needsClosedPeriods() || runTimeout(large) <= runTimeout(few) || runTimeout(all) <= runTimeout(large) {
+	if err != nil || !large.includes("books") || large.ledgerEntries != 300_000 || large.needsClosedPeriods() || runTimeout(large) <= runTimeout(months) || runTimeout(all) <= runTimeout(large) {
 		t.Errorf("--only books: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)

@@ -184,8 +184,8 @@ const transactionPrefix = `"transaction":{"id":"Transaction:`
 // parseEvent finds the event and the id of the transaction.
 func parseEvent(body []byte) (event []byte, id transactionID) {
 	event, _ = jsonText(body, `"event":"`)
-	if at := bytes.Index(body, []byte(transactionPrefix)); at >= 0 {
-		copy(id[:], body[at+len(transactionPrefix):])
+	if index := bytes.Index(body, []byte(transactionPrefix)); index >= 0 {
+		copy(id[:], body[index+len(transactionPrefix):])
 	}
 	return event, id
 }

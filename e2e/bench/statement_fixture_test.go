@@ -17,9 +17,9 @@ import (
 // newTestStatementFixture returns a week with two breaks of each kind.
 func newTestStatementFixture(t *testing.T) *statementFixture {
 	t.Helper()
-	made := ids.New()
+	generator := ids.New()
 	w := newStatementFixture("RTP", time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC), 2000, func(at time.Time, memo string) ledger.Header {
-		h := ledger.Header{ID: made.New(at), Effective: at, Memo: memo}
+		h := ledger.Header{ID: generator.New(at), Effective: at, Memo: memo}
 		return h
 	})
 	return &w
@@ -120,9 +120,9 @@ func TestConversions(t *testing.T) {
 	// Conversions are in their month, and each has all its entries.
 	t.Parallel()
 	month := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
-	made := ids.New()
+	generator := ids.New()
 	all := conversions(100, month, func(at time.Time, memo string) ledger.Header {
-		return ledger.Header{ID: made.New(at), Effective: at, Memo: memo}
+		return ledger.Header{ID: generator.New(at), Effective: at, Memo: memo}
 	})
 	for _, p := range all {
 		if p.Effective.Before(month) || !p.Effective.Before(month.AddDate(0, 1, 0)) || len(p.Entries) != 3 {

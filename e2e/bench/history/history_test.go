@@ -145,8 +145,8 @@ func TestWrite(t *testing.T) {
 // checkLedger runs the ledger check, the states of payments included.
 func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
-	kept := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.CheckTransactionStates).Check(t.Context())
+	ledgerStore := ledgerdb.New()
+	report, err := audit.NewChecker(ledgerdb.NewReader(ledgerStore, h.store.Pool()), ledgerdb.NewAudit(ledgerStore, h.store.Pool()), h.store.CheckTransactionStates).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
