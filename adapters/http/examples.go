@@ -112,11 +112,11 @@ func addExample(content map[string]*huma.MediaType, title string, value json.Raw
 	if name == "" {
 		name = "example"
 	}
-	shown, _ := media.Extensions[examplesKey].(orderedObject)
-	if slices.ContainsFunc(shown, func(m member) bool { return m.name == name }) {
+	examples, _ := media.Extensions[examplesKey].(orderedObject)
+	if slices.ContainsFunc(examples, func(m member) bool { return m.name == name }) {
 		return fmt.Errorf("two examples have the name %q", name)
 	}
-	media.Extensions = map[string]any{examplesKey: append(shown, member{name, &huma.Example{Summary: title, Value: value}})}
+	media.Extensions = map[string]any{examplesKey: append(examples, member{name, &huma.Example{Summary: title, Value: value}})}
 	return nil
 }
 

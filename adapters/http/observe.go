@@ -22,21 +22,21 @@ const slowRequest = time.Second
 // request handling, so ordinary requests are logged at debug level only. Of the request
 // itself, only the method and the route are logged.
 func (x *exchange) observe() {
-	took := time.Since(x.started)
+	elapsed := time.Since(x.started)
 	rt := x.route
 	timer := x.api.meter.unmatched
 	pattern := "none"
 	if rt != nil {
 		timer, pattern = rt.timer, rt.pattern
 	}
-	timer.observe(x.status, took)
+	timer.observe(x.status, elapsed)
 
 	level := logrus.DebugLevel
 	switch {
 	case errors.Is(x.r.Context().Err(), context.Canceled): // the caller disconnected, which is not an internal error
 	case x.status >= http.StatusInternalServerError || x.err != nil:
 		level = logrus.ErrorLevel
-	case took >= slowRequest:
+	case elapsed >= slowRequest:
 		level = logrus.WarnLevel
 	}
 	log := x.api.config.Log
@@ -48,7 +48,7 @@ func (x *exchange) observe() {
 		"method":     knownMethod(x.r.Method),
 		"route":      pattern,
 		"status":     x.status,
-		"took_ms":    float64(took.Microseconds()) / 1000,
+		"duration_ms":    float64(elapsed.Microseconds()) / 1000,
 	}
 	if p := x.call.Principal.Platform; !p.IsZero() {
 		fields["platform"] = p.String()
@@ -107,7 +107,7 @@ func (m *meter) timer(method, route string) *timer {
 	return &timer{meter: m, method: method, route: route}
 }
 
-func (t *timer) observe(status int, took time.Duration) {
+func (t *timer) observe(status int, elapsed time.Duration) {
 	class := status / 100
 	if class < 1 || class > 5 {
 		class = 0
@@ -118,7 +118,7 @@ func (t *timer) observe(status int, took time.Duration) {
 		observer = &o
 		t.classes[class].Store(observer)
 	}
-	(*observer).Observe(took.Seconds())
+	(*observer).Observe(elapsed.Seconds())
 }
 
 // drain is closed once, when the server begins to shut down.

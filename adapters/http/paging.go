@@ -61,6 +61,11 @@ const maxCursorLength = 512
 
 var errCursor = errors.New("must be the nextCursor of the previous page; omit it for the first page")
 
+// InvalidCursor returns the error for a cursor that is not one of the list.
+func InvalidCursor() error {
+	return fault.Invalid(fault.Field{Field: "cursor", Message: errCursor.Error()})
+}
+
 // IsZero reports whether the cursor is the beginning of the list.
 func (c Cursor) IsZero() bool { return c == Cursor{} }
 
@@ -117,7 +122,7 @@ func CursorID[T identifier[T]](c Cursor) (T, error) {
 	}
 	id, err := id.Parse(c.ID)
 	if err != nil {
-		return id, fault.Invalid(fault.Field{Field: "cursor", Message: errCursor.Error()})
+		return id, InvalidCursor()
 	}
 	return id, nil
 }

@@ -204,9 +204,9 @@ func tooLarge(limit int64) error {
 
 // requestID returns the Request-Id of the caller if it is a UUID, and otherwise a new id.
 func requestID(r *http.Request, newID func() uuid.UUID) string {
-	if given := r.Header.Get("Request-Id"); len(given) == 36 {
-		if _, err := uuid.Parse(given); err == nil {
-			return given
+	if id := r.Header.Get("Request-Id"); len(id) == 36 {
+		if _, err := uuid.Parse(id); err == nil {
+			return id
 		}
 	}
 	return newID().String()

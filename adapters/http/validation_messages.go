@@ -122,11 +122,11 @@ func init() {
 // explain decodes a finding: the field name if the finding contains it, the message for
 // the caller, and the constraint.
 func explain(finding string) (field, text string, constraint map[string]any) {
-	coded, ok := strings.CutPrefix(finding, separator)
+	encoded, ok := strings.CutPrefix(finding, separator)
 	if !ok {
 		return "", translateMessage(finding), nil
 	}
-	parts := strings.Split(coded, separator)
+	parts := strings.Split(encoded, separator)
 	name, values := parts[0], parts[1:]
 	if name == "mistyped" { // found by the second decoding
 		return values[0], rules[values[1]].text, map[string]any{"type": values[1]}
@@ -156,12 +156,12 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 		return "", r.text, map[string]any{r.keyword: true}
 	}
 	var value any = values[0]
-	shown := values[0]
+	text = values[0]
 	if number, err := strconv.ParseFloat(values[0], 64); err == nil && r.keyword != "pattern" {
-		shown = strconv.FormatFloat(number, 'f', -1, 64) // without an exponent
-		value = rawNumber(shown)
+		text = strconv.FormatFloat(number, 'f', -1, 64) // without an exponent
+		value = rawNumber(text)
 	}
-	return "", r.message(shown), map[string]any{r.keyword: value}
+	return "", r.message(text), map[string]any{r.keyword: value}
 }
 
 // rawNumber is an encoded JSON number.

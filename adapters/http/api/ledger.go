@@ -100,7 +100,7 @@ func parseEntryCursor(c httpapi.Cursor) (position ports.EntryPosition, err error
 	seq, err := strconv.ParseInt(c.ID, 10, 64)
 	n, entryErr := strconv.ParseInt(c.Key, 10, 16)
 	if err != nil || entryErr != nil || seq < 1 || n < 1 {
-		return position, invalidCursor()
+		return position, httpapi.InvalidCursor()
 	}
 	return ports.EntryPosition{Seq: seq, N: int(n)}, nil
 }
@@ -124,13 +124,9 @@ func parseNumberCursor(kind string, c httpapi.Cursor) (int64, error) {
 	}
 	number, err := strconv.ParseInt(c.ID, 10, 64)
 	if err != nil || number < 1 || c.Key != kind {
-		return 0, invalidCursor()
+		return 0, httpapi.InvalidCursor()
 	}
 	return number, nil
-}
-
-func invalidCursor() error {
-	return fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
 }
 
 // renderUncountedPage renders one page of a list without a total count.

@@ -68,7 +68,7 @@ func registerLedgerAccounts(a *httpapi.API, service Accounting) {
 		Description: "Returns every account that was ever posted to with its current balance, by path and currency.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.LedgerAccountPage, error) {
 		if _, err := ledger.FindChartLine(in.Cursor.ID); !in.Cursor.IsZero() && (err != nil || in.Cursor.Key == "") {
-			return ports.LedgerAccountPage{}, invalidCursor()
+			return ports.LedgerAccountPage{}, httpapi.InvalidCursor()
 		}
 		return service.Accounts(ctx, call.Principal.Platform, ports.LedgerAccountFilter{Prefix: in.Prefix, Currency: money.Currency(in.Currency),
 			AfterPath: in.Cursor.ID, AfterCurrency: money.Currency(in.Cursor.Key), Limit: in.Limit})
