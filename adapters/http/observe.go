@@ -44,11 +44,11 @@ func (x *exchange) observe() {
 		return
 	}
 	fields := logrus.Fields{
-		"request_id": x.requestID,
-		"method":     knownMethod(x.r.Method),
-		"route":      pattern,
-		"status":     x.status,
-		"duration_ms":    float64(elapsed.Microseconds()) / 1000,
+		"request_id":  x.requestID,
+		"method":      knownMethod(x.r.Method),
+		"route":       pattern,
+		"status":      x.status,
+		"duration_ms": float64(elapsed.Microseconds()) / 1000,
 	}
 	if p := x.call.Principal.Platform; !p.IsZero() {
 		fields["platform"] = p.String()

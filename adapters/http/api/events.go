@@ -37,8 +37,8 @@ type incomingPaymentWebhook struct {
 	RequestedInfo []customerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in INCOMING_PAYMENT.PENDING: information about the receiver that the sending institution requires and the service does not have. The approval must contain the mandatory fields."`
 }
 
-func renderIncomingPayment(head BaseWebhook, e event.Event, t transaction.Transaction) incomingPaymentWebhook {
-	body := incomingPaymentWebhook{BaseWebhook: head, Transaction: newTransactionBody(t, true)}
+func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transaction) incomingPaymentWebhook {
+	body := incomingPaymentWebhook{BaseWebhook: base, Transaction: newTransactionBody(t, true)}
 	if e.Name == event.IncomingPaymentPending && t.Approval != nil {
 		body.RequestedInfo = renderInfoFields(t.Approval.Requested)
 		body.Transaction.RequestedInfo = body.RequestedInfo
@@ -48,17 +48,17 @@ func renderIncomingPayment(head BaseWebhook, e event.Event, t transaction.Transa
 
 // RenderEvent returns the body of an event, as it is signed and sent.
 func RenderEvent(e event.Event) ([]byte, error) {
-	head := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
+	base := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
 	switch resource := e.Resource.(type) {
 	case nil:
-		return json.Marshal(head)
+		return json.Marshal(base)
 	case transaction.Transaction:
 		if e.Type == event.IncomingPayment {
-			return json.Marshal(renderIncomingPayment(head, e, resource))
+			return json.Marshal(renderIncomingPayment(base, e, resource))
 		}
-		return json.Marshal(outgoingPaymentWebhook{head, newTransactionBody(resource, true)})
+		return json.Marshal(outgoingPaymentWebhook{base, newTransactionBody(resource, true)})
 	case account.WithBalance:
-		return json.Marshal(internalAccountStatusWebhook{head, newInternalAccountBody(resource, true)})
+		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
 	default:
 		return nil, fmt.Errorf("event %s: no body for a %T", e.Name, resource)
 	}

@@ -136,8 +136,8 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != size || head.Root != proof.Checkpoint.root() {
-			t.Errorf("the head size %d says %+v, %v", size, head, err)
+		if checkpoint, err := ledger.ParseCheckpoint(signed.Text); err != nil || checkpoint.Size != size || checkpoint.Root != proof.Checkpoint.root() {
+			t.Errorf("the head size %d says %+v, %v", size, checkpoint, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
