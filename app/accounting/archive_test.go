@@ -315,7 +315,7 @@ func TestArchive_OldestMonthFirst(t *testing.T) {
 	env.setClock(time.Date(2027, time.April, 1, 0, 0, 0, 0, time.UTC))
 	wantConflict("the second before the first", "archive 2026-01 before 2026-02", env.periods.Archive(ctx, mustMonth("2026-02")))
 	wantConflict("one without postings", "2025-12 is not in the ledger", env.periods.Archive(ctx, mustMonth("2025-12")))
-	wantConflict("what is in the books", "2026-01 is not archived", env.periods.Restore(ctx, mustMonth("2026-01")))
+	wantConflict("a month in the ledger", "2026-01 is not archived", env.periods.Restore(ctx, mustMonth("2026-01")))
 	env.archive()
 	env.changeState(period.SoftClose, "2026-02")
 	env.changeState(period.Close, "2026-02")

@@ -171,9 +171,9 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			}
 			env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
 			env.checkLedger(t)
-			answers, err := env.Store.RailReplies(t.Context(), env.Admin.Platform, receipt.UUID(), 10)
-			if err != nil || len(answers) != 1 || answers[0].Verdict != ports.Refused || answers[0].Call != ports.CallSendBack {
-				t.Errorf("%+v, %v", answers, err)
+			replies, err := env.Store.RailReplies(t.Context(), env.Admin.Platform, receipt.UUID(), 10)
+			if err != nil || len(replies) != 1 || replies[0].Verdict != ports.Refused || replies[0].Call != ports.CallSendBack {
+				t.Errorf("%+v, %v", replies, err)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 // Config holds what the use cases need.
 type Config struct {
 	Store         ports.Store
-	Books         ports.LedgerReader
+	Ledger        ports.LedgerReader
 	Beneficiaries ports.BeneficiariesByEnvironment
 	Clock         ports.Clock
 	IDs           ports.IDs

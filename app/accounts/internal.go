@@ -50,7 +50,7 @@ func (s *Service) withBalances(ctx context.Context, internals []account.Internal
 	for i, a := range internals {
 		ledgerAccounts[i] = ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
 	}
-	balances, err := s.Books.Balances(ctx, ledgerAccounts)
+	balances, err := s.Ledger.Balances(ctx, ledgerAccounts)
 	if err != nil {
 		return nil, err
 	}

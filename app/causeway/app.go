@@ -122,7 +122,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 		Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log})
-	a.accounts = accounts.New(accounts.Config{Store: a.db, Books: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
+	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})

@@ -75,7 +75,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
-		InternalAccounts: accounts.New(accounts.Config{Store: store, Books: store.LedgerReader()}),
+		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
 		Webhooks:         d.webhooks,
 		Exports:          exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
