@@ -26,7 +26,8 @@ const readIncomingPaymentParties = `
 	LEFT JOIN customers c ON c.platform_id = i.platform_id AND c.id = i.customer_id
 	LEFT JOIN external_accounts e ON e.platform_id = k.platform_id AND e.id = k.external_id`
 
-// IncomingPaymentParties loads what has to be known of those who receive and pay.
+// IncomingPaymentParties loads the receiving accounts with their owners, and the paying
+// accounts.
 func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]ports.IncomingPaymentParties, error) {
 	n := len(keys)
 	platforms, internals, externals := make(idArray, n), make(idArray, n), make(idArray, n)

@@ -21,18 +21,18 @@ SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JO
        (SELECT max(month) FROM ledger_archived_months)`
 
 // LedgerMonths implements ports.MonthKeeper.
-func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err error) {
-	var oldest, detached pgtype.Date
-	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&oldest, &detached); err != nil {
-		return of, fmt.Errorf("read the months of the books: %w", err)
+func (db *DB) LedgerMonths(ctx context.Context) (found ports.LedgerMonths, err error) {
+	var oldest, lastArchived pgtype.Date
+	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&oldest, &lastArchived); err != nil {
+		return found, fmt.Errorf("read the months of the ledger: %w", err)
 	}
 	if oldest.Valid {
-		of.Oldest = period.MonthOf(oldest.Time)
+		found.Oldest = period.MonthOf(oldest.Time)
 	}
-	if detached.Valid {
-		of.LastArchived = period.MonthOf(detached.Time)
+	if lastArchived.Valid {
+		found.LastArchived = period.MonthOf(lastArchived.Time)
 	}
-	return of, nil
+	return found, nil
 }
 
 const (
@@ -45,17 +45,18 @@ UPDATE ledger_clocks SET recorded_at = greatest(recorded_at, $2), month_end = le
 WHERE platform_id = $1 AND month_end <= $2`
 )
 
-// EndMonth implements ports.MonthKeeper: a platform's clock may tick without a posting.
+// EndMonth implements ports.MonthKeeper. It advances the clocks of platforms without postings after
+// the month.
 func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error {
-	var quiet []pgtype.UUID
+	var idle []pgtype.UUID
 	err := queryRows(ctx, db.pool, selectIdlePlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
 		var p pgtype.UUID
 		err := rows.Scan(&p)
-		quiet = append(quiet, p)
+		idle = append(idle, p)
 		return err
 	})
-	present := period.MonthOf(now)
-	for _, p := range quiet {
+	current := period.MonthOf(now)
+	for _, p := range idle {
 		if err != nil {
 			break
 		}
@@ -63,10 +64,10 @@ func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error
 			if _, err := tx.Exec(ctx, lockClock, p); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, insertMonth, p, monthDate(present), pgTime(present.Start())); err != nil {
+			if _, err := tx.Exec(ctx, insertMonth, p, monthDate(current), pgTime(current.Start())); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, advanceClock, p, pgTime(present.Start()))
+			_, err := tx.Exec(ctx, advanceClock, p, pgTime(current.Start()))
 			return err
 		})
 	}
@@ -76,7 +77,7 @@ func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error
 	return db.AdvanceBalanceSnapshots(ctx)
 }
 
-// selectBlockers goes through the platforms that posted in a month ($1, from $2 until $3).
+// selectBlockers checks the platforms with postings in a month ($1, from $2 until $3).
 const selectBlockers = `
 WITH of AS MATERIALIZED (
     SELECT m.platform_id, m.first_seq, n.month::timestamp AT TIME ZONE 'UTC' AS next, n.first_seq - 1 AS last_seq
@@ -131,20 +132,20 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 	return found, err
 }
 
-// ArchiveMonth implements ports.MonthKeeper. Whoever reads or posts waits until both tables
-// are out, which takes no longer than it takes others to finish their statements.
+// ArchiveMonth implements ports.MonthKeeper. Readers and writers wait until both partitions
+// are detached, which waits only for running statements.
 func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
-	return db.execAsOwner(ctx, "detach "+m.String(),
+	return db.execAsOwner(ctx, "archive "+m.String(),
 		"INSERT INTO ledger_archived_months (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
 		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+partitionSuffix(m),
 		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+partitionSuffix(m))
 }
 
-// RestoreMonth implements ports.MonthKeeper. The database looks whether all that is in the
-// tables is of the month.
+// RestoreMonth implements ports.MonthKeeper. The database checks that all rows of the
+// tables belong to the month.
 func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
-	return db.execAsOwner(ctx, "attach "+m.String(),
+	return db.execAsOwner(ctx, "restore "+m.String(),
 		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+partitionSuffix(m)+bounds,
 		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+partitionSuffix(m)+bounds,
 		"DELETE FROM ledger_archived_months WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
@@ -152,8 +153,8 @@ func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 
 func partitionSuffix(m period.Month) string { return m.Start().Format("200601") }
 
-// execAsOwner runs statements that the service has no right to, all or none.
-func (db *DB) execAsOwner(ctx context.Context, doing string, statements ...string) error {
+// execAsOwner runs statements that the role of the service may not run, all or none.
+func (db *DB) execAsOwner(ctx context.Context, action string, statements ...string) error {
 	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		for _, statement := range append([]string{"SET LOCAL ROLE NONE", "SET LOCAL statement_timeout = 0"}, statements...) {
 			if _, err := tx.Exec(ctx, statement); err != nil {
@@ -163,7 +164,7 @@ func (db *DB) execAsOwner(ctx context.Context, doing string, statements ...strin
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", action, err)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"causeway/core/period"
 )
 
-// Whoever changes a platform's months, or authorises a posting, meets at one lock; the
-// other of the platform's locks is the clock's, which every posting takes.
+// Advisory locks of a platform: one for changes of its periods, shared by authorisations of
+// postings, and one for its clock, which every posting takes.
 const (
 	lockPeriods       = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 1))`
 	lockPeriodsShared = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 1))`
@@ -31,7 +31,8 @@ func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.
 	return u.lockAndReadCalendar(ctx, lockPeriodsShared, p)
 }
 
-// lockAndReadCalendar takes a lock and then reads, in a statement that sees what it has waited for.
+// lockAndReadCalendar takes a lock and then reads, in a statement that sees what was committed
+// before the lock was granted.
 func (u *unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
 	u.queueExec(lock, pgID(p.UUID()))
 	if err := u.flush(ctx); err != nil {
@@ -60,18 +61,18 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 
 // ChangePeriods implements ports.PeriodWriter.
 func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
-	of := pgID(change.Platform.UUID())
-	u.queueExec(lockClock, of)
-	// On a platform without postings there is no row yet.
-	u.queueExec(`INSERT INTO ledger_clocks (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
-	u.queueExec(`INSERT INTO ledger_snapshot_progress (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
-	// The clock ticks for the change too, so that it has its place among the postings: what
-	// was recorded before it was posted before it.
+	platform := pgID(change.Platform.UUID())
+	u.queueExec(lockClock, platform)
+	// A platform without postings has no row yet.
+	u.queueExec(`INSERT INTO ledger_clocks (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, platform)
+	u.queueExec(`INSERT INTO ledger_snapshot_progress (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, platform)
+	// The change gets a recorded time of its own: every posting recorded earlier was posted
+	// before it.
 	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
-		WHERE platform_id = $1`, of, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
+		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
 	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
 		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clocks c WHERE c.platform_id = $1`,
-		of, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
+		platform, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
@@ -81,24 +82,24 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	return u.checkNoLatePostings(ctx, change)
 }
 
-// selectLatePosting finds what got into a month after its trial balance was added up. Uses
-// the primary keys of postings, for the few since.
+// selectLatePosting finds a posting into a month after its trial balance was computed. Uses
+// the primary keys of postings.
 const selectLatePosting = `
 SELECT p.id FROM ledger_postings p
 JOIN ledger_closings c ON c.platform_id = p.platform_id AND c.month = $2
 WHERE p.platform_id = $1 AND p.seq > c.seq AND p.effective_at < $3
 LIMIT 1`
 
-// checkNoLatePostings has the unit run again when the trial balance is not all of the month.
-// Nothing more can come: the clock is locked.
+// checkNoLatePostings returns a retryable error if the trial balance lacks postings of the
+// month. The lock of the clock prevents further ones.
 func (u *unit) checkNoLatePostings(ctx context.Context, change period.Change) error {
-	missed := false
+	late := false
 	err := u.query(ctx, selectLatePosting, []any{pgID(change.Platform.UUID()), monthDate(change.Month), pgTime(change.Month.End())}, func(pgx.Rows) error {
-		missed = true
+		late = true
 		return nil
 	})
-	if err == nil && missed {
-		err = fmt.Errorf("something was posted into %s while it was closed: %w", change.Month, &pgconn.PgError{Code: "40001"})
+	if err == nil && late {
+		err = fmt.Errorf("a posting into %s was committed while the month was being closed: %w", change.Month, &pgconn.PgError{Code: "40001"})
 	}
 	return err
 }
@@ -121,10 +122,10 @@ func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
 	return c, nil
 }
 
-// monthDate is a month in the tables: its first day.
+// monthDate returns the first day of a month, as the tables store it.
 func monthDate(m period.Month) pgtype.Date { return pgtype.Date{Time: m.Start(), Valid: true} }
 
-// monthStart is the first moment of a month, or minus infinity where there is none.
+// monthStart returns the start of a month, or -infinity for the zero month.
 func monthStart(m period.Month) pgtype.Timestamptz {
 	if m.IsZero() {
 		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}

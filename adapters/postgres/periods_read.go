@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// PeriodOverview implements ports.PeriodReader: all of one moment, along primary keys.
+// PeriodOverview implements ports.PeriodReader. It reads one snapshot. Uses primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if err := queryRows(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
@@ -143,7 +143,7 @@ func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.
 	return a, found, err
 }
 
-// queryRows asks one question that is seldom asked and hands its rows to scan one by one.
+// queryRows runs a rare query and calls scan for each row.
 func queryRows(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, query string, args []any, scan func(pgx.Rows) error) error {

@@ -39,7 +39,7 @@ func (u *unit) CreateQuotes(_ context.Context, quotes []quote.Quote, transaction
 	return u.insertTransactions(transactions)
 }
 
-// CreateTransactions stores transactions that no quote has.
+// CreateTransactions stores transactions without a quote.
 func (u *unit) CreateTransactions(_ context.Context, transactions []transaction.Transaction) error {
 	if len(transactions) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 		created[i], updated[i], settled[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt), pgTime(t.SettledAt)
 		fromUMA[i], toUMA[i] = t.Source.UMA, t.Destination.UMA
 		if t.Quote.IsZero() {
-			references[i] = t.Reference // a quote keeps its own
+			references[i] = t.Reference // otherwise the quote has it
 		}
 		var err error
 		if details[i], err = writeDetails(t); err != nil {
@@ -112,7 +112,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 	return nil
 }
 
-// quoteColumns are what scanQuote reads beside the transaction.
+// quoteColumns are the columns that scanQuote reads.
 const quoteColumns = transactionColumns + `, q.side, q.locked_amount, q.purpose`
 
 func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {

@@ -23,8 +23,8 @@ const insertReceipts = `
 	ON CONFLICT (platform_id, id) DO NOTHING
 	RETURNING id`
 
-// lockTransactionsByReference finds transactions over quote_reference_unique and locks them in
-// the order of their keys, so that two groups never wait for each other.
+// lockTransactionsByReference finds transactions by quote_reference_unique and locks them in the
+// order of their keys, so that two batches cannot deadlock.
 const lockTransactionsByReference = `
 	WITH wanted AS (
 		SELECT q.platform_id, q.transaction_id AS id FROM quotes q
@@ -37,7 +37,7 @@ const lockTransactionsByReference = `
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-// SaveReceipts stores receipts and locks what they pay for.
+// SaveReceipts stores receipts and locks the transactions that they pay for.
 func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	fresh, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
@@ -63,13 +63,13 @@ func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 	taken := make([]ports.SavedReceipt, len(receipts))
 	for i, r := range receipts {
 		taken[i] = ports.SavedReceipt{IsNew: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
-		fresh[r.ID] = false // told twice in one group: it counts once
+		fresh[r.ID] = false // a second notification in the same batch is not new
 	}
 	return taken, nil
 }
 
-// insertReceipts writes in the order of the ids: two groups with the same receipt
-// wait for each other in one direction only.
+// insertReceipts inserts in the order of the ids, so that two batches with the same receipts
+// cannot deadlock.
 func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]bool, error) {
 	sorted := slices.Clone(receipts)
 	slices.SortFunc(sorted, func(a, b transaction.Receipt) int { return a.ID.Compare(b.ID) })
@@ -131,7 +131,7 @@ var readTransactionsByReference = `
 	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-// TransactionsByReference finds what payments are for.
+// TransactionsByReference finds transactions by the references of payments.
 func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
 	platforms, references := make(idArray, len(keys)), make([]string, len(keys))
 	for i, k := range keys {

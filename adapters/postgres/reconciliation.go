@@ -17,12 +17,12 @@ import (
 	"causeway/ports"
 )
 
-// lockReconciliation makes reconciliations of one account wait for each other: what one
-// matches, the next must not compare.
+// lockReconciliation serialises the reconciliations of one account: lines and entries that one
+// matches are not compared by the next.
 const lockReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1::uuid || ' ' || $2::text || ' ' || $3::text, 0))`
 
-// enableBulkReads lets the statements of this unit of work alone be planned for much: they are
-// asked seldom, of as much as there is.
+// enableBulkReads restores the planner's defaults for this unit of work: its statements are
+// rare and read many rows.
 const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
@@ -46,8 +46,8 @@ func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, dige
 
 func ignoreRow(pgx.Rows) error { return nil }
 
-// insertLines uses reconciliation_line_unique. Days go as numbers: an array of dates
-// has no short form in the driver.
+// insertLines uses reconciliation_line_unique. Dates are sent as day numbers: the driver
+// has no simple form for an array of dates.
 const insertLines = `
 	INSERT INTO reconciliation_lines (platform_id, reconciliation_id, account, currency, id, fingerprint, ordinal, booking_date, value_date, amount, servicer_reference, reference_list, description, returned)
 	SELECT $1, $2, $3, $4, w.id, w.fingerprint, w.ordinal, date '1970-01-01' + w.booked, date '1970-01-01' + w.value, w.amount, w.servicer_reference, w.reference_list, w.description, w.returned
@@ -56,10 +56,10 @@ const insertLines = `
 	ON CONFLICT (platform_id, account, currency, fingerprint) DO NOTHING
 	RETURNING 1`
 
-// maxLinesPerInsert is how many lines go into one statement.
+// maxLinesPerInsert is the number of lines in one statement.
 const maxLinesPerInsert = 5000
 
-// AddStatementLines stores those that are new.
+// AddStatementLines stores the lines that are new.
 func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error) {
 	known = len(lines)
 	for len(lines) > 0 {
@@ -87,7 +87,7 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 	return known, nil
 }
 
-// SaveReconciliation copies what was found: it is new, so nothing can be in its way.
+// SaveReconciliation stores the result with COPY: its rows are new and cannot conflict.
 func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
 	if err := u.flush(ctx); err != nil {
 		return err
@@ -141,18 +141,18 @@ func entryNumber(p reconcile.EntryPosition) pgtype.Int2 {
 	return pgtype.Int2{Int16: int16(p.N), Valid: p.Seq != 0}
 }
 
-// ResolveBreaks stores what resolved breaks.
-func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Resolution) error {
+// ResolveBreaks stores resolutions of breaks.
+func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	return u.copyRows(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
-		s := settlements[i]
+	return u.copyRows(ctx, "reconciliation_resolutions", len(resolutions), func(i int) []any {
+		s := resolutions[i]
 		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
 	}, "platform_id", "break_id", "method", "note", "posting_id", "reconciliation_id", "resolved_by", "resolved_at")
 }
 
-// copyRows copies rows in, after everything that waited was sent.
+// copyRows copies rows into a table, after the queued statements.
 func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
 	if rows == 0 {
 		return nil
@@ -207,7 +207,7 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 	return r, json.Unmarshal([]byte(breaks), &r.Breaks)
 }
 
-// splitLines is the list that was kept one a row.
+// splitLines splits a stored list, one item per line.
 func splitLines(rows string) []string {
 	if rows == "" {
 		return nil
@@ -215,8 +215,8 @@ func splitLines(rows string) []string {
 	return strings.Split(rows, "\n")
 }
 
-// LockBreak uses reconciliation_breaks_pkey. Breaks never change, so what is held is
-// the account: no comparison resolves the break meanwhile.
+// LockBreak uses reconciliation_breaks_pkey. Breaks never change, so it locks the
+// account: no comparison can resolve the break at the same time.
 func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	b, err = u.breakByID(ctx, p, id)
 	if err != nil {

@@ -17,20 +17,20 @@ import (
 	"causeway/ports"
 )
 
-// ComparisonInput reads lines and entries of the days of a statement and Window more on each
-// side; further back where breaks of earlier statements are open, as far as Lookback. Of
-// what it reads, all that is open already is told, or it would be found a second time.
-func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.DayRange) (c ports.ComparisonInput, err error) {
+// ComparisonInput reads the lines and entries of the days of a statement and Window more days
+// on each side, and further back, up to Lookback, if breaks of earlier statements are open.
+// It returns the open breaks too, so that they are not found a second time.
+func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, days reconcile.DayRange) (c ports.ComparisonInput, err error) {
 	if c.OpenBreaks, err = u.openBreaks(ctx, a); err != nil {
 		return c, err
 	}
-	first := of.First
+	first := days.First
 	for _, b := range c.OpenBreaks {
-		if b.Day >= of.First-reconcile.Lookback {
+		if b.Day >= days.First-reconcile.Lookback {
 			first = min(first, b.Day)
 		}
 	}
-	span := reconcile.DayRange{First: first - reconcile.Window, Last: of.Last + reconcile.Window}
+	span := reconcile.DayRange{First: first - reconcile.Window, Last: days.Last + reconcile.Window}
 	if c.Lines, err = u.comparableLines(ctx, a, span); err != nil {
 		return c, err
 	}
@@ -78,8 +78,8 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reco
 	return open, err
 }
 
-// selectLines uses reconciliation_lines_by_value_date. A line is settled when it is matched,
-// or when somebody has resolved a break of it.
+// selectLines uses reconciliation_lines_by_value_date. A line is reconciled if it is
+// matched, or if a break of it was resolved by a note or a posting.
 const selectLines = `
 	SELECT l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned,
 		m.line_id IS NOT NULL OR s.line_id IS NOT NULL
@@ -96,9 +96,9 @@ const selectLines = `
 func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (lines []reconcile.Line, err error) {
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start()}
 	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
-		var settled bool
-		l, err := scanLine(rows, &settled)
-		l.Reconciled = settled
+		var isReconciled bool
+		l, err := scanLine(rows, &isReconciled)
+		l.Reconciled = isReconciled
 		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
 			return tooManyError("lines")
 		}
@@ -107,7 +107,7 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 	return lines, err
 }
 
-// scanLine reads the columns of a line, and what comes after them.
+// scanLine reads the columns of a line, and further columns into more.
 func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 	var (
 		id            pgtype.UUID
@@ -153,13 +153,13 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		return nil, err
 	}
 	if number == 0 {
-		return nil, nil // nothing was ever posted to it
+		return nil, nil // an account without postings
 	}
 	since := (span.First - 1).Start()
 	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u}, a.Platform, since); err != nil {
 		return nil, err
 	}
-	names, err := u.readPartnerRefs(ctx, a, span)
+	refs, err := u.readPartnerRefs(ctx, a, span)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		}
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
 		ident.SetUUID(&e.Transaction, transaction.Bytes)
-		e.PartnerReferences = names.forEntry(e, effective)
+		e.PartnerReferences = refs.forEntry(e, effective)
 		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
 			return tooManyError("entries")
 		}
@@ -186,19 +186,19 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 	return entries, err
 }
 
-func tooManyError(of string) error {
-	return reconcile.InvalidFile("covers days with more than %d %s to compare; split it into several files", reconcile.MaxCompared, of)
+func tooManyError(what string) error {
+	return reconcile.InvalidFile("covers days with more than %d %s to compare; split it into several files", reconcile.MaxCompared, what)
 }
 
-// partnerRefs are the partner's own names for what arrived: by the posting that a receipt
-// makes, or by what such a posting says.
+// partnerRefs holds the partner's references of received payments: by the posting of a receipt,
+// or by the content of such a posting.
 type partnerRefs struct {
 	byPosting map[uuid.UUID]receiptRef
 	byContent map[receiptContent]string
 }
 
-// receiptRef is what a receipt came with. The payer's reference is in the memo of what
-// pays for something; money whose owner is unknown has it here alone.
+// receiptRef holds the references of a receipt. The memo of a payment's postings has the payer's
+// reference too; that of unmatched funds does not.
 type receiptRef struct{ partnerID, reference string }
 
 type receiptContent struct {
@@ -208,10 +208,10 @@ type receiptContent struct {
 }
 
 func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
-	if came, ok := n.byPosting[e.Posting]; ok && came.reference != "" {
-		return []string{came.partnerID, came.reference}
+	if ref, ok := n.byPosting[e.Posting]; ok && ref.reference != "" {
+		return []string{ref.partnerID, ref.reference}
 	} else if ok {
-		return []string{came.partnerID}
+		return []string{ref.partnerID}
 	}
 	if name, ok := n.byContent[receiptContent{e.Memo, e.Amount, effective.UnixMicro()}]; ok {
 		return []string{name}
@@ -219,7 +219,7 @@ func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
 	return nil
 }
 
-// selectReceiptRefs uses the primary key: receipts sort by the time of their arrival.
+// selectReceiptRefs uses the primary key: ids of receipts sort by the time they were received.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND partner_account = $2 AND currency = $3`
@@ -246,7 +246,7 @@ func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span re
 	return found, err
 }
 
-// firstIDOfDay is the least id that carries a moment of the day.
+// firstIDOfDay returns the lowest id with a time of the day.
 func firstIDOfDay(d reconcile.Day) pgtype.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(d.Start().UnixMilli())<<16)

@@ -20,7 +20,7 @@ import (
 
 var _ ports.ReconciliationReader = (*DB)(nil)
 
-// selectRunCounts counts the lines of a run by what has become of them, and its breaks. Uses reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
+// selectRunCounts counts the lines of a reconciliation by their state, and its breaks. Uses reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
 const selectRunCounts = `
 	SELECT
 		(SELECT count(*) FROM reconciliation_lines l
@@ -36,7 +36,7 @@ const selectRunCounts = `
 			JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 			WHERE l.platform_id = $1 AND l.reconciliation_id = $2 AND r.method IN ('NOTE', 'POSTING'))`
 
-// Reconciliation reads a run and what has become of it by now.
+// Reconciliation reads a reconciliation and its current counts.
 func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.ReconciliationCounts, err error) {
 	found := false
 	err = db.queryRows(ctx, selectRuns+` WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
@@ -60,7 +60,7 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 	return run, s, err
 }
 
-// queryRows runs a query that is planned for what it asks.
+// queryRows runs a query that is planned with its arguments.
 func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
@@ -69,8 +69,8 @@ func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func
 	return forEachRow(rows, scan)
 }
 
-// queryPage reads one part of a list: query narrows it and begins with a condition, and id is
-// the column that it is ordered by.
+// queryPage reads one page of a list. query is its FROM and WHERE clauses, and id the column
+// that orders it.
 func queryPage[Item any](ctx context.Context, db *DB, columns, query, id string, args []any, p ports.Paging, scan func(pgx.Rows) (Item, error)) (ports.Page[Item], error) {
 	var found ports.Page[Item]
 	from := query[strings.Index(query, "FROM"):]
@@ -102,7 +102,7 @@ func (db *DB) Reconciliations(ctx context.Context, p ident.Platform, f ports.Rec
 		[]any{pgID(p.UUID()), f.Path, f.Currency}, f.Paging, scanRun)
 }
 
-// What has become of a line: its match, or else the last break it was in.
+// The state of a line: its match, or else its last break.
 const fromLines = `
 	FROM reconciliation_lines l
 	LEFT JOIN reconciliation_matched_lines ml ON ml.platform_id = l.platform_id AND ml.line_id = l.id
@@ -121,8 +121,8 @@ const shownLineColumns = lineColumns + `, l.reconciliation_id, ` + lineStatus + 
 	(SELECT m.rule FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id),
 	(SELECT m.explanation FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id)`
 
-// StatementLines uses reconciliation_lines_by_reconciliation, and the primary keys of what has
-// become of its lines.
+// StatementLines uses reconciliation_lines_by_reconciliation, and the primary keys of
+// matches and breaks.
 func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	if err := db.checkRunExists(ctx, p, run); err != nil {
 		return ports.Page[reconcile.LineDetails]{}, err
@@ -162,10 +162,10 @@ func (db *DB) checkRunExists(ctx context.Context, p ident.Platform, run ident.Re
 	return err
 }
 
-// entryColumns are those of an entry of account a, whose posting is p.
+// entryColumns are the columns of an entry e of account a and its posting p.
 const entryColumns = `e.seq, e.entry_no, CASE WHEN e.debit_account_id = a.id THEN e.amount ELSE -e.amount END, p.id, p.transaction_id, p.kind, p.memo, p.effective_at`
 
-// maxMatchedEntries is how many entries of one match are shown.
+// maxMatchedEntries is the number of entries of one match that are returned.
 const maxMatchedEntries = 200
 
 // selectMatched uses reconciliation_matched_entries_by_match, and the keys of the
@@ -205,7 +205,7 @@ func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idAr
 	})
 }
 
-// entryRow is what entryColumns say; all of it is nil where there is none.
+// entryRow holds entryColumns; all fields are nil if there is no entry.
 type entryRow struct {
 	seq, amount          *int64
 	n                    *int16
@@ -228,7 +228,7 @@ func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 const breakColumns = `b.id, b.reconciliation_id, b.platform_id, b.account, b.currency, b.reason, b.compared_line_id, b.compared_seq, b.compared_entry_no, b.reference, b.difference, b.explanation, b.created_at,
 	r.method, r.note, r.posting_id, r.reconciliation_id, r.resolved_by, r.resolved_at, ` + entryColumns + `, l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
 
-// A break uses the primary keys of what it is about.
+// A break with its resolution, line and entry. Uses primary keys.
 const fromBreaks = `
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
@@ -255,8 +255,8 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 		currency, reason                                string
 		otherSeq                                        pgtype.Int8
 		otherN                                          pgtype.Int2
-		how, note, made                                 *string
-		madeAt                                          *time.Time
+		method, note, resolvedBy                        *string
+		resolvedAt                                      *time.Time
 		entry                                           entryRow
 		ordinal                                         *int
 		booked, value                                   *time.Time
@@ -265,7 +265,7 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 		returned                                        *bool
 	)
 	into := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
-		&how, &note, &posting, &by, &made, &madeAt}, entry.scanTargets()...)
+		&method, &note, &posting, &by, &resolvedBy, &resolvedAt}, entry.scanTargets()...)
 	if err := rows.Scan(append(into, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
@@ -282,8 +282,8 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 		shown := entry.toEntryDetails()
 		b.Entry = &shown
 	}
-	if how != nil {
-		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*how), Note: *note, Posting: posting.Bytes, By: *made, At: madeAt.UTC()}
+	if method != nil {
+		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*method), Note: *note, Posting: posting.Bytes, By: *resolvedBy, At: resolvedAt.UTC()}
 		ident.SetUUID(&b.Resolution.Run, by.Bytes)
 	}
 	return b, nil

@@ -11,12 +11,12 @@ import (
 	"causeway/core/transaction"
 )
 
-// detailsColumn is what a transaction has that no query asks for. It is written when
-// the transaction is made, and again only where the platform is asked for approval.
+// detailsColumn holds the fields of a transaction that no query filters by. It is written when
+// the transaction is created, and updated only while the platform approves it.
 type detailsColumn struct {
 	Counterparty map[string]string `json:"counterparty,omitempty"`
 	Payer        map[string]string `json:"payer,omitempty"`
-	// Description is that of a transaction without a quote; a quote keeps its own.
+	// Description of a transaction without a quote; otherwise the quote has it.
 	Description string          `json:"description,omitempty"`
 	Approval    *approvalColumn `json:"approval,omitempty"`
 }
@@ -29,7 +29,7 @@ type approvalColumn struct {
 	Note      string                  `json:"note,omitempty"`
 }
 
-// writeDetails is the text of the column; empty when there is nothing to keep.
+// writeDetails returns the text of the column; empty if all fields are.
 func writeDetails(t *transaction.Transaction) (string, error) {
 	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer}
 	if t.Quote.IsZero() {
@@ -67,7 +67,7 @@ func readDetails(t *transaction.Transaction, text string) error {
 // updateDetails uses the primary key.
 const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
 
-// updateDetails writes the course of approvals; nothing else of details changes.
+// updateDetails stores the approval; the other details never change.
 func (u *unit) updateDetails(transactions []transaction.Transaction) error {
 	for i := range transactions {
 		t := &transactions[i]

@@ -13,13 +13,13 @@ import (
 	"causeway/ports"
 )
 
-// conditions gathers what narrows a list, with its arguments numbered from $1.
+// conditions collects the conditions of a list, with arguments numbered from $1.
 type conditions struct {
 	clauses []string
 	args    []any
 }
 
-// add takes a clause in which each ? is the one argument.
+// add appends a clause in which each ? is the argument.
 func (c *conditions) add(clause string, arg any) {
 	c.args = append(c.args, arg)
 	c.clauses = append(c.clauses, strings.ReplaceAll(clause, "?", fmt.Sprintf("$%d", len(c.args))))
@@ -27,8 +27,8 @@ func (c *conditions) add(clause string, arg any) {
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
 
-// Transactions uses the primary key, or on the index of the customer or account
-// that is asked for; all of them end with the id the list is ordered by.
+// Transactions uses the primary key, or the index of the customer or account of the filter.
+// All of them end with the id, which orders the list.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	var page ports.Page[transaction.Transaction]
 	wanted := &conditions{}
@@ -64,7 +64,7 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 	return page, nil
 }
 
-// countTables leaves out what no filter looks at.
+// countTables returns only the tables that the filter needs.
 func countTables(f ports.TransactionFilter) string {
 	if f.PlatformCustomerID != "" {
 		return transactionTables
@@ -72,7 +72,7 @@ func countTables(f ports.TransactionFilter) string {
 	return "transactions t"
 }
 
-// addTransactionFilter adds the conditions of a filter; false means that nothing can match.
+// addTransactionFilter adds the conditions of a filter; it returns false if nothing can match.
 func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
 	if !f.Customer.IsZero() {
 		c.add("t.customer_id = ?", f.Customer.UUID())
@@ -108,8 +108,8 @@ const hasReference = `t.id IN (
 	UNION ALL
 	SELECT id FROM transactions WHERE platform_id = $1 AND reference = ? AND reference <> '')`
 
-// addAccountCondition adds the condition that one of the ends is the account, or the person at
-// a UMA address. False means that the text is neither.
+// addAccountCondition adds the condition that one of the ends is the account or the UMA
+// address. It returns false if the text is neither.
 func addAccountCondition(c *conditions, text string, ends ...string) bool {
 	if text == "" {
 		return true
@@ -121,7 +121,7 @@ func addAccountCondition(c *conditions, text string, ends ...string) bool {
 	} else if internal, err := ident.ParseInternalAccount(text); err == nil {
 		condition, value = "t.%s_internal = ?", internal.UUID()
 	} else if strings.HasPrefix(text, "$") {
-		// Said again that it is not empty, so that the partial indexes can be used.
+		// The second condition allows the use of the partial indexes.
 		condition, value = "t.%[1]s_uma = ? AND t.%[1]s_uma <> ''", strings.ToLower(text)
 	} else {
 		return false

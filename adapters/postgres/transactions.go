@@ -16,8 +16,8 @@ import (
 	"causeway/ports"
 )
 
-// transactionColumns are what scanTransaction reads, of transactions t and what
-// belongs to them: the quote q and the customer c.
+// transactionColumns are the columns that scanTransaction reads, of a transaction t, its quote q
+// and its customer c.
 const transactionColumns = `
 	t.platform_id, t.id, t.quote_id, t.customer_id, coalesce(c.platform_customer_id, ''), t.direction,
 	t.status, t.refund_status, t.stage, t.failure_reason,
@@ -30,8 +30,8 @@ const transactionColumns = `
 	coalesce(q.network, ''), coalesce(q.reference, t.reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
 	q.expires_at, t.source_uma, t.destination_uma, t.details`
 
-// columnsWithoutInstructions are the same without the instructions, which are long to read and only
-// for telling: for those who decide or ask.
+// columnsWithoutInstructions are the same without the payment instructions, which are long and
+// not needed for decisions.
 var columnsWithoutInstructions = strings.Replace(transactionColumns, "coalesce(q.instructions, '')", "''", 1)
 
 const transactionTables = `
@@ -109,8 +109,7 @@ func parsePricing(t *transaction.Transaction, rate, market, feeFraction, ways st
 }
 
 // lockTransactions uses the primary keys of transactions, quotes and customers.
-// Rows are locked in the order of their keys, so that two groups never wait for
-// each other.
+// Rows are locked in the order of their keys, so that two batches cannot deadlock.
 const lockTransactions = `
 	WITH locked AS MATERIALIZED (
 		SELECT t.* FROM transactions t
@@ -145,7 +144,7 @@ func keyArrays(keys []ports.TransactionKey) (platforms, ids idArray) {
 	return platforms, ids
 }
 
-// updateTransactions uses the primary key, and touches no indexed column.
+// updateTransactions uses the primary key and changes no indexed column.
 const updateTransactions = `
 	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, stage = n.stage,
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,

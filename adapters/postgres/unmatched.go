@@ -126,11 +126,11 @@ func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	return nil
 }
 
-// Unmatched walks the postings of the two kinds, the newest first or the oldest.
+// Unmatched lists the postings of the two kinds, newest first or oldest first.
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
-	wanted := &conditions{}
-	wanted.add("p.platform_id = ?", pgID(p.UUID()))
-	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
+	filter := &conditions{}
+	filter.add("p.platform_id = ?", pgID(p.UUID()))
+	filter.clauses = append(filter.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
 	order, compare := "DESC", "<"
 	if f.Ascending {
 		order, compare = "ASC", ">"
@@ -145,17 +145,17 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		if err != nil {
 			return page, err
 		}
-		wanted.add("p.seq "+compare+" ?", seq)
+		filter.add("p.seq "+compare+" ?", seq)
 	}
 	if f.Assigned != nil {
 		exists := "EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = p.platform_id AND w.posting_id = p.id)"
 		if !*f.Assigned {
 			exists = "NOT " + exists
 		}
-		wanted.clauses = append(wanted.clauses, exists)
+		filter.clauses = append(filter.clauses, exists)
 	}
 	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
-		unmatchedColumns, wanted.where(), order, f.Limit+1, unmatchedTables, order), wanted.args...)
+		unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
 	if err != nil {
 		return page, err
 	}
@@ -180,7 +180,7 @@ const readAssignment = `
 		JOIN ledger_postings p ON p.platform_id = x.platform_id AND p.seq = x.seq AND p.recorded_at = x.recorded_at
 		WHERE w.platform_id = $1 AND w.transaction_id = $2) p` + unmatchedTables
 
-// AssignmentOf reads how unmatched money came to a transaction.
+// AssignmentOf reads the assignment of unmatched funds to a transaction.
 func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (funds transaction.Unmatched, found bool, err error) {
 	rows, err := db.pool.Query(ctx, readAssignment, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(t.UUID()))
 	if err != nil {
@@ -198,20 +198,20 @@ const insertRailReplies = `
 	INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted, retry_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
 
-// SaveRailReplies writes one statement, and none where there are none.
-func (u *unit) SaveRailReplies(_ context.Context, answers []ports.RailReply) error {
+// SaveRailReplies stores replies with one statement.
+func (u *unit) SaveRailReplies(_ context.Context, replies []ports.RailReply) error {
 	var platforms, subjects idArray
-	var at, again timeArray
-	var asked, verdicts, reasons []string
+	var times, retryTimes timeArray
+	var calls, verdicts, reasons []string
 	var accepted []bool
-	for _, a := range answers {
+	for _, a := range replies {
 		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
-		at, again = append(at, pgTime(a.At)), append(again, pgTime(a.RetryAt))
-		asked, verdicts, reasons = append(asked, string(a.Call)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
+		times, retryTimes = append(times, pgTime(a.At)), append(retryTimes, pgTime(a.RetryAt))
+		calls, verdicts, reasons = append(calls, string(a.Call)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
 		accepted = append(accepted, a.Accepted)
 	}
 	if len(subjects) > 0 {
-		u.queueExec(insertRailReplies, platforms, subjects, at, asked, verdicts, reasons, accepted, again)
+		u.queueExec(insertRailReplies, platforms, subjects, times, calls, verdicts, reasons, accepted, retryTimes)
 	}
 	return nil
 }
@@ -227,12 +227,12 @@ func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UU
 	var found []ports.RailReply
 	err = forEachRow(rows, func(rows pgx.Rows) error {
 		a := ports.RailReply{Platform: p, Subject: subject}
-		var asked, verdict, reason string
-		var again *time.Time
-		if err := rows.Scan(&a.At, &asked, &verdict, &reason, &a.Accepted, &again); err != nil {
+		var call, verdict, reason string
+		var retryAt *time.Time
+		if err := rows.Scan(&a.At, &call, &verdict, &reason, &a.Accepted, &retryAt); err != nil {
 			return err
 		}
-		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(asked), timeOrZero(again)
+		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(call), timeOrZero(retryAt)
 		a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
 		found = append(found, a)
 		return nil
