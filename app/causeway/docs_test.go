@@ -97,8 +97,14 @@ func TestFinanceDoc_ListsChartAndPostingKinds(t *testing.T) {
 
 func TestArchitectureDoc_ListsEveryPackage(t *testing.T) {
 	t.Parallel()
-	// The package map of the architecture page names every folder below app, core and adapters.
+	// The package map of the architecture page names every folder below app, core and adapters,
+	// and every path on the page exists.
 	text := readFile(t, "../../docs/architecture.md")
+	for _, match := range regexp.MustCompile("`((?:app|core|adapters|ports|ledger)/[a-z_/.]+)`").FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat("../../" + match[1]); err != nil {
+			t.Errorf("%s does not exist", match[1])
+		}
+	}
 	for _, parent := range []string{"app", "app/internal", "core", "adapters"} {
 		entries, err := os.ReadDir("../../" + parent)
 		if err != nil {
