@@ -36,6 +36,8 @@ type Options struct {
 	Clock      ports.Clock
 	IDs        ports.IDs
 	Render     Render
+	// Emitted is called after each commit that emitted events; it may be nil. It must not block.
+	Emitted func()
 }
 
 // DB is a pool of connections to one database, all in the role of the service. It implements
@@ -47,6 +49,7 @@ type DB struct {
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	render      Render
+	emitted     func()
 }
 
 var (
@@ -85,7 +88,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	std := stdlib.OpenDBFromPool(pool)
 	return &DB{
 		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render,
+		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render, emitted: o.Emitted,
 	}, nil
 }
 

@@ -23,5 +23,6 @@ func (u *unit) Emit(_ context.Context, events []event.Event) error {
 	}
 	statement, args := outbox.Statement(rows)
 	u.queueExec(statement, args...)
+	u.emits = true
 	return nil
 }

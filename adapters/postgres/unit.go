@@ -26,6 +26,7 @@ type unit struct {
 	postings []ledger.Posting
 	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
+	emits    bool // events
 }
 
 const maxAttempts = 4
@@ -86,7 +87,13 @@ func (u *unit) commit(ctx context.Context) error {
 		}
 	}
 	u.pending.Queue("COMMIT")
-	return u.flush(ctx)
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	if u.emits && u.db.emitted != nil {
+		u.db.emitted()
+	}
+	return nil
 }
 
 // queueExec queues a statement until the next flush.

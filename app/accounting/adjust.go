@@ -63,9 +63,6 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, 
 		}
 		return work.Write(ctx, tx)
 	})
-	if err == nil && s.Committed != nil {
-		s.Committed()
-	}
 	return done, err
 }
 

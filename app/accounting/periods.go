@@ -18,8 +18,6 @@ type PeriodsConfig struct {
 	IDs    ports.IDs
 	// Archiver archives and restores months; nil if Archive and Restore are not called.
 	Archiver ports.MonthArchiver
-	// Committed is called after each commit that emitted events; may be nil.
-	Committed func()
 }
 
 // Periods holds the use cases on accounting periods and adjustments.

@@ -30,8 +30,6 @@ type Config struct {
 	Market     ports.Rates
 	Clock      ports.Clock
 	IDs        ports.IDs
-	// Committed is called after each commit that emitted events.
-	Committed func()
 }
 
 // Service holds the use cases on reports, unmatched funds and timelines.

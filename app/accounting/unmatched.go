@@ -39,9 +39,8 @@ func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by iden
 	}
 	var done transaction.Unmatched
 	var refused error
-	var work *uow.Work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work = uow.NewWork(s.Clock.Now(), s.IDs, 0)
+		work := uow.NewWork(s.Clock.Now(), s.IDs, 0)
 		done, refused = s.assignInTx(ctx, tx, work, p, by, a)
 		if err := uow.SaveResponse(ctx, tx, request, done, refused); err != nil || refused != nil {
 			return err
@@ -50,9 +49,6 @@ func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by iden
 	})
 	if err != nil {
 		return transaction.Unmatched{}, err
-	}
-	if refused == nil && work.HasEvents() {
-		s.Committed()
 	}
 	return done, refused
 }

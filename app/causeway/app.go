@@ -94,6 +94,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 	var err error
 	a.db, err = postgres.Open(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
+		Emitted: func() { a.webhooks.Wake() },
 	})
 	if err != nil {
 		return nil, err
@@ -118,20 +119,18 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	rails := newRailSelector(a.db, byEnvironment)
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
-	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Committed: a.webhooks.Wake,
-		Prices: quotePrices})
+	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
-		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, MaxDelay: maxBatchDelay})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator,
-		Committed: a.webhooks.Wake})
+	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
-	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Committed: a.webhooks.Wake})
+	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
 
 // approvals implements ports.Approvals with the webhooks of platforms.

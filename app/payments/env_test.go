@@ -64,7 +64,7 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals) *payments.Service {
 	return payments.New(payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Prices: prices.New(store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
-		Clock: e.Clock, IDs: e.IDs, Log: e.Log, Committed: e.Committed.Notify})
+		Clock: e.Clock, IDs: e.IDs, Log: e.Log})
 }
 
 // fakeApprovals is the webhook endpoint of the platform.

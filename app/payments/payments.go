@@ -38,8 +38,6 @@ type Config struct {
 	Clock     ports.Clock
 	IDs       ports.IDs
 	Log       *logrus.Entry
-	// Committed is called after each commit that may have emitted events.
-	Committed func()
 	// MaxDelay is how long a busy batcher waits for further commands.
 	MaxDelay time.Duration
 }

@@ -103,9 +103,6 @@ func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand
 		}
 		return made.write(ctx, tx)
 	})
-	if err == nil {
-		s.Committed()
-	}
 	return results, err
 }
 

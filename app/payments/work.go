@@ -14,14 +14,9 @@ type work struct{ *uow.Work }
 
 func (s *Service) newWork() work { return work{uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease())} }
 
-// afterCommit wakes the sender of events, and hands the new jobs to the workers of this process,
-// which then need not read them from the database.
-func (s *Service) afterCommit(w work) {
-	if w.HasEvents() {
-		s.Committed()
-	}
-	s.Submit(w.LocalJobs())
-}
+// afterCommit hands the new jobs to the workers of this process, which then need not read them
+// from the database.
+func (s *Service) afterCommit(w work) { s.Submit(w.LocalJobs()) }
 
 // settle locks transactions, decides about each, and finishes the jobs in the same unit of work.
 func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, decide func(work, transaction.Transaction) error) error {

@@ -15,14 +15,12 @@ type env struct {
 	// created is the platform, and admin the holder of its first token.
 	created platforms.Created
 	admin   platform.Principal
-	// committedCalls counts the calls of Config.Committed.
-	committedCalls int
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t)}
-	e.platforms = platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Committed: func() { e.committedCalls++ }})
+	e.platforms = platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 	created, err := e.platforms.Create(t.Context(), platforms.CreateRequest{Name: "Acme", Environment: platform.Sandbox})
 	if err != nil {
 		t.Fatal(err)

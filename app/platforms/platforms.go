@@ -24,8 +24,6 @@ type Config struct {
 	// Rails provide the funding instructions of accounts. An account of an environment
 	// without rails has none.
 	Rails ports.RailsByEnvironment
-	// Committed is called after each commit that emitted events; it may be nil.
-	Committed func()
 	// Prices are read again after a change of a platform's limits; nil if no quotes are created
 	// in this process.
 	Prices *prices.Prices
@@ -94,12 +92,12 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 		return platform.Platform{}, err
 	}
 	var after platform.Platform
-	endpointChanged := false
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		before, err := tx.LockPlatform(ctx, platformID)
 		if err != nil {
 			return err
 		}
+		var endpointChanged bool
 		if after, endpointChanged, err = before.Apply(change, now); err != nil {
 			return err
 		}
@@ -118,9 +116,6 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 	})
 	if err != nil {
 		return platform.Platform{}, err
-	}
-	if endpointChanged && s.Committed != nil {
-		s.Committed()
 	}
 	if s.Prices != nil {
 		s.Prices.Invalidate()

@@ -63,8 +63,8 @@ func TestService_UpdateSettings(t *testing.T) {
 	if got := env.QueryStrings(ownAccountsQuery, env.admin.Platform.UUID()); !slices.Contains(got, "EUR INTERNAL_FIAT") || len(got) != 5 {
 		t.Errorf("accounts %q, want EUR and the four from before", got)
 	}
-	if got := env.QueryStrings(`SELECT name FROM webhook_events`); len(got) != 0 || env.committedCalls != 0 {
-		t.Errorf("events %q and %d calls of Committed", got, env.committedCalls)
+	if got := env.QueryStrings(`SELECT name FROM webhook_events`); len(got) != 0 {
+		t.Errorf("events %q", got)
 	}
 }
 
@@ -85,8 +85,8 @@ func TestService_NewEndpointEmitsTestEvent(t *testing.T) {
 		tests    int
 	}{{"https://a.example.com", 1}, {"https://a.example.com", 1}, {"https://b.example.com", 2}, {"", 2}, {"https://b.example.com", 3}} {
 		set(step.endpoint)
-		if got := env.QueryStrings(`SELECT name FROM webhook_events WHERE platform_id = $1`, env.admin.Platform.UUID()); len(got) != step.tests || env.committedCalls != step.tests {
-			t.Fatalf("after %q: events %q and %d calls, want %d", step.endpoint, got, env.committedCalls, step.tests)
+		if got := env.QueryStrings(`SELECT name FROM webhook_events WHERE platform_id = $1`, env.admin.Platform.UUID()); len(got) != step.tests {
+			t.Fatalf("after %q: events %q, want %d", step.endpoint, got, step.tests)
 		}
 	}
 

@@ -77,7 +77,7 @@ func (e *Env) Transaction(id ident.Transaction) transaction.Transaction {
 // notification of Committed; name says in a failure what was expected.
 func (e *Env) WaitForTransaction(id ident.Transaction, name string, done func(transaction.Transaction) bool) (found transaction.Transaction) {
 	e.t.Helper()
-	e.Committed.WaitUntil(e.t, func() string {
+	e.Emitted.WaitUntil(e.t, func() string {
 		if found = e.Transaction(id); done(found) {
 			return ""
 		}

@@ -43,8 +43,8 @@ type Env struct {
 	Rail *Rail
 	// Events records the events emitted on all platforms.
 	Events *Events
-	// Committed is notified by use cases that are given Committed.Notify.
-	Committed portstest.Wakeup
+	// Emitted is notified after each commit that emitted events.
+	Emitted portstest.Wakeup
 
 	// Platform is a regulated sandbox platform.
 	Platform platform.Platform
@@ -92,10 +92,11 @@ func New(t testing.TB, opts ...Option) *Env {
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
 		t: t, URL: pgtest.New(t), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
-		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Committed: portstest.NewWakeup(),
+		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
 	}
 	var err error
-	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render})
+	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
+		Emitted: env.Emitted.Notify})
 	if err != nil {
 		t.Fatal(err)
 	}

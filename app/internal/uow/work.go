@@ -169,10 +169,6 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	return tx.Post(ctx, w.postings)
 }
 
-// HasEvents reports whether committing the work may emit events. Postings count, because they
-// may change the balance of an internal account.
-func (w *Work) HasEvents() bool { return len(w.events) > 0 || len(w.postings) > 0 }
-
 // LocalJobs returns the jobs to submit to this process's workers after the commit.
 func (w *Work) LocalJobs() []ports.Job {
 	if w.localLease == 0 {
