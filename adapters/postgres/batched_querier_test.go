@@ -14,21 +14,21 @@ import (
 
 func TestDo_QueuedWriteFailureRollsBackPostings(t *testing.T) {
 	t.Parallel()
-	// Writes that wait go to the database together with the postings: when one of them
-	// fails, nothing is posted, and what it failed by is still told from other failures.
+	// Queued writes are sent together with the postings: if one of them fails, nothing is
+	// posted, and its error is still the one of its constraint.
 	c := newEnv(t)
-	mine := newInternal(t, c.platform.ID, newCustomer(c.platform, "ana").ID, "USD")
+	account := newInternal(t, c.platform.ID, newCustomer(c.platform, "ana").ID, "USD")
 	deposit := func(key, answer string, n byte) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.SaveResponse(ctx, c.idempotentRequest(key, "request", 201), answer, nil); err != nil {
 				return err
 			}
 			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
-				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledgerAccountOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
+				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledgerAccountOf(account).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
 		})
 	}
 
-	// From the third on the accounts are known, and the postings are all that is asked.
+	// From the third deposit on the accounts are cached, and only the postings are sent.
 	first, again, other, still := deposit("key", "first", 1), deposit("key", "again", 2), deposit("other", "other", 3), deposit("key", "still", 4)
 
 	if first != nil || other != nil {
@@ -37,11 +37,11 @@ func TestDo_QueuedWriteFailureRollsBackPostings(t *testing.T) {
 	for _, err := range []error{again, still} {
 		var replay *ports.Replay
 		if !errors.As(err, &replay) || string(replay.Body) != "first" {
-			t.Errorf("repeated: %v; want the answer of the first", err)
+			t.Errorf("repeated: %v; want the first response", err)
 		}
 	}
-	balances, err := c.LedgerReader().Balances(t.Context(), []ledger.Account{ledgerAccountOf(mine)})
-	if err != nil || balances[ledgerAccountOf(mine)] != 1400 {
-		t.Errorf("the account holds %v, %v; want two deposits", balances, err)
+	balances, err := c.LedgerReader().Balances(t.Context(), []ledger.Account{ledgerAccountOf(account)})
+	if err != nil || balances[ledgerAccountOf(account)] != 1400 {
+		t.Errorf("balances %v, %v; want two deposits", balances, err)
 	}
 }

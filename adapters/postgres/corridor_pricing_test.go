@@ -20,8 +20,7 @@ import (
 
 func TestCorridorOverrides_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// What the operator wrote comes in whole, the lines for all platforms first; empty
-	// columns leave the built-in value.
+	// All overrides are read, those for all platforms first. NULL keeps the built-in value.
 	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
@@ -45,7 +44,7 @@ func TestCorridorOverrides_RoundTrip(t *testing.T) {
 		t.Errorf("read %+v, %v\nwant %+v", found, err, want)
 	}
 
-	// A fee that is no fraction is an error that names its line, not a free corridor.
+	// An invalid fee is an error that names its row, not a corridor without fees.
 	if _, err := operator.Exec(t.Context(), `UPDATE corridor_overrides SET fee_fraction = '1.5' WHERE destination = 'EUR'`); err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +55,8 @@ func TestCorridorOverrides_RoundTrip(t *testing.T) {
 
 func TestCorridorChanges_AppendOnly(t *testing.T) {
 	t.Parallel()
-	// Not even the owner of the database changes or deletes the history, or empties the
-	// table of terms behind its back; the service does not change terms at all.
+	// Even the owner of the database cannot change or delete the history or truncate the
+	// overrides. The role of the service cannot change overrides at all.
 	c := newEnv(t)
 	line := ports.CorridorKey{From: "USD", To: "BTC"}
 	set := func([]ports.CorridorOverride) (corridor.Override, error) {
@@ -89,17 +88,17 @@ func TestCorridorChanges_AppendOnly(t *testing.T) {
 		t.Errorf("the history is %+v, %v", changes, err)
 	}
 
-	// The role ends with the change: the pool is the service's again.
+	// After the change, the connections of the pool have the role of the service again.
 	var role string
 	if err := c.Pool().QueryRow(t.Context(), "SELECT current_user").Scan(&role); err != nil || role != "causeway_service" {
-		t.Errorf("the pool works as %s, %v", role, err)
+		t.Errorf("the role of the pool is %s, %v", role, err)
 	}
 }
 
 func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 	t.Parallel()
-	// Whatever statement changes the table: a line that is moved to another pair ends at
-	// the one and begins at the other, and writing the same again is no change.
+	// Any statement is recorded. A row moved to another pair is recorded as removed from one and
+	// added to the other; an update with the same values is not recorded.
 	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
@@ -141,7 +140,7 @@ func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 
 func TestChangeCorridor_ServiceRoleRefused(t *testing.T) {
 	t.Parallel()
-	// Whoever connects with a login of the service alone is told which one to use.
+	// With a login of the service only, the error says which login to use.
 	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
@@ -166,7 +165,7 @@ func TestChangeCorridor_ServiceRoleRefused(t *testing.T) {
 
 	wantCode(t, "a change", err, "42501")
 	if err == nil || !strings.Contains(err.Error(), "migrates the database") {
-		t.Errorf("no way out is told: %v", err)
+		t.Errorf("the error does not say what to do: %v", err)
 	}
 }
 
@@ -184,7 +183,7 @@ func dropRole(t *testing.T, url, login string) {
 
 func TestPlatformLimits_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// The limits of every platform come out of its settings as they went in.
+	// The limits of every platform are read as they are in its settings.
 	c := newEnv(t)
 	changed := c.platform
 	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount = 500, 900

@@ -20,7 +20,7 @@ import (
 
 func TestCustomer_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// Nothing of a customer is lost, whether everything is known or next to nothing.
+	// A customer is read as it was written, with all fields or with the required ones.
 	c := newEnv(t)
 	least := customer.Customer{
 		ID: ident.NewCustomer(generator.New, noon), Platform: c.platform.ID, PlatformCustomerID: "least", Type: customer.Individual,
@@ -51,8 +51,8 @@ func TestCustomer_RoundTrip(t *testing.T) {
 
 func TestCreateCustomer_UniqueWhileActive(t *testing.T) {
 	t.Parallel()
-	// A platform's own id and a UMA address belong to one active customer of the
-	// platform; a deleted one or another platform's does not count.
+	// A platformCustomerId and a UMA address are unique among the active customers of a platform;
+	// deleted customers and other platforms do not count.
 	c := newEnv(t)
 	gone := newCustomer(c.platform, "ana")
 	gone.DeletedAt = noon
@@ -67,7 +67,7 @@ func TestCreateCustomer_UniqueWhileActive(t *testing.T) {
 		"the same platform customer id": {sameID, fault.Conflict},
 		"the same UMA address":          {sameUMA, fault.UMAAddressExists},
 	} {
-		// The method itself says so, and so does the unit of work.
+		// The method and the unit of work return the same fault.
 		err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 			err := tx.CreateCustomer(ctx, test.customer)
 			if !fault.Is(err, test.want) {
@@ -83,7 +83,7 @@ func TestCreateCustomer_UniqueWhileActive(t *testing.T) {
 
 func TestCustomers_Filters(t *testing.T) {
 	t.Parallel()
-	// Every filter narrows the list to its customers; filters join.
+	// Every filter returns exactly its customers, and filters can be combined.
 	c := newEnv(t)
 	ana, bea, gone, firm := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea"), newCustomer(c.platform, "gone"), newCustomer(c.platform, "firm")
 	ana.Region, ana.Currencies = "US", []money.Currency{"USD", "BTC"}
@@ -120,8 +120,8 @@ func TestCustomers_Filters(t *testing.T) {
 
 func TestCustomers_PagesVisitEachOnce(t *testing.T) {
 	t.Parallel()
-	// Pages in either order visit every customer once, in the order of creation, also
-	// when more are created on the way.
+	// Pages in either order have every customer once, in order of creation, even if customers
+	// are created between the pages.
 	c := newEnv(t)
 	var all []customer.Customer
 	for i := range 1000 {

@@ -21,7 +21,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-// env is a database with two platforms that know nothing of each other.
+// env is a database with two platforms.
 type env struct {
 	*postgres.DB
 	url           string
@@ -29,7 +29,7 @@ type env struct {
 	otherPlatform platform.Platform
 }
 
-// noon is when everything in these tests happens.
+// noon is the time of the fake clock.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var generator = ids.New()
@@ -58,7 +58,7 @@ func openDB(t *testing.T, url string) *postgres.DB {
 	return db
 }
 
-// mustDo fails the test when the unit of work does.
+// mustDo runs a unit of work and fails the test on an error.
 func (c *env) mustDo(t *testing.T, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
 	if err := c.Do(t.Context(), fn); err != nil {
@@ -85,7 +85,7 @@ func newToken(t *testing.T, p platform.Platform, name string, permissions ...pla
 	return token, secret
 }
 
-// newCustomer is an approved individual with a name for everything that is unique.
+// newCustomer returns an approved individual with unique ids.
 func newCustomer(p platform.Platform, name string) customer.Customer {
 	return customer.Customer{
 		ID: ident.NewCustomer(generator.New, noon), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
@@ -93,7 +93,7 @@ func newCustomer(p platform.Platform, name string) customer.Customer {
 	}
 }
 
-// newWallet is a wallet of a customer, or of the platform when the customer is zero.
+// newWallet returns a wallet of a customer, or of the platform if customer is zero.
 func newWallet(p platform.Platform, owner ident.Customer, address string) account.External {
 	return account.External{
 		ID: ident.NewExternalAccount(generator.New, noon), Platform: p.ID, Customer: owner, Currency: money.BTC,
@@ -126,8 +126,8 @@ func (c *env) createAccounts(t *testing.T, accounts ...account.External) {
 	})
 }
 
-// readAllPages reads a whole list page by page and returns the ids in the order they came,
-// and the totals that the pages told.
+// readAllPages reads a list page by page and returns the ids in order, and the totals of the
+// pages.
 func readAllPages[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error), id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
 	t.Helper()
 	totals = map[int64]bool{}

@@ -21,8 +21,8 @@ import (
 
 func TestExternalAccount_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// Nothing of an account is lost: a customer's bank account with all there is to
-	// know of its owner, and the platform's own wallet.
+	// An account is read as it was written: a customer's bank account with its beneficiary, and
+	// the platform's own wallet.
 	c := newEnv(t)
 	owner := newCustomer(c.platform, "owner")
 	c.createCustomers(t, owner)
@@ -50,8 +50,8 @@ func TestExternalAccount_RoundTrip(t *testing.T) {
 
 func TestCreateExternalAccount_DuplicateConflicts(t *testing.T) {
 	t.Parallel()
-	// The same account a second time is a conflict for its owner, until it is
-	// deleted; other owners may have it too.
+	// The same account twice for one owner is a conflict until it is deleted; other owners may
+	// register it too.
 	c := newEnv(t)
 	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
@@ -92,8 +92,8 @@ func TestCreateExternalAccount_DuplicateConflicts(t *testing.T) {
 
 func TestCreateExternalAccount_NewDefaultReplacesOld(t *testing.T) {
 	t.Parallel()
-	// Of a customer's accounts at most one is the default for UMA deposits: the last
-	// that was registered as such. Other customers' stay what they are.
+	// A customer has at most one default account for UMA deposits: the last one registered as
+	// such. Accounts of other customers do not change.
 	c := newEnv(t)
 	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
@@ -118,8 +118,8 @@ func TestCreateExternalAccount_NewDefaultReplacesOld(t *testing.T) {
 
 func TestExternalAccounts_List(t *testing.T) {
 	t.Parallel()
-	// Lists tell customers' accounts from the platform's, leave deleted ones out, and
-	// page through a thousand.
+	// Lists separate customers' accounts from the platform's, exclude deleted ones, and page
+	// through a thousand.
 	c := newEnv(t)
 	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
@@ -175,8 +175,7 @@ func TestExternalAccounts_List(t *testing.T) {
 
 func TestCreateExternalAccount_ConcurrentDefaultsLeaveOne(t *testing.T) {
 	t.Parallel()
-	// Defaults that are registered at the same moment all succeed, and the customer has
-	// one in the end.
+	// Concurrent registrations of defaults all succeed, and the customer has one at the end.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)

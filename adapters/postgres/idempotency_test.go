@@ -14,7 +14,7 @@ import (
 	"causeway/ports"
 )
 
-// idempotentRequest is a claim of the platform here; its answer is the given status, with the
+// idempotentRequest returns a request of the platform; its response has the given status and the
 // result as its body.
 func (c *env) idempotentRequest(key, request string, status int) *ports.IdempotentRequest {
 	return &ports.IdempotentRequest{
@@ -28,8 +28,8 @@ func (c *env) idempotentRequest(key, request string, status int) *ports.Idempote
 	}
 }
 
-// createWithRequests is a use case that makes a customer and remembers its answers: one unit of
-// work for all claims.
+// createWithRequests is a use case that creates a customer and stores its responses, in one unit
+// of work for all requests.
 func (c *env) createWithRequests(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.IdempotentRequest) error {
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateCustomer(ctx, newCustomer(c.platform, name)); err != nil {
@@ -55,8 +55,8 @@ func (c *env) countCustomers(t *testing.T) int {
 
 func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	t.Parallel()
-	// An answer is kept exactly when the change is: with the bytes that were rendered,
-	// private to the platform and token, and never one that says we failed.
+	// A response is stored if and only if the unit of work commits, byte for byte, for its
+	// platform and token, and never with a server error.
 	c := newEnv(t)
 	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404), c.idempotentRequest("3", "third", 500)
 	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken); err != nil {
@@ -77,17 +77,17 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 
 	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), ofAnotherToken, undone.IdempotencyKey(), first.IdempotencyKey()})
 
-	made := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
+	created := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
 	missing := &ports.StoredResponse{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
-	if want := []*ports.StoredResponse{nil, missing, nil, made, nil, nil, made}; err != nil || !reflect.DeepEqual(found, want) {
-		t.Errorf("recalled %+v, %v\nwant %+v", found, err, want)
+	if want := []*ports.StoredResponse{nil, missing, nil, created, nil, nil, created}; err != nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("stored %+v, %v\nwant %+v", found, err, want)
 	}
 }
 
 func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 	t.Parallel()
-	// When another process stored an answer under the key, the unit of work changes
-	// nothing and ends in that answer; for another request under the same key it says so.
+	// If another process stored a response with the key, the unit of work changes nothing and
+	// returns that response; for a different request with the key it returns a fault.
 	c := newEnv(t)
 	if err := c.createWithRequests(t.Context(), c.DB, "ana", "first", c.idempotentRequest("key", "request", 201)); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 	err := c.createWithRequests(t.Context(), c.DB, "bea", "second", c.idempotentRequest("key", "request", 201))
 	var replay *ports.Replay
 	if !errors.As(err, &replay) || replay.Status != 201 || string(replay.Body) != "first" {
-		t.Errorf("the same request again: %v, want the first answer", err)
+		t.Errorf("the same request again: %v, want the first response", err)
 	}
 	if err := c.createWithRequests(t.Context(), c.DB, "cleo", "third", c.idempotentRequest("key", "another request", 201)); !fault.Is(err, fault.IdempotencyKeyReused) {
 		t.Errorf("another request under the key: %v, want IDEMPOTENCY_KEY_REUSED", err)
@@ -108,8 +108,8 @@ func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 
 func TestSaveResponse_RepeatFailsWholeBatch(t *testing.T) {
 	t.Parallel()
-	// A group with a repeated request in it fails as a whole, with nothing of it
-	// written and no answer for anybody: it is run again one by one.
+	// A batch with a repeated request fails completely and writes nothing. Its error is no
+	// response: the requests are run one by one.
 	c := newEnv(t)
 	if err := c.createWithRequests(t.Context(), c.DB, "ana", "first", c.idempotentRequest("key", "request", 201)); err != nil {
 		t.Fatal(err)
@@ -119,18 +119,18 @@ func TestSaveResponse_RepeatFailsWholeBatch(t *testing.T) {
 
 	var replay *ports.Replay
 	if err == nil || errors.As(err, &replay) || fault.Is(err, fault.IdempotencyKeyReused) {
-		t.Errorf("the group: %v, want an error that is nobody's answer", err)
+		t.Errorf("the batch: %v, want an error that is no response", err)
 	}
 	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.idempotentRequest("new", "", 0).IdempotencyKey()})
 	if n := c.countCustomers(t); err != nil || n != 1 || found[0] != nil {
-		t.Errorf("%d customers and the answer %v, %v; want nothing of the group", n, found[0], err)
+		t.Errorf("%d customers and the response %v, %v; want nothing of the batch", n, found[0], err)
 	}
 }
 
 func TestSaveResponse_ConcurrentSameKeyChangesOnce(t *testing.T) {
 	t.Parallel()
-	// Two processes get the same request at the same moment, many times over: each
-	// time one of them makes the change and the other finds its answer.
+	// Two processes get the same request at the same time, in many rounds: in each, one of them
+	// makes the change and the other returns its response.
 	c := newEnv(t)
 	processes := []*postgres.DB{c.DB, openDB(t, c.url)}
 	for round := range 20 {
@@ -156,7 +156,7 @@ func TestSaveResponse_ConcurrentSameKeyChangesOnce(t *testing.T) {
 			}
 		}
 		if changed != 1 || replayed != 1 {
-			t.Errorf("round %d: changed by %d and answered to %d", round, changed, replayed)
+			t.Errorf("round %d: changed by %d and replayed to %d", round, changed, replayed)
 		}
 	}
 	if n := c.countCustomers(t); n != 20 {
@@ -166,8 +166,8 @@ func TestSaveResponse_ConcurrentSameKeyChangesOnce(t *testing.T) {
 
 func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
 	t.Parallel()
-	// The first answer stays; an empty one is an answer too; after their time they go,
-	// a bounded number at once, and the younger ones stay.
+	// The first response is kept, even an empty one. Old responses are deleted, a limited number
+	// at a time, and newer ones are kept.
 	c := newEnv(t)
 	store := func(key string, status int, body []byte) {
 		t.Helper()
@@ -193,7 +193,7 @@ func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
 		return bodies
 	}
 	if got, want := recall(), []string{"none", "", "c"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("recalled %q, want %q", got, want)
+		t.Errorf("stored %q, want %q", got, want)
 	}
 
 	for _, step := range []struct {
@@ -209,15 +209,15 @@ func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
 	} {
 		n, err := c.DeleteStoredResponses(t.Context(), step.before, step.limit)
 		if left := len(recall()); err != nil || n != step.want || left != step.left {
-			t.Errorf("forget %d: %d forgotten, %d left, %v; want %d and %d", step.limit, n, left, err, step.want, step.left)
+			t.Errorf("limit %d: %d deleted, %d left, %v; want %d and %d", step.limit, n, left, err, step.want, step.left)
 		}
 	}
 }
 
 func TestSaveResponse_BatchIsOneStatement(t *testing.T) {
 	t.Parallel()
-	// Answers remembered one after the other, and with other writes between them, are
-	// all kept with what belongs to each.
+	// Responses saved one after another, with other writes between them, are all stored with
+	// their own content.
 	c := newEnv(t)
 	var keys []ports.IdempotencyKey
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
@@ -245,7 +245,7 @@ func TestSaveResponse_BatchIsOneStatement(t *testing.T) {
 	for i, stored := range found {
 		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(numberedName("request", i))), Status: 200 + i, Body: []byte(numberedName("body", i))}
 		if !reflect.DeepEqual(stored, want) {
-			t.Errorf("answer %d: %+v, want %+v", i, stored, want)
+			t.Errorf("response %d: %+v, want %+v", i, stored, want)
 		}
 	}
 }

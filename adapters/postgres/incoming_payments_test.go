@@ -14,8 +14,8 @@ import (
 
 func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 	t.Parallel()
-	// Each key gets its own answer: the account with how it is paid into, its owner also
-	// when deleted, and the payer unless deleted; nothing of another platform.
+	// Each key returns the account with its instructions, its owner even if deleted, and the
+	// payer unless deleted; nothing of another platform.
 	c := newEnv(t)
 	ana, gone := newCustomer(c.platform, "ana"), newCustomer(c.platform, "gone")
 	gone.DeletedAt = noon.Add(time.Hour)
@@ -68,26 +68,25 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 
 func TestDeleteLookups_DeletesOnlyOld(t *testing.T) {
 	t.Parallel()
-	// Those made before the moment are gone, and no others; a second time there is nothing
-	// to do.
+	// Lookups created before the time are deleted, and no others; a second call deletes nothing.
 	c := newEnv(t)
-	made := func(at time.Time) ident.Lookup {
+	createLookup := func(at time.Time) ident.Lookup {
 		l := lookup.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
 		return l.ID
 	}
-	old, fresh := made(noon.Add(-time.Millisecond)), made(noon)
+	old, fresh := createLookup(noon.Add(-time.Millisecond)), createLookup(noon)
 
 	for _, want := range []int64{1, 0} {
 		if n, err := c.DeleteLookups(t.Context(), noon); err != nil || n != want {
-			t.Errorf("%d forgotten, %v; want %d", n, err, want)
+			t.Errorf("%d deleted, %v; want %d", n, err, want)
 		}
 	}
 	if _, err := c.Lookup(t.Context(), c.platform.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("the old one: %v", err)
 	}
-	if kept, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || kept.ReceiverUMA != "$bo@uma.test" {
-		t.Errorf("the fresh one: %+v, %v", kept, err)
+	if found, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || found.ReceiverUMA != "$bo@uma.test" {
+		t.Errorf("the new one: %+v, %v", found, err)
 	}
 }

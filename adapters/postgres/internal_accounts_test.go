@@ -32,9 +32,9 @@ func ledgerAccountOf(a account.Internal) ledger.Account {
 
 func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 	t.Parallel()
-	// An account that the same unit of work opens is there, with nothing in it; what is
-	// posted is its balance for the next unit; and one that nobody opened belongs to
-	// nobody, whatever it holds.
+	// An account opened in the same unit of work is locked with a zero balance. Its postings are
+	// its balance in the next unit. A ledger account without an internal account has no owner,
+	// whatever its balance.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
@@ -44,12 +44,12 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: quote.AccountPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
 	}
 	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
-		held, err := tx.LockBalances(ctx, []ledger.Account{ledgerAccountOf(opened), ledgerAccountOf(closed)})
-		if mine := held[ledgerAccountOf(opened)]; mine.ID != opened.ID || mine.Balance != dollars {
-			t.Errorf("%s: the open account is held as %+v; want %d in it", when, mine, dollars)
+		locked, err := tx.LockBalances(ctx, []ledger.Account{ledgerAccountOf(opened), ledgerAccountOf(closed)})
+		if account := locked[ledgerAccountOf(opened)]; account.ID != opened.ID || account.Balance != dollars {
+			t.Errorf("%s: the open account is %+v; want balance %d", when, account, dollars)
 		}
-		if nobodys := held[ledgerAccountOf(closed)]; !nobodys.ID.IsZero() || nobodys.Balance != euros {
-			t.Errorf("%s: the other is held as %+v; want %d in it, and no owner", when, nobodys, euros)
+		if account := locked[ledgerAccountOf(closed)]; !account.ID.IsZero() || account.Balance != euros {
+			t.Errorf("%s: the other is %+v; want balance %d and no owner", when, account, euros)
 		}
 		return err
 	}
@@ -69,8 +69,8 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 
 func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 	t.Parallel()
-	// There is one account per owner and currency: opening it again, in the same unit
-	// of work or later, changes nothing.
+	// Each owner has one account in a currency: opening it again, in the same unit of work or
+	// later, changes nothing.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
@@ -112,7 +112,7 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 
 func TestInternalAccount_VisibleBeforeCommit(t *testing.T) {
 	t.Parallel()
-	// What was opened in a unit of work is found in it, before anything is committed.
+	// An account opened in a unit of work is found in it, before the commit.
 	c := newEnv(t)
 	own := newInternal(t, c.platform.ID, ident.Customer{}, "EUR")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
@@ -129,9 +129,8 @@ func TestInternalAccount_VisibleBeforeCommit(t *testing.T) {
 
 func TestInternalAccounts_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// By id and by reference, one or many, from inside a unit of work or from outside:
-	// it is the same account, and nobody else's. Only by reference the instructions
-	// stay behind.
+	// By id or by reference, one or many, inside a unit of work or outside, the same account is
+	// read, for its platform only. By reference it is read without instructions.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
@@ -141,28 +140,28 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 	all := []account.Internal{dollars, wallet, foreign}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
 
-	var inBooks []ledger.Account
+	var inLedger []ledger.Account
 	var references []ports.ReferenceKey
 	for _, a := range all {
-		inBooks = append(inBooks, ledgerAccountOf(a), ledgerAccountOf(newInternal(t, a.Platform, ana.ID, "BTC")))
+		inLedger = append(inLedger, ledgerAccountOf(a), ledgerAccountOf(newInternal(t, a.Platform, ana.ID, "BTC")))
 		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}, ports.ReferenceKey{Platform: a.Platform})
 		read, err := c.InternalAccount(t.Context(), a.Platform, a.ID)
 		if err != nil || !reflect.DeepEqual(read, a) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, a)
 		}
 	}
-	var held map[ledger.Account]account.WithBalance
+	var locked map[ledger.Account]account.WithBalance
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
-		held, err = tx.LockBalances(ctx, inBooks)
+		locked, err = tx.LockBalances(ctx, inLedger)
 		return err
 	})
 	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.otherPlatform.ID, Reference: dollars.Reference}))
-	if err != nil || len(held) != len(inBooks) || len(byReference) != len(all) {
-		t.Fatalf("%d held, %d by reference, %v; want %d and %d", len(held), len(byReference), err, len(inBooks), len(all))
+	if err != nil || len(locked) != len(inLedger) || len(byReference) != len(all) {
+		t.Fatalf("%d locked, %d by reference, %v; want %d and %d", len(locked), len(byReference), err, len(inLedger), len(all))
 	}
 	for _, a := range all {
-		if read := held[ledgerAccountOf(a)]; !reflect.DeepEqual(read, account.WithBalance{Internal: a}) {
-			t.Errorf("held %+v\nwant %+v", read, a)
+		if read := locked[ledgerAccountOf(a)]; !reflect.DeepEqual(read, account.WithBalance{Internal: a}) {
+			t.Errorf("locked %+v\nwant %+v", read, a)
 		}
 		plain := a
 		plain.Instructions = nil
@@ -177,8 +176,8 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 
 func TestInternalAccounts_List(t *testing.T) {
 	t.Parallel()
-	// A list is of all customers or of one, or of the platform; narrowed by currency and
-	// type; and in parts, the newest first.
+	// A list is of all customers, of one, or of the platform, filtered by currency and type, in
+	// pages, newest first.
 	c := newEnv(t)
 	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
@@ -205,7 +204,7 @@ func TestInternalAccounts_List(t *testing.T) {
 		for more := true; more; {
 			page, err := c.InternalAccounts(t.Context(), c.platform.ID, test.filter)
 			if err != nil || page.Total != int64(len(test.want)) {
-				t.Fatalf("%s: %d in all, %v; want %d", name, page.Total, err, len(test.want))
+				t.Fatalf("%s: total %d, %v; want %d", name, page.Total, err, len(test.want))
 			}
 			got, more = append(got, page.Items...), page.More
 			if more {
@@ -220,7 +219,7 @@ func TestInternalAccounts_List(t *testing.T) {
 
 func TestAddFundingInstructions_OnlyOnce(t *testing.T) {
 	t.Parallel()
-	// An account that was opened without a rail gets its ways to pay in, and keeps them.
+	// An account opened without instructions gets them later, and keeps them.
 	c := newEnv(t)
 	own := newInternal(t, c.platform.ID, ident.Customer{}, "USD")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {

@@ -12,8 +12,8 @@ import (
 
 func TestDB_PlatformIsolation(t *testing.T) {
 	t.Parallel()
-	// Asked by one platform for what belongs to another, every method answers as it
-	// does for an id that never was, and changes nothing.
+	// For the resources of another platform, every method returns the same as for an unknown id,
+	// and changes nothing.
 	c := newEnv(t)
 	token, _ := newToken(t, c.platform, "token", platform.Manage)
 	ana := newCustomer(c.platform, "ana")
@@ -41,11 +41,11 @@ func TestDB_PlatformIsolation(t *testing.T) {
 	} {
 		foreign, unknown := test.ask(there), test.ask(none)
 		if !fault.Is(foreign, test.want) || unknown == nil || foreign.Error() != unknown.Error() {
-			t.Errorf("%s: %v\nfor nobody: %v", name, foreign, unknown)
+			t.Errorf("%s: %v\nfor an unknown id: %v", name, foreign, unknown)
 		}
 	}
 
-	// Their lists are empty, however they are narrowed.
+	// Lists of the other platform are empty, with any filter.
 	ten := ports.Paging{Limit: 10}
 	for name, total := range map[string]func() (int64, error){
 		"Tokens": func() (int64, error) {
@@ -82,15 +82,15 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		}
 	}
 
-	// A customer cannot be given an account by another platform.
+	// Another platform cannot create an account for a customer.
 	err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateExternalAccount(ctx, newWallet(c.otherPlatform, ana.ID, "spark1theirs"))
 	})
 	if err == nil {
-		t.Error("another platform gave a customer an account")
+		t.Error("another platform created an account for a customer")
 	}
 
-	// Here everything is still there.
+	// The resources still exist for their own platform.
 	if _, err := c.Token(t.Context(), c.platform.ID, token.ID); err != nil {
 		t.Error(err)
 	}

@@ -14,8 +14,7 @@ import (
 
 func TestPlatform_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// Every setting of a platform survives the way to the database and back, at its
-	// creation and after a change.
+	// Every setting of a platform is read as it was written, after creation and after a change.
 	c := newEnv(t)
 	written := newPlatform(t, "Whole & half, 'quoted' \"Ltd\" ?")
 	written.Regulated, written.UMASubdomain = true, "sub"
@@ -50,8 +49,8 @@ func TestPlatform_RoundTrip(t *testing.T) {
 
 func TestLockPlatform_SerializesUpdates(t *testing.T) {
 	t.Parallel()
-	// Whoever locks a platform keeps others from locking it until the commit, so a
-	// hundred changes made on what was read all count.
+	// The lock of a platform lasts until the commit, so no change is lost if many units of work
+	// change what they have read.
 	c := newEnv(t)
 	const writers, changes = 4, 25
 	done := make(chan error, writers)

@@ -11,8 +11,8 @@ import (
 
 func TestSaveReceipts_DuplicateInBatchIsNewOnce(t *testing.T) {
 	t.Parallel()
-	// A partner tells of one payment several times at once: it is taken in once,
-	// also when all of them are decided together, and never again afterwards.
+	// A payment that a partner reports several times is new once, in one batch, in concurrent
+	// units of work and later.
 	c := newEnv(t)
 	receipt := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "p1", noon), PartnerID: "p1", Platform: c.platform.ID,
 		PartnerAccount: "rails/RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
@@ -24,7 +24,7 @@ func TestSaveReceipts_DuplicateInBatchIsNewOnce(t *testing.T) {
 			taken, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt, receipt, other, receipt})
 			for i := range taken {
 				if taken[i].IsNew != want[i] {
-					t.Errorf("round %d, receipt %d: fresh %v, want %v", round, i, taken[i].IsNew, want[i])
+					t.Errorf("round %d, receipt %d: new %v, want %v", round, i, taken[i].IsNew, want[i])
 				}
 			}
 			return err

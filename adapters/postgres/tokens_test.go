@@ -16,8 +16,8 @@ import (
 
 func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 	t.Parallel()
-	// Tokens of any platforms are found together, with the environment of each, and
-	// what is unknown is left out.
+	// Tokens of several platforms are found in one call, with the environment of each; unknown
+	// client ids are missing from the result.
 	c := newEnv(t)
 	ours, _ := newToken(t, c.platform, "ours", platform.Permissions...)
 	theirs, _ := newToken(t, c.otherPlatform, "theirs", platform.View)
@@ -38,7 +38,7 @@ func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 		t.Errorf("found %+v, %v\nwant %+v", found, err, want)
 	}
 
-	// A deleted one is gone at the next look.
+	// A deleted token is not found any more.
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
 	if found, err = c.TokensByClientID(t.Context(), []string{ours.ClientID}); err != nil || len(found) != 0 {
 		t.Errorf("after its deletion: %+v, %v", found, err)
@@ -51,7 +51,7 @@ func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 
 func TestTokens_Filters(t *testing.T) {
 	t.Parallel()
-	// Filters narrow the list and its total; both ends of a span count.
+	// Filters apply to the list and its total; both bounds of an interval are tested.
 	c := newEnv(t)
 	var tokens []platform.Token
 	for i, name := range []string{"web", "batch", "web"} {
@@ -93,8 +93,8 @@ func TestTokens_Filters(t *testing.T) {
 
 func TestLockTokens_SerializesDeletes(t *testing.T) {
 	t.Parallel()
-	// Two who each delete a token that the other counts on: the lock lets the second
-	// see what the first left.
+	// Of two units of work that each delete a token which the other needs, the second sees the
+	// deletion by the first.
 	c := newEnv(t)
 	first, _ := newToken(t, c.platform, "first", platform.Manage)
 	second, _ := newToken(t, c.platform, "second", platform.Manage)
@@ -127,7 +127,7 @@ func TestLockTokens_SerializesDeletes(t *testing.T) {
 		t.Errorf("%d tokens are left, %v", len(left.Items), err)
 	}
 	if refused := fault.Is(errs[0], fault.Conflict) || fault.Is(errs[1], fault.Conflict); !refused || (errs[0] != nil && errs[1] != nil) {
-		t.Errorf("the two were answered %v and %v; want one of them a conflict", errs[0], errs[1])
+		t.Errorf("got %v and %v; want one conflict", errs[0], errs[1])
 	}
 }
 
@@ -135,7 +135,7 @@ func tokenID(t platform.Token) uuid.UUID { return t.ID.UUID() }
 
 func TestTokens_FullPageIsLast(t *testing.T) {
 	t.Parallel()
-	// A page as long as the list is the last one.
+	// A page with as many items as the list has no next page.
 	c := newEnv(t)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for i := range 4 {

@@ -14,7 +14,7 @@ import (
 
 var rateOne, _ = money.ParseRate("1")
 
-// newIncoming is a payment from a person elsewhere that waits for approval.
+// newIncoming returns an incoming UMA payment that waits for approval.
 func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, from string) transaction.Transaction {
 	amount := money.Amount{Minor: 12_50, Currency: "USD"}
 	t := transaction.Transaction{
@@ -34,38 +34,38 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 
 func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	t.Parallel()
-	// A transaction that no quote has is read back as it was written, written once
-	// however often, and its approval follows it through its changes.
+	// A transaction without a quote is read as it was written, is created once, and keeps its
+	// approval through updates.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	made := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
+	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
 	for range 2 {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-			return tx.CreateTransactions(ctx, []transaction.Transaction{made})
+			return tx.CreateTransactions(ctx, []transaction.Transaction{payment})
 		})
 	}
 
-	read, err := c.Transaction(t.Context(), c.platform.ID, made.ID)
-	if err != nil || !reflect.DeepEqual(read, made) {
-		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
+	read, err := c.Transaction(t.Context(), c.platform.ID, payment.ID)
+	if err != nil || !reflect.DeepEqual(read, payment) {
+		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, payment)
 	}
 
-	approval := *made.Approval
+	approval := *payment.Approval
 	approval.Deadline, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
-	made.Approval, made.UpdatedAt = &approval, noon.Add(time.Second)
+	payment.Approval, payment.UpdatedAt = &approval, noon.Add(time.Second)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.UpdateTransactions(ctx, []transaction.Transaction{made})
+		return tx.UpdateTransactions(ctx, []transaction.Transaction{payment})
 	})
-	if read, err = c.Transaction(t.Context(), c.platform.ID, made.ID); err != nil || !reflect.DeepEqual(read, made) {
-		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
+	if read, err = c.Transaction(t.Context(), c.platform.ID, payment.ID); err != nil || !reflect.DeepEqual(read, payment) {
+		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, payment)
 	}
 }
 
 func TestTransactions_ByUMAAddressAndReference(t *testing.T) {
 	t.Parallel()
-	// A UMA address finds what came from it or went to it, in any case of letters, and a
-	// reference finds a transaction that has it without a quote.
+	// A UMA address, in any letter case, finds the transactions from and to it, and a reference
+	// finds a transaction without a quote.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
@@ -108,26 +108,26 @@ func TestTransactions_ByUMAAddressAndReference(t *testing.T) {
 
 func TestCollections_IncludeSourceAccount(t *testing.T) {
 	t.Parallel()
-	// A transaction that is paid from an external account is read with it, also after
-	// the account was deleted; one that does not exist is left out.
+	// A transaction paid from an external account is read with the account, even after the
+	// account was deleted; unknown transactions are left out.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	payer := newWallet(c.platform, ana.ID, "spark1")
 	c.createAccounts(t, payer)
-	made := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
-	made.Source.ExternalAccount = payer.ID
+	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
+	payment.Source.ExternalAccount = payer.ID
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreateTransactions(ctx, []transaction.Transaction{made}); err != nil {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{payment}); err != nil {
 			return err
 		}
 		return tx.DeleteExternalAccount(ctx, c.platform.ID, payer.ID, noon)
 	})
 
-	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: made.ID}, {Platform: c.otherPlatform.ID, ID: made.ID}})
+	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: payment.ID}, {Platform: c.otherPlatform.ID, ID: payment.ID}})
 
 	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
-		found[0].Transaction.ID != made.ID {
+		found[0].Transaction.ID != payment.ID {
 		t.Fatalf("%+v, %v", found, err)
 	}
 }
