@@ -127,7 +127,7 @@ func (b *bai2Parser) parseLogicalRecord() error {
 	for _, c := range []*controlTotals{&b.accountControl, &b.groupControl, &b.fileControl} {
 		c.records += b.recordLines
 	}
-	at := func(i int) string {
+	field := func(i int) string {
 		if i < len(fields) {
 			return strings.TrimSpace(fields[i])
 		}
@@ -135,42 +135,42 @@ func (b *bai2Parser) parseLogicalRecord() error {
 	}
 	switch code {
 	case "01":
-		return b.beginFile(at)
+		return b.beginFile(field)
 	case "02":
-		return b.beginGroup(at)
+		return b.beginGroup(field)
 	case "03":
-		return b.beginAccount(fields, at)
+		return b.beginAccount(fields, field)
 	case "16":
-		return b.parseTransactionDetail(fields, at)
+		return b.parseTransactionDetail(fields, field)
 	case "49":
-		return b.endAccount(at)
+		return b.endAccount(field)
 	case "98":
-		return b.endGroup(at)
+		return b.endGroup(field)
 	case "99":
-		return b.endFile(at)
+		return b.endFile(field)
 	}
 	return recordErrorf("%.10q is not a record type", code)
 }
 
-func (b *bai2Parser) beginFile(at func(int) string) (err error) {
+func (b *bai2Parser) beginFile(field func(int) string) (err error) {
 	b.started = true
-	if at(8) != "2" {
-		return recordErrorf("the version is %.10q, not 2", at(8))
+	if field(8) != "2" {
+		return recordErrorf("the version is %.10q, not 2", field(8))
 	}
-	b.day, err = parseBAI2Date(at(3))
+	b.day, err = parseBAI2Date(field(3))
 	b.Created = b.day.Start()
-	if id := at(5); id != "" {
-		b.Statements = append(b.Statements, cleanText(at(3)+"-"+id, reconcile.MaxReference))
+	if id := field(5); id != "" {
+		b.Statements = append(b.Statements, cleanText(field(3)+"-"+id, reconcile.MaxReference))
 	}
 	return err
 }
 
-func (b *bai2Parser) beginGroup(at func(int) string) (err error) {
+func (b *bai2Parser) beginGroup(field func(int) string) (err error) {
 	if b.inGroup {
 		return recordErrorf("a group within a group")
 	}
-	b.inGroup, b.groupCurrency = true, at(6)
-	if b.day, err = parseBAI2Date(at(4)); err != nil {
+	b.inGroup, b.groupCurrency = true, field(6)
+	if b.day, err = parseBAI2Date(field(4)); err != nil {
 		return err
 	}
 	if b.From == reconcile.NoDay || b.day < b.From {
@@ -181,17 +181,17 @@ func (b *bai2Parser) beginGroup(at func(int) string) (err error) {
 }
 
 // beginAccount parses an account with its balances, each with type, amount, count and funds type.
-func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
+func (b *bai2Parser) beginAccount(fields []string, field func(int) string) error {
 	if !b.inGroup || b.inAccount {
 		return recordErrorf("an account outside of a group or inside another account")
 	}
 	b.inAccount, b.opening, b.closing, b.sum = true, nil, nil, 0
-	number := cleanText(at(1), reconcile.MaxReference)
+	number := cleanText(field(1), reconcile.MaxReference)
 	if b.PartnerAccount != "" && b.PartnerAccount != number {
 		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", b.PartnerAccount, number)
 	}
 	b.PartnerAccount = number
-	if b.accountCurrency = at(2); b.accountCurrency == "" {
+	if b.accountCurrency = field(2); b.accountCurrency == "" {
 		b.accountCurrency = b.groupCurrency
 	}
 	if b.accountCurrency == "" {
@@ -201,7 +201,7 @@ func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 		return currencyMismatch("the statement", b.accountCurrency, b.currency)
 	}
 	for i := 3; i < len(fields); {
-		kind, written := at(i), at(i+1)
+		kind, written := field(i), field(i+1)
 		if written != "" {
 			amount, err := strconv.ParseInt(written, 10, 64)
 			if err != nil || amount > money.MaxMinor || amount < -money.MaxMinor {
@@ -217,7 +217,7 @@ func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 				b.closing = &amount
 			}
 		}
-		next, _, err := b.parseFundsType(i+3, at)
+		next, _, err := b.parseFundsType(i+3, field)
 		if err != nil {
 			return err
 		}
@@ -228,28 +228,28 @@ func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 
 // parseTransactionDetail parses a movement: type, amount, funds type, bank and customer reference,
 // and text.
-func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string) error {
+func (b *bai2Parser) parseTransactionDetail(fields []string, field func(int) string) error {
 	if !b.inAccount {
 		return recordErrorf("a movement outside of an account")
 	}
-	kind, err := strconv.Atoi(at(1))
-	if err != nil || len(at(1)) != 3 {
-		return recordErrorf("%.10q is not a movement type", at(1))
+	kind, err := strconv.Atoi(field(1))
+	if err != nil || len(field(1)) != 3 {
+		return recordErrorf("%.10q is not a movement type", field(1))
 	}
 	var amount int64
-	if at(2) != "" {
-		if amount, err = strconv.ParseInt(at(2), 10, 64); err != nil || amount < 0 || amount > money.MaxMinor {
-			return recordErrorf("%.40q is not an amount", at(2))
+	if field(2) != "" {
+		if amount, err = strconv.ParseInt(field(2), 10, 64); err != nil || amount < 0 || amount > money.MaxMinor {
+			return recordErrorf("%.40q is not an amount", field(2))
 		}
 	}
 	if err := b.accountControl.add(amount); err != nil {
 		return err
 	}
-	next, value, err := b.parseFundsType(3, at)
+	next, value, err := b.parseFundsType(3, field)
 	if err != nil {
 		return err
 	}
-	l := reconcile.Line{Booked: b.day, Value: value, ServicerReference: at(next), Amount: amount}
+	l := reconcile.Line{Booked: b.day, Value: value, ServicerReference: field(next), Amount: amount}
 	if value == reconcile.NoDay {
 		l.Value = b.day
 	}
@@ -265,7 +265,7 @@ func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string
 	case 255, 257, 258, 555, 557, 558: // returned and reversed items
 		l.Returned = true
 	}
-	addReference(&l, at(next+1))
+	addReference(&l, field(next+1))
 	if next+2 < len(fields) {
 		l.Description = strings.Join(fields[next+2:], ",")
 	}
@@ -276,21 +276,21 @@ func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string
 }
 
 // parseFundsType skips the funds type and returns its value date if it has one.
-func (b *bai2Parser) parseFundsType(i int, at func(int) string) (next int, value reconcile.Day, err error) {
-	switch kind := at(i); kind {
+func (b *bai2Parser) parseFundsType(i int, field func(int) string) (next int, value reconcile.Day, err error) {
+	switch kind := field(i); kind {
 	case "", "Z", "0", "1", "2":
 		return i + 1, reconcile.NoDay, nil
 	case "V":
-		if at(i+1) != "" {
-			value, err = parseBAI2Date(at(i + 1))
+		if field(i+1) != "" {
+			value, err = parseBAI2Date(field(i + 1))
 		}
 		return i + 3, value, err
 	case "S":
 		return i + 4, reconcile.NoDay, nil
 	case "D":
-		n, err := strconv.Atoi(at(i + 1))
+		n, err := strconv.Atoi(field(i + 1))
 		if err != nil || n < 0 || n > 100 {
-			return 0, reconcile.NoDay, recordErrorf("%.10q is not a number of days", at(i+1))
+			return 0, reconcile.NoDay, recordErrorf("%.10q is not a number of days", field(i+1))
 		}
 		return i + 2 + 2*n, reconcile.NoDay, nil
 	default:
@@ -298,12 +298,12 @@ func (b *bai2Parser) parseFundsType(i int, at func(int) string) (next int, value
 	}
 }
 
-func (b *bai2Parser) endAccount(at func(int) string) error {
+func (b *bai2Parser) endAccount(field func(int) string) error {
 	if !b.inAccount {
 		return recordErrorf("an account trailer without an account")
 	}
 	b.inAccount = false
-	if err := b.accountControl.checkTrailer("account", at(1), at(2)); err != nil {
+	if err := b.accountControl.checkTrailer("account", field(1), field(2)); err != nil {
 		return err
 	}
 	if err := b.groupControl.add(b.accountControl.total); err != nil {
@@ -312,23 +312,23 @@ func (b *bai2Parser) endAccount(at func(int) string) error {
 	return b.endPage(b.PartnerAccount+" of "+b.day.String(), b.opening, b.closing, b.sum)
 }
 
-func (b *bai2Parser) endGroup(at func(int) string) error {
+func (b *bai2Parser) endGroup(field func(int) string) error {
 	if !b.inGroup || b.inAccount {
 		return recordErrorf("a group trailer without a group, or inside an account")
 	}
 	b.inGroup = false
-	if err := b.groupControl.checkTrailer("group", at(1), at(3)); err != nil {
+	if err := b.groupControl.checkTrailer("group", field(1), field(3)); err != nil {
 		return err
 	}
 	return b.fileControl.add(b.groupControl.total)
 }
 
-func (b *bai2Parser) endFile(at func(int) string) error {
+func (b *bai2Parser) endFile(field func(int) string) error {
 	if b.inGroup {
 		return recordErrorf("a file trailer inside a group")
 	}
 	b.ended = true
-	return b.fileControl.checkTrailer("file", at(1), at(3))
+	return b.fileControl.checkTrailer("file", field(1), field(3))
 }
 
 func (c *controlTotals) add(amount int64) error {

@@ -119,12 +119,12 @@ func (s *Periods) checkOwnedAccounts(ctx context.Context, a period.Adjustment) e
 			if !ok {
 				continue
 			}
-			wrong, err := s.checkOwnedAccount(ctx, a.Platform, id, side.path, e)
+			problem, err := s.checkOwnedAccount(ctx, a.Platform, id, side.path, e)
 			if err != nil {
 				return err
 			}
-			if wrong != "" {
-				bad = append(bad, fault.Field{Field: fmt.Sprintf("entries[%d].%s", i, side.name), Message: wrong})
+			if problem != "" {
+				bad = append(bad, fault.Field{Field: fmt.Sprintf("entries[%d].%s", i, side.name), Message: problem})
 			}
 		}
 	}

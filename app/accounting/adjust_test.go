@@ -69,14 +69,14 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	// A correction of a posting in a closed month is effective in the next one, and its memo
 	// names the posting and the day however long the note; an unknown posting is NOT_FOUND.
 	env := newPeriodEnv(t)
-	wrong, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(day(time.January, 3)))
+	posted, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(day(time.January, 3)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	env.changeState(period.SoftClose, "2026-01")
 	env.changeState(period.Close, "2026-01")
 	var named ident.Posting
-	ident.SetUUID(&named, wrong.Posting.ID)
+	ident.SetUUID(&named, posted.Posting.ID)
 
 	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
 		correction := newAdjustment(day(time.January, 3))
@@ -98,7 +98,7 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 		t.Errorf("of an unknown posting: %v", err)
 	}
 	others := newAdjustment(time.Time{})
-	ident.SetUUID(&others.Corrects, wrong.Posting.ID)
+	ident.SetUUID(&others.Corrects, posted.Posting.ID)
 	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Token, nil, others); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another platform's posting: %v", err)
 	}

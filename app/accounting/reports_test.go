@@ -253,8 +253,8 @@ func TestAccount_AtTime(t *testing.T) {
 		if _, err := env.accounting.Account(t.Context(), env.Admin.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", path, err)
 		}
-		of := ledger.Account{Platform: env.Admin.Platform, Path: path, Currency: "USD"}
-		if _, err := env.accounting.Entries(t.Context(), ports.AccountEntryFilter{Account: of, Limit: 1}); !fault.Is(err, fault.NotFound) {
+		account := ledger.Account{Platform: env.Admin.Platform, Path: path, Currency: "USD"}
+		if _, err := env.accounting.Entries(t.Context(), ports.AccountEntryFilter{Account: account, Limit: 1}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("entries of %q: %v", path, err)
 		}
 	}

@@ -248,8 +248,8 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 	receipt, euros := env.receivePayment(t, "", 700), env.NewInternalAccount(env.Customer.ID, "EUR", 0)
 	owned := env.receivePayment(t, env.createQuote(t, "spark1good", 10050).Reference, 10050)
 	other := env.createQuote(t, "spark1fine", 10050)
-	stranger := env.Admin
-	stranger.Platform = newPlatformID()
+	otherAdmin := env.Admin
+	otherAdmin.Platform = newPlatformID()
 	for name, c := range map[string]struct {
 		a    accounting.AssignCommand
 		code fault.Code
@@ -267,7 +267,7 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := env.accounting.AssignUnmatched(t.Context(), stranger.Platform, stranger.Token, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), otherAdmin.Platform, otherAdmin.Token, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	if got := env.balances(t)["funding/unmatched USD"]; got != "700" {

@@ -81,9 +81,9 @@ func (x *explainer) explainSuspect(s suspect, all []suspect) string {
 	}
 	for _, other := range all {
 		for _, recorded := range [...]time.Time{s.leaf.Recorded, other.leaf.Recorded} {
-			moved := s.leaf
-			moved.Seq, moved.Recorded = other.leaf.Seq, recorded
-			if other.leaf.Seq != s.leaf.Seq && merkle.LeafHash(moved) == other.storedHash {
+			candidate := s.leaf
+			candidate.Seq, candidate.Recorded = other.leaf.Seq, recorded
+			if other.leaf.Seq != s.leaf.Seq && merkle.LeafHash(candidate) == other.storedHash {
 				return fmt.Sprintf("it was sealed as number %d", other.leaf.Seq)
 			}
 		}

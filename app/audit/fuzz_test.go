@@ -46,14 +46,14 @@ func TestVerifyExport_DetectsAnyChangedByte(t *testing.T) {
 	}
 	content := decodeExport(t, smallExport)
 	rapid.Check(t, func(r *rapid.T) {
-		at := rapid.IntRange(0, len(smallExport)-1).Draw(r, "at")
+		position := rapid.IntRange(0, len(smallExport)-1).Draw(r, "position")
 		letter := rapid.SampledFrom([]byte("\"\\{}[]:,. \n0123456789aAbBzZ-+")).Draw(r, "letter")
-		changed := smallExport[:at] + string(letter) + smallExport[at+1:]
+		changed := smallExport[:position] + string(letter) + smallExport[position+1:]
 
 		report, err := audit.VerifyExport(t.Context(), strings.NewReader(changed), options)
 
 		if err == nil && report.Clean() && !reflect.DeepEqual(decodeExport(t, changed), content) {
-			r.Errorf("the change at %d to %q is not found", at, letter)
+			r.Errorf("the change at %d to %q is not found", position, letter)
 		}
 	})
 }

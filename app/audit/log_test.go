@@ -149,9 +149,9 @@ func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := env.Store.LedgerLog().LogStatus(t.Context(), p)
-		if err != nil || at.Checkpoint.Size != tree.Size() || at.Checkpoint.Root != root || at.Postings != 3*118 {
-			t.Errorf("the log of %s is at %d of %d postings, %v", p, at.Checkpoint.Size, at.Postings, err)
+		status, err := env.Store.LedgerLog().LogStatus(t.Context(), p)
+		if err != nil || status.Checkpoint.Size != tree.Size() || status.Checkpoint.Root != root || status.Postings != 3*118 {
+			t.Errorf("the log of %s is at %d of %d postings, %v", p, status.Checkpoint.Size, status.Postings, err)
 		}
 	}
 }
@@ -220,8 +220,8 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 			if sizes := env.checkpointSizes(); len(sizes) > 0 {
 				t.Errorf("checkpoints at %v", sizes)
 			}
-			if at, err := env.Store.LedgerLog().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
-				t.Errorf("the other platform's log is at %d, %v", at.Checkpoint.Size, err)
+			if status, err := env.Store.LedgerLog().LogStatus(t.Context(), other); err != nil || status.Checkpoint.Size != 1 {
+				t.Errorf("the other platform's log is at %d, %v", status.Checkpoint.Size, err)
 			}
 		})
 	}
@@ -263,8 +263,8 @@ func TestPublishDue_RetriesWithoutLoss(t *testing.T) {
 	if got := env.publisher.sizes[env.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
 		t.Errorf("published %v", got)
 	}
-	if at, err := env.Store.LedgerLog().LogStatus(t.Context(), env.platform); err != nil || at.PublishedSize != 6 {
-		t.Errorf("published up to %d, %v", at.PublishedSize, err)
+	if status, err := env.Store.LedgerLog().LogStatus(t.Context(), env.platform); err != nil || status.PublishedSize != 6 {
+		t.Errorf("published up to %d, %v", status.PublishedSize, err)
 	}
 }
 

@@ -231,7 +231,7 @@ func TestVerify_FindsTampering(t *testing.T) {
 
 func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	t.Parallel()
-	// After an amount is changed and the whole log is computed and signed again, everything
+	// After an amount is changed and the complete log is computed and signed again, everything
 	// stored matches, and only the published checkpoints do not.
 	env := newSealedEnv(t)
 	env.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE seq >= 900; " +
@@ -268,13 +268,13 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 	// An export is verified against a checkpoint without a database. The same postings have the
 	// same bytes; every change of the file and every missing line is found.
 	env := newSealedEnv(t)
-	var whole, again, part bytes.Buffer
-	for out, upto := range map[*bytes.Buffer]int64{&whole: 0, &again: 1223, &part: 1213} {
+	var complete, again, part bytes.Buffer
+	for out, upto := range map[*bytes.Buffer]int64{&complete: 0, &again: 1223, &part: 1213} {
 		if _, err := env.newService(nil).ExportLog(t.Context(), env.platform, upto, out, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(whole.Bytes(), again.Bytes()) {
+	if !bytes.Equal(complete.Bytes(), again.Bytes()) {
 		t.Error("two exports of the same postings differ")
 	}
 	keys, err := env.logService.Keys(t.Context())
@@ -285,7 +285,7 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 	last := against
 	last.Published = last.Published[:2]
 
-	lines := strings.SplitAfter(whole.String(), "\n")
+	lines := strings.SplitAfter(complete.String(), "\n")
 	swapped := append([]string{}, lines...)
 	swapped[1210], swapped[1216] = swapped[1216], swapped[1210]
 	for name, c := range map[string]struct {
@@ -294,29 +294,29 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 		finding string // in the report; none if empty
 		err     string
 	}{
-		"whole":                       {export: whole.String(), against: against},
-		"earlier checkpoints":         {export: whole.String(), against: last},
+		"complete":                    {export: complete.String(), against: against},
+		"earlier checkpoints":         {export: complete.String(), against: last},
 		"up to a checkpoint":          {export: part.String(), against: last},
 		"a later checkpoint":          {export: part.String(), against: against, finding: "the newest 10 postings are missing"},
-		"no signature":                {export: whole.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints()}},
-		"another key":                 {export: whole.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
-		"a forged checkpoint":         {export: whole.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(env), Keys: against.Keys}, finding: "invalid signature"},
-		"an amount":                   {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finding: "the one of size 1213 matches"},
-		"a date":                      {export: strings.Replace(whole.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finding: "does not match the postings: no earlier one matches"},
-		"the file's own root":         {export: changeRoot(whole.String()), against: against, finding: "changed after it was written"},
+		"no signature":                {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints()}},
+		"another key":                 {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
+		"a forged checkpoint":         {export: complete.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(env), Keys: against.Keys}, finding: "invalid signature"},
+		"an amount":                   {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finding: "the one of size 1213 matches"},
+		"a date":                      {export: strings.Replace(complete.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finding: "does not match the postings: no earlier one matches"},
+		"the file's own root":         {export: changeRoot(complete.String()), against: against, finding: "changed after it was written"},
 		"a deleted line":              {export: strings.Join(append(append([]string{}, lines[:900]...), lines[901:]...), ""), against: against, finding: "1 postings are missing"},
 		"lines swapped":               {export: strings.Join(swapped, ""), against: against, finding: "postings are missing"},
 		"a duplicate line":            {export: strings.Join(append(append([]string{}, lines[:900]...), lines[899:]...), ""), against: against, finding: "has number 899, which is not a valid number or already used"},
 		"truncated":                   {export: strings.Join(lines[:900], ""), against: against, err: "truncated after line 900"},
-		"truncated in a line":         {export: whole.String()[:whole.Len()-5], against: against, err: "truncated after line 1224"},
-		"something after":             {export: whole.String() + "{}\n", against: against, err: "continues after its trailer"},
+		"truncated in a line":         {export: complete.String()[:complete.Len()-5], against: against, err: "truncated after line 1224"},
+		"something after":             {export: complete.String() + "{}\n", against: against, err: "continues after its trailer"},
 		"another file":                {export: "date,amount\n", against: against, err: "not an export of a log"},
 		"nothing":                     {against: against, err: "not an export of a log"},
-		"a broken line":               {export: strings.Replace(whole.String(), `{"seq":7,`, `{"seq":7,,`, 1), against: against, err: "line 8 of the export is not a posting"},
-		"an unknown field":            {export: strings.Replace(whole.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against, err: "unknown field"},
-		"a fraction":                  {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against, err: "not an integer"},
-		"a time that is none":         {export: strings.Replace(whole.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against, err: "effective:"},
-		"a checkpoint of another log": {export: whole.String(), against: audit.VerifyOptions{Published: withOtherPlatforms(env.publishedCheckpoints())}, err: "no checkpoint is of"},
+		"a broken line":               {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,,`, 1), against: against, err: "line 8 of the export is not a posting"},
+		"an unknown field":            {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against, err: "unknown field"},
+		"a fraction":                  {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against, err: "not an integer"},
+		"a time that is none":         {export: strings.Replace(complete.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against, err: "effective:"},
+		"a checkpoint of another log": {export: complete.String(), against: audit.VerifyOptions{Published: withOtherPlatforms(env.publishedCheckpoints())}, err: "no checkpoint is of"},
 	} {
 		report, err := audit.VerifyExport(t.Context(), strings.NewReader(c.export), c.against)
 		switch {
@@ -345,12 +345,12 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 // changeRoot changes one letter of the root in the last line of an export.
 func changeRoot(export string) string {
 	const mark = `"root":"`
-	at := strings.LastIndex(export, mark) + len(mark)
+	position := strings.LastIndex(export, mark) + len(mark)
 	letter := "A"
-	if export[at:at+1] == letter {
+	if export[position:position+1] == letter {
 		letter = "B"
 	}
-	return export[:at] + letter + export[at+1:]
+	return export[:position] + letter + export[position+1:]
 }
 
 // forgeLastCheckpoint returns the published checkpoints, the last with another size under the

@@ -34,12 +34,12 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 		"one account": {LedgerFilter: ports.LedgerFilter{Interval: month, Path: "rails/_ODD_1"}},
 	} {
 		want := map[[2]string]string{}
-		for at, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
-			account, err := plaintext.AccountName(at[0])
+		for account, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
+			name, err := plaintext.AccountName(account[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			want[[2]string{account, at[1]}] = records.FormatMajor(turnover.Closing, money.Currency(at[1]))
+			want[[2]string{name, account[1]}] = records.FormatMajor(turnover.Closing, money.Currency(account[1]))
 		}
 		if len(want) < 4 {
 			t.Fatalf("%s: only %d balances to compare", name, len(want))
@@ -50,17 +50,17 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 			request.Format = format
 			journal := env.mustExport(request)
 			got := balances(t, journal)
-			for at, balance := range want {
-				if !equalDecimals(got[at], balance) {
-					t.Errorf("%s, %s: the balance of %v is %q, want %s", name, format, at, got[at], balance)
+			for account, balance := range want {
+				if !equalDecimals(got[account], balance) {
+					t.Errorf("%s, %s: the balance of %v is %q, want %s", name, format, account, got[account], balance)
 				}
 			}
 			if request.Path != "" {
 				continue // the contra accounts have only the entries with this account
 			}
-			for at, balance := range got {
-				if _, known := want[at]; !known && !equalDecimals(balance, "0") {
-					t.Errorf("%s, %s: unknown account %v has a balance of %s", name, format, at, balance)
+			for account, balance := range got {
+				if _, known := want[account]; !known && !equalDecimals(balance, "0") {
+					t.Errorf("%s, %s: unknown account %v has a balance of %s", name, format, account, balance)
 				}
 			}
 		}
@@ -134,8 +134,8 @@ func beancountBalances(t *testing.T, journal string) map[[2]string]string {
 		t.Fatalf("beancount: %v\n%s", err, out)
 	}
 	balances := parseBalances(t, out)
-	for at, text := range balances {
-		balances[at] = strings.TrimSuffix(strings.TrimPrefix(text, "Decimal('"), "')")
+	for account, text := range balances {
+		balances[account] = strings.TrimSuffix(strings.TrimPrefix(text, "Decimal('"), "')")
 	}
 	return balances
 }
@@ -150,8 +150,8 @@ func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 		exports.Beancount: {"1498.01 ~ 0 EUR", "1498.00 ~ 0 EUR"},
 	} {
 		correct := env.mustExport(exports.Request{Format: format})
-		wrong := strings.Replace(correct, c.from, c.to, 1)
-		if wrong == correct {
+		changed := strings.Replace(correct, c.from, c.to, 1)
+		if changed == correct {
 			t.Fatalf("%s: there is no %q in\n%s", format, c.from, correct)
 		}
 		check := func(journal string) error {
@@ -170,8 +170,8 @@ func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 		if err := check(correct); err != nil {
 			t.Errorf("%s: the correct balance is rejected: %v", format, err)
 		}
-		if check(wrong) == nil {
-			t.Errorf("%s: a wrong balance is accepted", format)
+		if check(changed) == nil {
+			t.Errorf("%s: a changed balance is accepted", format)
 		}
 	}
 }
@@ -192,20 +192,20 @@ func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 			t.Errorf("not valid: %v\n%.2000s", err, out)
 		}
 		statements := parseStatements(t, path)
-		for at, turnover := range env.turnovers(time.Time{}, request.LedgerFilter) {
-			currency := money.Currency(at[1])
+		for account, turnover := range env.turnovers(time.Time{}, request.LedgerFilter) {
+			currency := money.Currency(account[1])
 			if !camt053.Supports(currency) {
 				continue
 			}
-			s, ok := statements[at]
+			s, ok := statements[account]
 			if !ok {
-				t.Errorf("%v has no statement", at)
+				t.Errorf("%v has no statement", account)
 				continue
 			}
 			if s.opening != turnover.Opening || s.closing != turnover.Closing || s.opening+s.sum != s.closing || s.entries != turnover.Debits.Count+turnover.Credits.Count {
-				t.Errorf("%v: %+v, and the ledger has %+v", at, s, turnover)
+				t.Errorf("%v: %+v, and the ledger has %+v", account, s, turnover)
 			}
-			delete(statements, at)
+			delete(statements, account)
 		}
 		if len(statements) > 0 {
 			t.Errorf("statements of unknown accounts: %v", statements)

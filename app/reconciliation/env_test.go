@@ -35,16 +35,16 @@ func newEnv(t testing.TB) *env {
 		Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Statements: bankfiles.Reader{}, Clock: e.Clock, IDs: e.IDs})}
 }
 
-// receivedPosting is money that arrived at RTP on a day of the week, from Monday on.
+// receivedPosting is a payment received over RTP on a day counted from Monday.
 func (e *env) receivedPosting(day int, minor int64, memo string) ledger.Posting {
-	at := monday.AddDate(0, 0, day).Add(10 * time.Hour)
-	return ledger.JITReceived(ledger.Header{ID: e.IDs.New(at), Platform: e.Platform.ID, Effective: at, Memo: memo}, ledger.Rail("RTP"), usd(minor))
+	effective := monday.AddDate(0, 0, day).Add(10 * time.Hour)
+	return ledger.JITReceived(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo}, ledger.Rail("RTP"), usd(minor))
 }
 
-// deliveredPosting is money that left by RTP.
+// deliveredPosting is a payment delivered over RTP.
 func (e *env) deliveredPosting(day int, minor int64, memo string) ledger.Posting {
-	at := monday.AddDate(0, 0, day).Add(11 * time.Hour)
-	return ledger.Delivered(ledger.Header{ID: e.IDs.New(at), Platform: e.Platform.ID, Effective: at, Memo: memo}, ledger.Rail("RTP"), usd(minor))
+	effective := monday.AddDate(0, 0, day).Add(11 * time.Hour)
+	return ledger.Delivered(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo}, ledger.Rail("RTP"), usd(minor))
 }
 
 func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: money.USD} }

@@ -101,8 +101,8 @@ func (in ImportRequest) statementFormat() (ports.StatementFormat, error) {
 	switch {
 	case result.Format == reconcile.CSV:
 		result.Layout, err = reconcile.ParseLayout(in.Layout)
-		if wrong, ok := fault.As(err); ok {
-			bad = append(bad, wrong.Fields...)
+		if invalid, ok := fault.As(err); ok {
+			bad = append(bad, invalid.Fields...)
 		}
 	case known && in.Layout != "":
 		bad = append(bad, fault.Field{Field: "map", Message: "is only valid for the format csv"})

@@ -65,8 +65,8 @@ func ParseLayout(text string) (Layout, error) {
 		case seen[name]:
 			bad = append(bad, fmt.Sprintf("%s is given twice", name))
 		default:
-			if wrong := l.set(name, value); wrong != "" {
-				bad = append(bad, wrong)
+			if problem := l.set(name, value); problem != "" {
+				bad = append(bad, problem)
 			}
 		}
 		seen[name] = true
@@ -132,9 +132,9 @@ func (l Layout) check(bad []string) error {
 
 // ParseDay parses a day in the date format of the layout.
 func (l Layout) ParseDay(text string) (Day, error) {
-	wrong := fmt.Errorf("%.40q is not a date of the form %s", text, l.DateFormat)
+	invalid := fmt.Errorf("%.40q is not a date of the form %s", text, l.DateFormat)
 	if len(text) != len(l.DateFormat) {
-		return NoDay, wrong
+		return NoDay, invalid
 	}
 	var year, month, day int
 	for i := range len(text) {
@@ -148,18 +148,18 @@ func (l Layout) ParseDay(text string) (Day, error) {
 			target = &day
 		default:
 			if text[i] != l.DateFormat[i] {
-				return NoDay, wrong
+				return NoDay, invalid
 			}
 			continue
 		}
 		if text[i] < '0' || text[i] > '9' {
-			return NoDay, wrong
+			return NoDay, invalid
 		}
 		*target = *target*10 + int(text[i]-'0')
 	}
 	d, ok := Date(year, month, day)
 	if !ok {
-		return NoDay, wrong
+		return NoDay, invalid
 	}
 	return d, nil
 }

@@ -127,11 +127,11 @@ func (p *pool) index(i int, key string) {
 		p.byAmountAndDay[same] = &bucket{}
 	}
 	p.byAmountAndDay[same].items = append(p.byAmountAndDay[same].items, i)
-	with := keySignDay{key, signDay{it.amount > 0, it.day}}
-	if p.byDay[with] == nil {
-		p.byDay[with] = &dayGroup{}
+	group := keySignDay{key, signDay{it.amount > 0, it.day}}
+	if p.byDay[group] == nil {
+		p.byDay[group] = &dayGroup{}
 	}
-	r := p.byDay[with]
+	r := p.byDay[group]
 	r.items = append(r.items, i)
 	if !it.taken {
 		r.open++
@@ -164,8 +164,8 @@ func (p *pool) open() []int {
 // firstOpen returns the first open item with a key and an amount at a distance in days from a
 // day, the earlier day first.
 func (p *pool) firstOpen(key string, amount int64, day Day, distance int) (int, bool) {
-	for _, at := range []Day{day - Day(distance), day + Day(distance)} {
-		q := p.byAmountAndDay[keyAmountDay{key, amountDay{amount, at}}]
+	for _, target := range []Day{day - Day(distance), day + Day(distance)} {
+		q := p.byAmountAndDay[keyAmountDay{key, amountDay{amount, target}}]
 		for q != nil && q.next < len(q.items) {
 			if i := q.items[q.next]; !p.items[i].taken {
 				return i, true
@@ -231,8 +231,8 @@ func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 	found := map[amountDay][]int{}
 	for _, i := range p.open() {
 		if it := p.items[i]; !it.hasSharedKey {
-			at := amountDay{it.amount, it.day}
-			found[at] = append(found[at], i)
+			key := amountDay{it.amount, it.day}
+			found[key] = append(found[key], i)
 		}
 	}
 	return found
@@ -243,12 +243,12 @@ func (p *pool) unsharedByDay() map[signDay]*dayGroup {
 	found := map[signDay]*dayGroup{}
 	for _, i := range p.open() {
 		if it := p.items[i]; !it.hasSharedKey {
-			at := signDay{it.amount > 0, it.day}
-			if found[at] == nil {
-				found[at] = &dayGroup{}
+			key := signDay{it.amount > 0, it.day}
+			if found[key] == nil {
+				found[key] = &dayGroup{}
 			}
-			found[at].items = append(found[at].items, i)
-			found[at].sum += uint64(it.amount)
+			found[key].items = append(found[key].items, i)
+			found[key].sum += uint64(it.amount)
 		}
 	}
 	return found

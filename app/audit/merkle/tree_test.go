@@ -65,7 +65,7 @@ func TestTree_MatchesRFC6962(t *testing.T) {
 	// from the stored tiles verifies.
 	rapid.Check(t, func(t *rapid.T) {
 		var leaves []merkle.Hash
-		tree, kept, edge := merkle.NewTree(), tileStore{}, []byte(nil)
+		tree, tiles, edge := merkle.NewTree(), tileStore{}, []byte(nil)
 		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 700), 1, 6).Draw(t, "batches") {
 			for range n {
 				leaves = append(leaves, testLeafHash(len(leaves)))
@@ -77,7 +77,7 @@ func TestTree_MatchesRFC6962(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := kept.put(full); err != nil {
+			if err := tiles.put(full); err != nil {
 				t.Fatal(err)
 			}
 			edge = newEdge
@@ -92,12 +92,12 @@ func TestTree_MatchesRFC6962(t *testing.T) {
 		if len(leaves) == 0 {
 			return
 		}
-		stored := merkle.StoredTree{Size: int64(len(leaves)), Root: root, Edge: edge, Fetch: kept.fetch}
+		stored := merkle.StoredTree{Size: int64(len(leaves)), Root: root, Edge: edge, Fetch: tiles.fetch}
 
 		size := rapid.Int64Range(1, stored.Size).Draw(t, "size")
 		index := rapid.Int64Range(0, size-1).Draw(t, "index")
-		path, of, err := stored.InclusionProof(index, size)
-		if err != nil || of != leaves[index] {
+		path, leaf, err := stored.InclusionProof(index, size)
+		if err != nil || leaf != leaves[index] {
 			t.Fatalf("prove leaf %d of %d: %v", index, size, err)
 		}
 		if err := tlog.CheckRecord(path, size, referenceRoot(leaves[:size]), index, leaves[index]); err != nil {
@@ -117,7 +117,7 @@ func TestTree_MatchesRFC6962(t *testing.T) {
 func TestStoredTree_RefusesCorruptedStorage(t *testing.T) {
 	t.Parallel()
 	// With a changed tile, edge or root hash, or outside of the tree, there is no proof.
-	tree, kept := merkle.NewTree(), tileStore{}
+	tree, tiles := merkle.NewTree(), tileStore{}
 	for n := range 1000 {
 		if err := tree.Add(testLeafHash(n)); err != nil {
 			t.Fatal(err)
@@ -131,16 +131,16 @@ func TestStoredTree_RefusesCorruptedStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.put(full); err != nil {
+	if err := tiles.put(full); err != nil {
 		t.Fatal(err)
 	}
-	whole := merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: kept.fetch}
-	if _, _, err := whole.InclusionProof(7, 1000); err != nil {
+	valid := merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: tiles.fetch}
+	if _, _, err := valid.InclusionProof(7, 1000); err != nil {
 		t.Fatal(err)
 	}
 
 	forged := tileStore{}
-	for place, data := range kept {
+	for place, data := range tiles {
 		forged[place] = bytes.Clone(data)
 	}
 	forged[ports.TileIndex{}][7*merkle.HashSize]++
@@ -151,14 +151,14 @@ func TestStoredTree_RefusesCorruptedStorage(t *testing.T) {
 		index, size int64
 	}{
 		"a tile":         {merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: forged.fetch}, 7, 1000},
-		"an edge":        {merkle.StoredTree{Size: 1000, Root: root, Edge: changed, Fetch: kept.fetch}, 7, 1000},
-		"a short edge":   {merkle.StoredTree{Size: 1000, Root: root, Edge: edge[1:], Fetch: kept.fetch}, 7, 1000},
-		"a long edge":    {merkle.StoredTree{Size: 1000, Root: root, Edge: append(bytes.Clone(edge), 0), Fetch: kept.fetch}, 7, 1000},
-		"a root":         {merkle.StoredTree{Size: 1000, Root: testLeafHash(1), Edge: edge, Fetch: kept.fetch}, 7, 1000},
-		"an index":       {whole, 900, 900},
-		"a size":         {whole, 7, 1001},
+		"an edge":        {merkle.StoredTree{Size: 1000, Root: root, Edge: changed, Fetch: tiles.fetch}, 7, 1000},
+		"a short edge":   {merkle.StoredTree{Size: 1000, Root: root, Edge: edge[1:], Fetch: tiles.fetch}, 7, 1000},
+		"a long edge":    {merkle.StoredTree{Size: 1000, Root: root, Edge: append(bytes.Clone(edge), 0), Fetch: tiles.fetch}, 7, 1000},
+		"a root":         {merkle.StoredTree{Size: 1000, Root: testLeafHash(1), Edge: edge, Fetch: tiles.fetch}, 7, 1000},
+		"an index":       {valid, 900, 900},
+		"a size":         {valid, 7, 1001},
 		"a lost tile":    {merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: tileStore{}.fetch}, 7, 1000},
-		"a size below 0": {merkle.StoredTree{Size: -1, Fetch: kept.fetch}, 0, 1},
+		"a size below 0": {merkle.StoredTree{Size: -1, Fetch: tiles.fetch}, 0, 1},
 	} {
 		if _, _, err := c.stored.InclusionProof(c.index, c.size); err == nil {
 			t.Errorf("%s that is wrong: a proof is given", name)
