@@ -236,7 +236,7 @@ func (d *document) publish() error {
 		d.api.Mount(http.MethodGet, BasePath+path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			files, err := rendered()
 			if err != nil {
-				panic(err) // of our own description, which a test renders
+				panic(err) // a test renders the whole description
 			}
 			file(files).ServeHTTP(w, r)
 		}))

@@ -53,7 +53,7 @@ type counterpartyFieldDefinition struct {
 	Mandatory bool                  `json:"mandatory" doc:"Whether a payment without this field is refused."`
 }
 
-// customerInfoFieldName is one of platform.FieldNames.
+// customerInfoFieldName is one of platform.CounterpartyFieldNames.
 type customerInfoFieldName string
 
 // Schema returns the enum of names.

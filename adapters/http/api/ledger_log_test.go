@@ -137,7 +137,7 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		if checkpoint, err := ledger.ParseCheckpoint(signed.Text); err != nil || checkpoint.Size != size || checkpoint.Root != proof.Checkpoint.root() {
-			t.Errorf("the head size %d says %+v, %v", size, checkpoint, err)
+			t.Errorf("the checkpoint of size %d is %+v, %v", size, checkpoint, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
