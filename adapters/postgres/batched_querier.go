@@ -38,11 +38,11 @@ type batchedRow struct {
 	args []any
 }
 
-func (r batchedRow) Scan(into ...any) error {
+func (r batchedRow) Scan(targets ...any) error {
 	found := false
 	err := r.u.query(r.ctx, r.sql, r.args, func(rows pgx.Rows) error {
 		found = true
-		return rows.Scan(into...)
+		return rows.Scan(targets...)
 	})
 	if err == nil && !found {
 		err = pgx.ErrNoRows

@@ -21,21 +21,21 @@ const insertResponses = `
 
 // SaveResponse stores the response with the commit: it is queued with the other writes and
 // costs no round trip. A response that a retry could change is not stored.
-func (u *unit) SaveResponse(_ context.Context, claim *ports.IdempotentRequest, result any, err error) error {
-	if claim == nil {
+func (u *unit) SaveResponse(_ context.Context, request *ports.IdempotentRequest, result any, err error) error {
+	if request == nil {
 		return nil
 	}
-	status, body := claim.Render(result, err)
+	status, body := request.Render(result, err)
 	if status < 200 || status > 499 {
 		return nil
 	}
-	u.requests = append(u.requests, claim)
-	a := newResponseRow(claim, status, body, u.db.clock.Now())
+	u.requests = append(u.requests, request)
+	row := newResponseRow(request, status, body, u.db.clock.Now())
 	if last := len(u.pending.QueuedQueries) - 1; last >= 0 && u.pending.QueuedQueries[last].SQL == insertResponses {
-		a.appendTo(u.pending.QueuedQueries[last].Arguments)
+		row.appendTo(u.pending.QueuedQueries[last].Arguments)
 		return nil
 	}
-	u.queueExec(insertResponses, a.columns()...)
+	u.queueExec(insertResponses, row.columns()...)
 	return nil
 }
 
@@ -47,14 +47,14 @@ func (u *unit) replayOnConflict(ctx context.Context, err error) error {
 	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.requests) != 1 {
 		return err
 	}
-	claim := u.requests[0]
-	stored, failed := u.db.StoredResponses(ctx, []ports.IdempotencyKey{claim.IdempotencyKey()})
+	request := u.requests[0]
+	stored, failed := u.db.StoredResponses(ctx, []ports.IdempotencyKey{request.IdempotencyKey()})
 	switch {
 	case failed != nil:
 		return errors.Join(err, failed)
 	case stored[0] == nil: // forgotten since
 		return err
-	case stored[0].Fingerprint != claim.Fingerprint:
+	case stored[0].Fingerprint != request.Fingerprint:
 		return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key belongs to another request. Use a new key for a new request.")
 	}
 	return &ports.Replay{Status: stored[0].Status, Body: stored[0].Body}
@@ -79,21 +79,21 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 	}
 	found := make([]*ports.StoredResponse, n)
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var at int
+		var position int
 		var fingerprint []byte
 		stored := &ports.StoredResponse{}
-		if err := rows.Scan(&at, &fingerprint, &stored.Status, &stored.Body); err != nil {
+		if err := rows.Scan(&position, &fingerprint, &stored.Status, &stored.Body); err != nil {
 			return err
 		}
 		copy(stored.Fingerprint[:], fingerprint)
-		found[at-1] = stored
+		found[position-1] = stored
 		return nil
 	})
 }
 
 // SaveStoredResponse stores a response outside a unit of work, unless the key has one.
-func (db *DB) SaveStoredResponse(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
-	row := newResponseRow(&claim, answer.Status, answer.Body, db.clock.Now())
+func (db *DB) SaveStoredResponse(ctx context.Context, request ports.IdempotentRequest, response ports.StoredResponse) error {
+	row := newResponseRow(&request, response.Status, response.Body, db.clock.Now())
 	_, err := db.pool.Exec(ctx, insertResponses+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
 	return err
 }
@@ -117,26 +117,26 @@ type responseRow struct {
 	createdAt       time.Time
 }
 
-func newResponseRow(claim *ports.IdempotentRequest, status int, body []byte, at time.Time) responseRow {
+func newResponseRow(request *ports.IdempotentRequest, status int, body []byte, createdAt time.Time) responseRow {
 	if body == nil {
-		body = []byte{} // an empty answer is one too
+		body = []byte{} // the column is NOT NULL
 	}
-	return responseRow{claim.Platform.UUID(), claim.Token.UUID(), claim.Key, claim.Fingerprint[:], int16(status), body, at}
+	return responseRow{request.Platform.UUID(), request.Token.UUID(), request.Key, request.Fingerprint[:], int16(status), body, createdAt}
 }
 
 // columns returns the arguments of insertResponses for one row.
-func (a responseRow) columns() []any {
-	return []any{[]uuid.UUID{a.platform}, []uuid.UUID{a.token}, []string{a.key}, [][]byte{a.fingerprint},
-		[]int16{a.status}, [][]byte{a.body}, []time.Time{a.createdAt}}
+func (row responseRow) columns() []any {
+	return []any{[]uuid.UUID{row.platform}, []uuid.UUID{row.token}, []string{row.key}, [][]byte{row.fingerprint},
+		[]int16{row.status}, [][]byte{row.body}, []time.Time{row.createdAt}}
 }
 
 // appendTo adds the row to the arguments of queued rows.
-func (a responseRow) appendTo(columns []any) {
-	columns[0] = append(columns[0].([]uuid.UUID), a.platform)
-	columns[1] = append(columns[1].([]uuid.UUID), a.token)
-	columns[2] = append(columns[2].([]string), a.key)
-	columns[3] = append(columns[3].([][]byte), a.fingerprint)
-	columns[4] = append(columns[4].([]int16), a.status)
-	columns[5] = append(columns[5].([][]byte), a.body)
-	columns[6] = append(columns[6].([]time.Time), a.createdAt)
+func (row responseRow) appendTo(columns []any) {
+	columns[0] = append(columns[0].([]uuid.UUID), row.platform)
+	columns[1] = append(columns[1].([]uuid.UUID), row.token)
+	columns[2] = append(columns[2].([]string), row.key)
+	columns[3] = append(columns[3].([][]byte), row.fingerprint)
+	columns[4] = append(columns[4].([]int16), row.status)
+	columns[5] = append(columns[5].([][]byte), row.body)
+	columns[6] = append(columns[6].([]time.Time), row.createdAt)
 }

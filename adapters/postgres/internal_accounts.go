@@ -50,18 +50,18 @@ func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Intern
 	n := len(accounts)
 	platforms, ids, customers := make(idArray, n), make(idArray, n), make(idArray, n)
 	currencies, types, statuses := make([]string, n), make([]string, n), make([]string, n)
-	references, ways := make([]string, n), make([]string, n)
+	references, instructions := make([]string, n), make([]string, n)
 	created, updated := make(timeArray, n), make(timeArray, n)
 	for i, a := range accounts {
 		platforms[i], ids[i], customers[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgID(a.Customer.UUID())
 		currencies[i], types[i], statuses[i] = string(a.Currency), string(a.Type), string(a.Status)
 		created[i], updated[i], references[i] = pgTime(a.CreatedAt), pgTime(a.UpdatedAt), a.Reference
 		var err error
-		if ways[i], err = writeInstructions(a.Instructions); err != nil {
+		if instructions[i], err = writeInstructions(a.Instructions); err != nil {
 			return err
 		}
 	}
-	u.queueExec(insertInternalAccounts, platforms, ids, customers, currencies, types, statuses, references, ways, created, updated)
+	u.queueExec(insertInternalAccounts, platforms, ids, customers, currencies, types, statuses, references, instructions, created, updated)
 	return nil
 }
 
@@ -77,15 +77,15 @@ func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Inte
 		return nil
 	}
 	n := len(accounts)
-	platforms, ids, ways, updated := make(idArray, n), make(idArray, n), make([]string, n), make(timeArray, n)
+	platforms, ids, instructions, updated := make(idArray, n), make(idArray, n), make([]string, n), make(timeArray, n)
 	for i, a := range accounts {
 		platforms[i], ids[i], updated[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgTime(a.UpdatedAt)
 		var err error
-		if ways[i], err = writeInstructions(a.Instructions); err != nil {
+		if instructions[i], err = writeInstructions(a.Instructions); err != nil {
 			return err
 		}
 	}
-	u.queueExec(addFundingInstructions, platforms, ids, ways, updated)
+	u.queueExec(addFundingInstructions, platforms, ids, instructions, updated)
 	return nil
 }
 
@@ -263,10 +263,10 @@ func (row *internalRow) internal() (account.Internal, error) {
 }
 
 // writeInstructions returns the empty text for an account without instructions.
-func writeInstructions(ways []account.Instruction) (string, error) {
-	if ways == nil {
+func writeInstructions(instructions []account.Instruction) (string, error) {
+	if instructions == nil {
 		return "", nil
 	}
-	text, err := json.Marshal(ways)
+	text, err := json.Marshal(instructions)
 	return string(text), err
 }

@@ -49,16 +49,16 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 	found := make([]quote.Parties, n)
 	args := []any{platforms, customers, fromExternal, toExternal, fromInternal, toInternal}
 	err := u.query(ctx, readParties, args, func(rows pgx.Rows) error {
-		var at int
+		var position int
 		var c partyCustomer
 		var fe, te partyExternal
 		var fi, ti partyInternal
-		columns := append([]any{&at}, c.scanTargets()...)
+		columns := append([]any{&position}, c.scanTargets()...)
 		columns = append(append(columns, fe.scanTargets()...), te.scanTargets()...)
 		if err := rows.Scan(append(append(columns, fi.scanTargets()...), ti.scanTargets()...)...); err != nil {
 			return err
 		}
-		platform, parties := keys[at-1].Platform, &found[at-1]
+		platform, parties := keys[position-1].Platform, &found[position-1]
 		parties.Customer = c.customer(platform)
 		parties.FromInternal, parties.ToInternal = fi.account(platform), ti.account(platform)
 		var fromErr, toErr error

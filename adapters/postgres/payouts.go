@@ -66,14 +66,14 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 // externalAccountsOf reads the external accounts at one end of transactions.
 func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
 	end func(transaction.Transaction) externalKey) (map[externalKey]account.External, error) {
-	wanted := map[externalKey]account.External{}
+	found := map[externalKey]account.External{}
 	var platforms, accounts idArray
 	for _, t := range transactions {
 		to := end(t)
-		if _, known := wanted[to]; known || to.account.IsZero() {
+		if _, exists := found[to]; exists || to.account.IsZero() {
 			continue
 		}
-		wanted[to] = account.External{}
+		found[to] = account.External{}
 		platforms, accounts = append(platforms, pgID(to.platform.UUID())), append(accounts, pgID(to.account.UUID()))
 	}
 	rows, err := db.pool.Query(ctx, readExternalAccounts, pgx.QueryExecModeCacheStatement, platforms, accounts)
@@ -91,10 +91,10 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 		ident.SetUUID(&a.Platform, platformID.Bytes)
 		ident.SetUUID(&a.ID, id.Bytes)
 		err := json.Unmarshal(fields, &a.Fields)
-		wanted[externalKey{a.Platform, a.ID}] = a
+		found[externalKey{a.Platform, a.ID}] = a
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	return wanted, nil
+	return found, nil
 }

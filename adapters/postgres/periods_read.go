@@ -25,9 +25,9 @@ func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.
 			return err
 		}
 		if err := queryRows(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
-			var at pgtype.Timestamptz
-			err := rows.Scan(&at)
-			book.FirstPosted = period.MonthOf(at.Time)
+			var changedAt pgtype.Timestamptz
+			err := rows.Scan(&changedAt)
+			book.FirstPosted = period.MonthOf(changedAt.Time)
 			return err
 		}); err != nil {
 			return err
@@ -46,12 +46,12 @@ func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []
 		FROM ledger_closings WHERE platform_id = $1 ORDER BY month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date
-		var at pgtype.Timestamptz
+		var changedAt pgtype.Timestamptz
 		var by pgtype.UUID
-		if err := rows.Scan(&month, &at, &by, &c.Note, &c.Seq, &c.Digest, &c.Checkpoint); err != nil {
+		if err := rows.Scan(&month, &changedAt, &by, &c.Note, &c.Seq, &c.Digest, &c.Checkpoint); err != nil {
 			return err
 		}
-		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(at), tokenID(by)
+		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
 		closings = append(closings, c)
 		return nil
 	})
@@ -63,12 +63,12 @@ func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (change
 		FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
 		var month pgtype.Date
-		var at pgtype.Timestamptz
+		var changedAt pgtype.Timestamptz
 		var by pgtype.UUID
-		if err := rows.Scan(&month, &c.Action, &at, &by, &c.Note); err != nil {
+		if err := rows.Scan(&month, &c.Action, &changedAt, &by, &c.Note); err != nil {
 			return err
 		}
-		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(at), tokenID(by)
+		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
 		changes = append(changes, c)
 		return nil
 	})
@@ -94,9 +94,9 @@ func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month
 			return nil
 		}
 		page.Last = number
-		for into, text := range map[*money.Total]string{&line.Opening: opening, &line.Debits: debits, &line.Credits: credits, &line.Closing: closing} {
+		for total, text := range map[*money.Total]string{&line.Opening: opening, &line.Debits: debits, &line.Credits: credits, &line.Closing: closing} {
 			var err error
-			if *into, err = money.ParseTotal(text); err != nil {
+			if *total, err = money.ParseTotal(text); err != nil {
 				return err
 			}
 		}
@@ -135,9 +135,9 @@ func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.
 	err = queryRows(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
 		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {
 			var by pgtype.UUID
-			var at pgtype.Timestamptz
-			err := rows.Scan(&by, &a.Note, &at)
-			a.Platform, a.Posting, a.By, a.At, found = p, posting, tokenID(by), utcTime(at), true
+			var changedAt pgtype.Timestamptz
+			err := rows.Scan(&by, &a.Note, &changedAt)
+			a.Platform, a.Posting, a.By, a.At, found = p, posting, tokenID(by), utcTime(changedAt), true
 			return err
 		})
 	return a, found, err

@@ -183,18 +183,18 @@ const selectMatched = `
 
 func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idArray) (map[uuid.UUID][]reconcile.EntryDetails, error) {
 	found := map[uuid.UUID][]reconcile.EntryDetails{}
-	var asked idArray
+	var matchIDs idArray
 	seen := map[uuid.UUID]bool{}
 	for _, m := range matches {
 		if m.Valid && !seen[m.Bytes] {
 			seen[m.Bytes] = true
-			asked = append(asked, m)
+			matchIDs = append(matchIDs, m)
 		}
 	}
-	if len(asked) == 0 {
+	if len(matchIDs) == 0 {
 		return found, nil
 	}
-	return found, db.queryRows(ctx, selectMatched, []any{pgID(p.UUID()), asked, maxMatchedEntries}, func(rows pgx.Rows) error {
+	return found, db.queryRows(ctx, selectMatched, []any{pgID(p.UUID()), matchIDs, maxMatchedEntries}, func(rows pgx.Rows) error {
 		var match pgtype.UUID
 		var e entryRow
 		if err := rows.Scan(append([]any{&match}, e.scanTargets()...)...); err != nil {
@@ -264,9 +264,9 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 		servicer, references, description               *string
 		returned                                        *bool
 	)
-	into := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
+	targets := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
 		&method, &note, &posting, &by, &resolvedBy, &resolvedAt}, entry.scanTargets()...)
-	if err := rows.Scan(append(into, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
+	if err := rows.Scan(append(targets, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
 	ident.SetUUID(&b.ID, id.Bytes)

@@ -31,23 +31,23 @@ func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses,
 // All of them end with the id, which orders the list.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	var page ports.Page[transaction.Transaction]
-	wanted := &conditions{}
-	wanted.add("t.platform_id = ?", p.UUID())
-	if !addTransactionFilter(wanted, f) {
+	filter := &conditions{}
+	filter.add("t.platform_id = ?", p.UUID())
+	if !addTransactionFilter(filter, f) {
 		return page, nil
 	}
-	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+countTables(f)+wanted.where(), wanted.args...).Scan(&page.Total); err != nil {
+	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+countTables(f)+filter.where(), filter.args...).Scan(&page.Total); err != nil {
 		return page, err
 	}
 	order := "DESC"
 	if f.Ascending {
 		order = "ASC"
-		wanted.add("t.id > ?", f.After)
+		filter.add("t.id > ?", f.After)
 	} else if f.After != uuid.Nil {
-		wanted.add("t.id < ?", f.After)
+		filter.add("t.id < ?", f.After)
 	}
 	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s %s ORDER BY t.id %s LIMIT %d`,
-		transactionColumns, transactionTables, wanted.where(), order, f.Limit+1), wanted.args...)
+		transactionColumns, transactionTables, filter.where(), order, f.Limit+1), filter.args...)
 	if err != nil {
 		return page, err
 	}
