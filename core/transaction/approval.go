@@ -6,30 +6,29 @@ import (
 	"causeway/core/ident"
 )
 
-// Approval is what an incoming payment asks of the platform before it is credited.
+// Approval is what an incoming payment needs from the platform before it is credited.
 type Approval struct {
-	// Webhook is the event that asks; the same however often it has to be sent.
+	// Webhook is the id of the event that requests the approval; it is the same for every attempt.
 	Webhook ident.Webhook
-	// Requested are the facts about the receiver that the sending side wants and the
-	// service does not have.
+	// Requested are the facts about the receiver that the sender requires and the service does not
+	// have.
 	Requested []InfoField
-	// Deadline is when the platform's time to decide ends, once it said that it will;
-	// zero before.
+	// Deadline is when the time of the platform to decide ends; zero before its endpoint returned
+	// 202.
 	Deadline time.Time
-	// Receiver are the facts that the platform gave, by the names of the fields.
+	// Receiver are the facts that the platform gave, by field name.
 	Receiver map[string]string
 	// Note is why the platform rejected the payment, in its own words.
 	Note string
 }
 
-// InfoField names one fact about a person (FULL_NAME …), and whether a payment
-// fails without it.
+// InfoField names one fact about a person (FULL_NAME …), and whether a payment fails without it.
 type InfoField struct {
 	Name      string
 	Mandatory bool
 }
 
-// MissingFields are the wanted facts that are not known.
+// MissingFields returns the requested facts that are not known.
 func MissingFields(known map[string]string, wants []InfoField) []InfoField {
 	var lacks []InfoField
 	for _, want := range wants {

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// ApprovalResponse is what a platform's endpoint says to the question whether it takes a
-// payment.
+// ApprovalResponse is the response of a platform's endpoint to a request for approval.
 type ApprovalResponse struct {
-	// Status is that of HTTP; 0 when there was no answer.
+	// Status is the HTTP status; 0 without a response.
 	Status int
-	// Receiver are the facts about the receiver that it tells, by the names of the fields.
+	// Receiver are facts about the receiver, by field name.
 	Receiver map[string]string
-	// Note is why it says no, in its own words.
+	// Note is the reason of a rejection, in the words of the platform.
 	Note string
-	// RequiredFields are the facts about the sender that it misses.
+	// RequiredFields are the facts about the sender that the platform requires.
 	RequiredFields []string
 }
 
-// ApprovalResponded decides what follows from the answer: 200 takes the payment, 202 asks for a
-// moment to decide (and so does 409, which says that the question was heard before),
-// 403 and 422 say no. Whoever says anything else cannot be asked. Faults: as Approved.
+// ApprovalResponded decides what follows from a response: 200 approves the payment, 202 asks for time
+// to decide (as does 409, for a request that was received before), 403 and 422 reject it. Any other
+// response counts as a failed request. Faults: as Approved.
 func (t Transaction) ApprovalResponded(a ApprovalResponse, now time.Time) (Decision, error) {
 	switch a.Status {
 	case 200:

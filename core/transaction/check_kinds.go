@@ -8,9 +8,9 @@ import (
 	"causeway/ledger"
 )
 
-// CheckKinds tells whether the kinds that were posted are those that a transaction of
-// this shape must have in state s, and if not, in words. Money that was unmatched
-// arrives by being assigned.
+// CheckKinds checks that the kinds of the postings of a transaction are those that it must have in its
+// state, and returns an error that says which are not. Unmatched funds are received by their
+// assignment.
 func (w Flow) CheckKinds(s State, posted []ledger.Kind) error {
 	want, got := w.Kinds(s), slices.Clone(posted)
 	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && w.Funding == JustInTime {

@@ -9,25 +9,25 @@ import (
 	"causeway/ledger"
 )
 
-// Decision is what follows from something that happened: the transaction as it is
-// then, the postings and events that go with it, and the step that comes next.
+// Decision is the result of an event: the transaction afterwards, the postings and events of the
+// change, and the next step.
 type Decision struct {
 	Transaction Transaction
 	Postings    []ledger.Posting
-	// Events are the dotted names to tell, in order.
+	// Events are the names of the events to emit, in order.
 	Events []string
 	Next   Step
-	// Due is when Next is; zero for at once.
+	// Due is when Next is due; zero for at once.
 	Due time.Time
 }
 
-// Receive decides about money that arrived with this transaction's reference. The
-// rail it came by and the amount are the receipt's.
+// Receive decides about a payment that was received with the reference of this transaction. The
+// receipt has its rail and amount.
 func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	switch {
 	case t.State.Status != Pending && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
-		// It has its money, or has it from elsewhere: this is a further payment, and goes
-		// back on its own.
+		// The transaction is funded already, or otherwise: this is a surplus payment, which is
+		// refunded by itself.
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	case t.State.Status == Expired || !now.Before(t.ExpiresAt):
 		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
@@ -42,8 +42,8 @@ func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	return t.dispatch(next, now, next.received(r.Amount, r.At), next.converted(now))
 }
 
-// dispatch decides about money that was set on its way: one that stays in the house
-// has arrived, any other is to be delivered.
+// dispatch decides about converted funds: a payment to an internal account is complete, any other is
+// to be delivered.
 func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledger.Posting) (Decision, error) {
 	d := Decision{Transaction: next, Postings: postings, Events: next.eventNames(t.State), Next: StepDeliver}
 	if !next.Flow().Internal {
@@ -58,9 +58,8 @@ func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledge
 	return d, nil
 }
 
-// Execute runs a quote that an account pays, when it is ordered. An internal account
-// pays at once; whether it can is the caller's to look up first, and an external one
-// is asked. Faults: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
+// Execute executes a quote that an account funds. An internal account is debited at once, after the
+// caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
 func (t Transaction) Execute(now time.Time) (Decision, error) {
 	if err := t.checkExecutable(now); err != nil {
 		return Decision{}, err
@@ -92,7 +91,7 @@ func (t Transaction) checkExecutable(now time.Time) error {
 	return nil
 }
 
-// Collected sets out with money that an external account has given.
+// Collected dispatches the funds that were collected from an external account.
 func (t Transaction) Collected(now time.Time) (Decision, error) {
 	if t.Flow().Funding != Pull || t.State.Status != Processing {
 		return Decision{}, fault.New(fault.Conflict, "nothing is being collected for %s, which is %s", t.ID, t.State)
@@ -105,7 +104,7 @@ func (t Transaction) Collected(now time.Time) (Decision, error) {
 	return t.dispatch(next, now, next.received(t.Pricing.Sent, now), next.converted(now))
 }
 
-// CollectionFailed ends a transaction whose money an external account did not give.
+// CollectionFailed ends a transaction whose funds could not be collected.
 func (t Transaction) CollectionFailed(reason FailureReason, now time.Time) (Decision, error) {
 	next, err := t.transition(FailCollection, reason, now)
 	if err != nil {
@@ -114,15 +113,14 @@ func (t Transaction) CollectionFailed(reason FailureReason, now time.Time) (Deci
 	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
 }
 
-// StartTransfer begins a transfer out: the money leaves the account that pays as soon as the
-// transfer is made.
+// StartTransfer starts a transfer out: the source account is debited at once.
 func (t Transaction) StartTransfer(now time.Time) Decision {
 	t.State = TransferInitial
 	return Decision{Transaction: t, Postings: []ledger.Posting{t.converted(now)}, Events: t.eventNames(State{}), Next: StepDeliver}
 }
 
-// Submitted notes that the rail has taken a transfer on; a payment that is with it
-// already stays as it is.
+// Submitted records that the rail has accepted a transfer. A payment that was accepted before does
+// not change.
 func (t Transaction) Submitted(now time.Time) (Decision, error) {
 	if t.State.Status != Pending {
 		return Decision{Transaction: t}, nil
@@ -134,7 +132,7 @@ func (t Transaction) Submitted(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
 }
 
-// refundReceipt takes the money in and owes it back at once.
+// refundReceipt receives the money and opens its refund at once.
 func (t Transaction) refundReceipt(r Receipt, h Event, reason FailureReason, why RefundReason, now time.Time) (Decision, error) {
 	next, err := t.transition(h, reason, now)
 	if err != nil {
@@ -150,7 +148,7 @@ func (t Transaction) refundReceipt(r Receipt, h Event, reason FailureReason, why
 	}, nil
 }
 
-// ExpireAt ends the transaction when its time has passed without money.
+// ExpireAt ends the transaction if it was not funded in time.
 func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 	if now.Before(t.ExpiresAt) {
 		return Decision{}, fault.New(fault.Conflict, "%s expires at %s, not before", t.ID, t.ExpiresAt.Format(time.RFC3339))
@@ -172,18 +170,18 @@ func (t Transaction) Deliver(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Postings: []ledger.Posting{next.delivered(now)}, Events: next.eventNames(t.State)}, nil
 }
 
-// Refuse ends a payout that cannot be delivered: the conversion is undone and the
-// payer gets back all that was paid, fees included.
+// Refuse ends a payout that cannot be delivered: the conversion is reversed, and the payer is
+// refunded in full, fees included.
 func (t Transaction) Refuse(reason FailureReason, now time.Time) (Decision, error) {
 	return t.reverseAndRefund(Refuse, reason, RefundFailed, now)
 }
 
-// Cancel ends a payout that the user took back while it was on its way.
+// Cancel ends a payout that the user cancelled before its delivery.
 func (t Transaction) Cancel(now time.Time) (Decision, error) {
 	return t.reverseAndRefund(Cancel, "", RefundCancellation, now)
 }
 
-// Return takes back a payout that the beneficiary's bank sent back.
+// Return ends a delivered payout that the beneficiary's bank returned.
 func (t Transaction) Return(now time.Time) (Decision, error) {
 	if t.Flow().Internal {
 		return Decision{}, fault.New(fault.Conflict, "%s went to an account in the house; no bank returns it", t.ID)
@@ -209,7 +207,7 @@ func (t Transaction) reverseAndRefund(h Event, reason FailureReason, why RefundR
 	}, nil
 }
 
-// RefundPaid settles a refund; to is the ledger path the money went to.
+// RefundPaid completes a refund; to is the ledger path to which it was paid.
 func (t Transaction) RefundPaid(to string, now time.Time) (Decision, error) {
 	next, err := t.transition(PayRefund, "", now)
 	if err != nil {
@@ -219,7 +217,7 @@ func (t Transaction) RefundPaid(to string, now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Postings: []ledger.Posting{next.refundPaid(to, now)}, Events: next.eventNames(t.State)}, nil
 }
 
-// RefundFailed ends a refund that could not be sent back.
+// RefundFailed ends a refund that could not be paid.
 func (t Transaction) RefundFailed(now time.Time) (Decision, error) {
 	next, err := t.transition(FailRefund, "", now)
 	if err != nil {
@@ -228,8 +226,8 @@ func (t Transaction) RefundFailed(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Postings: []ledger.Posting{next.refundFailed(now)}, Events: next.eventNames(t.State)}, nil
 }
 
-// transition takes the transaction to its next state. Its times only go forward, a
-// millisecond at least, so that what is told of it sorts in order.
+// transition moves the transaction to its next state. UpdatedAt increases by at least a millisecond,
+// so that its events sort in their order.
 func (t Transaction) transition(h Event, reason FailureReason, now time.Time) (Transaction, error) {
 	state, err := t.State.Next(h, reason)
 	if err != nil {
@@ -253,7 +251,7 @@ func (t *Transaction) settleRefund(at time.Time) {
 	t.Refund = &settled
 }
 
-// Refundable is what the payer gets back if the transaction ends early: what came.
+// Refundable returns what the payer is refunded if the transaction ends early: the amount received.
 func (t Transaction) Refundable() money.Amount {
 	if t.Funded.Minor > 0 {
 		return t.Funded
@@ -261,7 +259,7 @@ func (t Transaction) Refundable() money.Amount {
 	return t.Pricing.Sent
 }
 
-// RefundReference is what the payer sees on the refund.
+// RefundReference returns the reference that the payer sees on the refund.
 func RefundReference(id ident.Transaction, reference string) string {
 	if reference == "" {
 		reference = id.UUID().String()

@@ -1,7 +1,7 @@
-// Package transaction is one payment from its quote to its end: its states, what
-// moves it from one to the next, and the postings that go with each move.
+// Package transaction is the life of a payment from its quote to its end: its states, the events
+// that change them, and the postings of each change.
 //
-// It decides and never acts: every function takes the present state and what
-// happened, and returns the next state, the postings, the events to tell and the
-// step that comes next. Time and identifiers come in as arguments.
+// It decides and never acts: every function takes the present state and an event, and returns the
+// next state, the postings, the events to emit and the next step. Time and identifiers come in as
+// arguments.
 package transaction

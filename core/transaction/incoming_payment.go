@@ -12,17 +12,17 @@ import (
 
 // The steps of incoming transactions.
 const (
-	// StepPull: ask an external account for the money of a transfer in.
+	// StepPull: debit the external account of a transfer in.
 	StepPull Step = "pull"
-	// StepRequestApproval: ask the platform's endpoint for approval.
+	// StepRequestApproval: request approval from the platform's endpoint.
 	StepRequestApproval Step = "ask"
-	// StepTimeOut: end what the platform has not decided in time.
+	// StepTimeOut: end a payment that the platform has not decided in time.
 	StepTimeOut Step = "time-out"
-	// StepForward: send on what came for a person whose money is wanted elsewhere.
+	// StepForward: send a received payment on to the customer's default account.
 	StepForward Step = "forward"
 )
 
-// ApprovalTimeout is how long a platform that said it will decide has for it.
+// ApprovalTimeout is how long a platform may take to decide after its endpoint returned 202.
 const ApprovalTimeout = 5 * time.Second
 
 // The reasons for which an incoming transaction fails.
@@ -30,42 +30,41 @@ const (
 	ApprovalWebhookError FailureReason = "PAYMENT_APPROVAL_WEBHOOK_ERROR"
 	ApprovalTimedOut     FailureReason = "PAYMENT_APPROVAL_TIMED_OUT"
 	MissingPayeeData     FailureReason = "MISSING_MANDATORY_PAYEE_DATA"
-	// PayRequestFailed: the platform said no to the sending side.
+	// PayRequestFailed: the platform rejected the payment.
 	PayRequestFailed FailureReason = "PAY_REQUEST_FAILED"
 )
 
-// IncomingPayment is money for an internal account.
+// IncomingPayment is a payment to an internal account.
 type IncomingPayment struct {
 	ID       ident.Transaction
 	Platform ident.Platform
-	// Customer owns the account; zero when it is the platform's own.
+	// Customer owns the account; zero if it is the platform's own.
 	Customer           ident.Customer
 	PlatformCustomerID string
-	// Source is an external account, a person elsewhere, or nothing when somebody has
-	// paid in.
+	// Source is an external account or a person at another provider; empty for a deposit.
 	Source  Endpoint
 	Account ident.InternalAccount
-	// ToUMA is the UMA address that the money was sent to; empty where it was to the account.
+	// ToUMA is the UMA address that was paid; empty if the account was.
 	ToUMA string
-	// PartnerAccount is the ledger path the money comes by, Path that of the account.
+	// PartnerAccount is the ledger path of the partner, and Path that of the account.
 	PartnerAccount, AccountPath string
 	Amount                      money.Amount
 	Reference                   string
 }
 
-// RequestFunds is the transaction for money that the rail is asked for.
+// RequestFunds returns the transaction of a transfer in, which its rail is to collect.
 func (in IncomingPayment) RequestFunds(now time.Time) Decision {
 	return Decision{Transaction: in.newTransaction(now), Next: StepPull}
 }
 
-// RequestApproval is the transaction for money that comes when the platform agrees.
+// RequestApproval returns the transaction of a payment that the platform must approve.
 func (in IncomingPayment) RequestApproval(a Approval, counterparty map[string]string, now time.Time) Decision {
 	t := in.newTransaction(now)
 	t.Approval, t.Counterparty = &a, counterparty
 	return Decision{Transaction: t, Next: StepRequestApproval}
 }
 
-// Deposit is the transaction for money that is here.
+// Deposit returns the completed transaction of money that was received.
 func (in IncomingPayment) Deposit(now time.Time) Decision {
 	return in.newTransaction(now).credited(now)
 }
@@ -82,7 +81,7 @@ func (in IncomingPayment) newTransaction(now time.Time) Transaction {
 	}
 }
 
-// Arrived credits the account with money that the rail has brought.
+// Arrived credits the account with the funds that its rail has collected.
 func (t Transaction) Arrived(now time.Time) (Decision, error) {
 	if _, err := t.IncomingState().Next(Arrive); err != nil {
 		return Decision{}, err
@@ -90,14 +89,14 @@ func (t Transaction) Arrived(now time.Time) (Decision, error) {
 	return t.credited(t.nextUpdateTime(now)), nil
 }
 
-// Failed ends a transaction whose money does not come.
+// Failed ends a transaction whose funds could not be collected.
 func (t Transaction) Failed(reason FailureReason, now time.Time) (Decision, error) {
 	return t.declined(Fail, reason, now)
 }
 
-// Approved credits the account, when the platform takes the payment and tells what
-// was asked of it. Faults: TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also when the
-// time to decide is over; INVALID_INPUT for missing facts about the receiver.
+// Approved credits the account with a payment that the platform approves, with the facts that were
+// requested. Faults: TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the
+// deadline; INVALID_INPUT for missing facts about the receiver.
 func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decision, error) {
 	if err := t.checkPendingApproval(Approve, now); err != nil {
 		return Decision{}, err
@@ -115,8 +114,8 @@ func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decisi
 	return t.credited(t.nextUpdateTime(now)), nil
 }
 
-// Rejected ends a payment that the platform does not take; the note is in its own
-// words. Faults: as Approved.
+// Rejected ends a payment that the platform rejects, with a note in its own words. Faults: as
+// Approved.
 func (t Transaction) Rejected(reason FailureReason, note string, now time.Time) (Decision, error) {
 	if err := t.checkPendingApproval(Reject, now); err != nil {
 		return Decision{}, err
@@ -127,7 +126,7 @@ func (t Transaction) Rejected(reason FailureReason, note string, now time.Time) 
 	return t.declined(Reject, reason, now)
 }
 
-// Acknowledged gives the platform its time to decide.
+// Acknowledged starts the time that the platform has to decide.
 func (t Transaction) Acknowledged(now time.Time) (Decision, error) {
 	if _, err := t.IncomingState().Next(Acknowledge); err != nil {
 		return Decision{}, err
@@ -138,7 +137,7 @@ func (t Transaction) Acknowledged(now time.Time) (Decision, error) {
 	return Decision{Transaction: t, Next: StepTimeOut, Due: approval.Deadline}, nil
 }
 
-// TimedOut ends a payment that the platform did not decide about in time.
+// TimedOut ends a payment that the platform did not decide in time.
 func (t Transaction) TimedOut(now time.Time) (Decision, error) {
 	if t.IncomingState() == ApprovalPending && now.Before(t.Approval.Deadline) {
 		return Decision{}, fault.New(fault.Conflict, "the platform has until %s to decide about %s", t.Approval.Deadline.Format(time.RFC3339), t.ID)
@@ -160,7 +159,7 @@ func (t Transaction) checkPendingApproval(a IncomingEvent, now time.Time) error 
 	return nil
 }
 
-// Missing names the mandatory facts that are asked for and not given.
+// Missing returns the names of the mandatory facts that are not given.
 func (a Approval) Missing(given map[string]string) []string {
 	var missing []string
 	for _, field := range a.Requested {
@@ -172,7 +171,7 @@ func (a Approval) Missing(given map[string]string) []string {
 	return missing
 }
 
-// credited is the decision that puts the money in the account at this moment.
+// credited returns the decision that credits the account now.
 func (t Transaction) credited(now time.Time) Decision {
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
 	arrival := ledger.IncomingFunds{Partner: t.SourceAccount, To: t.DestinationAccount, Amount: t.Pricing.Received}
@@ -197,7 +196,7 @@ func (t Transaction) declined(a IncomingEvent, reason FailureReason, now time.Ti
 
 func (t Transaction) isPulled() bool { return !t.Source.ExternalAccount.IsZero() }
 
-// nextUpdateTime is now, or a millisecond after the last change where that is later.
+// nextUpdateTime returns now, or a millisecond after the last change if that is later.
 func (t Transaction) nextUpdateTime(now time.Time) time.Time {
 	if earliest := t.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
 		return earliest

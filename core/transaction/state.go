@@ -6,7 +6,7 @@ import (
 	"causeway/core/fault"
 )
 
-// Status is what the platform is told of a transaction.
+// Status is the public status of a transaction.
 type Status string
 
 // The statuses of an outgoing transaction.
@@ -18,7 +18,7 @@ const (
 	Expired    Status = "EXPIRED"
 )
 
-// RefundStatus is how far a refund is; empty means there is none.
+// RefundStatus is the status of a refund; empty if there is none.
 type RefundStatus string
 
 // The statuses of a refund.
@@ -29,27 +29,27 @@ const (
 	RefundUnpaid    RefundStatus = "FAILED"
 )
 
-// Stage says what of the money had moved when a transaction ended early. Together
-// with the statuses it says exactly which postings exist.
+// Stage is how far the funds had moved when a transaction ended early. Together with the statuses it
+// determines which postings exist.
 type Stage string
 
-// The stages of a payment's money.
+// The stages of the funds of a payment.
 const (
-	// NoFundsMoved: no money has come.
+	// NoFundsMoved: nothing was received.
 	NoFundsMoved Stage = ""
-	// Received: it came and was not converted.
+	// Received: funds were received and not converted.
 	Received Stage = "RECEIVED"
-	// Converted: it is on its way to whom it is for, converted where need be.
+	// Converted: funds were converted if necessary, and are in transit to the beneficiary.
 	Converted Stage = "CONVERTED"
-	// Delivered: it reached whom it is for.
+	// Delivered: the beneficiary has the funds.
 	Delivered Stage = "DELIVERED"
 )
 
-// State is where a transaction stands.
+// State is the state of a transaction.
 type State struct {
 	Status Status
 	Refund RefundStatus
-	// Stage is the furthest stage of the money before any refund.
+	// Stage is the furthest stage of the funds before any refund.
 	Stage Stage
 	// Reason is set when Status is FAILED.
 	Reason FailureReason
@@ -58,53 +58,53 @@ type State struct {
 // Event is what can happen to a transaction.
 type Event string
 
-// The happenings.
+// The events.
 const (
-	// Fund: the exact amount came in time, and is set on its way.
+	// Fund: the exact amount was received in time, and is dispatched.
 	Fund Event = "FUND"
-	// FundWrongAmount: money came in time but not the amount or currency agreed.
+	// FundWrongAmount: a payment was received in time, with another amount or currency than quoted.
 	FundWrongAmount Event = "FUND_WRONG"
-	// FundLate: money came after the quote expired.
+	// FundLate: a payment was received after the quote expired.
 	FundLate Event = "FUND_LATE"
-	// Expire: the quote's time passed without money.
+	// Expire: the quote expired without a payment.
 	Expire Event = "EXPIRE"
-	// Execute: it was ordered in time, and the money left the account that pays.
+	// Execute: the quote was executed in time, and its internal account debited.
 	Execute Event = "EXECUTE"
-	// Collect: it was ordered in time, and the money is asked of an external account.
+	// Collect: the quote was executed in time, and an external account is being debited.
 	Collect Event = "COLLECT"
-	// FailCollection: the external account did not give it.
+	// FailCollection: the external account could not be debited.
 	FailCollection Event = "UNCOLLECTED"
-	// Submit: the rail has taken a transfer on.
+	// Submit: the rail has accepted a transfer.
 	Submit Event = "HAND"
-	// Deliver: the beneficiary has it.
+	// Deliver: the beneficiary has the funds.
 	Deliver Event = "DELIVER"
-	// Refuse: the conversion or the rail refused for good.
+	// Refuse: the conversion or the rail refused permanently.
 	Refuse Event = "REFUSE"
-	// Cancel: the user took it back while it was on its way.
+	// Cancel: the user cancelled it before its delivery.
 	Cancel Event = "CANCEL"
-	// Return: the beneficiary's bank sent it back after delivery.
+	// Return: the beneficiary's bank returned it after delivery.
 	Return Event = "RETURN"
-	// PayRefund: the payer has the money back.
+	// PayRefund: the refund was paid.
 	PayRefund Event = "PAY_REFUND"
-	// FailRefund: it could not be sent back; people must look.
+	// FailRefund: the refund could not be paid; an operator must act.
 	FailRefund Event = "LOSE_REFUND"
 )
 
-// Events lists every one of them, for tests that walk the machine.
+// Events lists all events, for tests of the state machine.
 var Events = []Event{Fund, FundWrongAmount, FundLate, Expire, Execute, Collect, FailCollection, Submit,
 	Deliver, Refuse, Cancel, Return, PayRefund, FailRefund}
 
-// Initial is the state of a transaction when its quote is made.
+// Initial is the state of a transaction when its quote is created.
 var Initial = State{Status: Pending}
 
-// TransferInitial is the state of a transfer out when it is made: its money has left the
-// account, and the rail has not been asked yet.
+// TransferInitial is the state of a new transfer out: its account is debited, and the rail has not
+// been called.
 var TransferInitial = State{Status: Pending, Stage: Converted}
 
 type transitionFrom struct {
 	status Status
 	refund RefundStatus
-	// fundsMoved tells whether any of the money has moved.
+	// fundsMoved is whether any funds have moved.
 	fundsMoved bool
 }
 
@@ -113,8 +113,8 @@ type transitionTo struct {
 	refund RefundStatus
 }
 
-// The table of moves: from (status, refund, moved) by a happening to (status,
-// refund). What is not in it is refused.
+// The table of transitions: from (status, refund, moved) by an event to (status, refund). Other
+// transitions are refused.
 var transitions = map[transitionFrom]map[Event]transitionTo{
 	{Pending, NoRefund, false}: {
 		Fund:            {Processing, NoRefund},
@@ -157,8 +157,8 @@ var stageAfter = map[Event]Stage{
 	Fund: Converted, Execute: Converted, FundWrongAmount: Received, FundLate: Received, Deliver: Delivered,
 }
 
-// Next is the state after h, or a CONFLICT fault when h cannot happen in s. The
-// reason is kept only where the transaction fails.
+// Next returns the state after an event, or a CONFLICT fault if the event is not possible in s. The
+// reason is kept only if the transaction fails.
 func (s State) Next(h Event, reason FailureReason) (State, error) {
 	to, ok := transitions[transitionFrom{s.Status, s.Refund, s.Stage != NoFundsMoved}][h]
 	if !ok {
@@ -174,22 +174,22 @@ func (s State) Next(h Event, reason FailureReason) (State, error) {
 	return next, nil
 }
 
-// InTransit tells whether the money has been set on its way to whom it is for and
-// neither arrived nor turned back.
+// InTransit reports whether the funds were dispatched to the beneficiary, and neither delivered nor
+// refused.
 func (s State) InTransit() bool {
 	return s.Stage == Converted && s.Refund == NoRefund && (s.Status == Pending || s.Status == Processing)
 }
 
-// IsDelivered tells whether it has reached whom it is for, and was not returned.
+// IsDelivered reports whether the beneficiary has the funds, and they were not returned.
 func (s State) IsDelivered() bool { return s.Status == Completed && s.Stage == Delivered }
 
-// IsFinal tells whether nothing but a bank return, or a late payment on an expired
-// quote, can change the transaction any more.
+// IsFinal reports whether only a return, or a late payment for an expired quote, can still change the
+// transaction.
 func (s State) IsFinal() bool {
 	return s.Status != Pending && s.Status != Processing && s.Refund != RefundPending
 }
 
-// String is for messages: "FAILED (refund PENDING)".
+// String returns the state for messages, such as "FAILED (refund PENDING)".
 func (s State) String() string {
 	if s.Refund == NoRefund {
 		return string(s.Status)

@@ -1,22 +1,22 @@
 package transaction
 
-// Step is what has to follow after a decision, outside of its unit of work.
+// Step is the work that follows a decision, outside of its unit of work.
 type Step string
 
 // The steps.
 const (
-	// NoStep: nothing follows.
+	// NoStep: no work follows.
 	NoStep Step = ""
-	// StepDeliver: hand the payout to the rail and settle what it answers.
+	// StepDeliver: send the payout to the rail and settle the outcome.
 	StepDeliver Step = "deliver"
-	// StepCollect: ask an external account for the money.
+	// StepCollect: debit an external account.
 	StepCollect Step = "collect"
-	// StepRefund: send the money back to the payer.
+	// StepRefund: refund the payer.
 	StepRefund Step = "refund"
-	// StepSendBack: send a receipt back that no transaction wants.
+	// StepSendBack: return a receipt that belongs to no transaction.
 	StepSendBack Step = "send-back"
-	// StepExpire: end quotes that nobody paid.
+	// StepExpire: end quotes that were not paid.
 	StepExpire Step = "expire"
-	// StepCheckReturn: ask the rail whether a delivered payout came back.
+	// StepCheckReturn: call the rail to see whether a delivered payout was returned.
 	StepCheckReturn Step = "watch"
 )

@@ -10,26 +10,24 @@ import (
 	"causeway/ledger"
 )
 
-// Unmatched is money that lies in funding/unmatched, because nobody knew whose it is, or
-// because it could not be sent back.
+// Unmatched is money in funding/unmatched: a payment without a known owner, or a refund that could not
+// be paid.
 type Unmatched struct {
-	// Receipt is the payment that arrived. Where the refund of a transaction failed it says
-	// what was to be refunded, by which rail (or from which account) that was paid, and
-	// since when it is owed, under the transaction's own id.
+	// Receipt is the payment that was received. For a failed refund it has the amount, rail (or
+	// account) and time of the refund, and the id of the transaction.
 	Receipt Receipt
 	// RefundOf is the transaction whose refund failed; zero for a payment that no transaction had.
 	RefundOf ident.Transaction
-	// Posting is the one that put it there, Kind what that one is, Since when it was
-	// recorded.
+	// Posting is the posting that recorded it there, with its kind and recorded time.
 	Posting uuid.UUID
 	Kind    ledger.Kind
 	Since   time.Time
-	// Assignment is nil while nobody has decided.
+	// Assignment is nil while it is not assigned.
 	Assignment *Assignment
 }
 
-// Assignment is what was decided about unmatched money. Without a transaction it goes
-// back to its payer; without an account it pays the transaction's quote.
+// Assignment is the decision about unmatched money. Without a transaction it is returned to its payer;
+// without an account it funds the quote of the transaction.
 type Assignment struct {
 	Transaction ident.Transaction
 	Account     ident.InternalAccount
@@ -38,12 +36,11 @@ type Assignment struct {
 	At          time.Time
 }
 
-// IsFailedRefund tells whether the money lies there because a rail would not take
-// it back.
+// IsFailedRefund reports whether the money is unmatched because a rail refused to return it.
 func (u Unmatched) IsFailedRefund() bool { return u.Kind == ledger.KindRefundFailed }
 
-// DepositID is the id of the transaction that deposits the money: that of the receipt,
-// or one that follows from the transaction whose refund failed. So it is deposited once.
+// DepositID returns the id of the transaction that deposits the money. It is derived from the receipt,
+// or from the transaction whose refund failed, so that the money is deposited once.
 func (u Unmatched) DepositID() (id ident.Transaction) {
 	if !u.RefundOf.IsZero() {
 		return deriveID("causeway lost refund\x00", u.RefundOf.UUID())
@@ -52,7 +49,7 @@ func (u Unmatched) DepositID() (id ident.Transaction) {
 	return id
 }
 
-// CheckUnassigned is nil while nobody has decided, else CONFLICT.
+// CheckUnassigned returns a CONFLICT fault if the money is assigned.
 func (u Unmatched) CheckUnassigned() error {
 	if u.Assignment == nil {
 		return nil
@@ -61,8 +58,8 @@ func (u Unmatched) CheckUnassigned() error {
 		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + "; that stands. Read the list of unmatched funds again."}
 }
 
-// assignmentPosting takes the money out of funding/unmatched. Its id follows from the receipt,
-// and from what put it there: at most once each.
+// assignmentPosting moves the money out of funding/unmatched. Its id is derived from the receipt and
+// from the posting that recorded it there, so that it is posted at most once.
 func (u Unmatched) assignmentPosting(to, note string, t ident.Transaction, now time.Time) ledger.Posting {
 	nth := 0
 	if u.IsFailedRefund() {
@@ -73,9 +70,9 @@ func (u Unmatched) assignmentPosting(to, note string, t ident.Transaction, now t
 	return ledger.UnmatchedAssigned(header, to, u.Receipt.Amount)
 }
 
-// AssignUnmatched decides about unmatched money that is found to be this transaction's: as if it
-// had arrived with its reference, on this day. Faults: CONFLICT when it is assigned
-// already, is a refund, or the transaction does not wait for exactly this amount.
+// AssignUnmatched funds this transaction with unmatched money, as if it had been received now with the
+// reference. Faults: CONFLICT if the money is assigned already or is a refund, or if the transaction
+// does not wait for exactly this amount.
 func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (Decision, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
@@ -105,8 +102,8 @@ func errNotWaiting(format string, args ...any) error {
 	return refused
 }
 
-// AssignUnmatched is the deposit of unmatched money that is found to be for the account; it
-// arrives there now. Fault: CONFLICT when it is assigned already.
+// AssignUnmatched deposits unmatched money in the account now. Fault: CONFLICT if it is assigned
+// already.
 func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Time) (Decision, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
@@ -116,9 +113,8 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	return d, nil
 }
 
-// SendBack is the posting with which unmatched money is owed to its payer. It is sent
-// once. Fault: CONFLICT when it is assigned already, or a rail has refused to take it
-// back.
+// SendBack returns the posting that opens the refund of unmatched money to its payer. It is posted
+// once. Fault: CONFLICT if the money is assigned already, or a rail has refused to return it.
 func (u Unmatched) SendBack(note string, now time.Time) (ledger.Posting, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return ledger.Posting{}, err
