@@ -39,7 +39,8 @@ type VerifyOptions struct {
 	// Published are checkpoints that were kept outside of the database. Whoever can change
 	// the postings can also change the stored checkpoints, but not these.
 	Published []PublishedCheckpoint
-	// Keys verify the signatures of checkpoints; the stored keys if empty.
+	// Keys verify the signatures of checkpoints. If empty, Verify uses the stored keys and
+	// VerifyExport does not verify signatures.
 	Keys [][32]byte
 }
 

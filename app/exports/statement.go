@@ -119,7 +119,7 @@ func (e *Service) findAccount(ctx context.Context, p ident.Platform, r Statement
 
 // statementDocument returns the document that writes the statement from one snapshot.
 func (e *Service) statementDocument(r StatementRequest, a account.Internal, issuer, owner string) Document {
-	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", a.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
+	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", a.Currency, r.Last().Format(time.DateOnly), r.Format)}
 	write := statement.HTML
 	d.ContentType, d.ContentSecurityPolicy = "text/html; charset=utf-8", statement.ContentSecurityPolicy
 	if r.Format == PDF {
@@ -136,7 +136,7 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 				return fault.Invalid(fault.Field{Field: "format",
 					Message: fmt.Sprintf("must be html for %d movements: a pdf has at most %d; or choose a shorter period", s.MovementCount, statement.MaxPDFMovements)})
 			}
-			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, a.ID.String(), r.From, r.To
+			s.Issuer, s.Owner, s.Account, s.Interval = issuer, owner, a.ID.String(), r.Interval
 			movements := narrative{store: e.Store, view: view, account: ledgerAccount, interval: r.Interval, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
 			abortable := &abortableWriter{out: out, err: &movements.err}
 			if err := write(abortable, s, movements.all(ctx)); movements.err == nil {

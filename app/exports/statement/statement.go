@@ -9,6 +9,7 @@ import (
 
 	"causeway/app/exports/records"
 	"causeway/core/money"
+	"causeway/core/period"
 )
 
 // Summary has the balances and totals of a statement. Amounts are in minor units, positive in
@@ -19,8 +20,7 @@ type Summary struct {
 	// Account is the id of the account.
 	Account  string
 	Currency money.Currency
-	// The period is half open: From is in it and To is not.
-	From, To          time.Time
+	period.Interval
 	Opening, Closing  int64
 	TotalIn, TotalOut int64 // sums of credits and of debits, both positive
 	MovementCount     int64 // number of movements
@@ -66,7 +66,7 @@ func formatSigned(minor int64, currency money.Currency) string {
 func formatDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // lastDay returns the last day of the period.
-func (s Summary) lastDay() string { return formatDay(s.To.Add(-time.Microsecond)) }
+func (s Summary) lastDay() string { return formatDay(s.Last()) }
 
 // periodText returns the first and the last day of the period.
 func (s Summary) periodText() string {

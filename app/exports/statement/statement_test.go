@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/period"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -21,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // marchStatement is a statement with names in three scripts and malicious texts.
 func marchStatement() (Summary, Movements) {
 	s := Summary{Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
-		From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
-		Opening: 123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
+		Interval: period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
+		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
 	return s, func(yield func(Movement) bool) {
 		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"", Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789}) &&
 			yield(Movement{At: s.From.Add(2 * time.Hour), Description: "Fee", Note: strings.Repeat("word ", 40), Amount: -51, Balance: 123_455_738})
