@@ -9,9 +9,8 @@ import (
 // Approvals asks platforms for approval of incoming payments.
 type Approvals interface {
 	// RequestApproval sends an event to the platform's webhook endpoint once and waits for the
-	// response. The event has the same id at every call about one payment, so an endpoint can
-	// recognize a repeated request. A request without a response is no error: the outcome of
-	// the result tells. The error is a WEBHOOK_ENDPOINT_NOT_SET fault, or a failure of the
-	// service itself.
+	// response. The event has the same id in every call for one payment, so that an endpoint
+	// recognises a repeated request. A missing response is not an error but the outcome of the
+	// result. Faults: WEBHOOK_ENDPOINT_NOT_SET.
 	RequestApproval(ctx context.Context, e event.Event) (WebhookResponse, error)
 }

@@ -14,7 +14,7 @@ var europe = []TypeSpec{
 		rails: []railOption{{corridor.SEPA, ""}, {corridor.SEPAInstant, ""}},
 	},
 	{
-		Type: "EUR_ACCOUNT", Description: "A euro account in a SEPA country, which its IBAN tells.",
+		Type: "EUR_ACCOUNT", Description: "A euro account in a SEPA country, which is given by its IBAN.",
 		Currencies: currencies("EUR"), CountryFrom: "iban",
 		Fields:      []FieldSpec{required(iban(anyIBAN, "DE89370400440532013000")), swiftCode()},
 		Identifiers: []string{"iban"},

@@ -234,11 +234,11 @@ func TestRailFor_NeedsCorridor(t *testing.T) {
 		"HKD_ACCOUNT", "HTG_ACCOUNT", "JMD_ACCOUNT", "PKR_ACCOUNT", "SLV_ACCOUNT", "SWIFT_ACCOUNT",
 	}
 	for _, spec := range account.Catalogue() {
-		made, err := account.Validate(newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec)))
+		created, err := account.Validate(newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := made.RailFor(1); (err != nil) != slices.Contains(unavailable, spec.Type) {
+		if _, err := created.RailFor(1); (err != nil) != slices.Contains(unavailable, spec.Type) {
 			t.Errorf("%s: RailFor(1): %v", spec.Type, err)
 		}
 	}

@@ -64,15 +64,15 @@ func TestWithBalance_Events(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := account.WithBalance{Internal: a, Balance: 10050}
+	withBalance := account.WithBalance{Internal: a, Balance: 10050}
 	id, _ := ident.ParseWebhook("Webhook:019542f5-b3e7-7d02-8000-000000000005")
 
 	for name, e := range map[string]event.Event{
-		"INTERNAL_ACCOUNT.BALANCE_UPDATED": held.BalanceUpdatedEvent(id, now), "INTERNAL_ACCOUNT.STATUS_UPDATED": held.StatusUpdatedEvent(id, now),
+		"INTERNAL_ACCOUNT.BALANCE_UPDATED": withBalance.BalanceUpdatedEvent(id, now), "INTERNAL_ACCOUNT.STATUS_UPDATED": withBalance.StatusUpdatedEvent(id, now),
 	} {
-		is, isHolding := e.Resource.(account.WithBalance)
+		resource, ok := e.Resource.(account.WithBalance)
 		kind, known := event.TypeOf(e.Name)
-		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !isHolding || is.Balance != 10050 {
+		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !ok || resource.Balance != 10050 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -109,8 +109,8 @@ func TestCheckCapacity(t *testing.T) {
 		{1, full, false, full - 1}, {full, 1, false, 0}, {full + 5, 1, false, 0}, {math.MaxInt64, full, false, 0},
 	} {
 		err := account.CheckCapacity(c.balance, money.Amount{Minor: c.in, Currency: "USD"})
-		refused, is := fault.As(err)
-		if is == c.fits || is && (refused.Code != fault.AmountOutOfRange || refused.Details["maxAmount"] != c.left) {
+		refused, isFault := fault.As(err)
+		if isFault == c.fits || isFault && (refused.Code != fault.AmountOutOfRange || refused.Details["maxAmount"] != c.left) {
 			t.Errorf("%d to %d: %v", c.in, c.balance, err)
 		}
 	}

@@ -166,8 +166,8 @@ func TestFind_RejectsUnsupportedPairs(t *testing.T) {
 		{"an unknown source", "XYZ", "USD", "US"},
 		{"lower case", "usd", "BTC", ""},
 		{"an empty destination", "USD", "", ""},
-		{"a source nobody takes in", "JPY", "USD", "US"},
-		{"a destination nobody pays out", "USD", "JPY", ""},
+		{"unsupported source", "JPY", "USD", "US"},
+		{"unsupported destination", "USD", "JPY", ""},
 		{"the right currency in the wrong country", "USD", "EUR", "MX"},
 	}
 	for _, tt := range tests {

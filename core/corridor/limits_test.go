@@ -63,7 +63,7 @@ func TestTerms_WithLimitsOnlyNarrows(t *testing.T) {
 
 		want := terms.CheckAmount(amount) == nil && own.Min <= amount.Minor && amount.Minor <= own.Max
 		if want != (err == nil) {
-			t.Fatalf("%+v within %+v: %d is answered %v", terms, own, amount.Minor, err)
+			t.Fatalf("%+v within %+v: %d: %v", terms, own, amount.Minor, err)
 		}
 	})
 }

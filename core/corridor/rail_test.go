@@ -127,7 +127,7 @@ func TestChoose_EveryRailCanBeChosen(t *testing.T) {
 		}
 	}
 	if _, err := corridor.Choose(nil, "USD", 1); err == nil {
-		t.Error("Choose of no rails answered one")
+		t.Error("Choose of no rails returned one")
 	}
 }
 

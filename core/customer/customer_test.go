@@ -30,8 +30,8 @@ func TestCreate_InitialStatus(t *testing.T) {
 		{platform.Sandbox, false, businessRequest(), customer.Pending},
 	}
 	for _, tt := range tests {
-		on := platform.Platform{ID: platformID, Environment: tt.environment, Regulated: tt.regulated, UMADomain: "uma.acme.test"}
-		got, err := customer.Create(tt.request, on, customerID, generatedID, now)
+		owner := platform.Platform{ID: platformID, Environment: tt.environment, Regulated: tt.regulated, UMADomain: "uma.acme.test"}
+		got, err := customer.Create(tt.request, owner, customerID, generatedID, now)
 		if err != nil || got.Status != tt.want {
 			t.Errorf("%s, regulated %v, %s: %s, %v; want %s", tt.environment, tt.regulated, tt.request.Type, got.Status, err, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestCustomer_Facts(t *testing.T) {
 		}
 		for name := range got {
 			if !slices.Contains(platform.CounterpartyFieldNames, name) {
-				t.Errorf("%s cannot be asked for", name)
+				t.Errorf("%s is not a counterparty field", name)
 			}
 		}
 	}

@@ -19,18 +19,18 @@ func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 		t.Permissions = permissions
 		return t
 	}
-	boss, deputy, reader := token(1, platform.View, platform.Manage), token(2, platform.Manage), token(3, platform.View)
+	manager, otherManager, reader := token(1, platform.View, platform.Manage), token(2, platform.Manage), token(3, platform.View)
 	for name, c := range map[string]struct {
 		tokens []platform.Token
 		revoke platform.Token
 		want   fault.Code // empty: it may be deleted
 	}{
-		"one of two that manage":        {[]platform.Token{boss, deputy, reader}, boss, ""},
-		"one that does not manage":      {[]platform.Token{boss, reader}, reader, ""},
-		"the last one that manages":     {[]platform.Token{boss, reader}, boss, fault.Conflict},
-		"the only one":                  {[]platform.Token{deputy}, deputy, fault.Conflict},
-		"one that is not there":         {[]platform.Token{boss, reader}, deputy, fault.TokenNotFound},
-		"one that cannot be, of nobody": {nil, boss, fault.TokenNotFound},
+		"one of two with MANAGE":   {[]platform.Token{manager, otherManager, reader}, manager, ""},
+		"one without MANAGE":       {[]platform.Token{manager, reader}, reader, ""},
+		"the last one with MANAGE": {[]platform.Token{manager, reader}, manager, fault.Conflict},
+		"the only one":             {[]platform.Token{otherManager}, otherManager, fault.Conflict},
+		"one that does not exist":  {[]platform.Token{manager, reader}, otherManager, fault.TokenNotFound},
+		"one of no tokens":         {nil, manager, fault.TokenNotFound},
 	} {
 		err := platform.CheckRevocable(c.tokens, c.revoke.ID)
 
