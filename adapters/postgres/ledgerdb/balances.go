@@ -250,7 +250,7 @@ func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m mont
 		from, until := r.timeBounds()
 		var debits money.Total
 		debits, err = readTotal(ctx, q, sumEffectiveInRange, pgUUID(a.Platform.UUID()), accountID, r.after, r.upto, from, until, at)
-		balance = balance.Add(withClassSign(debits, line.Class))
+		balance = balance.Add(line.Class.Balance(debits, money.Total{}))
 	}
 	return balance, err
 }
@@ -275,15 +275,7 @@ func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, accou
 	// Busy accounts have thousands of entries in a block, so backdated entries are looked up
 	// among those of all accounts.
 	debits, err := readAdjustment(ctx, q, a.Platform.UUID(), m, accountID, at)
-	return balance.Add(withClassSign(debits, line.Class)), err
-}
-
-// withClassSign converts debits minus credits to a balance change of an account of a class.
-func withClassSign(debits money.Total, class ledger.Class) money.Total {
-	if class.IsDebitNormal() {
-		return debits
-	}
-	return debits.Neg()
+	return balance.Add(line.Class.Balance(debits, money.Total{})), err
 }
 
 // BalanceAt reads the balance of an account at a time, inclusive, by recorded or by effective

@@ -246,10 +246,7 @@ func runningBalances(ctx context.Context, q Querier, accountID int64, m months, 
 		} else {
 			debits = debits.Sub(money.TotalOf(e.Amount))
 		}
-		if !page.Class.IsDebitNormal() {
-			debits = debits.Neg()
-		}
-		balance = balance.Add(debits)
+		balance = balance.Add(page.Class.Balance(debits, money.Total{}))
 		e.Balance = balance
 		index++
 		return nil
