@@ -16,11 +16,11 @@ import (
 	"causeway/ports"
 )
 
-// MaxNote is the longest reason of a rejection, and the longest fact, in bytes.
+// MaxNote is the maximum length of a rejection reason and of a fact, in bytes.
 const MaxNote = 500
 
-// Approve takes a payment that the platform said it would decide about, with the facts
-// about the receiver that were asked for. Faults: TRANSACTION_NOT_FOUND,
+// Approve approves a payment that waits for the decision of the platform, with the requested facts
+// about the receiver. Faults: TRANSACTION_NOT_FOUND,
 // TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT.
 func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	var bad []fault.Field
@@ -37,7 +37,7 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 	})
 }
 
-// Reject refuses such a payment. Faults: as Approve.
+// Reject rejects a payment that waits for the decision of the platform. Faults: as Approve.
 func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
@@ -78,9 +78,9 @@ func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transac
 	return d.Transaction, nil
 }
 
-// requestApprovals asks the platforms of payments whether they take them, and settles their answers.
-// The question goes out before anything is written, under an id that stays the same:
-// when the answer is lost, the same question is asked again.
+// requestApprovals requests approval of payments from their platforms and settles the responses. A
+// request is sent before anything is written, under the same id for every attempt, so that it can be
+// repeated if the response is lost.
 func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error {
 	keys := uow.TransactionKeys(jobs)
 	read, err := s.Store.TransactionsByKey(ctx, keys)
@@ -100,7 +100,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	}
 	return s.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalRequested {
-			return nil // the platform decided before its endpoint had answered
+			return nil // the platform decided before its endpoint responded
 		}
 		d, err := t.ApprovalResponded(answers[transactionKey(t)], w.Now)
 		if err == nil {
@@ -110,11 +110,11 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	})
 }
 
-// requestApproval asks about one payment.
+// requestApproval requests approval of one payment.
 func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
 	answer, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
 		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
-	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was, when the payment came
+	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was set when the payment was received
 		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
 	}
 	if err != nil {
@@ -126,8 +126,7 @@ func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction
 	return parseApprovalResponse(answer.StatusCode, answer.Response), nil
 }
 
-// parseApprovalResponse takes from the body of an answer what it may say. A body that is no JSON
-// says nothing.
+// parseApprovalResponse reads the known fields of a response. A body that is not JSON is ignored.
 func parseApprovalResponse(status int, body string) transaction.ApprovalResponse {
 	var said struct {
 		Receiver map[string]any `json:"receiverCustomerInfo"`
@@ -157,8 +156,8 @@ func parseApprovalResponse(status int, body string) transaction.ApprovalResponse
 	return answer
 }
 
-// FieldValues are the values of a JSON object as texts, of the fields that there are; what
-// is no text stays as it was written, and nothing that is empty is kept.
+// FieldValues returns the values of the known fields of a JSON object as texts. A value that is not a
+// text is kept as JSON, and empty values are left out.
 func FieldValues(object map[string]any) map[string]string {
 	facts := map[string]string{}
 	for _, name := range platform.CounterpartyFieldNames {
@@ -179,7 +178,7 @@ func FieldValues(object map[string]any) map[string]string {
 	return facts
 }
 
-// timeOut ends the payments about which the platform did not decide in time.
+// timeOut ends payments that the platform did not decide in time.
 func (s *Service) timeOut(ctx context.Context, jobs []ports.Job) error {
 	return s.settle(ctx, jobs, uow.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalPending {

@@ -19,8 +19,8 @@ import (
 
 func TestFund_CreditsAccount(t *testing.T) {
 	t.Parallel()
-	// A simulated deposit is in the account at once, booked from the rail, and stands
-	// among the transactions as completed.
+	// A simulated deposit is credited at once, posted from the rail, and listed as a completed
+	// transaction.
 	env := newReceivingEnv(t)
 	own := env.NewInternalAccount(ident.Customer{}, "USDC", 0)
 
@@ -58,8 +58,7 @@ func TestFund_CreditsAccount(t *testing.T) {
 
 func TestFund_Refused(t *testing.T) {
 	t.Parallel()
-	// Nothing is booked for amounts out of range, for accounts that are not this
-	// platform's or are not in use.
+	// Nothing is posted for amounts out of range, or for accounts of another platform or not in use.
 	env := newReceivingEnv(t)
 	frozen, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Platform.ID, env.Customer.ID, "EUR", apptest.Noon)
 	if err != nil {
@@ -95,8 +94,7 @@ func TestFund_Refused(t *testing.T) {
 
 func TestFund_ConcurrentDeposits(t *testing.T) {
 	t.Parallel()
-	// However many pay in at once, each is answered with its own balance, and together
-	// they are the sum.
+	// Of concurrent deposits each returns its own balance, and together they add up.
 	env := newReceivingEnv(t)
 	const payers = 60
 	balances := make([]int64, payers)
@@ -124,8 +122,8 @@ func TestFund_ConcurrentDeposits(t *testing.T) {
 
 func TestDeposit_IsIdempotent(t *testing.T) {
 	t.Parallel()
-	// A payment with an account's reference is in the account, once however often the
-	// partner tells of it; what the account cannot take is kept as unmatched.
+	// A payment with the reference of an account is credited once, however often the partner reports
+	// it. What the account cannot hold is unmatched.
 	env := newReceivingEnv(t)
 	receipt := func(partner string, amount money.Amount) transaction.Receipt {
 		return transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
@@ -155,8 +153,8 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 
 func TestDeposit_AccountFull(t *testing.T) {
 	t.Parallel()
-	// An account holds so much and no more: what comes beyond that is kept as unmatched,
-	// also when it is told twice, and what is only asked for is refused.
+	// A payment beyond the maximum balance is unmatched, also if it is reported twice, and a deposit
+	// that is only requested is refused.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("000123456")
 	pay := func(partner string, minor int64) error {

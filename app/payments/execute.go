@@ -18,16 +18,16 @@ import (
 type executeCommand struct {
 	quote       ports.QuoteKey
 	idempotency *ports.IdempotentRequest
-	// attempted is set once a group ran with it: if its commit was lost on the way back,
-	// the quote may have been executed by it.
+	// attempted is set once a batch ran with the command. If the result of its commit was lost, the
+	// quote may have been executed by it.
 	attempted bool
 }
 
-// ExecuteQuote runs a quote that an account pays, and answers the quote as it stands then.
-// Any number of calls run it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
+// ExecuteQuote executes a quote that an account funds, and returns the quote afterwards. Any number of
+// calls execute it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
 // QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, and INSUFFICIENT_BALANCE and
-// AMOUNT_OUT_OF_RANGE (the quote stays as it was, and can be executed once the account
-// is funded, or the other has room).
+// AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
+// the receiving account has capacity).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
@@ -74,7 +74,7 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	return results, nil
 }
 
-// execute decides about one order, in the light of those before it in the group.
+// execute decides about one command, after those before it in the batch.
 func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.WithStatus, error) {
 	t := w.Latest(state.Transaction)
 	d, err := t.Execute(w.Now)
@@ -91,9 +91,9 @@ func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balanc
 	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
 }
 
-// applyPostings carries a decision's postings out on balances that are locked, so that the next
-// one sees what is left. INSUFFICIENT_BALANCE or AMOUNT_OUT_OF_RANGE, with nothing
-// carried out, when an account cannot bear it.
+// applyPostings applies the postings of a decision to locked balances, so that the next decision sees
+// the result. It returns INSUFFICIENT_BALANCE or AMOUNT_OUT_OF_RANGE, and applies nothing, if an
+// account does not allow them.
 func applyPostings(balances ledger.Balances, d transaction.Decision) error {
 	if err := uow.CheckCapacity(balances, d.Postings); err != nil {
 		return err

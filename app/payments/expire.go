@@ -8,8 +8,8 @@ import (
 	"causeway/ports"
 )
 
-// expire ends the transactions of quotes that were not paid in time. Most were paid long ago, so
-// it reads them first and locks only those that are still pending.
+// expire ends the transactions of quotes that were not paid in time. Most were paid before, so it
+// reads them first and locks only those that are still pending.
 func (s *Service) expire(ctx context.Context, jobs []ports.Job) error {
 	transactions, err := s.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
 	if err != nil {

@@ -12,14 +12,12 @@ import (
 	"causeway/ports"
 )
 
-// internalRetryDelay is when to ask again about a payment that is not decided. Platforms have
-// seconds for it.
+// internalRetryDelay is the delay before an undecided payment is checked again.
 const internalRetryDelay = time.Second
 
-// ReceiveInternal takes a payment that a customer sends to another customer of the same
-// platform, at that one's UMA address. It arrives as from any other provider, and the
-// outcome is what becomes of it; asked again, it is the same payment. Ours is false,
-// and nothing happens, when nobody of the platform has the address.
+// ReceiveInternal receives a payment from a customer to the UMA address of another customer of the
+// same platform, like one from another provider, and returns its outcome. A repeated call is for the
+// same payment. It returns false, and does nothing, if no customer of the platform has the address.
 func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transaction) (outcome ports.Outcome, onUs bool, err error) {
 	to, err := s.customerByAddress(ctx, sent.Platform, sent.Destination.UMA)
 	if err != nil || to == nil {

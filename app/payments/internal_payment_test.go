@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// internalPayout is a second customer, who sends Ana 12.50 dollars.
+// internalPayout is a payout of 12.50 dollars from a second customer to Ana.
 func (env *env) internalPayout(names ...string) ports.Payout {
 	name := append(names, "ben")[0]
 	ben := env.NewCustomer(name, func(c *customer.Customer) { c.FullName = "Ben Berg" })
@@ -25,8 +25,8 @@ func (env *env) internalPayout(names ...string) ports.Payout {
 
 func TestReceiveInternal_CreditsReceiver(t *testing.T) {
 	t.Parallel()
-	// A payment from one customer to another arrives as any other does: the platform is
-	// asked, and however often the rail is asked it is one payment.
+	// A payment from one customer to another is received like any other: its platform must approve
+	// it, and repeated calls are for one payment.
 	for what, c := range map[string]struct {
 		status int
 		want   transaction.Status
@@ -65,7 +65,7 @@ func TestReceiveInternal_CreditsReceiver(t *testing.T) {
 
 func TestReceiveInternal_OtherReceivers(t *testing.T) {
 	t.Parallel()
-	// Others are left to the world; a customer who cannot receive refuses the payment.
+	// Payouts to others are not internal. A payment to a customer who cannot receive is refused.
 	env := newReceivingEnv(t)
 	sent := env.internalPayout()
 	elsewhere, closed := sent, sent

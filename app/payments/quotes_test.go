@@ -11,13 +11,13 @@ import (
 	"causeway/ports"
 )
 
-// lostCommitStore is a store that does not hear the answer to its second commit. It holds the
-// first until the gate opens, so that commands gather into a group behind it.
+// lostCommitStore is a store that loses the result of its second commit. It blocks the first until
+// release is closed, so that further commands form a batch.
 type lostCommitStore struct {
 	ports.Store
 	mu           sync.Mutex
 	runs         int
-	firstBlocked chan struct{} // closed once the first run is at the gate
+	firstBlocked chan struct{} // closed when the first run is blocked
 	release      chan struct{}
 }
 
@@ -41,8 +41,8 @@ func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, ports
 
 func TestCreateQuote_LostCommitIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	// A group's commit succeeds and its answer is lost. Run again one by one, each
-	// command finds its quote; nothing is made or told twice.
+	// The commit of a batch succeeds and its result is lost. Run again one at a time, each command
+	// finds its quote; nothing is created or emitted twice.
 	env := apptest.New(t)
 	request := env.QuoteRequest("USD", 10050, env.NewWallet("spark1good"))
 	store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
@@ -60,7 +60,7 @@ func TestCreateQuote_LostCommitIsNotRepeated(t *testing.T) {
 		all.Go(ask)
 	}
 	for service.PendingQuotes() < others {
-		runtime.Gosched() // they gather behind the first
+		runtime.Gosched() // until they wait behind the first
 	}
 
 	close(store.release)

@@ -13,9 +13,8 @@ import (
 	"causeway/core/price"
 )
 
-// CorridorRate is what a corridor costs now, and what an amount sent through it becomes.
-// Amounts are minor units; the receiving amount is zero when the sending amount
-// does not cover the fees.
+// CorridorRate is the present price of a corridor, and the receiving amount for a sending amount.
+// Amounts are minor units; the receiving amount is zero if the sending amount does not cover the fees.
 type CorridorRate struct {
 	From, To           money.Currency
 	Rail               corridor.Rail
@@ -26,16 +25,16 @@ type CorridorRate struct {
 	UpdatedAt          time.Time
 }
 
-// RatesRequest says which corridors to price. An empty From means the currencies the
-// platform uses, an empty To all that are live.
+// RatesRequest selects the corridors to price. An empty From selects the currencies of the platform,
+// an empty To all live currencies.
 type RatesRequest struct {
 	From    money.Currency
 	To      []money.Currency
 	Sending int64
 }
 
-// Rates lists what corridors cost now; quotes made now cost the same. A pair that
-// nobody asked for by name and that cannot be priced now is left out.
+// Rates lists the present prices of corridors, which are those of quotes created now. A pair that was
+// not requested explicitly and cannot be priced is left out.
 func (s *Service) Rates(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]CorridorRate, error) {
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return nil, err
@@ -68,11 +67,11 @@ func (s *Service) Rates(ctx context.Context, p ident.Platform, wanted RatesReque
 	return rates, nil
 }
 
-// hasExplicitPairs tells whether every pair was asked for by name.
+// hasExplicitPairs reports whether every pair was requested explicitly.
 func (w RatesRequest) hasExplicitPairs() bool { return w.From != "" && len(w.To) > 0 }
 
-// corridors are the corridors wanted, each once. A currency that was asked for by name and
-// that no way leads to is the caller's mistake, and so is a pair; others are left out.
+// corridors returns the requested corridors, each once. An explicitly requested currency or pair
+// without a corridor is an error of the caller; others are left out.
 func (s *Service) corridors(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]corridor.Corridor, error) {
 	from, to := []money.Currency{wanted.From}, wanted.To
 	if wanted.From == "" {
@@ -132,7 +131,7 @@ func priceCorridor(way corridor.Corridor, terms corridor.Terms, market money.Rat
 	}
 	rate.Receiving, rate.TotalFee = made.Receiving, made.Fees
 	if rail, err := corridor.Choose(way.Rails, way.To, made.Receiving); err == nil {
-		rate.Rail = rail // else no rail carries as much at once, and a quote says so
+		rate.Rail = rail // otherwise no rail carries that amount, and a quote is refused
 	}
 	return rate, nil
 }

@@ -20,13 +20,13 @@ import (
 	"causeway/ports/portstest"
 )
 
-// fakeTermsStore is a store of terms and limits alone.
+// fakeTermsStore is a store that has only terms and limits.
 type fakeTermsStore struct {
 	ports.Store
 	overrides []ports.CorridorOverride
 	limits    []ports.PlatformLimits
 	reads     int
-	onRead    func() // called in the middle of a read
+	onRead    func() // called during a read
 }
 
 func (s *fakeTermsStore) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
@@ -48,8 +48,8 @@ func (s *fakeTermsStore) Platform(context.Context, ident.Platform) (platform.Pla
 
 func TestRates_FollowTermsAndLimits(t *testing.T) {
 	t.Parallel()
-	// What the operator or the platform changes is read again after ten seconds, and at
-	// once where somebody says that it has changed; the narrower limit counts.
+	// Changes of the operator or the platform are read after ten seconds, and at once after a
+	// notification. The narrower limit applies.
 	here, there := twoPlatforms()
 	store, clock := &fakeTermsStore{}, portstest.NewFakeClock(apptest.Noon)
 	quotes, terms := newPricedService(store, market.New("test"), clock)
@@ -81,8 +81,7 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 
 func TestPrices_InvalidatedDuringRead(t *testing.T) {
 	t.Parallel()
-	// The tables change while they are being read, and whoever changed them says so:
-	// what was read before is not kept.
+	// If the tables change during a read, with a notification, the result of the read is not cached.
 	here, _ := twoPlatforms()
 	store := &fakeTermsStore{}
 	quotes, terms := newPricedService(store, market.New("test"), portstest.NewFakeClock(apptest.Noon))
@@ -97,8 +96,8 @@ func TestPrices_InvalidatedDuringRead(t *testing.T) {
 
 func TestRates_UnpricedCurrency(t *testing.T) {
 	t.Parallel()
-	// Where one currency has no usable rate, the list goes on without it; whoever asks for
-	// it by name is told why.
+	// A currency without a usable rate is left out of the list. An explicit request for it returns
+	// the reason.
 	here, _ := twoPlatforms()
 	quotes, _ := newPricedService(&fakeTermsStore{}, unpricedCurrency{"EUR", market.New("test")}, portstest.NewFakeClock(apptest.Noon))
 
@@ -121,13 +120,13 @@ func TestRates_UnpricedCurrency(t *testing.T) {
 
 func TestRates_RequestedPairs(t *testing.T) {
 	t.Parallel()
-	// A currency that is named must have a corridor; one that is named twice is answered
-	// once; the rail is one that carries what arrives.
+	// A requested currency must have a corridor. One that is requested twice is listed once, and the
+	// rail is one that carries the receiving amount.
 	here, _ := twoPlatforms()
 	quotes, _ := newPricedService(&fakeTermsStore{}, market.New("test"), portstest.NewFakeClock(apptest.Noon))
 	for name, tt := range map[string]struct {
 		wanted payments.RatesRequest
-		pairs  int // 0: refused
+		pairs  int // 0 if rejected
 	}{
 		"all from what the platform uses": {payments.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
 		"from one":                        {payments.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
@@ -151,7 +150,7 @@ func TestRates_RequestedPairs(t *testing.T) {
 	}
 }
 
-// unpricedCurrency is a market on which a currency has no usable rate.
+// unpricedCurrency is a market without a usable rate for a currency.
 type unpricedCurrency struct {
 	currency money.Currency
 	ports.Rates

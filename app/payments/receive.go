@@ -16,11 +16,9 @@ type receiveCommand struct {
 	idempotency *ports.IdempotentRequest
 }
 
-// Receive takes in a payment that arrived at a rail, and answers the transaction it
-// was for. A payment that nobody knows is kept as unmatched and answered with
-// REFERENCE_NOT_FOUND, and one for an account that has no room for it is answered with
-// AMOUNT_OUT_OF_RANGE: the money is here and stays visible, but not as a payment.
-// The same receipt again changes nothing.
+// Receive receives a payment from a rail, and returns the transaction that it funds. A payment with
+// an unknown reference is held as unmatched funds and returns REFERENCE_NOT_FOUND; so is one that the
+// account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A repeated receipt changes nothing.
 func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	return s.receiveBatcher.Do(ctx, receiveCommand{r, claim})
 }
@@ -63,7 +61,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 	return results, nil
 }
 
-// receive decides about one receipt, in the light of those before it in the group.
+// receive decides about one receipt, after those before it in the batch.
 func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances ledger.Balances) (transaction.Transaction, error) {
 	if taken.Transaction == nil {
 		if taken.IsNew {

@@ -14,8 +14,8 @@ import (
 
 func TestTransferIn_RailOutcomes(t *testing.T) {
 	t.Parallel()
-	// A transfer is PENDING when it is made, and then the money is in the account, or the
-	// transfer has failed and left no trace in the books.
+	// A transfer starts as PENDING. Then the account is credited, or the transfer fails without
+	// postings.
 	for suffix, want := range map[string]transaction.Status{"001": transaction.Completed, "002": transaction.Failed, "003": transaction.Failed,
 		"004": transaction.Failed, "006": transaction.Completed} {
 		t.Run(suffix, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 
 func TestTransferIn_StaysPending(t *testing.T) {
 	t.Parallel()
-	// With 005 the rail has nothing to say for thirty seconds, and then that it failed.
+	// With 005 the rail has no outcome for thirty seconds, and then fails.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567005")
 	made, err := env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
@@ -68,7 +68,7 @@ func TestTransferIn_StaysPending(t *testing.T) {
 
 func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	t.Parallel()
-	// A transfer whose process has died is done by another that finds it due.
+	// A transfer whose process has stopped is completed by another process.
 	dead := newIdleEnv(t)
 	dead.dollars = dead.NewInternalAccount(dead.Customer.ID, "USD", 0)
 	bank := dead.NewBankAccount("1234567001")
@@ -77,7 +77,7 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	go dead.Service.Run(t.Context()) // a process that made nothing of its own since it started
+	go dead.Service.Run(t.Context()) // a process that has stored no jobs of its own
 
 	dead.waitForStatus(made.ID, transaction.Completed)
 	dead.WantBalances(map[string]int64{"customers/" + dead.dollars.ID.String() + " USD": -7, "rails/ACH USD": 7})
@@ -85,8 +85,8 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 
 func TestTransferIn_Refused(t *testing.T) {
 	t.Parallel()
-	// Only from an account that can be debited, to an account of the same owner and
-	// currency that can receive; nothing is kept of what is refused.
+	// A transfer in must be from an account that can be debited, to an account of the same owner and
+	// currency that can receive. Nothing is stored of a refused transfer.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567001")
 	own := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount,

@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// umaPayment is 12.50 dollars that somebody elsewhere pays Ana.
+// umaPayment is a payment of 12.50 dollars from another provider to Ana.
 func (env *env) umaPayment() payments.UMAPayment {
 	return payments.UMAPayment{Sender: "$Bo.Berg@bank.example", Receiver: env.Customer.UMAAddress, Currency: "USD", Amount: 12_50}
 }
@@ -30,16 +30,16 @@ func (env *env) receiveUMA(t testing.TB, in payments.UMAPayment) transaction.Tra
 	return made
 }
 
-// creditedBalances is what the books hold once lunch is paid.
+// creditedBalances are the balances after the payment is credited.
 func (env *env) creditedBalances() map[string]int64 {
 	return map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -12_50, "rails/UMA USD": 12_50}
 }
 
 func TestApproval_EndpointResponse(t *testing.T) {
 	t.Parallel()
-	// The platform is asked once, with what is known of the sender and what is wanted of
-	// the receiver; its answer ends the payment, with its reason and its words, and the
-	// account is credited for a yes alone.
+	// The platform gets one request, with the facts about the sender and the required facts about
+	// the receiver. Its response ends the payment, with its reason and note. Only an approval credits
+	// the account.
 	for what, test := range map[string]struct {
 		status int
 		body   string
@@ -95,7 +95,7 @@ func TestApproval_EndpointResponse(t *testing.T) {
 
 func TestApproval_NoResponse(t *testing.T) {
 	t.Parallel()
-	// Where nobody answers, or nobody can be asked any more, the payment fails.
+	// Without a response or an endpoint the payment fails.
 	for what, outcome := range map[string]struct {
 		answer ports.WebhookResponse
 		err    error
@@ -121,8 +121,7 @@ func TestApproval_NoResponse(t *testing.T) {
 
 func TestApproval_RequiresMandatoryFields(t *testing.T) {
 	t.Parallel()
-	// A customer whose name the service does not know is taken a payment for only with
-	// that name, in the answer or in the approval.
+	// A payment to a customer without a known name needs that name in the response or the approval.
 	env := newReceivingEnv(t)
 	cy := env.NewCustomer("cy")
 	pay := func() ident.Transaction {
@@ -145,14 +144,14 @@ func TestApproval_RequiresMandatoryFields(t *testing.T) {
 	if err != nil || approved.State.Status != transaction.Completed {
 		t.Errorf("%+v, %v", approved.State, err)
 	}
-	// The account in dollars did not exist before.
+	// The account in dollars is opened by the payment.
 	env.WantBalances(map[string]int64{approved.DestinationAccount + " USD": -2_00, "rails/UMA USD": 2_00})
 }
 
 func TestApproval_DecidedLater(t *testing.T) {
 	t.Parallel()
-	// After 202 the payment waits for the platform, five seconds: approved or rejected in
-	// time it ends so, by any process, once; and else it has timed out.
+	// After 202 the payment waits five seconds for the platform. It is approved or rejected once, by
+	// any process, or it times out.
 	for what, decide := range map[string]func(*testing.T, *env, *payments.Service, ident.Transaction) (transaction.Status, transaction.FailureReason){
 		"approved elsewhere": func(t *testing.T, env *env, other *payments.Service, id ident.Transaction) (transaction.Status, transaction.FailureReason) {
 			if _, err := other.Approve(t.Context(), env.Platform.ID, id, nil, nil); err != nil {
@@ -203,9 +202,9 @@ func TestApproval_DecidedLater(t *testing.T) {
 
 func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 	t.Parallel()
-	// When the process dies between the question and the writing of the answer, the same
-	// question is asked again, under the same id, and the payment is credited once. An
-	// endpoint that says it had the question is waited for.
+	// If the process stops between the request and the recording of the response, the request is
+	// repeated under the same id, and the payment is credited once. An endpoint that returns 409 gets
+	// time to decide.
 	env := newReceivingEnv(t)
 	first := true
 	env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) {
@@ -224,7 +223,7 @@ func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 	}
 
 	asked := env.approvals.all()
-	for _, again := range asked { // once more if the clock was moved on before the second one came
+	for _, again := range asked { // once more if the clock advanced before the second request
 		if again.ID != asked[0].ID || again.Subject != asked[0].Subject {
 			t.Errorf("asked %+v", asked)
 		}
@@ -233,7 +232,7 @@ func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 	env.wantIncomingEvents(t, made.ID, "INCOMING_PAYMENT.COMPLETED")
 }
 
-// waitForRetry moves the clock until a second question has gone out.
+// waitForRetry advances the clock until a second request was sent.
 func (env *env) waitForRetry(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -250,8 +249,7 @@ func (env *env) waitForRetry(t testing.TB) {
 
 func TestApproval_DecisionBeforeEndpointResponse(t *testing.T) {
 	t.Parallel()
-	// A platform that approves while its endpoint is still answering has decided; what the
-	// endpoint says then counts no more.
+	// An approval by the platform counts before the response of its endpoint, which is then ignored.
 	env := newReceivingEnv(t)
 	env.approvals.respond = func(e event.Event) (ports.WebhookResponse, error) {
 		var id ident.Transaction
@@ -271,8 +269,8 @@ func TestApproval_DecisionBeforeEndpointResponse(t *testing.T) {
 
 func TestReceiveUMA_Refused(t *testing.T) {
 	t.Parallel()
-	// Nobody is asked about a payment that cannot be: every bad field is named at once,
-	// and nothing is kept.
+	// An invalid payment is rejected with every invalid field, without a request, and nothing is
+	// stored.
 	env := newReceivingEnv(t)
 	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.Status = customer.Pending })
 	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
