@@ -62,6 +62,27 @@ func Rail(name string) string { return "rails/" + name }
 // Chain returns the path of our funds on a chain, such as "LAYER2".
 func Chain(network string) string { return "chains/" + network }
 
+// Partner returns the path of the balance at the partner of a rail, or on a chain.
+func Partner(rail string, isChain bool) string {
+	if isChain {
+		return Chain(rail)
+	}
+	return Rail(rail)
+}
+
+// InternalAccount returns the path of the balance of an internal account: of an embedded wallet,
+// of a customer, or of the platform if there is no owner.
+func InternalAccount(id ident.InternalAccount, owner ident.Customer, isWallet bool) string {
+	switch {
+	case isWallet:
+		return Wallet(id)
+	case owner.IsZero():
+		return PlatformAccount(id)
+	default:
+		return CustomerAccount(id)
+	}
+}
+
 // ErrNotInChart is the error for a path that no account may have.
 var ErrNotInChart = errors.New("not in the chart of accounts")
 

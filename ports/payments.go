@@ -3,10 +3,7 @@ package ports
 import (
 	"context"
 
-	"causeway/core/account"
-	"causeway/core/customer"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/period"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -119,9 +116,9 @@ type TransactionFilter struct {
 // IncomingPaymentWriter loads the parties of incoming payments, and stores lookups.
 type IncomingPaymentWriter interface {
 	// IncomingPaymentParties returns the parties, one result per key.
-	IncomingPaymentParties(ctx context.Context, keys []IncomingPaymentKey) ([]IncomingPaymentParties, error)
+	IncomingPaymentParties(ctx context.Context, keys []IncomingPaymentKey) ([]transaction.IncomingParties, error)
 	// CreateLookup stores a lookup of a receiver.
-	CreateLookup(ctx context.Context, l lookup.Lookup) error
+	CreateLookup(ctx context.Context, l quote.Lookup) error
 }
 
 // IncomingPaymentKey names the accounts that an incoming payment is for and from. From is
@@ -132,19 +129,9 @@ type IncomingPaymentKey struct {
 	From     ident.ExternalAccount
 }
 
-// IncomingPaymentParties holds the parties of an incoming payment. What does not exist, and
-// a deleted external account, is nil.
-type IncomingPaymentParties struct {
-	To *account.Internal
-	// Owner is the customer who owns the account, also a deleted one; nil if the platform
-	// owns it.
-	Owner *customer.Customer
-	From  *account.External
-}
-
 // LookupReader reads lookups of receivers.
 type LookupReader interface {
 	// Lookup returns a lookup, or LOOKUP_REQUEST_NOT_FOUND if there is none or it has
 	// expired.
-	Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error)
+	Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (quote.Lookup, error)
 }

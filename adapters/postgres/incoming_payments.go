@@ -12,6 +12,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -28,13 +29,13 @@ const readIncomingPaymentParties = `
 
 // IncomingPaymentParties loads the receiving accounts with their owners, and the paying
 // accounts.
-func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]ports.IncomingPaymentParties, error) {
+func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error) {
 	n := len(keys)
 	platforms, internals, externals := make(idArray, n), make(idArray, n), make(idArray, n)
 	for i, k := range keys {
 		platforms[i], internals[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.To.UUID()), pgID(k.From.UUID())
 	}
-	found := make([]ports.IncomingPaymentParties, n)
+	found := make([]transaction.IncomingParties, n)
 	err := u.query(ctx, readIncomingPaymentParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
 		var (
 			at                                             int

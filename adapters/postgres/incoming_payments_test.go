@@ -8,7 +8,8 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
+	"causeway/core/quote"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -38,7 +39,7 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 		return tx.DeleteExternalAccount(ctx, c.platform.ID, deleted.ID, noon)
 	})
 
-	var found []ports.IncomingPaymentParties
+	var found []transaction.IncomingParties
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
 		found, err = tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{
 			{Platform: c.platform.ID, To: own.ID}, {Platform: c.platform.ID, To: anas.ID, From: payer.ID}, {Platform: c.platform.ID, To: gones.ID, From: deleted.ID},
@@ -71,7 +72,7 @@ func TestDeleteLookups_DeletesOnlyOld(t *testing.T) {
 	// Lookups created before the time are deleted, and no others; a second call deletes nothing.
 	c := newEnv(t)
 	createLookup := func(at time.Time) ident.Lookup {
-		l := lookup.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
+		l := quote.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
 		return l.ID

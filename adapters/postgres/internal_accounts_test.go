@@ -12,7 +12,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -27,7 +26,7 @@ func newInternal(t *testing.T, p ident.Platform, owner ident.Customer, currency 
 }
 
 func ledgerAccountOf(a account.Internal) ledger.Account {
-	return ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
+	return ledger.Account{Platform: a.Platform, Path: a.LedgerPath(), Currency: a.Currency}
 }
 
 func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
@@ -41,7 +40,7 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 	opened, closed := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "EUR")
 	deposit := func(to account.Internal, n byte, minor int64) ledger.Posting {
 		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
-			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: quote.AccountPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: to.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
 	}
 	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
 		locked, err := tx.LockBalances(ctx, []ledger.Account{ledgerAccountOf(opened), ledgerAccountOf(closed)})

@@ -10,8 +10,8 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 )
 
@@ -33,7 +33,7 @@ type lookupRow struct {
 }
 
 // CreateLookup inserts one lookup.
-func (u *unit) CreateLookup(ctx context.Context, l lookup.Lookup) error {
+func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
 	row := &lookupRow{
 		PlatformID: l.Platform.UUID(), ID: l.ID.UUID(), CustomerID: nullID(l.Customer.UUID()),
 		SenderUMA: l.SenderUMA, ReceiverUMA: l.ReceiverUMA, ExternalID: nullID(l.External.UUID()),
@@ -51,15 +51,15 @@ func (u *unit) CreateLookup(ctx context.Context, l lookup.Lookup) error {
 }
 
 // Lookup uses the primary key.
-func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error) {
+func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (quote.Lookup, error) {
 	var row lookupRow
 	err := db.bun.NewSelect().Model(&row).
 		Where("platform_id = ? AND id = ? AND expires_at > ?", p.UUID(), id.UUID(), db.clock.Now()).Scan(ctx)
 	if isNoRows(err) {
-		return lookup.Lookup{}, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
+		return quote.Lookup{}, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
 	}
 	if err != nil {
-		return lookup.Lookup{}, err
+		return quote.Lookup{}, err
 	}
 	return row.lookup(), nil
 }
@@ -72,8 +72,8 @@ func (db *DB) DeleteLookups(ctx context.Context, before time.Time) (int64, error
 	return deleted.RowsAffected(), err
 }
 
-func (row *lookupRow) lookup() lookup.Lookup {
-	l := lookup.Lookup{SenderUMA: row.SenderUMA, ReceiverUMA: row.ReceiverUMA, ExpiresAt: row.ExpiresAt.UTC(), CreatedAt: row.CreatedAt.UTC()}
+func (row *lookupRow) lookup() quote.Lookup {
+	l := quote.Lookup{SenderUMA: row.SenderUMA, ReceiverUMA: row.ReceiverUMA, ExpiresAt: row.ExpiresAt.UTC(), CreatedAt: row.CreatedAt.UTC()}
 	ident.SetUUID(&l.Platform, row.PlatformID)
 	ident.SetUUID(&l.ID, row.ID)
 	ident.SetUUID(&l.Customer, row.CustomerID.UUID)

@@ -10,7 +10,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
-	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -139,7 +138,7 @@ func (s *Periods) checkOwnedAccount(ctx context.Context, p ident.Platform, id id
 	if err != nil {
 		return "", err
 	}
-	switch own := quote.AccountPath(account); {
+	switch own := account.LedgerPath(); {
 	case own != path:
 		return "must be " + own + ", the path of that account", nil
 	case account.Currency != e.Currency:

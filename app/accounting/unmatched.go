@@ -6,7 +6,6 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -117,10 +116,10 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 		return id, fault.New(fault.InvalidCurrency, "The account is in %s and the payment is %s. Choose an account in its currency.", to.Currency, u.Receipt.Amount)
 	}
 	id = u.DepositID()
-	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: quote.AccountPath(*to),
+	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: (*to).LedgerPath(),
 		PartnerAccount: u.Receipt.PartnerAccount, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
 	if in.Reference == "" {
-		in.Reference = quote.Reference(id)
+		in.Reference = transaction.NewReference(id)
 	}
 	if owner != nil {
 		in.PlatformCustomerID = owner.PlatformCustomerID

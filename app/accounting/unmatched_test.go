@@ -12,7 +12,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -127,7 +126,7 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != env.Customer.ID || deposit.PlatformCustomerID != "ana" {
 		t.Errorf("%+v", deposit)
 	}
-	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
 	env.checkLedger(t)
 }
 
@@ -169,7 +168,7 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
 				t.Fatal(err)
 			}
-			env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+			env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
 			env.checkLedger(t)
 			replies, err := env.Store.RailReplies(t.Context(), env.Admin.Platform, receipt.UUID(), 10)
 			if err != nil || len(replies) != 1 || replies[0].Verdict != ports.Refused || replies[0].Call != ports.CallSendBack {
@@ -216,7 +215,7 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	}
 	env.WaitForState(listed[0].Assignment.Transaction, "COMPLETED")
 	env.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
-	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.AccountPath(account) + " USD": "10050"})
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", account.LedgerPath() + " USD": "10050"})
 	env.checkLedger(t)
 }
 
@@ -317,7 +316,7 @@ func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	if done != 1 {
 		t.Errorf("%d succeeded", done)
 	}
-	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
 	env.checkLedger(t)
 }
 

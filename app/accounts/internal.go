@@ -6,7 +6,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -48,7 +47,7 @@ func (s *Service) UpdateInternal(ctx context.Context, platformID ident.Platform,
 func (s *Service) withBalances(ctx context.Context, internals []account.Internal) ([]account.WithBalance, error) {
 	ledgerAccounts := make([]ledger.Account, len(internals))
 	for i, a := range internals {
-		ledgerAccounts[i] = ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
+		ledgerAccounts[i] = a.LedgerAccount()
 	}
 	balances, err := s.Ledger.Balances(ctx, ledgerAccounts)
 	if err != nil {

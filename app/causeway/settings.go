@@ -16,7 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	httpapi "causeway/adapters/http"
-	"causeway/core/uma"
+	"causeway/core/customer"
 )
 
 // databaseFlags name the database of a command: by its URL, or by the data folder of a
@@ -55,7 +55,7 @@ func (c serverFlags) validate() error {
 	if c.SandboxSpeed < 1 || c.SandboxSpeed > 100_000 {
 		refuse("--sandbox-speed (CAUSEWAY_SANDBOX_SPEED)", "from 1 to 100000", c.SandboxSpeed)
 	}
-	if _, ok := uma.Parse("$a@" + c.SandboxUMADomain); !ok || c.SandboxUMADomain != strings.ToLower(c.SandboxUMADomain) {
+	if _, ok := customer.ParseUMAAddress("$a@" + c.SandboxUMADomain); !ok || c.SandboxUMADomain != strings.ToLower(c.SandboxUMADomain) {
 		refuse("--sandbox-uma-domain (CAUSEWAY_SANDBOX_UMA_DOMAIN)", "a host name such as sandbox.uma.test", c.SandboxUMADomain)
 	}
 	if c.RatePerSecond < 1 {

@@ -12,7 +12,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
-	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -125,7 +124,7 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 	if r.Format == PDF {
 		write, d.ContentType, d.ContentSecurityPolicy = statement.PDF, "application/pdf", ""
 	}
-	ledgerAccount := ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
+	ledgerAccount := a.LedgerAccount()
 	d.Write = e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, a.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 			s, err := loadSummary(ctx, view, ledgerAccount, r.Interval)

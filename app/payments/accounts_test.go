@@ -12,11 +12,9 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -36,7 +34,7 @@ func TestExecute_FromAccount(t *testing.T) {
 	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	env.wantNotifiedBalances(t, dollars, 50_000-10050)
 	env.WantBalances(map[string]int64{
-		"rails/WIRE USD": 50_000, quote.AccountPath(dollars) + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
+		"rails/WIRE USD": 50_000, dollars.LedgerPath() + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
 		"fx/position USD": -(10050 - q.Pricing.Fees), "fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 	if _, err := env.ExecuteQuote(t.Context(), env.Platform.ID, q.ID, nil); !fault.Is(err, fault.QuoteAlreadyExecuted) {
@@ -78,7 +76,7 @@ func TestExecute_InternalPayment(t *testing.T) {
 	env.wantNotifiedBalances(t, euros, p.Received.Minor)
 	want := map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -p.Fees, "fx/position USD": -(p.Sent.Minor - p.Fees - p.RoundingSent),
-		"fx/position EUR": p.Received.Minor, quote.AccountPath(euros) + " EUR": -p.Received.Minor,
+		"fx/position EUR": p.Received.Minor, euros.LedgerPath() + " EUR": -p.Received.Minor,
 	}
 	if p.RoundingSent > 0 {
 		want["income/rounding USD"] = -p.RoundingSent
@@ -100,7 +98,7 @@ func TestReceive_JustInTimeToAccount(t *testing.T) {
 	}
 	env.WantBalances(map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
-		"fx/position BTC": q.Pricing.Received.Minor, quote.AccountPath(bitcoin) + " BTC": -q.Pricing.Received.Minor,
+		"fx/position BTC": q.Pricing.Received.Minor, bitcoin.LedgerPath() + " BTC": -q.Pricing.Received.Minor,
 	})
 }
 
@@ -132,9 +130,9 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 		}
 	}
 	env.WantBalances(map[string]int64{
-		"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
-		"rails/WIRE EUR": account.MaxBalance - 1, quote.AccountPath(euros) + " EUR": 1 - account.MaxBalance,
-		"rails/WIRE BTC": account.MaxBalance - 1, quote.AccountPath(bitcoin) + " BTC": 1 - account.MaxBalance,
+		"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
+		"rails/WIRE EUR": account.MaxBalance - 1, euros.LedgerPath() + " EUR": 1 - account.MaxBalance,
+		"rails/WIRE BTC": account.MaxBalance - 1, bitcoin.LedgerPath() + " BTC": 1 - account.MaxBalance,
 	})
 }
 
@@ -188,7 +186,7 @@ func TestRefund_FailedPayoutToAccount(t *testing.T) {
 			env.WaitForState(q.Transaction, c.state)
 
 			if c.left == "" {
-				c.left = quote.AccountPath(dollars) + " USD"
+				c.left = dollars.LedgerPath() + " USD"
 				env.wantNotifiedBalances(t, dollars, 0, 10050)
 			} else {
 				env.wantNotifiedBalances(t, dollars, 0)
@@ -221,7 +219,7 @@ func TestTransferOut(t *testing.T) {
 			dollars := env.account(env.Customer.ID, "USD", 10050)
 			bank := env.NewBankAccount("000123" + suffix)
 
-			made, err := env.TransferOut(t.Context(), transfer.Out{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
+			made, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
 			if err != nil || made.State.Status != transaction.Pending {
 				t.Fatalf("%s, %v", made.State, err)
 			}
@@ -232,9 +230,9 @@ func TestTransferOut(t *testing.T) {
 			env.WaitForState(made.ID, c.state)
 
 			env.wantOutgoingEvents(made.ID, c.events...)
-			want := map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050}
+			want := map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050}
 			if c.state == "COMPLETED" {
-				want = map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -5050, "rails/RTP USD": -5000}
+				want = map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -5050, "rails/RTP USD": -5000}
 			}
 			env.WantBalances(want)
 		})
@@ -250,7 +248,7 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if err := env.TransferOutWithID(t.Context(), id, transfer.Out{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
+			if err := env.TransferOutWithID(t.Context(), id, transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -258,7 +256,7 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	all.Wait()
 	env.WaitForState(id, "COMPLETED")
 
-	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
+	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -9050, "rails/RTP USD": -1000})
 }
 
 func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
@@ -381,7 +379,7 @@ func TestExecute_Refused(t *testing.T) {
 	if !fault.Is(unpaid, fault.QuoteNotExecutable) || !fault.Is(foreign, fault.QuoteNotFound) || !fault.Is(expired, fault.QuoteExpired) {
 		t.Error(errors.Join(unpaid, foreign, expired))
 	}
-	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050})
+	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050})
 }
 
 func TestExecute_ToUMAAddress(t *testing.T) {
@@ -402,8 +400,8 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
 			dollars := env.account(env.Customer.ID, "USD", 10050)
-			told := lookup.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
-				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(lookup.Validity)}
+			told := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
+				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
 			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
 				t.Fatal(err)
 			}
@@ -423,7 +421,7 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -made.Quote.Pricing.Received.Minor}
 			switch {
 			case c.state != "COMPLETED":
-				want = map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050}
+				want = map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050}
 			case c.currency != "USD":
 				p := made.Quote.Pricing
 				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent), p.Received.Minor

@@ -8,7 +8,6 @@ import (
 	"causeway/core/event"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 )
 
 // BenchmarkExecute_OnRamp is a payment without the network around it: quoted, paid in,
@@ -67,7 +66,7 @@ func BenchmarkTransferOut(b *testing.B) {
 	dollars, bank := env.account(env.Customer.ID, "USD", 1_000_000_000_000), env.NewBankAccount("000123456")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := env.TransferOut(b.Context(), transfer.Out{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil); err != nil {
+		if _, err := env.TransferOut(b.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil); err != nil {
 			b.Fatal(err)
 		}
 		<-completed

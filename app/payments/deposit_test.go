@@ -170,7 +170,7 @@ func TestDeposit_AccountFull(t *testing.T) {
 	apptest.WantFault(t, "the same once more", pay("too much", 11), fault.Conflict)
 	_, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 11, nil)
 	apptest.WantFault(t, "a simulated deposit", err, fault.AmountOutOfRange)
-	_, err = env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 11}, nil)
+	_, err = env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 11}, nil)
 	apptest.WantFault(t, "a transfer", err, fault.AmountOutOfRange)
 	_, err = env.SimulateUMAPayment(t.Context(), env.Platform.ID, payments.UMAPayment{Sender: "$bo@elsewhere.test", Customer: env.Customer.ID, Currency: "USD", Amount: 10000}, nil)
 	apptest.WantFault(t, "a payment from elsewhere", err, fault.AmountOutOfRange)

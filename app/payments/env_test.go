@@ -105,7 +105,7 @@ func (e *env) account(owner ident.Customer, currency money.Currency, minor int64
 	if minor > 0 {
 		now := e.Clock.Now()
 		e.Post(ledger.Deposit(ledger.Header{ID: e.IDs.New(now), Platform: e.Platform.ID, Effective: now},
-			ledger.IncomingFunds{Partner: "rails/WIRE", To: quote.AccountPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}))
+			ledger.IncomingFunds{Partner: "rails/WIRE", To: opened.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: currency}}))
 	}
 	return opened
 }

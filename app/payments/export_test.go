@@ -5,7 +5,6 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -19,6 +18,6 @@ func (s *Service) Send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 	return s.send(ctx, rail, payouts)
 }
 
-func (s *Service) TransferOutWithID(ctx context.Context, id ident.Transaction, out transfer.Out) error {
+func (s *Service) TransferOutWithID(ctx context.Context, id ident.Transaction, out transaction.TransferOut) error {
 	return s.transferOutWithID(ctx, id, out)
 }

@@ -7,7 +7,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -31,7 +30,7 @@ func (s *Service) forwardOne(ctx context.Context, t transaction.Transaction) err
 	if err != nil || !wanted || to.Currency != t.Pricing.Received.Currency || to.Status != account.Active {
 		return err
 	}
-	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transfer.Out{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
+	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
 	if _, refused := fault.As(err); refused {
 		s.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("a payment is not sent on and stays on the balance")
 		return nil

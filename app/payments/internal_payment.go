@@ -64,5 +64,5 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 	maps.Copy(sender.Facts, sent.Payer)
 	wanted := fieldNames(settings.RequiredCounterpartyFields)
 	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
-	return s.create(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
+	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
 }

@@ -9,7 +9,6 @@ import (
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/money"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -294,7 +293,7 @@ func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	env.wantNotifiedBalances(t, tokens, 7_000_000)
 	p := q.Pricing
 	env.WantBalances(map[string]int64{
-		"chains/ALTCHAIN USDC": 32_000_000, quote.AccountPath(tokens) + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
+		"chains/ALTCHAIN USDC": 32_000_000, tokens.LedgerPath() + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
 		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
 	})
 }

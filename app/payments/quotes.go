@@ -10,7 +10,6 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/event"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -32,7 +31,7 @@ type quoteCommand struct {
 	idempotency *ports.IdempotentRequest
 	quote       ident.Quote
 	transaction ident.Transaction
-	receiver    *lookup.Lookup
+	receiver    *quote.Lookup
 	// attempted is set once a group ran with it: if its commit was lost on the way back,
 	// the quote may be there.
 	attempted bool

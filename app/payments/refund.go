@@ -7,7 +7,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -88,7 +87,7 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 			if err != nil {
 				return nil, err
 			}
-			homes[t.ID] = quote.AccountPath(home)
+			homes[t.ID] = home.LedgerPath()
 		}
 	}
 	return homes, nil
@@ -169,7 +168,7 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 		if err != nil {
 			return nil, err
 		}
-		homes[r.ID] = quote.AccountPath(home)
+		homes[r.ID] = home.LedgerPath()
 	}
 	return homes, nil
 }

@@ -5,13 +5,10 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/core/account"
-	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -50,7 +47,7 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	}
 	now := s.Clock.Now()
 	receipt := transaction.Receipt{Platform: platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), PartnerAccount: defaultRail(in.Currency)}
+		PartnerID: s.IDs.New(now).String(), PartnerAccount: transaction.DefaultFundingAccount(in.Currency)}
 	receipt.Amount.Currency = in.Currency
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
@@ -122,13 +119,4 @@ func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in Send
 	}
 	_, t, err := s.Store.Quote(ctx, p, in.Quote)
 	return t, err
-}
-
-// defaultRail is the rail a payment with no known reference comes by.
-func defaultRail(currency money.Currency) string {
-	rails, err := corridor.FundingRails(currency)
-	if err != nil {
-		return ledger.Rail("UNKNOWN")
-	}
-	return quote.RailPath(rails[0])
 }

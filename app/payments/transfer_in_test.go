@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"causeway/app/internal/apptest"
-	"causeway/app/payments"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -23,7 +22,7 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 			env := newReceivingEnv(t)
 			bank := env.NewBankAccount("1234567" + suffix)
 
-			made, err := env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
+			made, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
 
 			if err != nil || made.State != transaction.Initial || made.Type != transaction.Incoming || !made.SettledAt.IsZero() {
 				t.Fatalf("%+v, %v", made, err)
@@ -51,7 +50,7 @@ func TestTransferIn_StaysPending(t *testing.T) {
 	// With 005 the rail has no outcome for thirty seconds, and then fails.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567005")
-	made, err := env.TransferIn(t.Context(), env.Platform.ID, payments.TransferInRequest{From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
+	made, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	dead := newIdleEnv(t)
 	dead.dollars = dead.NewInternalAccount(dead.Customer.ID, "USD", 0)
 	bank := dead.NewBankAccount("1234567001")
-	made, err := dead.TransferIn(t.Context(), dead.Platform.ID, payments.TransferInRequest{From: bank.ID, To: dead.dollars.ID, Amount: 7}, nil)
+	made, err := dead.TransferIn(t.Context(), transaction.TransferIn{Platform: dead.Platform.ID, From: bank.ID, To: dead.dollars.ID, Amount: 7}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,18 +95,19 @@ func TestTransferIn_Refused(t *testing.T) {
 	unknownBank, unknownAccount := ident.NewExternalAccount(env.IDs.New, apptest.Noon), ident.NewInternalAccount(env.IDs.New, apptest.Noon)
 
 	for what, test := range map[string]struct {
-		transfer payments.TransferInRequest
+		transfer transaction.TransferIn
 		code     fault.Code
 		fields   []string
 	}{
-		"nothing":         {payments.TransferInRequest{From: bank.ID, To: env.dollars.ID}, fault.InvalidInput, []string{"amount"}},
-		"no such bank":    {payments.TransferInRequest{From: unknownBank, To: env.dollars.ID, Amount: 1}, fault.ExternalAccountNotFound, nil},
-		"no such account": {payments.TransferInRequest{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
-		"other currency":  {payments.TransferInRequest{From: bank.ID, To: euros.ID, Amount: 1}, fault.InvalidCurrency, nil},
-		"not pullable":    {payments.TransferInRequest{From: iban.ID, To: euros.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
-		"another owner's": {payments.TransferInRequest{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
+		"nothing":         {transaction.TransferIn{From: bank.ID, To: env.dollars.ID}, fault.InvalidInput, []string{"amount"}},
+		"no such bank":    {transaction.TransferIn{From: unknownBank, To: env.dollars.ID, Amount: 1}, fault.ExternalAccountNotFound, nil},
+		"no such account": {transaction.TransferIn{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
+		"other currency":  {transaction.TransferIn{From: bank.ID, To: euros.ID, Amount: 1}, fault.InvalidCurrency, nil},
+		"not pullable":    {transaction.TransferIn{From: iban.ID, To: euros.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
+		"another owner's": {transaction.TransferIn{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
 	} {
-		_, err := env.TransferIn(t.Context(), env.Platform.ID, test.transfer, nil)
+		test.transfer.Platform = env.Platform.ID
+		_, err := env.TransferIn(t.Context(), test.transfer, nil)
 		apptest.WantFault(t, what, err, test.code, test.fields...)
 	}
 	if n := env.CountJobs(transaction.StepPull); n != 0 {

@@ -9,34 +9,32 @@ import (
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 	"causeway/ports"
 )
 
-// transferOutCommand is one order on its way through a group. Its id is decided before
-// anything is written, so a second attempt finds what the first one wrote.
+// transferOutCommand is a request in a batch. Its id is chosen before anything is written, so that
+// a second attempt finds what the first one wrote.
 type transferOutCommand struct {
-	out         transfer.Out
+	out         transaction.TransferOut
 	idempotency *ports.IdempotentRequest
 	id          ident.Transaction
-	// attempted is set once a group ran with it: if its commit was lost on the way back,
-	// the transfer may be there.
+	// attempted is set once a batch has run with the command. If the response of its commit was
+	// lost, the transfer may exist.
 	attempted bool
 }
 
-// TransferOut sends money from an internal account to an external one, and answers
-// the transaction. Faults: those of transfer.Out, and INSUFFICIENT_BALANCE, with
-// nothing moved.
-func (s *Service) TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+// TransferOut sends money from an internal account to an external one, and returns the
+// transaction. Faults: those of transaction.TransferOut, and INSUFFICIENT_BALANCE.
+func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: claim, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
+	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
-// transferOutWithID is TransferOut under an id that its caller has chosen: asked again, it is the
-// same transfer.
-func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, out transfer.Out) error {
+// transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls make one
+// transfer.
+func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, out transaction.TransferOut) error {
 	if err := out.Check(); err != nil {
 		return err
 	}
@@ -44,53 +42,54 @@ func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, o
 	return err
 }
 
-func (s *Service) transferOutBatch(ctx context.Context, orders []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
-	if len(orders) == 1 && orders[0].attempted {
-		made, err := s.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)
+func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
+	if len(commands) == 1 && commands[0].attempted {
+		existing, err := s.Store.Transaction(ctx, commands[0].out.Platform, commands[0].id)
 		if !fault.Is(err, fault.TransactionNotFound) {
-			return []batch.Result[transaction.Transaction]{{Value: made, Err: err}}, nil
+			return []batch.Result[transaction.Transaction]{{Value: existing, Err: err}}, nil
 		}
 	}
-	keys := make([]ports.PartyKey, len(orders))
-	for i, o := range orders {
-		keys[i] = ports.PartyKey{Platform: o.out.Platform, FromInternal: o.out.From, ToExternal: o.out.To}
+	keys := make([]ports.PartyKey, len(commands))
+	for i, c := range commands {
+		keys[i] = ports.PartyKey{Platform: c.out.Platform, FromInternal: c.out.From, ToExternal: c.out.To}
 	}
 	var results []batch.Result[transaction.Transaction]
-	var done work
+	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]batch.Result[transaction.Transaction], len(orders)), s.newWork()
+		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
 		}
-		if err := done.transferAll(ctx, tx, orders, parties, results); err != nil {
+		if err := w.transferAll(ctx, tx, commands, parties, results); err != nil {
 			return err
 		}
-		return done.Write(ctx, tx)
+		return w.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.afterCommit(done)
+	s.afterCommit(w)
 	return results, nil
 }
 
-// transferAll makes all transfers first, to know the accounts whose balances decide,
-// and then lets them pay one after the other.
-func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
-	decisions, made := make([]transaction.Decision, len(orders)), make([]transaction.Transaction, 0, len(orders))
-	for i, o := range orders {
-		o.attempted = true
-		decisions[i], results[i].Err = o.out.Make(o.id, parties[i], w.Now)
+// transferAll makes all transfers first, to learn which balances to lock, and then debits the
+// balances one transfer after the other.
+func (w work) transferAll(ctx context.Context, tx ports.Tx, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
+	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
+	for i, c := range commands {
+		c.attempted = true
+		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
+		decisions[i], results[i].Err = c.out.Make(c.id, p, w.Now)
 		if results[i].Err == nil {
-			made = append(made, decisions[i].Transaction)
+			transfers = append(transfers, decisions[i].Transaction)
 		}
 	}
-	balances, err := w.lockBalances(ctx, tx, made)
+	balances, err := w.lockBalances(ctx, tx, transfers)
 	if err != nil {
 		return err
 	}
-	for i, o := range orders {
+	for i, c := range commands {
 		if results[i].Err == nil {
 			results[i].Err = applyPostings(balances, decisions[i])
 		}
@@ -98,7 +97,7 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOu
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
 		}
-		if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
+		if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 			return err
 		}
 	}

@@ -6,14 +6,12 @@ import (
 	"slices"
 
 	"causeway/app/internal/uow"
-	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
-	"causeway/core/uma"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -63,7 +61,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.create(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim)
+	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim)
 }
 
 func errNotConnected(e platform.Environment) error {
@@ -74,9 +72,9 @@ func errNotConnected(e platform.Environment) error {
 func (in UMAPayment) normalize() (UMAPayment, error) {
 	var bad []fault.Field
 	address := func(field, text string) string {
-		parsed, ok := uma.Parse(text)
+		parsed, ok := customer.ParseUMAAddress(text)
 		if !ok {
-			bad = append(bad, fault.Field{Field: field, Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+			bad = append(bad, fault.Field{Field: field, Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 		}
 		return parsed
 	}
@@ -160,39 +158,34 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 	return names
 }
 
-// create keeps the payment, with the question to the platform as what comes next.
-func (s *Service) create(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	webhook := ident.NewWebhook(s.IDs.New, s.Clock.Now())
+// createUMAPayment stores the payment, with the request for approval as its next step.
+func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}
 	var d transaction.Decision
-	var done work
+	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = s.newWork()
-		home, err := uow.EnsureAccount(ctx, tx, s.IDs, done.Now, to.Platform, to.ID, in.Currency)
+		w = s.newWork()
+		internal, err := uow.EnsureAccount(ctx, tx, s.IDs, w.Now, to.Platform, to.ID, in.Currency)
 		if err != nil {
 			return err
 		}
-		if !home.Usable() {
-			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
-		}
-		balances, err := tx.Balances(ctx, []ledger.Account{ledgerAccount(home)})
+		balances, err := tx.Balances(ctx, []ledger.Account{internal.LedgerAccount()})
 		if err != nil {
 			return err
 		}
-		if err := account.CheckCapacity(balances[ledgerAccount(home)], money.Amount{Minor: in.Amount, Currency: in.Currency}); err != nil {
+		parties := transaction.IncomingParties{To: &internal, Owner: &to}
+		if d, err = parties.UMAPayment(id, in.Sender, in.Amount, balances[internal.LedgerAccount()], approval, sender.Facts, w.Now); err != nil {
 			return err
 		}
-		flow := newIncomingPayment(id, home, &to, in.Amount)
-		flow.Source.UMA, flow.ToUMA, flow.PartnerAccount = in.Sender, to.UMAAddress, ledger.Rail("UMA")
-		d = flow.RequestApproval(transaction.Approval{Webhook: webhook, Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}, sender.Facts, done.Now)
-		done.Create(d)
-		if err := tx.SaveResponse(ctx, claim, d.Transaction, nil); err != nil {
+		w.Create(d)
+		if err := tx.SaveResponse(ctx, request, d.Transaction, nil); err != nil {
 			return err
 		}
-		return done.Write(ctx, tx)
+		return w.Write(ctx, tx)
 	})
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	s.afterCommit(done)
+	s.afterCommit(w)
 	return d.Transaction, nil
 }

@@ -11,12 +11,11 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/price"
+	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -28,7 +27,7 @@ type Sender struct {
 
 // LookupResult is a stored lookup and the currencies that the receiver can be paid in now.
 type LookupResult struct {
-	lookup.Lookup
+	quote.Lookup
 	Currencies []SupportedCurrency
 }
 
@@ -46,9 +45,9 @@ type SupportedCurrency struct {
 // USER_NOT_READY, CUSTOMER_DELETED, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED, NOT_IMPLEMENTED.
 func (s *Service) LookupUMAAddress(ctx context.Context, p ident.Platform, address string, by Sender) (LookupResult, error) {
-	parsed, ok := uma.Parse(address)
+	parsed, ok := customer.ParseUMAAddress(address)
 	if !ok {
-		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is not a UMA address: it %s.", address, uma.Rule)
+		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is not a UMA address: it %s.", address, customer.UMAAddressRule)
 	}
 	request, err := s.newLookupRequest(ctx, p, by)
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *Service) LookupExternalAccount(ctx context.Context, p ident.Platform, i
 
 // lookupRequest is a lookup in preparation, with its sender and platform.
 type lookupRequest struct {
-	lookup   lookup.Lookup
+	lookup   quote.Lookup
 	sender   customer.Customer
 	platform platform.Platform
 }
@@ -111,8 +110,8 @@ func (s *Service) newLookupRequest(ctx context.Context, p ident.Platform, by Sen
 		return request, err
 	}
 	now := s.Clock.Now()
-	request.lookup = lookup.Lookup{ID: ident.NewLookup(s.IDs.New, now), Platform: p, Customer: request.sender.ID,
-		SenderUMA: request.sender.UMAAddress, CreatedAt: now, ExpiresAt: now.Add(lookup.Validity)}
+	request.lookup = quote.Lookup{ID: ident.NewLookup(s.IDs.New, now), Platform: p, Customer: request.sender.ID,
+		SenderUMA: request.sender.UMAAddress, CreatedAt: now, ExpiresAt: now.Add(quote.LookupValidity)}
 	return request, nil
 }
 
@@ -120,9 +119,9 @@ func (s *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (
 	if !by.Customer.IsZero() {
 		return s.Store.Customer(ctx, p, by.Customer)
 	}
-	address, ok := uma.Parse(by.UMA)
+	address, ok := customer.ParseUMAAddress(by.UMA)
 	if !ok {
-		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 	}
 	found, err := s.customerByUMA(ctx, p, address)
 	if err == nil && found == nil {

@@ -17,9 +17,9 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -75,7 +75,7 @@ func TestService_LookupExpiresAfterTenMinutes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	want := lookup.Lookup{ID: result.ID, Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: env.Customer.UMAAddress,
+	want := quote.Lookup{ID: result.ID, Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: env.Customer.UMAAddress,
 		ReceiverUMA: "$success.eur@sandbox.uma.test", Fields: []transaction.InfoField{{Name: "BIRTH_DATE"}},
 		Currencies: []money.Currency{"EUR"}, Facts: map[string]string{"FULL_NAME": "Success Eur"},
 		CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(10 * time.Minute)}

@@ -8,6 +8,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/ledger"
 )
 
 // Internal is an account with a balance in one currency. The balance itself is in the
@@ -132,4 +133,14 @@ func (a Internal) CheckChange(c InternalChange) error {
 			Message: "is only for accounts of the type EMBEDDED_WALLET; this one is " + string(a.Type) + ", so leave it out"})
 	}
 	return nil
+}
+
+// LedgerPath returns the path of the account's balance in the ledger.
+func (a Internal) LedgerPath() string {
+	return ledger.InternalAccount(a.ID, a.Customer, a.Type == EmbeddedWallet)
+}
+
+// LedgerAccount returns the ledger account that holds the balance.
+func (a Internal) LedgerAccount() ledger.Account {
+	return ledger.Account{Platform: a.Platform, Path: a.LedgerPath(), Currency: a.Currency}
 }

@@ -7,6 +7,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/ledger"
 )
 
 // Rail is a payment system of banks or mobile operators, or a chain.
@@ -197,3 +198,6 @@ func railNames(rails []Rail) []string {
 }
 
 func joinRails(rails []Rail) string { return strings.Join(railNames(rails), ", ") }
+
+// LedgerPath returns the path of the ledger account of the rail's partner, or of the chain.
+func (r Rail) LedgerPath() string { return ledger.Partner(string(r), r.IsChain()) }

@@ -13,10 +13,9 @@ import (
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/platform"
-	"causeway/core/uma"
 )
 
-// Request is a request to create a customer. Type is required and, for a business, its legal
+// Request is a request to create a  Type is required and, for a business, its legal
 // name. Fields of the other type are ignored.
 type Request struct {
 	PlatformCustomerID string
@@ -108,9 +107,9 @@ func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Prob
 		u := id.UUID()
 		return fmt.Sprintf("$%x@%s", u[:], domain)
 	}
-	address, ok := uma.Parse(wanted)
+	address, ok := ParseUMAAddress(wanted)
 	if !ok {
-		bad.AddRule("umaAddress", uma.Rule, "pattern", uma.Pattern)
+		bad.AddRule("umaAddress", UMAAddressRule, "pattern", UMAAddressPattern)
 	}
 	return address
 }

@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"encoding/base32"
 	"errors"
 	"time"
 
@@ -138,7 +137,7 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 		q.Counterparty = p.Receiver.Facts
 	}
 	if r.Source.JustInTime() {
-		q.Reference = Reference(o.Transaction)
+		q.Reference = transaction.NewReference(o.Transaction)
 	}
 	t := transaction.Transaction{
 		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
@@ -177,14 +176,4 @@ func outOfRangeReason(err error) string {
 	default:
 		return "it is more than can be sent at once"
 	}
-}
-
-// crockford has no letters that are mistaken for digits.
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
-
-// Reference is the code a payer puts into the memo: 12 characters made of the
-// random part of the transaction's id.
-func Reference(id ident.Transaction) string {
-	u := id.UUID()
-	return crockford.EncodeToString(u[8:])[1:]
 }

@@ -8,8 +8,8 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
+	"causeway/core/transaction"
 	"causeway/ledger"
 )
 
@@ -24,7 +24,7 @@ type Parties struct {
 	ToInternal   *account.Internal
 	ToExternal   *account.External
 	// Receiver is what was asked about the receiver before.
-	Receiver *lookup.Lookup
+	Receiver *Lookup
 }
 
 // Route is where the money of a quote comes in and goes out, and for whom.
@@ -71,17 +71,13 @@ func (r Request) Route(p Parties) (Route, error) {
 	}
 	switch {
 	case p.ToInternal != nil:
-		route.DestinationAccount = AccountPath(*p.ToInternal)
+		route.DestinationAccount = (*p.ToInternal).LedgerPath()
 	case r.Destination.UMA != "":
-		route.DestinationAccount = ledger.Rail(UMARail)
+		route.DestinationAccount = ledger.Rail(transaction.UMARail)
 	}
 	route.SourceAccount, err = r.sourceAccount(p, way)
 	return route, err
 }
-
-// UMARail is the name of the rail that carries payments between people at different
-// providers.
-const UMARail = "UMA"
 
 // findCorridor is the corridor. Within one currency there is one only to a person elsewhere: to
 // an account it would be a transfer.
@@ -201,7 +197,7 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 }
 
 // checkLookup tells what is wrong with relying on a lookup.
-func (r Request) checkLookup(asked lookup.Lookup, payer ident.Customer) []fault.Field {
+func (r Request) checkLookup(asked Lookup, payer ident.Customer) []fault.Field {
 	var bad []fault.Field
 	if asked.ReceiverUMA != r.Destination.UMA || asked.External != r.Destination.External {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "is about another receiver; look this one up"})
@@ -213,7 +209,7 @@ func (r Request) checkLookup(asked lookup.Lookup, payer ident.Customer) []fault.
 }
 
 // receiverCurrency is the currency that a person receives.
-func (r Request) receiverCurrency(asked lookup.Lookup) (money.Currency, []fault.Field) {
+func (r Request) receiverCurrency(asked Lookup) (money.Currency, []fault.Field) {
 	const field = "destination.currency"
 	switch {
 	case r.Destination.ExpectedCurrency != "" && !slices.Contains(asked.Currencies, r.Destination.ExpectedCurrency):
@@ -231,15 +227,15 @@ func (r Request) receiverCurrency(asked lookup.Lookup) (money.Currency, []fault.
 func (r Request) sourceAccount(p Parties, way corridor.Corridor) (string, error) {
 	switch {
 	case p.FromInternal != nil:
-		return AccountPath(*p.FromInternal), nil
+		return (*p.FromInternal).LedgerPath(), nil
 	case p.FromExternal != nil:
 		rail, _ := p.FromExternal.PullRail()
-		return RailPath(rail), nil
+		return rail.LedgerPath(), nil
 	case r.Source.Network != "":
 		chain, err := corridor.ChainFor(way.From, r.Source.Network, "source.cryptoNetwork")
-		return RailPath(chain), err
+		return chain.LedgerPath(), err
 	default:
-		return RailPath(way.Funding[0]), nil
+		return way.Funding[0].LedgerPath(), nil
 	}
 }
 
@@ -249,5 +245,5 @@ func (r Request) destinationAccount(p Parties, route Route, minor int64) (string
 		return route.DestinationAccount, nil
 	}
 	rail, err := p.ToExternal.ResolveRail(r.Destination.Rail, minor)
-	return RailPath(rail), err
+	return rail.LedgerPath(), err
 }

@@ -90,14 +90,14 @@ func TestRoute(t *testing.T) {
 		inside  bool
 	}{
 		"a payer to a wallet":            {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a payer to a balance":           {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", quote.AccountPath(*internalAccount(ana, "EUR")), transaction.JustInTime, true},
+		"a payer to a balance":           {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.JustInTime, true},
 		"a payer for the platform":       {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a balance to a wallet":          {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, quote.AccountPath(*internalAccount(ana, "USD")), "", transaction.Balance, false},
-		"a balance to a balance":         {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, quote.AccountPath(*internalAccount(ana, "USD")), quote.AccountPath(*internalAccount(ana, "EUR")), transaction.Balance, true},
-		"the platform to a customer":     {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, quote.AccountPath(*internalAccount(nil, "USD")), "", transaction.Balance, false},
+		"a balance to a wallet":          {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a balance to a balance":         {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, (*internalAccount(ana, "USD")).LedgerPath(), (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Balance, true},
+		"the platform to a customer":     {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(nil, "USD")).LedgerPath(), "", transaction.Balance, false},
 		"a bank account to a wallet":     {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
-		"a customer to the platform's":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, quote.AccountPath(*internalAccount(ana, "USD")), "", transaction.Balance, false},
-		"a bank account to a balance":    {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", quote.AccountPath(*internalAccount(ana, "EUR")), transaction.Pull, true},
+		"a customer to the platform's":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a bank account to a balance":    {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Pull, true},
 		"the platform's bank to another": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH", "", transaction.Pull, false},
 	} {
 		t.Run(name, func(t *testing.T) {

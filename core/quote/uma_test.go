@@ -5,7 +5,6 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -14,13 +13,13 @@ import (
 const receiverAddress = "$bob@other.example"
 
 // newLookup is what Ana was told about Bob.
-func newLookup(currencies ...money.Currency) *lookup.Lookup {
-	return &lookup.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: receiverAddress, Currencies: currencies,
+func newLookup(currencies ...money.Currency) *quote.Lookup {
+	return &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: receiverAddress, Currencies: currencies,
 		Fields: []transaction.InfoField{{Name: "NATIONALITY", Mandatory: true}, {Name: "EMAIL"}}, Facts: map[string]string{"FULL_NAME": "Bob"}}
 }
 
 // umaRequest asks to pay Bob from Ana's dollars.
-func umaRequest(told *lookup.Lookup) (quote.Request, quote.Parties) {
+func umaRequest(told *quote.Lookup) (quote.Request, quote.Parties) {
 	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), Receiver: told}
 	r := newRequest(parties)
 	r.Destination.UMA, r.Lookup, r.Payer = receiverAddress, told.ID, map[string]string{"NATIONALITY": "PT"}
@@ -32,7 +31,7 @@ func TestRoute_UMAReceiver(t *testing.T) {
 	// A person elsewhere is paid in a currency that reaches them; in the payer's own it
 	// costs nothing and nothing is exchanged.
 	for name, c := range map[string]struct {
-		told     *lookup.Lookup
+		told     *quote.Lookup
 		expect   money.Currency
 		receives money.Currency
 		converts bool

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"causeway/core/customer"
 	"causeway/core/money"
 	"causeway/core/transaction"
-	"causeway/core/uma"
 )
 
 // The scenarios of payments to people, beside Succeeds.
@@ -34,7 +34,7 @@ var people = map[string]Person{
 // FindPerson returns the person with an address in lower case, or false. domain is the domain
 // of the simulated provider.
 func FindPerson(address, domain string) (Person, bool) {
-	name, host := uma.Split(address)
+	name, host := customer.SplitUMAAddress(address)
 	if host != domain {
 		return Person{}, false
 	}
@@ -44,7 +44,7 @@ func FindPerson(address, domain string) (Person, bool) {
 
 // PersonScenario returns the scenario of payments to an address at the simulated provider.
 func PersonScenario(address string) Scenario {
-	name, _ := uma.Split(address)
+	name, _ := customer.SplitUMAAddress(address)
 	return people[name].Scenario
 }
 
@@ -94,7 +94,7 @@ func Facts(address string, wanted []string) map[string]string {
 
 // displayName returns "Ana Silva" for "$ana.silva@bank.example".
 func displayName(address string) string {
-	name, _ := uma.Split(strings.TrimPrefix(address, "$"))
+	name, _ := customer.SplitUMAAddress(strings.TrimPrefix(address, "$"))
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".-_+", c) })
 	for i, word := range words {
 		words[i] = strings.ToUpper(word[:1]) + word[1:]

@@ -1,6 +1,8 @@
 package transaction
 
-import "causeway/ledger"
+import (
+	"causeway/ledger"
+)
 
 // Funding is where the money of a transaction comes from.
 type Funding string

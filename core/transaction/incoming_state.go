@@ -1,6 +1,8 @@
 package transaction
 
-import "causeway/core/fault"
+import (
+	"causeway/core/fault"
+)
 
 // IncomingState is where an incoming transaction stands.
 type IncomingState string

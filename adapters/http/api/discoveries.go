@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/core/discovery"
+	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/platform"
 )
@@ -31,9 +31,9 @@ func registerDiscoveries(a *httpapi.API) {
 		ID: "getDiscoveries", Path: "/discoveries", Tag: tagDiscoveries, Summary: "List receiving institutions", Permission: platform.View,
 		Description: "Returns the banks and mobile operators that can receive payments. " +
 			"A country or currency without a live corridor is refused. Not paginated. The list is not complete: other institutions may also be paid.",
-	}, func(_ context.Context, _ httpapi.Call, in *listParams) ([]discovery.Institution, error) {
-		return discovery.Find(discovery.Filter{Country: in.Country, Currency: money.Currency(in.Currency)})
-	}, func(found []discovery.Institution) discoveryListResponse {
+	}, func(_ context.Context, _ httpapi.Call, in *listParams) ([]corridor.Institution, error) {
+		return corridor.FindInstitutions(corridor.InstitutionFilter{Country: in.Country, Currency: money.Currency(in.Currency)})
+	}, func(found []corridor.Institution) discoveryListResponse {
 		body := discoveryListResponse{Data: make([]institutionBody, len(found))}
 		for i, f := range found {
 			body.Data[i] = institutionBody{BankName: f.Code, DisplayName: f.Name, Country: httpapi.Country(f.Country), Currency: httpapi.Currency(f.Currency)}

@@ -14,7 +14,7 @@ import (
 
 // IncomingPayments holds the use cases of incoming payments.
 type IncomingPayments interface {
-	TransferIn(ctx context.Context, p ident.Platform, t payments.TransferInRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	TransferIn(ctx context.Context, in transaction.TransferIn, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 	Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 	Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 	Fund(ctx context.Context, p ident.Platform, to ident.InternalAccount, amount int64, idempotent *ports.IdempotentRequest) (payments.FundedAccount, error)

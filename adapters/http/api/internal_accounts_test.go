@@ -14,7 +14,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
-	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -45,7 +44,7 @@ func (b *depositClient) deposit(id string, minor int64) {
 		b.t.Fatal(err)
 	}
 	posting := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: is.Platform, Effective: noon},
-		ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: quote.AccountPath(is), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
+		ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: is.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
 	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
 		b.t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/payments"
 	"causeway/core/corridor"
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -95,7 +95,7 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			Name: "UmaAddressDestination", Values: []string{"UMA_ADDRESS"}, Marker: "umaAddress",
 			Description: "A person with a UMA address. Requires `lookupId`. `destinationType` may be omitted.",
 			Fields: []httpapi.Field{
-				{Name: "umaAddress", Required: true, MaxLength: uma.MaxLength, Description: "UMA address to pay.", Example: "$success.usd@sandbox.uma.test"},
+				{Name: "umaAddress", Required: true, MaxLength: customer.MaxUMAAddressLength, Description: "UMA address to pay.", Example: "$success.usd@sandbox.uma.test"},
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to receive: one of the lookup's supportedCurrencies. May be omitted if there is only one."},
 			},
 		}},
@@ -140,8 +140,8 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	}
 	if b.Destination.Branch() == "UmaAddressDestination" {
 		var ok bool
-		if r.Destination.UMA, ok = uma.Parse(b.Destination.Text("umaAddress")); !ok {
-			invalid = append(invalid, fault.Field{Field: "destination.umaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+		if r.Destination.UMA, ok = customer.ParseUMAAddress(b.Destination.Text("umaAddress")); !ok {
+			invalid = append(invalid, fault.Field{Field: "destination.umaAddress", Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 		}
 	} else {
 		r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))

@@ -10,7 +10,6 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -20,7 +19,7 @@ type Payments interface {
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// ExecuteQuote runs a quote whose source is an account.
 	ExecuteQuote(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
-	TransferOut(ctx context.Context, out transfer.Out, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	TransferOut(ctx context.Context, out transaction.TransferOut, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type transactionBody struct {

@@ -4,13 +4,11 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/payments"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/transaction"
-	"causeway/core/transfer"
 )
 
 type transferOutRequest struct {
@@ -49,7 +47,7 @@ func registerTransfers(a *httpapi.API, service Payments) {
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
-		return service.TransferOut(ctx, transfer.Out{
+		return service.TransferOut(ctx, transaction.TransferOut{
 			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount), Rail: corridor.Rail(in.Body.Destination.PaymentRail),
 		}, call.IdempotentRequest)
@@ -66,7 +64,7 @@ func registerTransferIn(a *httpapi.API, service IncomingPayments) {
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
 			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
-		return service.TransferIn(ctx, call.Principal.Platform, payments.TransferInRequest{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
+		return service.TransferIn(ctx, transaction.TransferIn{Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount)}, call.IdempotentRequest)
 	}, renderTransaction)
 }

@@ -80,7 +80,7 @@ func (e *Env) NewInternalAccountOn(p ident.Platform, owner ident.Customer, curre
 	})
 	if minor > 0 {
 		e.Post(ledger.Deposit(ledger.Header{ID: e.IDs.New(now), Platform: p, Effective: now}, ledger.IncomingFunds{
-			Partner: ledger.Rail("ACH"), To: quote.AccountPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}))
+			Partner: ledger.Rail("ACH"), To: opened.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: currency}}))
 	}
 	return opened
 }

@@ -1,9 +1,4 @@
-// Package discovery lists the institutions that money can be sent to: the names that
-// beneficiaries know their bank or mobile operator by.
-//
-// It is a list and nothing else. It does not say whether an institution is up, and it
-// never holds what an account needs beside the name.
-package discovery
+package corridor
 
 import (
 	_ "embed"
@@ -12,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/money"
 )
@@ -28,16 +22,16 @@ type Institution struct {
 	Name string
 }
 
-// Filter narrows the list; empty values do not.
-type Filter struct {
+// InstitutionFilter narrows the list; empty values do not.
+type InstitutionFilter struct {
 	Country  string
 	Currency money.Currency
 }
 
-// Find lists the institutions in order of country, currency and code. INVALID_INPUT
+// FindInstitutions lists the institutions in order of country, currency and code. INVALID_INPUT
 // names every filter that no live corridor has, and both when they do not go
 // together; a corridor that is announced only says so.
-func Find(f Filter) ([]Institution, error) {
+func FindInstitutions(f InstitutionFilter) ([]Institution, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -50,12 +44,12 @@ func Find(f Filter) ([]Institution, error) {
 	return found, nil
 }
 
-func (f Filter) check() error {
+func (f InstitutionFilter) check() error {
 	var bad []fault.Field
 	refuse := func(field, message string, args ...any) {
 		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(message, args...)})
 	}
-	country, known := corridor.CountryByCode(f.Country)
+	country, known := CountryByCode(f.Country)
 	switch {
 	case f.Country == "":
 	case !known:
@@ -69,7 +63,7 @@ func (f Filter) check() error {
 		refuse("currency", "must be a known currency code in upper case, such as NGN")
 	case f.Currency.IsCrypto():
 		refuse("currency", "%s lives on chains; there are no institutions for it", f.Currency)
-	case !corridor.Live(f.Currency, ""):
+	case !Live(f.Currency, ""):
 		refuse("currency", "no live corridor pays out %s", f.Currency)
 	case len(bad) == 0 && known && !slices.Contains(country.Currencies, f.Currency):
 		refuse("currency", "is not paid out in %s", f.Country)
@@ -84,20 +78,20 @@ func (f Filter) check() error {
 var institutionsText string
 
 // institutions is the file, read once when the program starts.
-var institutions = mustParse(institutionsText)
+var institutions = mustParseInstitutions(institutionsText)
 
-func mustParse(text string) []Institution {
-	list, err := parse(text)
+func mustParseInstitutions(text string) []Institution {
+	list, err := parseInstitutions(text)
 	if err != nil {
 		panic("institutions.txt: " + err.Error())
 	}
 	return list
 }
 
-var codeRegexp = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
+var institutionCodeRegexp = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
 
-// parse reads the file: a line an institution, in order, nothing twice.
-func parse(text string) ([]Institution, error) {
+// parseInstitutions reads the file: a line an institution, in order, nothing twice.
+func parseInstitutions(text string) ([]Institution, error) {
 	var list []Institution
 	for n, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -109,13 +103,13 @@ func parse(text string) ([]Institution, error) {
 		}
 		i := Institution{Country: parts[0], Currency: money.Currency(parts[1]), Code: parts[2], Name: parts[3]}
 		switch {
-		case !corridor.Live(i.Currency, i.Country):
+		case !Live(i.Currency, i.Country):
 			return nil, fmt.Errorf("line %d: no live corridor pays out %s in %s", n+1, i.Currency, i.Country)
-		case !codeRegexp.MatchString(i.Code):
+		case !institutionCodeRegexp.MatchString(i.Code):
 			return nil, fmt.Errorf("line %d: the code %q is not made of A to Z, 0 to 9 and single _", n+1, i.Code)
 		case i.Name == "" || i.Name != strings.TrimSpace(i.Name):
 			return nil, fmt.Errorf("line %d: the name is missing or has blanks around it", n+1)
-		case len(list) > 0 && !less(list[len(list)-1], i):
+		case len(list) > 0 && !isBefore(list[len(list)-1], i):
 			return nil, fmt.Errorf("line %d is not after the one before it, by country, currency and code", n+1)
 		}
 		list = append(list, i)
@@ -123,6 +117,6 @@ func parse(text string) ([]Institution, error) {
 	return list, nil
 }
 
-func less(a, b Institution) bool {
+func isBefore(a, b Institution) bool {
 	return slices.Compare([]string{a.Country, string(a.Currency), a.Code}, []string{b.Country, string(b.Currency), b.Code}) < 0
 }

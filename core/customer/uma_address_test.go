@@ -1,10 +1,10 @@
-package uma_test
+package customer_test
 
 import (
 	"strings"
 	"testing"
 
-	"causeway/core/uma"
+	"causeway/core/customer"
 )
 
 func TestParse(t *testing.T) {
@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		"$ana@" + strings.Repeat("a.", 200) + "b": "",
 		"": "",
 	} {
-		got, ok := uma.Parse(text)
+		got, ok := customer.ParseUMAAddress(text)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
@@ -41,12 +41,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		address, ok := uma.Parse(text)
+		address, ok := customer.ParseUMAAddress(text)
 		if !ok {
 			return
 		}
-		again, ok := uma.Parse(address)
-		name, host := uma.Split(address)
+		again, ok := customer.ParseUMAAddress(address)
+		name, host := customer.SplitUMAAddress(address)
 		if !ok || again != address || name+"@"+host != address || len(name) < 2 || host == "" {
 			t.Errorf("%q: %q, %q, %q", text, again, name, host)
 		}

@@ -1,7 +1,4 @@
-// Package lookup is what somebody asked about a receiver before paying, and was told:
-// in which currencies money reaches them, and what has to be known of the payer. It
-// asks nobody.
-package lookup
+package quote
 
 import (
 	"time"
@@ -11,8 +8,8 @@ import (
 	"causeway/core/transaction"
 )
 
-// Validity is how long a payment may rely on what was told.
-const Validity = 10 * time.Minute
+// LookupValidity is how long a payment may rely on what was told.
+const LookupValidity = 10 * time.Minute
 
 // Lookup is one question and what has to be kept of its answer. Exactly one of
 // ReceiverUMA and External is set.

@@ -1,4 +1,4 @@
-package discovery_test
+package corridor_test
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"causeway/core/corridor"
-	"causeway/core/discovery"
 	"causeway/core/fault"
 	"causeway/core/money"
 )
@@ -16,14 +15,14 @@ func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 	// Each live country has some in each of its currencies, the big ones a dozen; an
 	// announced one has none.
 	big := strings.Fields("NG PH ZA KE ID VN TH MY IN BR MX GB SG AE US DE FR ES IT NL BE AT PT IE GR")
-	all, err := discovery.Find(discovery.Filter{})
+	all, err := corridor.FindInstitutions(corridor.InstitutionFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	total := 0
 	for _, country := range corridor.Countries() {
 		for _, currency := range country.Currencies {
-			found, err := discovery.Find(discovery.Filter{Country: country.Code, Currency: currency})
+			found, err := corridor.FindInstitutions(corridor.InstitutionFilter{Country: country.Code, Currency: currency})
 			if !country.Live {
 				if !fault.Is(err, fault.InvalidInput) {
 					t.Errorf("%s: %v", country.Code, err)
@@ -49,7 +48,7 @@ func TestInstitutionsFile_NamesSourceForEachCountry(t *testing.T) {
 	t.Parallel()
 	// Whoever maintains the list is told where to look for every country in it.
 	for _, country := range corridor.Countries() {
-		if country.Live && !strings.Contains(discovery.Text, "\n# "+country.Code+": ") {
+		if country.Live && !strings.Contains(corridor.InstitutionsText, "\n# "+country.Code+": ") {
 			t.Errorf("no register is named for %s", country.Code)
 		}
 	}
@@ -59,7 +58,7 @@ func TestInstitutionsFile_NamesAreDistinguishable(t *testing.T) {
 	t.Parallel()
 	// Within a country and currency no two institutions look the same to a person.
 	seen := map[string]bool{}
-	all, _ := discovery.Find(discovery.Filter{})
+	all, _ := corridor.FindInstitutions(corridor.InstitutionFilter{})
 	for _, i := range all {
 		key := strings.ToLower(i.Country + string(i.Currency) + i.Name)
 		if seen[key] {
@@ -93,7 +92,7 @@ func TestFind_Filters(t *testing.T) {
 		{"", "BTC", "", []string{"currency"}},
 		{"NG", "KES", "", []string{"currency"}},
 	} {
-		found, err := discovery.Find(discovery.Filter{Country: tt.country, Currency: tt.currency})
+		found, err := corridor.FindInstitutions(corridor.InstitutionFilter{Country: tt.country, Currency: tt.currency})
 		wrong, _ := fault.As(err)
 		var bad []string
 		if wrong != nil {
@@ -121,7 +120,7 @@ func TestParse_RejectsInvalidLines(t *testing.T) {
 	t.Parallel()
 	// A line that is wrong is refused with its number.
 	good := "NG,NGN,ACCESS_BANK,Access Bank\n"
-	if list, err := discovery.Parse("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 || list[1].Name != "Bank, of Commas" {
+	if list, err := corridor.ParseInstitutions("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 || list[1].Name != "Bank, of Commas" {
 		t.Errorf("good lines: %v, %v", list, err)
 	}
 	for name, line := range map[string]string{
@@ -135,7 +134,7 @@ func TestParse_RejectsInvalidLines(t *testing.T) {
 		"the same again":  "NG,NGN,ACCESS_BANK,Another",
 		"out of order":    "NG,NGN,ABLE,Able Bank",
 	} {
-		if list, err := discovery.Parse(good + line); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if list, err := corridor.ParseInstitutions(good + line); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}
@@ -146,7 +145,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("NG,NGN,ACCESS_BANK,Access Bank\nNG,NGN,GTBANK,GTBank\n# end")
 	f.Add(",,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := discovery.Parse(text)
+		list, err := corridor.ParseInstitutions(text)
 		if err != nil {
 			return
 		}

@@ -1,0 +1,38 @@
+package transaction
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+)
+
+// CounterpartID returns the id of the incoming transaction of a payment between two customers of a
+// platform. It is derived from the outgoing one, so that the payment is received once: a UUID of
+// version 8 with the same time.
+func CounterpartID(sent ident.Transaction) ident.Transaction {
+	return deriveID("causeway counterpart\x00", sent.UUID())
+}
+
+func deriveID(label string, from uuid.UUID) (derived ident.Transaction) {
+	sum := sha256.Sum256(append([]byte(label), from[:]...))
+	var id uuid.UUID
+	copy(id[:6], from[:6])
+	copy(id[6:], sum[:])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	ident.SetUUID(&derived, id)
+	return derived
+}
+
+// crockford has no letters that are mistaken for digits.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// NewReference returns the code that a payer puts into the memo of a payment: 12 characters made
+// of the random part of the transaction's id.
+func NewReference(id ident.Transaction) string {
+	u := id.UUID()
+	return crockford.EncodeToString(u[8:])[1:]
+}

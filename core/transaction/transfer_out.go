@@ -1,0 +1,108 @@
+package transaction
+
+import (
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// TransferOut asks to send money from an internal account to an external account of the same
+// currency, without a quote and without a fee. Amount is in minor units of that currency.
+type TransferOut struct {
+	Platform ident.Platform
+	From     ident.InternalAccount
+	To       ident.ExternalAccount
+	Amount   int64
+	// Rail is the rail to pay by; empty for the best one.
+	Rail corridor.Rail
+}
+
+// TransferOutParties are the parties of a transfer out. An account that does not exist is nil, and
+// so is the customer of an account that the platform owns.
+type TransferOutParties struct {
+	Customer *customer.Customer
+	From     *account.Internal
+	To       *account.External
+}
+
+// Check returns an INVALID_INPUT fault if the amount is invalid whoever the parties are.
+func (o TransferOut) Check() error { return checkTransferAmount(o.Amount) }
+
+func checkTransferAmount(minor int64) error {
+	if minor < 1 || minor > money.MaxMinor {
+		return fault.Invalid(fault.Field{Field: "amount",
+			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
+	}
+	return nil
+}
+
+// Make checks the parties and returns the transaction, whose money has left the internal account.
+// The caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
+// USER_NOT_READY, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED (from an
+// embedded wallet).
+func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.Time) (Decision, error) {
+	if err := o.checkParties(p); err != nil {
+		return Decision{}, err
+	}
+	rail, err := p.To.ResolveRail(o.Rail, o.Amount)
+	if err != nil {
+		return Decision{}, err
+	}
+	amount := money.Amount{Minor: o.Amount, Currency: p.From.Currency}
+	t := Transaction{
+		ID: id, Platform: o.Platform, Type: Outgoing,
+		Source:        Endpoint{InternalAccount: o.From, Currency: amount.Currency},
+		Destination:   Endpoint{ExternalAccount: o.To, Currency: amount.Currency},
+		SourceAccount: p.From.LedgerPath(), DestinationAccount: rail.LedgerPath(),
+		Pricing:   AtPar(amount),
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if p.Customer != nil {
+		t.Customer, t.PlatformCustomerID = p.Customer.ID, p.Customer.PlatformCustomerID
+		t.Source.Customer, t.Destination.Customer = t.Customer, t.Customer
+	}
+	return t.StartTransfer(now), nil
+}
+
+func (o TransferOut) checkParties(p TransferOutParties) error {
+	switch {
+	case p.From == nil:
+		return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", o.From)
+	case p.To == nil:
+		return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", o.To)
+	}
+	if p.Customer != nil {
+		if err := p.Customer.CheckReady(); err != nil {
+			return err
+		}
+	}
+	from, to := *p.From, *p.To
+	var bad []fault.Field
+	invalid := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
+	if !from.Usable() {
+		invalid("source.accountId", "is "+string(from.Status)+"; only an ACTIVE account pays")
+	}
+	if to.Status != account.Active {
+		invalid("destination.accountId", "is "+string(to.Status)+"; only an ACTIVE account receives money")
+	}
+	if !from.Customer.IsZero() && !to.Customer.IsZero() && from.Customer != to.Customer {
+		invalid("destination.accountId", "belongs to another customer; use one of this customer's accounts")
+	}
+	if from.Currency != to.Currency {
+		invalid("destination.accountId", "holds "+string(to.Currency)+" and the source "+string(from.Currency)+
+			"; a transfer stays in one currency: use POST /quotes to exchange")
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	if from.Type == account.EmbeddedWallet {
+		return fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet, because its owner would have to sign. Pay from another account.")
+	}
+	return nil
+}

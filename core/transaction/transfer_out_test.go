@@ -1,0 +1,88 @@
+package transaction_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+func idWithNumber[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
+	ident.SetUUID(&id, uuid.UUID{15: n})
+	return id
+}
+
+// transferOutParties are a customer, a dollar balance of theirs and their bank account.
+func transferOutParties() transaction.TransferOutParties {
+	ana := customer.Customer{ID: idWithNumber(ident.Customer{}, 1), PlatformCustomerID: "ana", Status: customer.Approved}
+	return transaction.TransferOutParties{
+		Customer: &ana,
+		From: &account.Internal{ID: idWithNumber(ident.InternalAccount{}, 2), Customer: ana.ID, Currency: "USD",
+			Type: account.InternalFiat, Status: account.InternalActive},
+		To: &account.External{ID: idWithNumber(ident.ExternalAccount{}, 3), Customer: ana.ID, Currency: "USD", Type: account.USAccount,
+			Status: account.Active, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
+	}
+}
+
+func TestTransferOut_MakePostsTransfer(t *testing.T) {
+	t.Parallel()
+	// The money has left the account when the transfer is made; the rail is asked next.
+	p := transferOutParties()
+	out := transaction.TransferOut{Platform: idWithNumber(ident.Platform{}, 9), From: p.From.ID, To: p.To.ID, Amount: 5000}
+
+	d, err := out.Make(idWithNumber(ident.Transaction{}, 4), p, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	made, want := d.Transaction, money.Amount{Minor: 5000, Currency: "USD"}
+	if made.State != transaction.TransferInitial || made.Pricing.Sent != want || made.Pricing.Received != want || made.Pricing.Fees != 0 ||
+		made.DestinationAccount != "rails/RTP" || made.PlatformCustomerID != "ana" || d.Next != transaction.StepDeliver {
+		t.Errorf("%+v, next %s", made, d.Next)
+	}
+	if len(d.Postings) != 1 || len(d.Postings[0].Entries) != 1 {
+		t.Fatalf("%+v", d.Postings)
+	}
+	entry := d.Postings[0].Entries[0]
+	if entry.Debit != ledger.CustomerAccount(p.From.ID) || entry.Credit != ledger.TransitPayouts || entry.Amount != 5000 {
+		t.Errorf("%+v", entry)
+	}
+}
+
+func TestTransferOut_MakeRefused(t *testing.T) {
+	t.Parallel()
+	// Every mistake has its own answer.
+	for name, c := range map[string]struct {
+		change func(*transaction.TransferOutParties)
+		code   fault.Code
+	}{
+		"no account that pays":     {func(p *transaction.TransferOutParties) { p.From = nil }, fault.InternalAccountNotFound},
+		"no account that receives": {func(p *transaction.TransferOutParties) { p.To = nil }, fault.ExternalAccountNotFound},
+		"a customer not ready":     {func(p *transaction.TransferOutParties) { p.Customer.Status = customer.Pending }, fault.UserNotReady},
+		"a frozen account":         {func(p *transaction.TransferOutParties) { p.From.Status = account.InternalFrozen }, fault.InvalidInput},
+		"an account under review":  {func(p *transaction.TransferOutParties) { p.To.Status = account.UnderReview }, fault.InvalidInput},
+		"another customer's":       {func(p *transaction.TransferOutParties) { p.To.Customer = idWithNumber(ident.Customer{}, 7) }, fault.InvalidInput},
+		"another currency":         {func(p *transaction.TransferOutParties) { p.From.Currency = "EUR" }, fault.InvalidInput},
+		"an embedded wallet":       {func(p *transaction.TransferOutParties) { p.From.Type = account.EmbeddedWallet }, fault.NotImplemented},
+	} {
+		p := transferOutParties()
+		c.change(&p)
+
+		if _, err := (transaction.TransferOut{Amount: 1}).Make(idWithNumber(ident.Transaction{}, 4), p, noon); !fault.Is(err, c.code) {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+	}
+	for _, amount := range []int64{0, -1, money.MaxMinor + 1} {
+		if err := (transaction.TransferOut{Amount: amount}).Check(); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%d: %v", amount, err)
+		}
+	}
+}
