@@ -27,40 +27,71 @@ type Change struct {
 // accounts. The change of an account that ends where it began is zero. Errors:
 // ErrNotInChart, ErrOverflow.
 func NetChanges(postings ...Posting) ([]Change, error) {
-	var changes []Change
-	places := map[Account]int{}
-	add := func(a Account, amount int64, debit bool) error {
-		line, err := FindChartLine(a.Path)
-		if err != nil {
-			return err
-		}
-		if line.Class.IsDebitNormal() != debit {
-			amount = -amount // cannot overflow: the amount of an entry is above zero
-		}
-		i, seen := places[a]
-		if !seen {
-			places[a] = len(changes)
-			changes = append(changes, Change{a, line.NoOverdraft, amount})
-			return nil
-		}
-		if changes[i].Amount, err = money.AddMinor(changes[i].Amount, amount); err != nil {
-			return fmt.Errorf("%w: %s", ErrOverflow, a)
-		}
-		return nil
-	}
-
+	var sums changeSums
 	for _, p := range postings {
 		for _, e := range p.Entries {
-			if err := add(Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
+			if err := sums.add(Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
 				return nil, fmt.Errorf("posting %s: %w", p.ID, err)
 			}
-			if err := add(Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
+			if err := sums.add(Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
 				return nil, fmt.Errorf("posting %s: %w", p.ID, err)
 			}
 		}
 	}
-	slices.SortFunc(changes, func(a, b Change) int { return a.Account.Compare(b.Account) })
-	return changes, nil
+	slices.SortFunc(sums.changes, func(a, b Change) int { return a.Account.Compare(b.Account) })
+	return sums.changes, nil
+}
+
+// changeSums sums changes by account. Most postings have a few accounts, for which a linear
+// search is faster than a map.
+type changeSums struct {
+	changes     []Change
+	debitNormal []bool          // of the account of each change
+	index       map[Account]int // of changes; nil as long as there are few
+}
+
+const maxLinearSearch = 16
+
+func (s *changeSums) add(a Account, amount int64, debit bool) error {
+	i, err := s.find(a)
+	if err != nil {
+		return err
+	}
+	if s.debitNormal[i] != debit {
+		amount = -amount // cannot overflow: the amount of an entry is above zero
+	}
+	if s.changes[i].Amount, err = money.AddMinor(s.changes[i].Amount, amount); err != nil {
+		return fmt.Errorf("%w: %s", ErrOverflow, a)
+	}
+	return nil
+}
+
+// find returns the index of the change of an account, which it adds if there is none.
+func (s *changeSums) find(a Account) (int, error) {
+	if s.index == nil {
+		if i := slices.IndexFunc(s.changes, func(c Change) bool { return c.Account == a }); i >= 0 {
+			return i, nil
+		}
+	} else if i, found := s.index[a]; found {
+		return i, nil
+	}
+	line, err := FindChartLine(a.Path)
+	if err != nil {
+		return 0, err
+	}
+	i := len(s.changes)
+	s.changes = append(s.changes, Change{Account: a, NoOverdraft: line.NoOverdraft})
+	s.debitNormal = append(s.debitNormal, line.Class.IsDebitNormal())
+	switch {
+	case s.index != nil:
+		s.index[a] = i
+	case len(s.changes) > maxLinearSearch:
+		s.index = make(map[Account]int, 2*len(s.changes))
+		for j, c := range s.changes {
+			s.index[c.Account] = j
+		}
+	}
+	return i, nil
 }
 
 // Balances holds the balances of accounts, in minor units with the sign of their class.
