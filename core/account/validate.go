@@ -118,7 +118,7 @@ func (v *validation) checkCurrency(spec TypeSpec, currency money.Currency) {
 	for i, c := range spec.Currencies {
 		codes[i] = string(c)
 	}
-	v.AddRule("currency", fmt.Sprintf("%s holds %s, not %s", spec.Type, strings.Join(codes, " or "), currency), "enum", codes)
+	v.AddRule("currency", fmt.Sprintf("must be %s for %s, not %s", strings.Join(codes, " or "), spec.Type, currency), "enum", codes)
 }
 
 // fields parses and checks each of the type-specific fields.

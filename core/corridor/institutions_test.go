@@ -46,7 +46,7 @@ func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 
 func TestInstitutionsFile_NamesSourceForEachCountry(t *testing.T) {
 	t.Parallel()
-	// Whoever maintains the list is told where to look for every country in it.
+	// Every country in the list has a source for its maintenance.
 	for _, country := range corridor.Countries() {
 		if country.Live && !strings.Contains(corridor.InstitutionsText, "\n# "+country.Code+": ") {
 			t.Errorf("no register is named for %s", country.Code)

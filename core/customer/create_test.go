@@ -78,7 +78,7 @@ func TestCreate_Business(t *testing.T) {
 	// A business with every field is stored as given, and fields of individuals are ignored.
 	t.Parallel()
 	r := businessRequest()
-	r.FullName, r.BirthDate, r.Nationality = "Somebody", "never", "nowhere"
+	r.FullName, r.BirthDate, r.Nationality = "Ana Silva", "never", "nowhere"
 
 	got, err := create(r)
 
