@@ -11,26 +11,26 @@ import (
 	"causeway/core/money"
 )
 
-// Institution is one bank or mobile operator in one country and currency.
+// Institution is a bank or mobile money operator in a country and currency.
 type Institution struct {
 	// Country is ISO 3166-1 alpha-2.
 	Country  string
 	Currency money.Currency
-	// Code names it among those of its country; it never changes.
+	// Code is unique in the country and never changes.
 	Code string
 	// Name is for people.
 	Name string
 }
 
-// InstitutionFilter narrows the list; empty values do not.
+// InstitutionFilter selects institutions; empty fields match all.
 type InstitutionFilter struct {
 	Country  string
 	Currency money.Currency
 }
 
-// FindInstitutions lists the institutions in order of country, currency and code. INVALID_INPUT
-// names every filter that no live corridor has, and both when they do not go
-// together; a corridor that is announced only says so.
+// FindInstitutions returns institutions ordered by country, currency and code. It returns
+// INVALID_INPUT for a country or currency without a live corridor, and for a currency that is
+// not paid out in the country.
 func FindInstitutions(f InstitutionFilter) ([]Institution, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -55,16 +55,16 @@ func (f InstitutionFilter) check() error {
 	case !known:
 		refuse("country", "must be a country that a corridor leads to, as a code of two upper-case letters, such as NG")
 	case !country.Live:
-		refuse("country", "the corridor to %s is announced, not yet live", f.Country)
+		refuse("country", "must be a country with a live corridor; the one to %s is only announced", f.Country)
 	}
 	switch {
 	case f.Currency == "":
 	case !f.Currency.Known():
 		refuse("currency", "must be a known currency code in upper case, such as NGN")
 	case f.Currency.IsCrypto():
-		refuse("currency", "%s lives on chains; there are no institutions for it", f.Currency)
+		refuse("currency", "must not be a cryptocurrency: there are no institutions for %s", f.Currency)
 	case !Live(f.Currency, ""):
-		refuse("currency", "no live corridor pays out %s", f.Currency)
+		refuse("currency", "must be the currency of a live corridor, which %s is not", f.Currency)
 	case len(bad) == 0 && known && !slices.Contains(country.Currencies, f.Currency):
 		refuse("currency", "is not paid out in %s", f.Country)
 	}
@@ -77,7 +77,7 @@ func (f InstitutionFilter) check() error {
 //go:embed institutions.txt
 var institutionsText string
 
-// institutions is the file, read once when the program starts.
+// institutions holds the parsed file.
 var institutions = mustParseInstitutions(institutionsText)
 
 func mustParseInstitutions(text string) []Institution {
@@ -90,7 +90,7 @@ func mustParseInstitutions(text string) []Institution {
 
 var institutionCodeRegexp = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
 
-// parseInstitutions reads the file: a line an institution, in order, nothing twice.
+// parseInstitutions parses the file: one institution per line, ordered and unique.
 func parseInstitutions(text string) ([]Institution, error) {
 	var list []Institution
 	for n, line := range strings.Split(text, "\n") {

@@ -120,9 +120,3 @@ func (c *FakeClock) Advance(by time.Duration) {
 	defer c.mu.Unlock()
 	c.now = c.now.Add(by)
 }
-
-// SingleRail selects one rail for every platform.
-type SingleRail struct{ ports.Rail }
-
-// RailFor returns the rail.
-func (r SingleRail) RailFor(ident.Platform) (ports.Rail, error) { return r.Rail, nil }
