@@ -87,22 +87,22 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	if err != nil {
 		return err
 	}
-	answers := map[ports.TransactionKey]transaction.ApprovalResponse{}
-	var asked []ports.TransactionKey
+	responses := map[ports.TransactionKey]transaction.ApprovalResponse{}
+	var requested []ports.TransactionKey
 	for key, t := range read {
 		if t.IncomingState() != transaction.ApprovalRequested {
 			continue // decided already, by an earlier attempt or by the platform itself
 		}
-		if answers[key], err = s.requestApproval(ctx, t); err != nil {
+		if responses[key], err = s.requestApproval(ctx, t); err != nil {
 			return err
 		}
-		asked = append(asked, key)
+		requested = append(requested, key)
 	}
-	return s.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
+	return s.settle(ctx, jobs, requested, func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil // the platform decided before its endpoint responded
 		}
-		d, err := t.ApprovalResponded(answers[transactionKey(t)], w.Now)
+		d, err := t.ApprovalResponded(responses[transactionKey(t)], w.Now)
 		if err == nil {
 			w.Update(d)
 		}
@@ -112,7 +112,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 
 // requestApproval requests approval of one payment.
 func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
-	answer, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
+	response, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
 		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was set when the payment was received
 		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
@@ -120,40 +120,40 @@ func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction
 	if err != nil {
 		return transaction.ApprovalResponse{}, err
 	}
-	if !answer.Outcome.Responded() {
-		return transaction.ApprovalResponse{Note: "the webhook endpoint gave no answer"}, nil
+	if !response.Outcome.Responded() {
+		return transaction.ApprovalResponse{Note: "the webhook endpoint did not respond"}, nil
 	}
-	return parseApprovalResponse(answer.StatusCode, answer.Response), nil
+	return parseApprovalResponse(response.StatusCode, response.Response), nil
 }
 
 // parseApprovalResponse reads the known fields of a response. A body that is not JSON is ignored.
 func parseApprovalResponse(status int, body string) transaction.ApprovalResponse {
-	var said struct {
+	var parsed struct {
 		Receiver map[string]any `json:"receiverCustomerInfo"`
 		Reason   string         `json:"reason"`
 		Message  string         `json:"message"`
 		Required []any          `json:"requiredFields"`
 	}
-	answer := transaction.ApprovalResponse{Status: status}
-	if json.Unmarshal([]byte(body), &said) != nil {
-		return answer
+	response := transaction.ApprovalResponse{Status: status}
+	if json.Unmarshal([]byte(body), &parsed) != nil {
+		return response
 	}
-	answer.Receiver, answer.Note = FieldValues(said.Receiver), said.Reason
-	if answer.Note == "" {
-		answer.Note = said.Message
+	response.Receiver, response.Note = FieldValues(parsed.Receiver), parsed.Reason
+	if response.Note == "" {
+		response.Note = parsed.Message
 	}
-	answer.Note = strings.ToValidUTF8(answer.Note[:min(len(answer.Note), MaxNote)], "")
-	for _, field := range said.Required {
+	response.Note = strings.ToValidUTF8(response.Note[:min(len(response.Note), MaxNote)], "")
+	for _, field := range parsed.Required {
 		switch named := field.(type) {
 		case string:
-			answer.RequiredFields = append(answer.RequiredFields, named)
+			response.RequiredFields = append(response.RequiredFields, named)
 		case map[string]any:
 			if name, ok := named["name"].(string); ok {
-				answer.RequiredFields = append(answer.RequiredFields, name)
+				response.RequiredFields = append(response.RequiredFields, name)
 			}
 		}
 	}
-	return answer
+	return response
 }
 
 // FieldValues returns the values of the known fields of a JSON object as texts. A value that is not a

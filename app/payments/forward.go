@@ -10,8 +10,8 @@ import (
 	"causeway/ports"
 )
 
-// forward sends on what came to the UMA addresses of customers who want it on an account
-// elsewhere, by a transfer of its own. Where that cannot be, the balance keeps it.
+// forward transfers payments to UMA addresses to the external accounts that customers have chosen
+// for them. If a transfer is not possible, the money stays on the balance.
 func (s *Service) forward(ctx context.Context, jobs []ports.Job) error {
 	read, err := s.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) forwardOne(ctx context.Context, t transaction.Transaction) err
 	}
 	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
 	if _, refused := fault.As(err); refused {
-		s.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("a payment is not sent on and stays on the balance")
+		s.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("payment not forwarded; it stays on the balance")
 		return nil
 	}
 	return err

@@ -11,9 +11,8 @@ import (
 	"causeway/ports"
 )
 
-// refund gives back what transactions owe their payers: to the internal account that
-// paid; crypto that was paid in to the payer's own account here; and all else to the
-// instrument it came from.
+// refund sends refunds: to the internal account that paid, crypto that was paid in to the customer's
+// internal account, and all else to where it was paid from.
 func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
@@ -72,8 +71,8 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	return err
 }
 
-// refundAccounts are the paths in the books of the accounts that refunds go to which stay in
-// the house. An account for crypto that was paid in is opened if need be.
+// refundAccounts returns the ledger paths of internal accounts that receive refunds. An account for
+// crypto that was paid in is opened if it does not exist.
 func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
 	homes := map[ident.Transaction]string{}
 	for _, payout := range payouts {
@@ -102,8 +101,8 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 	return found, err
 }
 
-// sendBack returns surplus and unmatched receipts: crypto of a known payer to their own
-// account here, and all else to where it came from.
+// sendBack sends back surplus and unmatched receipts: crypto of a known customer to their internal
+// account, and all else to where it was paid from.
 func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	for _, job := range jobs {
 		ids := make([]ident.Receipt, len(job.Subjects))
@@ -173,8 +172,8 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 	return homes, nil
 }
 
-// settleSendBack posts what a rail answered, to being where the money goes; the posting's id
-// follows from the receipt, so an answer that is heard twice is posted once.
+// settleSendBack posts the outcome of a receipt that was sent back to a ledger path. The posting's
+// id is derived from the receipt, so a repeated outcome is posted once.
 func (w work) settleSendBack(r transaction.Receipt, o ports.Outcome, to string) {
 	switch o.Verdict {
 	case ports.Done:

@@ -37,9 +37,8 @@ type SendRequest struct {
 	Amount    *int64
 }
 
-// SimulatePayment pays. A reference nobody knows is paid all the same when an amount is given,
-// as it would be in the world: the money arrives and is kept as unmatched.
-// Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
+// SimulatePayment simulates a payment from outside. If an amount is given, a payment with an unknown
+// reference is received too, as in production, and held as unmatched funds. Faults: INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
 // REFERENCE_NOT_FOUND.
 func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := in.validate(); err != nil {

@@ -28,8 +28,7 @@ type UMAPayment struct {
 }
 
 // SimulateUMAPayment plays the provider of a person who pays a customer. The transaction is
-// PENDING, and the platform is asked whether it takes the payment. Faults: FORBIDDEN
-// in production, INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
+// PENDING until the platform approves the payment. Faults: INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
 // CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
 // SELF_PAYMENT.
 func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
@@ -43,7 +42,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	}
 	if on.WebhookEndpoint == "" {
 		return transaction.Transaction{}, fault.New(fault.WebhookEndpointNotSet,
-			"The platform is asked about incoming payments at its webhook endpoint, and none is set. Set webhookEndpoint in its configuration first.")
+			"Incoming payments need approval at the webhook endpoint, and none is set. Set webhookEndpoint in the configuration first.")
 	}
 	to, err := s.findReceiver(ctx, p, in)
 	if err != nil {
@@ -65,7 +64,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 }
 
 func errNotConnected(e platform.Environment) error {
-	return fault.New(fault.NotImplemented, "No providers of other people are connected for %s platforms of this service yet.", e)
+	return fault.New(fault.NotImplemented, "UMA providers are not available on %s platforms of this service yet.", e)
 }
 
 // normalize lists every bad field, and is the payment with its addresses as they are kept.
@@ -126,7 +125,7 @@ func (s *Service) findReceiver(ctx context.Context, p ident.Platform, in UMAPaym
 	return to, to.CheckReady()
 }
 
-// customerByAddress finds a customer of the platform by address; nil for nobody.
+// customerByAddress returns the customer with a UMA address, or nil if there is none.
 func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
 	found, err := s.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
 	if err != nil || len(found.Items) == 0 {

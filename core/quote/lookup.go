@@ -8,18 +8,18 @@ import (
 	"causeway/core/transaction"
 )
 
-// LookupValidity is how long a payment may rely on what was told.
+// LookupValidity is how long a lookup can be used for quotes.
 const LookupValidity = 10 * time.Minute
 
-// Lookup is one question and what has to be kept of its answer. Exactly one of
-// ReceiverUMA and External is set.
+// Lookup is what was learned about a receiver before a payment. Exactly one of ReceiverUMA and
+// External is set.
 type Lookup struct {
 	ID       ident.Lookup
 	Platform ident.Platform
 	// Customer is who wants to pay, where the platform said so; else SenderUMA is.
 	Customer  ident.Customer
 	SenderUMA string
-	// ReceiverUMA is the person asked about, External the account.
+	// ReceiverUMA or External is the receiver.
 	ReceiverUMA string
 	External    ident.ExternalAccount
 	// Fields are the facts about the payer that the receiving side wants.
@@ -33,5 +33,5 @@ type Lookup struct {
 	ExpiresAt time.Time
 }
 
-// Expired tells whether the answer is too old to rely on.
+// Expired reports whether the lookup can no longer be used.
 func (l Lookup) Expired(now time.Time) bool { return !now.Before(l.ExpiresAt) }

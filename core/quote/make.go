@@ -21,9 +21,9 @@ type Request struct {
 	Amount      int64
 	Description string
 	Purpose     string
-	// Lookup is what was asked about the receiver before; needed where it is a person.
+	// Lookup is the lookup of the receiver; required to pay a UMA address.
 	Lookup ident.Lookup
-	// Payer are facts about the payer that the receiving side wants.
+	// Payer is information about the payer that the receiving side requires.
 	Payer map[string]string
 	// ExecuteImmediately asks for the quote to be executed as soon as it is made.
 	ExecuteImmediately bool
@@ -44,7 +44,7 @@ type Source struct {
 	Network  string
 }
 
-// JustInTime tells whether nobody's account pays.
+// JustInTime reports whether the quote is funded just in time, not from an account.
 func (s Source) JustInTime() bool { return s.Internal.IsZero() && s.External.IsZero() }
 
 // Destination is the account that receives, or the person at a UMA address.
@@ -59,7 +59,7 @@ type Destination struct {
 	Rail corridor.Rail
 }
 
-// Check lists every field that is bad whoever the parties are.
+// Check returns an INVALID_INPUT fault with every field that is invalid whoever the parties are.
 func (r Request) Check() error {
 	var bad []fault.Field
 	if r.Side != Sending && r.Side != Receiving {
@@ -155,11 +155,11 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 
 func (r Request) price(o MakeParams) (price.Price, error) {
 	fee := price.Fee{Fixed: o.Terms.Fee.Fixed, Percent: o.Terms.Fee.Percent}
-	make := price.Sending
+	calculate := price.Sending
 	if r.Side == Receiving {
-		make = price.Receiving
+		calculate = price.Receiving
 	}
-	priced, err := make(r.Amount, o.Market, fee)
+	priced, err := calculate(r.Amount, o.Market, fee)
 	if errors.Is(err, price.ErrOutOfRange) {
 		return priced, fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s. Choose another lockedCurrencyAmount.", outOfRangeReason(err))
 	}

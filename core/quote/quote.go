@@ -1,7 +1,7 @@
 // Package quote is a price that holds for a while: what is sent, what arrives,
 // at which rate and fees, until when, and how to pay it.
 //
-// A quote never changes once made; where it stands is read from its transaction.
+// A quote never changes; its status follows from its transaction.
 package quote
 
 import (
@@ -44,13 +44,13 @@ type Quote struct {
 	Counterparty map[string]string
 }
 
-// WithStatus is a quote and where it stands.
+// WithStatus is a quote with its status.
 type WithStatus struct {
 	Quote  Quote
 	Status Status
 }
 
-// Status is what the platform is told of a quote.
+// Status is the status of a quote in the interface.
 type Status string
 
 // The statuses of a quote.
@@ -62,7 +62,7 @@ const (
 	Expired    Status = "EXPIRED"
 )
 
-// StatusOf reads where a quote stands from its transaction. A quote that was
+// StatusOf returns the status of a quote from its transaction. A quote that was
 // completed stays so when the bank returns the money later: it was executed.
 func StatusOf(state transaction.State) Status {
 	if state.Status == transaction.Failed && state.Stage == transaction.Delivered {

@@ -13,7 +13,7 @@ import (
 	"causeway/ledger"
 )
 
-// Parties are the two sides of a quote; nil is "there is none".
+// Parties are the two sides of a quote; what does not exist is nil.
 type Parties struct {
 	// Customer is who the payment is for: the one who pays, else the one who receives.
 	Customer *customer.Customer
@@ -23,22 +23,22 @@ type Parties struct {
 	FromExternal *account.External
 	ToInternal   *account.Internal
 	ToExternal   *account.External
-	// Receiver is what was asked about the receiver before.
+	// Receiver is the lookup of the receiver.
 	Receiver *Lookup
 }
 
-// Route is where the money of a quote comes in and goes out, and for whom.
+// Route is the corridor of a quote, its ledger accounts, and its customer.
 type Route struct {
 	Corridor corridor.Corridor
 	// Customer is who the payment is for; zero when it is the platform's own.
 	Customer ident.Customer
-	// SourceAccount is the ledger path the money comes from: a rail, a chain or an account. Out is
-	// the account it goes to; empty when it leaves the house, by a rail that the amount
-	// decides.
+	// SourceAccount is the ledger path that the money comes from: a rail, a chain or an internal
+	// account. DestinationAccount is the one it goes to; empty for an external account, whose
+	// rail depends on the amount.
 	SourceAccount, DestinationAccount string
 }
 
-// Route checks the parties and finds the way between them. Faults: USER_NOT_FOUND,
+// Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
 // USER_NOT_READY, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
@@ -61,11 +61,11 @@ func (r Request) Route(p Parties) (Route, error) {
 	if err := r.checkPayerInfo(p); err != nil {
 		return Route{}, err
 	}
-	way, err := r.findCorridor(from, to, country)
+	pair, err := r.findCorridor(from, to, country)
 	if err != nil {
 		return Route{}, err
 	}
-	route := Route{Corridor: way}
+	route := Route{Corridor: pair}
 	if p.Customer != nil {
 		route.Customer = p.Customer.ID
 	}
@@ -75,12 +75,12 @@ func (r Request) Route(p Parties) (Route, error) {
 	case r.Destination.UMA != "":
 		route.DestinationAccount = ledger.Rail(transaction.UMARail)
 	}
-	route.SourceAccount, err = r.sourceAccount(p, way)
+	route.SourceAccount, err = r.sourceAccount(p, pair)
 	return route, err
 }
 
-// findCorridor is the corridor. Within one currency there is one only to a person elsewhere: to
-// an account it would be a transfer.
+// findCorridor returns the corridor. Only payments to UMA addresses can stay within one currency: to
+// an account this would be a transfer.
 func (r Request) findCorridor(from, to money.Currency, country string) (corridor.Corridor, error) {
 	if from == to && r.Destination.UMA != "" {
 		return corridor.SameCurrency(from)
@@ -88,7 +88,7 @@ func (r Request) findCorridor(from, to money.Currency, country string) (corridor
 	return corridor.Find(from, to, country)
 }
 
-// checkPayerInfo is nil when all is known of the payer that the receiving side must know.
+// checkPayerInfo returns a fault if a mandatory field about the payer is missing.
 func (r Request) checkPayerInfo(p Parties) error {
 	if p.Receiver == nil {
 		return nil
@@ -96,17 +96,17 @@ func (r Request) checkPayerInfo(p Parties) error {
 	var missing []fault.Field
 	for _, field := range p.Receiver.Fields {
 		if field.Mandatory && r.Payer[field.Name] == "" {
-			missing = append(missing, fault.Field{Field: "senderCustomerInfo." + field.Name, Message: "must be given: the receiving side asks for it"})
+			missing = append(missing, fault.Field{Field: "senderCustomerInfo." + field.Name, Message: "is required by the receiving side"})
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	return &fault.Error{Code: fault.MissingMandatoryUserInfo, Fields: missing,
-		Message: "The receiving side must know more about the payer. Give what the lookup lists as mandatory in senderCustomerInfo."}
+		Message: "The receiving side requires more information about the payer. Send the mandatory fields of the lookup in senderCustomerInfo."}
 }
 
-// checkFound names the first party that was asked for and is not there.
+// checkFound returns a fault for the first named party that does not exist.
 func (r Request) checkFound(p Parties) error {
 	switch {
 	case !r.Source.Customer.IsZero() && p.Customer == nil:
@@ -125,44 +125,44 @@ func (r Request) checkFound(p Parties) error {
 	return nil
 }
 
-// resolvePayer is the currency that is paid and the customer whose money it is (zero: the
-// platform's own), with what is wrong about the source.
+// resolvePayer returns the sending currency, the customer who owns the money (zero: the platform),
+// and the invalid fields of the source.
 func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []fault.Field) {
 	var bad []fault.Field
-	wrong := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
+	invalid := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
 	var currency money.Currency
 	var owner ident.Customer
 	switch {
 	case p.FromInternal != nil:
 		currency, owner = p.FromInternal.Currency, p.FromInternal.Customer
 		if !p.FromInternal.Usable() {
-			wrong("source.accountId", "is "+string(p.FromInternal.Status)+"; only an ACTIVE account pays")
+			invalid("source.accountId", "is "+string(p.FromInternal.Status)+"; only an ACTIVE account pays")
 		}
 	case p.FromExternal != nil:
 		currency, owner = p.FromExternal.Currency, p.FromExternal.Customer
 		if p.FromExternal.Status != account.Active {
-			wrong("source.accountId", "is "+string(p.FromExternal.Status)+"; only an ACTIVE account pays")
+			invalid("source.accountId", "is "+string(p.FromExternal.Status)+"; only an ACTIVE account pays")
 		} else if _, can := p.FromExternal.PullRail(); !can {
-			wrong("source.accountId", "cannot be collected from; only US bank accounts can. Pay just in time or from an internal account")
+			invalid("source.accountId", "cannot be collected from; only US bank accounts can. Pay just in time or from an internal account")
 		}
 	default:
 		return r.Source.Currency, r.Source.Customer, nil
 	}
 	if r.Source.Currency != "" && r.Source.Currency != currency {
-		wrong("source.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
+		invalid("source.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}
 	if !r.Source.Customer.IsZero() && !owner.IsZero() && owner != r.Source.Customer {
-		wrong("source.customerId", "the account belongs to another customer; leave this out or send its owner")
+		invalid("source.customerId", "the account belongs to another customer; leave this out or send its owner")
 	}
 	return currency, owner, bad
 }
 
-// resolvePayee is the currency that arrives and the country it is paid out in, with what is
-// wrong about the destination. A customer pays accounts of their own and of the
-// platform; the platform pays anybody's.
+// resolvePayee returns the receiving currency, the country of the payout, and the invalid fields of
+// the destination. A customer can pay to their own accounts and to the platform's; the platform can
+// pay to all.
 func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, string, []fault.Field) {
 	var bad []fault.Field
-	wrong := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
+	invalid := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
 	var currency money.Currency
 	var owner ident.Customer
 	country := ""
@@ -176,55 +176,55 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 	case p.ToInternal != nil:
 		currency, owner = p.ToInternal.Currency, p.ToInternal.Customer
 		if !p.ToInternal.Usable() {
-			wrong("destination.accountId", "is "+string(p.ToInternal.Status)+"; only an ACTIVE account receives money")
+			invalid("destination.accountId", "is "+string(p.ToInternal.Status)+"; only an ACTIVE account receives money")
 		}
 	default:
 		currency, owner, country = p.ToExternal.Currency, p.ToExternal.Customer, p.ToExternal.Country()
 		if p.ToExternal.Status != account.Active {
-			wrong("destination.accountId", "is "+string(p.ToExternal.Status)+"; only an ACTIVE account receives money")
+			invalid("destination.accountId", "is "+string(p.ToExternal.Status)+"; only an ACTIVE account receives money")
 		}
 	}
 	if !owner.IsZero() && !payer.IsZero() && owner != payer {
-		wrong("destination.accountId", "belongs to another customer; use one of this customer's accounts")
+		invalid("destination.accountId", "belongs to another customer; use one of this customer's accounts")
 	}
 	if r.Purpose == "" && corridor.NeedsPurpose(country) {
-		wrong("purposeOfPayment", "must be given for payments to "+country)
+		invalid("purposeOfPayment", "must be given for payments to "+country)
 	}
 	if r.Destination.ExpectedCurrency != "" && r.Destination.ExpectedCurrency != currency {
-		wrong("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
+		invalid("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}
 	return currency, country, bad
 }
 
-// checkLookup tells what is wrong with relying on a lookup.
-func (r Request) checkLookup(asked Lookup, payer ident.Customer) []fault.Field {
+// checkLookup returns the invalid fields if the lookup does not match the request.
+func (r Request) checkLookup(l Lookup, payer ident.Customer) []fault.Field {
 	var bad []fault.Field
-	if asked.ReceiverUMA != r.Destination.UMA || asked.External != r.Destination.External {
+	if l.ReceiverUMA != r.Destination.UMA || l.External != r.Destination.External {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "is about another receiver; look this one up"})
 	}
-	if !asked.Customer.IsZero() && asked.Customer != payer && asked.Customer != r.Source.Customer {
+	if !l.Customer.IsZero() && l.Customer != payer && l.Customer != r.Source.Customer {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "was made for another customer; look the receiver up for the one who pays"})
 	}
 	return bad
 }
 
-// receiverCurrency is the currency that a person receives.
-func (r Request) receiverCurrency(asked Lookup) (money.Currency, []fault.Field) {
+// receiverCurrency returns the currency that the person at a UMA address receives.
+func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	const field = "destination.currency"
 	switch {
-	case r.Destination.ExpectedCurrency != "" && !slices.Contains(asked.Currencies, r.Destination.ExpectedCurrency):
-		return r.Destination.ExpectedCurrency, []fault.Field{{Field: field, Message: "does not reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
+	case r.Destination.ExpectedCurrency != "" && !slices.Contains(l.Currencies, r.Destination.ExpectedCurrency):
+		return r.Destination.ExpectedCurrency, []fault.Field{{Field: field, Message: "is not supported by this receiver; choose one of enum", Constraint: map[string]any{"enum": l.Currencies}}}
 	case r.Destination.ExpectedCurrency != "":
 		return r.Destination.ExpectedCurrency, nil
-	case len(asked.Currencies) == 1:
-		return asked.Currencies[0], nil
+	case len(l.Currencies) == 1:
+		return l.Currencies[0], nil
 	default:
-		return "", []fault.Field{{Field: field, Message: "must be given, since several reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
+		return "", []fault.Field{{Field: field, Message: "is required, because the receiver supports several; choose one of enum", Constraint: map[string]any{"enum": l.Currencies}}}
 	}
 }
 
-// sourceAccount is the ledger path the money comes from.
-func (r Request) sourceAccount(p Parties, way corridor.Corridor) (string, error) {
+// sourceAccount returns the ledger path that the money comes from.
+func (r Request) sourceAccount(p Parties, pair corridor.Corridor) (string, error) {
 	switch {
 	case p.FromInternal != nil:
 		return (*p.FromInternal).LedgerPath(), nil
@@ -232,14 +232,14 @@ func (r Request) sourceAccount(p Parties, way corridor.Corridor) (string, error)
 		rail, _ := p.FromExternal.PullRail()
 		return rail.LedgerPath(), nil
 	case r.Source.Network != "":
-		chain, err := corridor.ChainFor(way.From, r.Source.Network, "source.cryptoNetwork")
+		chain, err := corridor.ChainFor(pair.From, r.Source.Network, "source.cryptoNetwork")
 		return chain.LedgerPath(), err
 	default:
-		return way.Funding[0].LedgerPath(), nil
+		return pair.Funding[0].LedgerPath(), nil
 	}
 }
 
-// destinationAccount is the ledger path that minor units go to.
+// destinationAccount returns the ledger path that the receiving amount goes to.
 func (r Request) destinationAccount(p Parties, route Route, minor int64) (string, error) {
 	if route.DestinationAccount != "" {
 		return route.DestinationAccount, nil

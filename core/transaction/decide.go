@@ -184,7 +184,7 @@ func (t Transaction) Cancel(now time.Time) (Decision, error) {
 // Return ends a delivered payout that the beneficiary's bank returned.
 func (t Transaction) Return(now time.Time) (Decision, error) {
 	if t.Flow().Internal {
-		return Decision{}, fault.New(fault.Conflict, "%s went to an account in the house; no bank returns it", t.ID)
+		return Decision{}, fault.New(fault.Conflict, "%s was paid to an internal account, which no bank returns", t.ID)
 	}
 	return t.reverseAndRefund(Return, CounterpartyPostFailed, RefundFailed, now)
 }

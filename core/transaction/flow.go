@@ -7,40 +7,41 @@ import (
 // Funding is where the money of a transaction comes from.
 type Funding string
 
-// The fundings.
+// The kinds of funding.
 const (
-	// JustInTime: the payer pays in once the price is known.
+	// JustInTime: the payer pays after the quote is created.
 	JustInTime Funding = "JUST_IN_TIME"
-	// Balance: an internal account pays.
+	// Balance: an internal account is debited.
 	Balance Funding = "BALANCE"
-	// Pull: it is collected from an external account.
+	// Pull: an external account is debited.
 	Pull Funding = "PULL"
 )
 
-// Flow is what decides which way the money of a transaction takes through the books.
+// Flow is what determines the postings of a transaction.
 type Flow struct {
 	Type    Type
 	Funding Funding
-	// Internal: it ends in an internal account, and so has arrived once it is converted.
+	// Internal: the destination is an internal account, so the payment is complete once it is
+	// converted.
 	Internal bool
-	// Converts: another currency arrives than was sent.
+	// Converts: the receiving currency differs from the sending one.
 	Converts bool
 }
 
-// Flow is that of the transaction.
+// Flow returns the flow of the transaction.
 func (t Transaction) Flow() Flow {
-	s := Flow{Type: t.Type, Funding: JustInTime, Internal: !t.Destination.InternalAccount.IsZero(),
+	flow := Flow{Type: t.Type, Funding: JustInTime, Internal: !t.Destination.InternalAccount.IsZero(),
 		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency}
 	switch {
 	case !t.Source.InternalAccount.IsZero():
-		s.Funding = Balance
+		flow.Funding = Balance
 	case !t.Source.ExternalAccount.IsZero():
-		s.Funding = Pull
+		flow.Funding = Pull
 	}
-	return s
+	return flow
 }
 
-// Accounts are the internal accounts at both ends, as the books know them.
+// Accounts returns the ledger accounts of the internal accounts that pay and receive.
 func (t Transaction) Accounts() []ledger.Account {
 	var accounts []ledger.Account
 	if !t.Source.InternalAccount.IsZero() {
@@ -52,20 +53,20 @@ func (t Transaction) Accounts() []ledger.Account {
 	return accounts
 }
 
-// Kinds are the postings that a transaction of this shape has in state s, each
-// exactly once: what it went through, and then the refund.
-func (w Flow) Kinds(s State) []ledger.Kind {
-	if w.Type == Incoming {
-		return w.incomingKinds(s)
+// Kinds returns the kinds of postings that a transaction with this flow has in state s, each
+// exactly once: those of its payment, and then those of its refund.
+func (f Flow) Kinds(s State) []ledger.Kind {
+	if f.Type == Incoming {
+		return f.incomingKinds(s)
 	}
 	var kinds []ledger.Kind
-	if s.Stage != NoFundsMoved && w.Funding != Balance {
+	if s.Stage != NoFundsMoved && f.Funding != Balance {
 		kinds = append(kinds, ledger.KindJITReceived)
 	}
 	if s.Stage == Converted || s.Stage == Delivered {
-		kinds = append(kinds, w.conversionKind())
+		kinds = append(kinds, f.conversionKind())
 	}
-	if s.Stage == Delivered && !w.Internal {
+	if s.Stage == Delivered && !f.Internal {
 		kinds = append(kinds, ledger.KindDelivered)
 	}
 	if s.Refund == NoRefund {
@@ -88,29 +89,29 @@ func (w Flow) Kinds(s State) []ledger.Kind {
 	return kinds
 }
 
-// fundingKind is the posting with which money that somebody pays in arrives.
-func (w Flow) fundingKind() ledger.Kind {
-	if w.Type == Incoming {
+// fundingKind returns the kind of the posting that records money paid in.
+func (f Flow) fundingKind() ledger.Kind {
+	if f.Type == Incoming {
 		return ledger.KindDeposit
 	}
 	return ledger.KindJITReceived
 }
 
-// conversionKind is the posting that sets money on its way to whom it is for.
-func (w Flow) conversionKind() ledger.Kind {
-	if w.Converts {
+// conversionKind returns the kind of the posting that moves money into transit.
+func (f Flow) conversionKind() ledger.Kind {
+	if f.Converts {
 		return ledger.KindConverted
 	}
 	return ledger.KindTransferOut
 }
 
-// incomingKinds are the postings of an incoming transaction: the account is credited when
-// it completes, and not before.
-func (w Flow) incomingKinds(s State) []ledger.Kind {
+// incomingKinds returns the kinds of postings of an incoming transaction: the account is credited
+// when the transaction completes, and not before.
+func (f Flow) incomingKinds(s State) []ledger.Kind {
 	switch {
 	case s.Status != Completed:
 		return nil
-	case w.Funding == Pull:
+	case f.Funding == Pull:
 		return []ledger.Kind{ledger.KindTransferIn}
 	default:
 		return []ledger.Kind{ledger.KindDeposit}

@@ -147,7 +147,7 @@ func (t Transaction) TimedOut(now time.Time) (Decision, error) {
 
 func (t Transaction) checkPendingApproval(a IncomingEvent, now time.Time) error {
 	if t.Type != Incoming || t.Approval == nil {
-		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction %s asks for no approval.", t.ID)
+		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction %s needs no approval.", t.ID)
 	}
 	if _, err := t.IncomingState().Next(a); err != nil {
 		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction is %s; nothing is left to decide about it.", t.State.Status)

@@ -4,20 +4,20 @@ import (
 	"causeway/core/fault"
 )
 
-// IncomingState is where an incoming transaction stands.
+// IncomingState is the state of an incoming transaction.
 type IncomingState string
 
-// The stands of an incoming transaction. The first three are all PENDING.
+// The states of an incoming transaction. The first three have the status PENDING.
 const (
-	// AwaitingFunds: the rail is asked for the money.
+	// AwaitingFunds: the rail is collecting the money.
 	AwaitingFunds IncomingState = "AWAITED"
-	// ApprovalRequested: the platform's endpoint is asked for approval.
+	// ApprovalRequested: approval is requested at the platform's endpoint.
 	ApprovalRequested IncomingState = "ASKED"
-	// ApprovalPending: the platform said that it will decide, and has not yet.
+	// ApprovalPending: the platform has acknowledged the request and not decided yet.
 	ApprovalPending IncomingState = "DECIDING"
-	// Credited: the money is in the account.
+	// Credited: the account is credited.
 	Credited IncomingState = "CREDITED"
-	// Declined: it never will be.
+	// Declined: the account will not be credited.
 	Declined IncomingState = "DECLINED"
 )
 
@@ -27,35 +27,34 @@ var IncomingStates = []IncomingState{AwaitingFunds, ApprovalRequested, ApprovalP
 // IncomingEvent is what can happen to an incoming transaction.
 type IncomingEvent string
 
-// The happenings of an incoming transaction.
+// The events of an incoming transaction.
 const (
-	// Arrive: the rail says that the money is here.
+	// Arrive: the rail has collected the money.
 	Arrive IncomingEvent = "ARRIVE"
-	// Fail: the rail says that it will not come.
+	// Fail: the rail could not collect the money.
 	Fail IncomingEvent = "MISS"
-	// Approve: the platform takes it.
+	// Approve: the platform approves the payment.
 	Approve IncomingEvent = "APPROVE"
-	// Reject: the platform does not take it, or cannot say.
+	// Reject: the platform rejects the payment, or its endpoint fails.
 	Reject IncomingEvent = "REJECT"
-	// Acknowledge: the platform will decide in a moment.
+	// Acknowledge: the platform will decide within the approval timeout.
 	Acknowledge IncomingEvent = "ACKNOWLEDGE"
-	// TimeOut: that moment has passed.
+	// TimeOut: the platform has not decided in time.
 	TimeOut IncomingEvent = "TIME_OUT"
 )
 
 // IncomingEvents lists every one of them, for tests that walk the machine.
 var IncomingEvents = []IncomingEvent{Arrive, Fail, Approve, Reject, Acknowledge, TimeOut}
 
-// The table of moves of an incoming transaction. What is not in it is refused. A
-// platform may decide before its endpoint has said that it will: the answer of one
-// of its programs can overtake that of another.
+// The transitions of an incoming transaction; all others are refused. A platform may decide before
+// its endpoint has acknowledged the request, because the two may be different programs.
 var incomingTransitions = map[IncomingState]map[IncomingEvent]IncomingState{
 	AwaitingFunds:     {Arrive: Credited, Fail: Declined},
 	ApprovalRequested: {Approve: Credited, Reject: Declined, Acknowledge: ApprovalPending},
 	ApprovalPending:   {Approve: Credited, Reject: Declined, TimeOut: Declined},
 }
 
-// Next is the stand after what happened, or a CONFLICT fault.
+// Next returns the state after an event, or a CONFLICT fault.
 func (s IncomingState) Next(a IncomingEvent) (IncomingState, error) {
 	next, ok := incomingTransitions[s][a]
 	if !ok {
@@ -64,7 +63,7 @@ func (s IncomingState) Next(a IncomingEvent) (IncomingState, error) {
 	return next, nil
 }
 
-// IncomingState is that of an incoming transaction.
+// IncomingState returns the state of an incoming transaction.
 func (t Transaction) IncomingState() IncomingState {
 	switch {
 	case t.State.Status == Completed:

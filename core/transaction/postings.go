@@ -18,7 +18,7 @@ func (t Transaction) received(amount money.Amount, at time.Time) ledger.Posting 
 	return ledger.JITReceived(t.header(ledger.KindJITReceived, at), t.SourceAccount, amount)
 }
 
-// holdingAccount is where the money lies before it is set on its way.
+// holdingAccount returns the ledger path that holds the money before it is converted.
 func (t Transaction) holdingAccount() string {
 	if t.Flow().Funding == Balance {
 		return t.SourceAccount

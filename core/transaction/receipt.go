@@ -13,10 +13,10 @@ import (
 )
 
 // Receipt is one payment that arrived at a rail or on a chain, as the partner
-// told us of it.
+// reported it.
 type Receipt struct {
 	// ID follows from the rail and the partner's own name for it (ReceiptID), so one
-	// payment told twice is one receipt.
+	// payment reported twice is one receipt.
 	ID        ident.Receipt
 	PartnerID string
 	Platform  ident.Platform
@@ -52,7 +52,7 @@ func ReceiptKinds() []ledger.Kind {
 	return []ledger.Kind{ledger.KindUnmatchedReceived, ledger.KindJITReceived}
 }
 
-// Unmatched is the posting for money whose owner nobody knows.
+// Unmatched returns the posting for money whose owner is unknown.
 func (r Receipt) Unmatched() ledger.Posting {
 	memo := "no reference"
 	if r.Reference != "" {

@@ -32,7 +32,7 @@ type Endpoint struct {
 	Network string
 }
 
-// IsJustInTime tells whether the endpoint is just-in-time funding, not an account.
+// IsJustInTime reports whether the endpoint is just-in-time funding, not an account.
 func (e Endpoint) IsJustInTime() bool {
 	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero() && e.UMA == ""
 }
@@ -74,9 +74,9 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
-	// SourceAccount and OutRail are the ledger paths money comes from and goes to: a partner,
-	// as in "rails/RTP" and "chains/LAYER2", or an internal account. A partner in InRail
-	// is the one expected until money came, and then the one it came by.
+	// SourceAccount and DestinationAccount are the ledger paths that money comes from and goes to:
+	// a partner, such as "rails/RTP" and "chains/LAYER2", or an internal account. A partner in
+	// SourceAccount is the expected one until money is received, and then the actual one.
 	SourceAccount      string
 	DestinationAccount string
 	Pricing            Pricing
@@ -92,7 +92,7 @@ type Transaction struct {
 	// side wants them, by the names of the fields.
 	Payer       map[string]string
 	Description string
-	// Approval is there for incoming payments that ask the platform first.
+	// Approval is set for incoming payments that need the approval of the platform.
 	Approval  *Approval
 	Refund    *Refund
 	ExpiresAt time.Time

@@ -55,7 +55,7 @@ func (u Unmatched) CheckUnassigned() error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
-		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + "; that stands. Read the list of unmatched funds again."}
+		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + ". Read the list of unmatched funds again."}
 }
 
 // assignmentPosting moves the money out of funding/unmatched. Its id is derived from the receipt and
