@@ -24,20 +24,20 @@ func (s *Service) GetQuote(ctx context.Context, p ident.Platform, id ident.Quote
 	return quote.WithStatus{Quote: found, Status: quote.StatusOf(t.State)}, nil
 }
 
-// quoteCommand is one request on its way through a group. Its ids are decided before
-// anything is written, so a second attempt writes the same rows.
+// quoteCommand is a request in a batch. Its ids are chosen before anything is written, so that a
+// second attempt writes the same rows.
 type quoteCommand struct {
 	request     quote.Request
 	idempotency *ports.IdempotentRequest
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
-	// attempted is set once a group ran with it: if its commit was lost on the way back,
-	// the quote may be there.
+	// attempted is set once a batch has run with the command. If the response of its commit was
+	// lost, the quote may exist.
 	attempted bool
 }
 
-// CreateQuote makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
+// CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	if err := r.Check(); err != nil {
@@ -58,8 +58,7 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 	if !r.ExecuteImmediately {
 		return s.quoteBatcher.Do(ctx, command)
 	}
-	// Made without the claim, which is the execution's: should that not come about, the
-	// quote expires by itself.
+	// The execution saves the response of the request. If it fails, the quote expires.
 	command.idempotency = nil
 	made, err := s.quoteBatcher.Do(ctx, command)
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand
 	return results, err
 }
 
-// makeQuote decides one quote: route, market, terms, price, and the way to pay it.
+// makeQuote decides one quote: its route, price, terms and payment instructions.
 func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
 	var none transaction.Transaction
 	route, err := c.request.Route(p)
@@ -131,7 +130,7 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	return made, t, err
 }
 
-// quoteWrites is what one unit of work writes.
+// quoteWrites collects what one unit of work writes.
 type quoteWrites struct {
 	ids          ports.IDs
 	now          time.Time
@@ -145,7 +144,7 @@ func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
 	b.quotes, b.transactions = append(b.quotes, q), append(b.transactions, t)
 	b.events = append(b.events, event.Event{ID: ident.NewWebhook(b.ids.New, t.UpdatedAt), Platform: t.Platform,
 		Type: event.OutgoingPayment, Name: event.OutgoingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t})
-	// One job ends all quotes of a platform that were made together and expire together.
+	// One job expires all quotes of a platform that were created together and expire together.
 	for i := range b.expiries {
 		if b.expiries[i].Platform == t.Platform && b.expiries[i].Due.Equal(t.ExpiresAt) {
 			b.expiries[i].Subjects = append(b.expiries[i].Subjects, t.ID.UUID())

@@ -92,7 +92,7 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 	return homes, nil
 }
 
-// ensureRefundAccount is the payer's account in a currency, opened if need be.
+// ensureRefundAccount returns the customer's account in a currency, and opens it if it does not exist.
 func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
 		found, err = uow.EnsureAccount(ctx, tx, s.IDs, s.Clock.Now(), t.Platform, t.Customer, currency)
@@ -123,7 +123,7 @@ func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 			if !inside {
 				to = r.PartnerAccount
 			}
-			var named ident.Transaction // where the payer gave no reference, the receipt's own id
+			var named ident.Transaction // used as the reference if the payer gave none
 			ident.SetUUID(&named, r.ID.UUID())
 			outcome := s.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, PartnerAccount: r.PartnerAccount,
 				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside})
@@ -142,7 +142,7 @@ func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	return nil
 }
 
-// surplusAccounts are the paths in the books of the accounts that surplus crypto goes to.
+// surplusAccounts returns the ledger paths of internal accounts that receive surplus crypto.
 func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
 	var keys []ports.ReferenceKey
 	for _, r := range receipts {

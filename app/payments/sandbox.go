@@ -27,9 +27,9 @@ func (s *Service) findByReference(ctx context.Context, keys []ports.ReferenceKey
 	return results, nil
 }
 
-// SendRequest is a payment a payer makes: by the reference of a quote's instructions, by the
-// quote, or by the reference of an internal account. Without an amount it is the
-// quote's; an account has none.
+// SendRequest is a simulated payment: to the reference of a quote's payment instructions, to a quote,
+// or to the reference of an internal account. Amount defaults to that of the quote, and is required
+// for an account.
 type SendRequest struct {
 	Reference string
 	Quote     ident.Quote
@@ -38,8 +38,8 @@ type SendRequest struct {
 }
 
 // SimulatePayment simulates a payment from outside. If an amount is given, a payment with an unknown
-// reference is received too, as in production, and held as unmatched funds. Faults: INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
-// REFERENCE_NOT_FOUND.
+// reference is received too, as in production, and held as unmatched funds. Faults: INVALID_INPUT,
+// INVALID_CURRENCY, QUOTE_NOT_FOUND, REFERENCE_NOT_FOUND.
 func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := in.validate(); err != nil {
 		return transaction.Transaction{}, err
@@ -68,7 +68,7 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	return s.Receive(ctx, receipt, claim)
 }
 
-// deposit pays into the internal account with the reference.
+// deposit pays into the internal account that has the reference.
 func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
 	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
@@ -111,7 +111,7 @@ func (in SendRequest) validate() error {
 	return nil
 }
 
-// findTransaction is the transaction the payer means.
+// findTransaction returns the transaction of the named quote or reference.
 func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in SendRequest) (transaction.Transaction, error) {
 	if in.Quote.IsZero() {
 		return s.referenceBatcher.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})

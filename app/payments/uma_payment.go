@@ -16,8 +16,8 @@ import (
 	"causeway/ports"
 )
 
-// UMAPayment is money that a person at another provider sends to a customer: named by
-// the customer's UMA address, or by id.
+// UMAPayment is a payment from a person at another provider to a customer, who is named by UMA
+// address or by id.
 type UMAPayment struct {
 	Sender   string
 	Receiver string
@@ -27,10 +27,10 @@ type UMAPayment struct {
 	Amount   int64
 }
 
-// SimulateUMAPayment plays the provider of a person who pays a customer. The transaction is
-// PENDING until the platform approves the payment. Faults: INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
-// CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
-// SELF_PAYMENT.
+// SimulateUMAPayment simulates a payment from another provider to a customer. The transaction is
+// PENDING until the platform approves the payment. Faults: INVALID_INPUT,
+// WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY,
+// INVALID_RECEIVER, AMOUNT_OUT_OF_RANGE, SELF_PAYMENT.
 func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	in, err := in.normalize()
 	if err != nil {
@@ -67,7 +67,8 @@ func errNotConnected(e platform.Environment) error {
 	return fault.New(fault.NotImplemented, "UMA providers are not available on %s platforms of this service yet.", e)
 }
 
-// normalize lists every bad field, and is the payment with its addresses as they are kept.
+// normalize returns the payment with its addresses in stored form, or a fault with every invalid
+// field.
 func (in UMAPayment) normalize() (UMAPayment, error) {
 	var bad []fault.Field
 	address := func(field, text string) string {
@@ -97,7 +98,7 @@ func (in UMAPayment) normalize() (UMAPayment, error) {
 	return in, nil
 }
 
-// findReceiver finds the customer who is paid.
+// findReceiver returns the customer who receives the payment.
 func (s *Service) findReceiver(ctx context.Context, p ident.Platform, in UMAPayment) (customer.Customer, error) {
 	var to customer.Customer
 	if !in.Customer.IsZero() {
@@ -134,7 +135,8 @@ func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, addre
 	return &found.Items[0], nil
 }
 
-// checkCurrency checks the payment against what the platform has set for the currency.
+// checkCurrency checks the payment against the platform's settings for the currency, and returns
+// them.
 func (in UMAPayment) checkCurrency(on platform.Platform) (platform.Currency, error) {
 	settings, used := on.CurrencySettings(in.Currency)
 	if !used || !slices.Contains(settings.Directions, string(transaction.Incoming)) {
