@@ -15,7 +15,7 @@ import (
 // internalRetryDelay is the delay before an undecided payment is checked again.
 const internalRetryDelay = time.Second
 
-// ReceiveInternal receives a payment from a customer to the UMA address of another customer of the
+// receiveInternal receives a payment from a customer to the UMA address of another customer of the
 // same platform, like one from another provider, and returns its outcome. A repeated call is for the
 // same payment. It returns false, and does nothing, if no customer of the platform has the address.
 func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transaction) (outcome ports.Outcome, onUs bool, err error) {
