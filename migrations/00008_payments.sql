@@ -45,7 +45,9 @@ CREATE TABLE transactions (
     source_internal      uuid,
     destination_external uuid,
     destination_internal uuid,
+    source_rail          text        NOT NULL, -- '' if an internal account pays
     source_account       text        NOT NULL, -- path of the ledger account
+    destination_rail     text        NOT NULL, -- '' if an internal account receives
     destination_account  text        NOT NULL, -- path of the ledger account
     sent_currency        text        NOT NULL,
     sent_minor           bigint      NOT NULL CONSTRAINT transaction_sent_positive CHECK (sent_minor > 0),
@@ -81,7 +83,7 @@ CREATE INDEX transactions_by_reference ON transactions (platform_id, reference, 
 CREATE TABLE receipts (
     platform_id     uuid        NOT NULL,
     id              uuid        NOT NULL,
-    partner_account text        NOT NULL, -- path of the ledger account it was paid to
+    rail            text        NOT NULL, -- rail or chain it was paid by
     partner_id      text        NOT NULL,
     reference       text        NOT NULL,
     currency        text        NOT NULL,

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -55,10 +56,10 @@ type Refund struct {
 	// ID is the id of the transaction or of the receipt.
 	ID       uuid.UUID
 	Platform ident.Platform
-	// PartnerAccount is the ledger path of the rail or chain that received the money.
-	PartnerAccount string
-	Reference      string
-	Amount         money.Amount
+	// Rail is the rail or chain that received the money.
+	Rail      corridor.Rail
+	Reference string
+	Amount    money.Amount
 	// Payout is the payment that is refunded; nil for a receipt that is sent back.
 	Payout *Payout
 	// Internal: the payer has an internal account, so there is nothing to send; the rail

@@ -18,7 +18,7 @@ import (
 
 // insertReceipts uses the primary key.
 const insertReceipts = `
-	INSERT INTO receipts (platform_id, id, partner_account, partner_id, reference, currency, amount, received_at)
+	INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
 	ON CONFLICT (platform_id, id) DO NOTHING
 	RETURNING id`
@@ -80,7 +80,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 	byID := make(map[uuid.UUID]ident.Receipt, n)
 	for i, r := range sorted {
 		platforms[i], ids[i] = pgID(r.Platform.UUID()), pgID(r.ID.UUID())
-		rails[i], partners[i], references[i] = r.PartnerAccount, r.PartnerID, r.Reference
+		rails[i], partners[i], references[i] = string(r.Rail), r.PartnerID, r.Reference
 		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, pgTime(r.At)
 		byID[r.ID.UUID()] = r.ID
 	}
@@ -102,7 +102,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 	}
 	slices.SortFunc(wanted, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	rows, err := db.pool.Query(ctx, `
-		SELECT id, partner_account, partner_id, reference, currency, amount, received_at
+		SELECT id, rail, partner_id, reference, currency, amount, received_at
 		FROM receipts WHERE platform_id = $1 AND id = ANY($2) ORDER BY id`, pgx.QueryExecModeCacheStatement, p.UUID(), wanted)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 		r := transaction.Receipt{Platform: p}
 		var id uuid.UUID
 		var currency string
-		if err := rows.Scan(&id, &r.PartnerAccount, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
+		if err := rows.Scan(&id, &r.Rail, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
 			return err
 		}
 		ident.SetUUID(&r.ID, id)

@@ -14,10 +14,10 @@ func TestSaveReceipts_DuplicateInBatchIsNewOnce(t *testing.T) {
 	// A payment that a partner reports several times is new once, in one batch, in concurrent
 	// units of work and later.
 	c := newEnv(t)
-	receipt := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "p1", noon), PartnerID: "p1", Platform: c.platform.ID,
-		PartnerAccount: "rails/RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
+	receipt := transaction.Receipt{ID: transaction.ReceiptID("RTP", "p1", noon), PartnerID: "p1", Platform: c.platform.ID,
+		Rail: "RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
 	other := receipt
-	other.PartnerID, other.ID = "p2", transaction.ReceiptID("rails/RTP", "p2", noon)
+	other.PartnerID, other.ID = "p2", transaction.ReceiptID("RTP", "p2", noon)
 
 	for round, want := range [][]bool{{true, false, true, false}, {false, false, false, false}} {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {

@@ -222,11 +222,12 @@ func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
 // selectReceiptRefs uses the primary key: ids of receipts sort by the time they were received.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
-	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND partner_account = $2 AND currency = $3`
+	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byPosting: map[uuid.UUID]receiptRef{}, byContent: map[receiptContent]string{}}
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
+	rail, _ := ledger.PartnerName(a.Path)
+	args := []any{pgID(a.Platform.UUID()), rail, string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
 		var (
 			id                 pgtype.UUID

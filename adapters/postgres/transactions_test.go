@@ -20,9 +20,9 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 	t := transaction.Transaction{
 		ID: ident.NewTransaction(generator.New, noon), Platform: p, Customer: c, PlatformCustomerID: "ana",
 		Type: transaction.Incoming, State: transaction.Initial,
-		Source:        transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
-		Destination:   transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
-		SourceAccount: "rails/UMA", DestinationAccount: "customers/" + to.String(),
+		Source:      transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
+		Destination: transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
+		SourceRail:  "UMA", SourceAccount: "rails/UMA", DestinationAccount: "customers/" + to.String(),
 		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: rateOne, Market: rateOne},
 		Reference: "REF-" + from, Description: "lunch", Counterparty: map[string]string{"FULL_NAME": "Bo Berg"},
 		Approval: &transaction.Approval{Webhook: ident.NewWebhook(generator.New, noon),

@@ -117,7 +117,7 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	}
 	id = u.DepositID()
 	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: (*to).LedgerPath(),
-		PartnerAccount: u.Receipt.PartnerAccount, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
+		Rail: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
 	if in.Reference == "" {
 		in.Reference = transaction.NewReference(id)
 	}

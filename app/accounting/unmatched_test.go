@@ -193,7 +193,7 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 		t.Fatalf("%+v", listed)
 	}
 	u := listed[0]
-	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
+	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.Rail != "RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
 	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {

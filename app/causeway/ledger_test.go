@@ -128,8 +128,8 @@ func seededDatabase(t testing.TB) string {
 	completed := must(funded.Transaction.Deliver(noon.Add(time.Second)))
 	mismatched := must(refunded.Receive(newReceipt(refunded, 9900), noon))
 	refundPaid := must(mismatched.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
-	unmatched := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: platformID,
-		PartnerAccount: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
+	unmatched := transaction.Receipt{ID: transaction.ReceiptID("RTP", "stray", noon), PartnerID: "stray", Platform: platformID,
+		Rail: "RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
 	created := must(platform.New(platformID, "Sandbox", platform.Sandbox, true, noon))
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
@@ -162,7 +162,7 @@ func newRamp(t testing.TB, id string) transaction.Transaction {
 	t.Helper()
 	created := transaction.Transaction{
 		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
-		State: transaction.Initial, SourceAccount: "rails/RTP", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
+		State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: money.USD}, Received: money.Amount{Minor: 100_000, Currency: money.BTC},
 			Fees: 50, FixedFee: 50, FeeRate: money.MustRate("1"), Rate: money.MustRate("10"), Market: money.MustRate("10"),
@@ -179,8 +179,8 @@ func newQuote(t transaction.Transaction) quote.Quote {
 }
 
 func newReceipt(t transaction.Transaction, minor int64) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceAccount, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
-		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
+	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceRail, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
+		Rail: t.SourceRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
 }
 
 // must returns value and panics on an error, for fixtures that cannot fail.

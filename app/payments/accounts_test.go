@@ -91,7 +91,7 @@ func TestReceive_JustInTimeToAccount(t *testing.T) {
 	bitcoin := env.account(env.Customer.ID, "BTC", 0)
 	q := env.quoteFrom(t, quote.Source{Customer: env.Customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
 
-	got, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil)
+	got, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil)
 
 	if err != nil || got.State.Status != transaction.Completed {
 		t.Fatalf("%s, %v", got.State, err)
@@ -116,7 +116,7 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 	if !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("executed: %v", err)
 	}
-	receipt := env.receipt(justInTime, "rails/RTP", 10050)
+	receipt := env.receipt(justInTime, "RTP", 10050)
 	if _, err := env.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("paid: %v", err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkExecute_OnRamp(b *testing.B) {
 					b.Error(err)
 					return
 				}
-				got, err := env.Receive(b.Context(), env.receipt(made.Quote, "rails/RTP", 10050), nil)
+				got, err := env.Receive(b.Context(), env.receipt(made.Quote, "RTP", 10050), nil)
 				if err != nil || got.State.Status != transaction.Processing {
 					b.Error(got.State, err)
 					return

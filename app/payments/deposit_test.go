@@ -126,8 +126,8 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 	// it. What the account cannot hold is unmatched.
 	env := newReceivingEnv(t)
 	receipt := func(partner string, amount money.Amount) transaction.Receipt {
-		return transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
-			PartnerAccount: "rails/ACH", Reference: env.dollars.Reference, Amount: amount, At: apptest.Noon.Add(-time.Minute)}
+		return transaction.Receipt{ID: transaction.ReceiptID("ACH", partner, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
+			Rail: "ACH", Reference: env.dollars.Reference, Amount: amount, At: apptest.Noon.Add(-time.Minute)}
 	}
 	paid := receipt("1", money.Amount{Minor: 20_00, Currency: "USD"})
 
@@ -158,8 +158,8 @@ func TestDeposit_AccountFull(t *testing.T) {
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("000123456")
 	pay := func(partner string, minor int64) error {
-		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, apptest.Noon), PartnerID: partner,
-			Platform: env.Platform.ID, PartnerAccount: "rails/ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
+		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: transaction.ReceiptID("ACH", partner, apptest.Noon), PartnerID: partner,
+			Platform: env.Platform.ID, Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
 		return err
 	}
 	if err := pay("most of it", account.MaxBalance-10); err != nil {

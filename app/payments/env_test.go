@@ -13,6 +13,7 @@ import (
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -139,11 +140,9 @@ func (e *env) execute(t testing.TB, q quote.Quote) quote.WithStatus {
 	return executed
 }
 
-// receipt is a payment for a quote that arrives at a ledger path.
-func (e *env) receipt(q quote.Quote, path string, minor int64) transaction.Receipt {
-	r := e.NewReceipt("RTP", q.Reference, money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency})
-	r.ID, r.PartnerAccount = transaction.ReceiptID(path, r.PartnerID, r.At), path
-	return r
+// receipt is a payment for a quote that arrives by a rail.
+func (e *env) receipt(q quote.Quote, rail corridor.Rail, minor int64) transaction.Receipt {
+	return e.NewReceipt(rail, q.Reference, money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency})
 }
 
 // waitForStatus waits until a transaction has a status.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/app/internal/apptest"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/transaction"
@@ -20,7 +21,7 @@ func TestReceive_OnRamp(t *testing.T) {
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
-	got, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil)
+	got, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil)
 	if err != nil || got.State.Status != transaction.Processing {
 		t.Fatalf("%s, %v", got.State, err)
 	}
@@ -46,7 +47,7 @@ func TestReceive_OffRamp(t *testing.T) {
 	env := newEnv(t)
 	q := env.quote(t, "USDC", 25_123_456, env.NewBankAccount("000123456"))
 
-	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 25_123_456), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "ALTCHAIN", 25_123_456), nil); err != nil {
 		t.Fatal(err)
 	}
 	env.WaitForState(q.Transaction, "COMPLETED")
@@ -69,19 +70,19 @@ func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   time.Duration
 		minor  int64
-		rail   string
+		rail   corridor.Rail
 		in     money.Currency
 		state  string
 		reason transaction.FailureReason
 		events []string
 	}{
-		"too little": {0, 10049, "rails/RTP", "USD", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
+		"too little": {0, 10049, "RTP", "USD", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
 			[]string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"too much": {0, 10051, "rails/RTP", "USD", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
+		"too much": {0, 10051, "RTP", "USD", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
 			[]string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"another currency": {0, 10050, "rails/SEPA_INSTANT", "EUR", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
+		"another currency": {0, 10050, "SEPA_INSTANT", "EUR", "FAILED (refund COMPLETED)", transaction.FundingAmountMismatch,
 			[]string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"too late": {time.Hour, 10050, "rails/RTP", "USD", "EXPIRED (refund COMPLETED)", "",
+		"too late": {time.Hour, 10050, "RTP", "USD", "EXPIRED (refund COMPLETED)", "",
 			[]string{"PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	var all sync.WaitGroup
 	for range 100 {
-		receipt := env.receipt(q, "rails/RTP", 10050)
+		receipt := env.receipt(q, "RTP", 10050)
 		all.Go(func() {
 			if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 				t.Error(err)
@@ -138,7 +139,7 @@ func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	// A partner tells of one payment ten times; it is one payment.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
-	receipt := env.receipt(q, "rails/RTP", 10050)
+	receipt := env.receipt(q, "RTP", 10050)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
@@ -164,7 +165,7 @@ func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	q.Reference = "NOBODY"
 
-	_, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 777), nil)
+	_, err := env.Receive(t.Context(), env.receipt(q, "RTP", 777), nil)
 
 	if !fault.Is(err, fault.ReferenceNotFound) || !strings.Contains(err.Error(), "unmatched") {
 		t.Fatalf("got %v", err)
@@ -207,7 +208,7 @@ func TestDeliver_RailReplies(t *testing.T) {
 			env := newEnv(t)
 			q := env.quote(t, "USD", 10050, env.NewWallet("spark1"+suffix))
 
-			if _, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil); err != nil {
+			if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
 				t.Fatal(err)
 			}
 			if suffix == "005" {
@@ -234,7 +235,7 @@ func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
 
-	if _, err := env.Receive(t.Context(), env.receipt(q, "rails/RTP", 10050), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
 		t.Fatal(err)
 	}
 	env.Clock.Advance(5 * time.Minute)
@@ -253,7 +254,7 @@ func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	env := newEnv(t)
 	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))
 
-	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 24_000_000), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "ALTCHAIN", 24_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
 	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
@@ -276,13 +277,13 @@ func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	env := newEnv(t)
 	tokens := env.account(env.Customer.ID, "USDC", 0)
 	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))
-	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 25_000_000), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "ALTCHAIN", 25_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
 	env.WaitForState(q.Transaction, "COMPLETED")
 	events := env.Events.About(q.Transaction.UUID())
 
-	if _, err := env.Receive(t.Context(), env.receipt(q, "chains/ALTCHAIN", 7_000_000), nil); err != nil {
+	if _, err := env.Receive(t.Context(), env.receipt(q, "ALTCHAIN", 7_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
 	env.WaitForNoJobs(transaction.StepSendBack)

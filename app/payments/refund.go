@@ -30,7 +30,7 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 		}
 		_, inside := homes[t.ID]
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = s.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
-			PartnerAccount: t.SourceAccount, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
+			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
 	}
 	return s.settleOutcomes(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
@@ -121,11 +121,11 @@ func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 		for _, r := range receipts {
 			to, inside := homes[r.ID]
 			if !inside {
-				to = r.PartnerAccount
+				to = r.Rail.LedgerPath()
 			}
 			var named ident.Transaction // used as the reference if the payer gave none
 			ident.SetUUID(&named, r.ID.UUID())
-			outcome := s.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, PartnerAccount: r.PartnerAccount,
+			outcome := s.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
 				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside})
 			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcome})
 			w.settleSendBack(r, outcome, to)

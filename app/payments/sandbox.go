@@ -46,7 +46,7 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	}
 	now := s.Clock.Now()
 	receipt := transaction.Receipt{Platform: platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), PartnerAccount: transaction.DefaultFundingAccount(in.Currency)}
+		PartnerID: s.IDs.New(now).String(), Rail: transaction.DefaultFundingRail(in.Currency)}
 	receipt.Amount.Currency = in.Currency
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
@@ -57,14 +57,14 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
 				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
 		}
-		receipt.Reference, receipt.PartnerAccount, receipt.Amount = wanted.Reference, wanted.SourceAccount, wanted.Pricing.Sent
+		receipt.Reference, receipt.Rail, receipt.Amount = wanted.Reference, wanted.SourceRail, wanted.Pricing.Sent
 	case !fault.Is(err, fault.ReferenceNotFound) || in.Amount == nil:
 		return transaction.Transaction{}, err
 	}
 	if in.Amount != nil {
 		receipt.Amount.Minor = *in.Amount
 	}
-	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, now)
+	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, now)
 	return s.Receive(ctx, receipt, claim)
 }
 
@@ -83,7 +83,7 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
-	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, receipt.At)
+	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, receipt.At)
 	if !known {
 		return s.Receive(ctx, receipt, claim)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/app/internal/uow"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -77,7 +78,8 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 // unmatchedReceipt returns the receipt of the funds that a correction posts to unmatched funds, so
 // that they are listed there and can be assigned. Its id is that of the break.
 func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) transaction.Receipt {
-	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, PartnerAccount: found.Account.Path,
+	rail, _ := ledger.PartnerName(found.Account.Path)
+	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, Rail: corridor.Rail(rail),
 		Amount: money.Amount{Minor: found.Difference, Currency: found.Account.Currency}, At: now}
 	ident.SetUUID(&r.ID, found.ID.UUID())
 	if found.Line == nil {

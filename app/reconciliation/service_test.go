@@ -125,8 +125,8 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	var receipts []transaction.Receipt
 	for i, reference := range []string{"Rent March", "Rent April"} {
 		partner := fmt.Sprint("UNMATCHED", i)
-		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
-			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: received})
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
+			Rail: "RTP", Reference: reference, Amount: usd(1250), At: received})
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		_, err := tx.SaveReceipts(ctx, receipts)
@@ -164,7 +164,7 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
 	u := page.Items[0]
-	if u.Posting != resolved.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+	if u.Posting != resolved.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {

@@ -112,7 +112,7 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 	if err := o.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	out, err := r.destinationAccount(p, route, priced.Receiving)
+	destinationRail, err := r.destinationRail(p, priced.Receiving)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
@@ -131,7 +131,7 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 		},
 		Description: r.Description, Purpose: r.Purpose,
-		DestinationAccount: out, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
+		DestinationRail: destinationRail, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
 	}
 	if p.Receiver != nil {
 		q.Counterparty = p.Receiver.Facts
@@ -142,7 +142,9 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 	t := transaction.Transaction{
 		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
 		Type: transaction.Outgoing, State: transaction.Initial,
-		Source: q.Source, Destination: q.Destination, SourceAccount: route.SourceAccount, DestinationAccount: out,
+		Source: q.Source, Destination: q.Destination,
+		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),
+		DestinationRail: destinationRail, DestinationAccount: ledgerPath(p.ToInternal, destinationRail),
 		Pricing: q.Pricing, Reference: q.Reference, Description: q.Description,
 		Counterparty: q.Counterparty, Payer: r.Payer,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,

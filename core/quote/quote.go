@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 )
@@ -38,8 +39,8 @@ type Quote struct {
 	Purpose      string
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
-	// DestinationAccount is the ledger path the money goes to.
-	DestinationAccount string
+	// DestinationRail is the rail that the money goes by; empty to an internal account.
+	DestinationRail corridor.Rail
 	// Counterparty is what is known of the receiver, where a person elsewhere receives.
 	Counterparty map[string]string
 }

@@ -10,7 +10,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
-	"causeway/ledger"
 )
 
 // Parties are the two sides of a quote; what does not exist is nil.
@@ -32,10 +31,8 @@ type Route struct {
 	Corridor corridor.Corridor
 	// Customer is who the payment is for; zero when it is the platform's own.
 	Customer ident.Customer
-	// SourceAccount is the ledger path that the money comes from: a rail, a chain or an internal
-	// account. DestinationAccount is the one it goes to; empty for an external account, whose
-	// rail depends on the amount.
-	SourceAccount, DestinationAccount string
+	// SourceRail is the rail that the money comes by; empty if an internal account pays.
+	SourceRail corridor.Rail
 }
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
@@ -69,13 +66,7 @@ func (r Request) Route(p Parties) (Route, error) {
 	if p.Customer != nil {
 		route.Customer = p.Customer.ID
 	}
-	switch {
-	case p.ToInternal != nil:
-		route.DestinationAccount = (*p.ToInternal).LedgerPath()
-	case r.Destination.UMA != "":
-		route.DestinationAccount = ledger.Rail(transaction.UMARail)
-	}
-	route.SourceAccount, err = r.sourceAccount(p, pair)
+	route.SourceRail, err = r.sourceRail(p, pair)
 	return route, err
 }
 
@@ -223,27 +214,38 @@ func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	}
 }
 
-// sourceAccount returns the ledger path that the money comes from.
-func (r Request) sourceAccount(p Parties, pair corridor.Corridor) (string, error) {
+// sourceRail returns the rail that the money comes by; empty if an internal account pays.
+func (r Request) sourceRail(p Parties, pair corridor.Corridor) (corridor.Rail, error) {
 	switch {
 	case p.FromInternal != nil:
-		return (*p.FromInternal).LedgerPath(), nil
+		return "", nil
 	case p.FromExternal != nil:
 		rail, _ := p.FromExternal.PullRail()
-		return rail.LedgerPath(), nil
+		return rail, nil
 	case r.Source.Network != "":
-		chain, err := corridor.ChainFor(pair.From, r.Source.Network, "source.cryptoNetwork")
-		return chain.LedgerPath(), err
+		return corridor.ChainFor(pair.From, r.Source.Network, "source.cryptoNetwork")
 	default:
-		return pair.Funding[0].LedgerPath(), nil
+		return pair.Funding[0], nil
 	}
 }
 
-// destinationAccount returns the ledger path that the receiving amount goes to.
-func (r Request) destinationAccount(p Parties, route Route, minor int64) (string, error) {
-	if route.DestinationAccount != "" {
-		return route.DestinationAccount, nil
+// destinationRail returns the rail that the receiving amount goes by; empty if an internal account
+// receives.
+func (r Request) destinationRail(p Parties, minor int64) (corridor.Rail, error) {
+	switch {
+	case p.ToInternal != nil:
+		return "", nil
+	case r.Destination.UMA != "":
+		return transaction.UMARail, nil
+	default:
+		return p.ToExternal.ResolveRail(r.Destination.Rail, minor)
 	}
-	rail, err := p.ToExternal.ResolveRail(r.Destination.Rail, minor)
-	return rail.LedgerPath(), err
+}
+
+// ledgerPath returns the path of an internal account, or of the rail if there is none.
+func ledgerPath(internal *account.Internal, rail corridor.Rail) string {
+	if internal != nil {
+		return internal.LedgerPath()
+	}
+	return rail.LedgerPath()
 }

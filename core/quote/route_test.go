@@ -105,8 +105,8 @@ func TestRoute(t *testing.T) {
 			r := newRequest(c.parties)
 
 			route, err := r.Route(c.parties)
-			if err != nil || route.SourceAccount != c.in || route.DestinationAccount != c.out {
-				t.Fatalf("%+v, %v", route, err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			q, made, err := r.Make(c.parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
 				Market: money.MustRate("10"), Terms: route.Corridor.Terms, Now: noon})
@@ -120,8 +120,21 @@ func TestRoute(t *testing.T) {
 			if (q.Reference != "") != (c.funding == transaction.JustInTime) {
 				t.Errorf("reference %q", q.Reference)
 			}
-			if (made.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || made.Customer != q.Customer || made.DestinationAccount == "" {
+			if (made.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || made.Customer != q.Customer {
 				t.Errorf("%+v", made)
+			}
+			if made.SourceAccount != c.in || c.out != "" && made.DestinationAccount != c.out {
+				t.Errorf("from %q to %q, want %q to %q", made.SourceAccount, made.DestinationAccount, c.in, c.out)
+			}
+			// An internal account has no rail; otherwise the account is that of the rail.
+			for _, end := range []struct {
+				internal bool
+				rail     corridor.Rail
+				account  string
+			}{{c.parties.FromInternal != nil, made.SourceRail, made.SourceAccount}, {c.parties.ToInternal != nil, made.DestinationRail, made.DestinationAccount}} {
+				if (end.rail == "") != end.internal || !end.internal && end.rail.LedgerPath() != end.account {
+					t.Errorf("rail %q with account %q", end.rail, end.account)
+				}
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package transaction
 import (
 	"time"
 
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -38,8 +39,14 @@ func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded, next.SourceAccount = r.Amount, r.PartnerAccount
+	next.Funded = r.Amount
+	next.setSourceRail(r.Rail)
 	return t.dispatch(next, now, next.received(r.Amount, r.At), next.converted(now))
+}
+
+// setSourceRail records the rail that money was received by.
+func (t *Transaction) setSourceRail(rail corridor.Rail) {
+	t.SourceRail, t.SourceAccount = rail, rail.LedgerPath()
 }
 
 // dispatch decides about converted funds: a payment to an internal account is complete, any other is
@@ -138,7 +145,8 @@ func (t Transaction) refundReceipt(r Receipt, h Event, reason FailureReason, why
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded, next.SourceAccount = r.Amount, r.PartnerAccount
+	next.Funded = r.Amount
+	next.setSourceRail(r.Rail)
 	next.openRefund(why, now)
 	return Decision{
 		Transaction: next,

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // onRamp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
 func onRamp() transaction.Transaction {
 	t := transaction.Transaction{
-		Type: transaction.Outgoing, State: transaction.Initial, SourceAccount: "rails/RTP", DestinationAccount: "chains/LAYER2", Reference: "REF",
+		Type: transaction.Outgoing, State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF",
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: "USD"}, Received: money.Amount{Minor: 100000, Currency: "BTC"},
 			Fees: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),
@@ -32,8 +32,8 @@ func onRamp() transaction.Transaction {
 }
 
 func receiptFor(t transaction.Transaction, minor int64, partnerID string, at time.Time) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceAccount, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
-		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
+	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceRail, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
+		Rail: t.SourceRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
 }
 
 // balances adds up what postings did, debits positive.
@@ -99,7 +99,7 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
 		"another currency": {func(q transaction.Transaction) transaction.Receipt {
 			r := receiptFor(q, 10050, "p", noon)
-			r.Amount.Currency, r.PartnerAccount = "EUR", "rails/SEPA_INSTANT"
+			r.Amount.Currency, r.Rail = "EUR", "SEPA_INSTANT"
 			return r
 		}, noon, "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10050,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
@@ -125,8 +125,8 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			}
 			wantEvents(t, got.Events, c.events...)
 			wantBalances(t, got.Postings, map[string]int64{
-				receipt.PartnerAccount + " " + string(receipt.Amount.Currency): c.owed,
-				"transit/refunds " + string(receipt.Amount.Currency):           -c.owed,
+				receipt.Rail.LedgerPath() + " " + string(receipt.Amount.Currency): c.owed,
+				"transit/refunds " + string(receipt.Amount.Currency):              -c.owed,
 			})
 		})
 	}
@@ -357,12 +357,12 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 func TestReceiptID_SamePaymentSameID(t *testing.T) {
 	t.Parallel()
 	// What a partner tells twice is one receipt; any difference makes another.
-	id := transaction.ReceiptID("rails/RTP", "abc", noon)
-	if id != transaction.ReceiptID("rails/RTP", "abc", noon) {
+	id := transaction.ReceiptID("RTP", "abc", noon)
+	if id != transaction.ReceiptID("RTP", "abc", noon) {
 		t.Fatal("the same payment has two ids")
 	}
 	for _, other := range []ident.Receipt{
-		transaction.ReceiptID("rails/RTP", "abd", noon), transaction.ReceiptID("rails/WIRE", "abc", noon),
+		transaction.ReceiptID("RTP", "abd", noon), transaction.ReceiptID("WIRE", "abc", noon),
 	} {
 		if id == other {
 			t.Fatal("two payments have one id")

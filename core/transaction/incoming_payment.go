@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -46,10 +47,12 @@ type IncomingPayment struct {
 	Account ident.InternalAccount
 	// ToUMA is the UMA address that was paid; empty if the account was.
 	ToUMA string
-	// PartnerAccount is the ledger path of the partner, and Path that of the account.
-	PartnerAccount, AccountPath string
-	Amount                      money.Amount
-	Reference                   string
+	// AccountPath is the ledger path of Account.
+	AccountPath string
+	// Rail is the rail that the money comes by.
+	Rail      corridor.Rail
+	Amount    money.Amount
+	Reference string
 }
 
 // RequestFunds returns the transaction of a transfer in, which its rail is to collect.
@@ -75,7 +78,8 @@ func (in IncomingPayment) newTransaction(now time.Time) Transaction {
 		ID: in.ID, Platform: in.Platform, Customer: in.Customer, PlatformCustomerID: in.PlatformCustomerID,
 		Type: Incoming, State: Initial, Source: in.Source,
 		Destination:   Endpoint{InternalAccount: in.Account, UMA: in.ToUMA, Customer: in.Customer, Currency: in.Amount.Currency},
-		SourceAccount: in.PartnerAccount, DestinationAccount: in.AccountPath,
+		SourceRail:    in.Rail,
+		SourceAccount: in.Rail.LedgerPath(), DestinationAccount: in.AccountPath,
 		Pricing:   AtPar(in.Amount),
 		Reference: in.Reference, CreatedAt: now, UpdatedAt: now,
 	}

@@ -50,7 +50,7 @@ func TestIncomingState_EveryTransition(t *testing.T) {
 
 // newIncoming is 12.50 USD for an account.
 func newIncoming() transaction.IncomingPayment {
-	in := transaction.IncomingPayment{PartnerAccount: "rails/UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
+	in := transaction.IncomingPayment{Rail: "UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
 	ident.SetUUID(&in.ID, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
 	ident.SetUUID(&in.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000002"))
 	ident.SetUUID(&in.Account, internal)
@@ -60,7 +60,7 @@ func newIncoming() transaction.IncomingPayment {
 
 func newPull() transaction.IncomingPayment {
 	in := newIncoming()
-	in.PartnerAccount = "rails/ACH"
+	in.Rail = "ACH"
 	ident.SetUUID(&in.Source.ExternalAccount, external)
 	return in
 }

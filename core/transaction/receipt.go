@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -20,8 +21,8 @@ type Receipt struct {
 	ID        ident.Receipt
 	PartnerID string
 	Platform  ident.Platform
-	// PartnerAccount is the ledger path it arrived at, for example "rails/RTP".
-	PartnerAccount string
+	// Rail is the rail or chain that it arrived by.
+	Rail corridor.Rail
 	// Reference is the code the payer gave; empty or unknown means no owner.
 	Reference string
 	Amount    money.Amount
@@ -30,8 +31,8 @@ type Receipt struct {
 
 // ReceiptID is the id of a payment that a partner calls partnerID: a UUID of
 // version 8 that starts with the time it arrived, so that receipts sort by it.
-func ReceiptID(rail, partnerID string, at time.Time) ident.Receipt {
-	sum := sha256.Sum256([]byte("causeway receipt\x00" + rail + "\x00" + partnerID))
+func ReceiptID(rail corridor.Rail, partnerID string, at time.Time) ident.Receipt {
+	sum := sha256.Sum256([]byte("causeway receipt\x00" + string(rail) + "\x00" + partnerID))
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16)
 	copy(id[6:], sum[:])
@@ -67,7 +68,7 @@ func (r Receipt) RejectedByAccount() ledger.Posting {
 }
 
 func (r Receipt) unmatchedPosting(memo string) ledger.Posting {
-	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.PartnerAccount, r.Amount)
+	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.Rail.LedgerPath(), r.Amount)
 }
 
 // Surplus are the postings for a further payment to a transaction that has its
@@ -75,7 +76,7 @@ func (r Receipt) unmatchedPosting(memo string) ledger.Posting {
 func (r Receipt) Surplus() []ledger.Posting {
 	memo := surplusMemo + r.Reference
 	return []ledger.Posting{
-		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.PartnerAccount, r.Amount),
+		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.Rail.LedgerPath(), r.Amount),
 		ledger.RefundOwed(r.header(ledger.KindRefundOwed, r.At, memo), ledger.FundingJIT, r.Amount),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 )
@@ -74,9 +75,13 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
+	// SourceRail is the rail that money comes by: the expected one until money is received, and then
+	// the actual one. DestinationRail is the rail that money goes by. Each is empty if an internal
+	// account is at that end.
+	SourceRail      corridor.Rail
+	DestinationRail corridor.Rail
 	// SourceAccount and DestinationAccount are the ledger paths that money comes from and goes to:
-	// a partner, such as "rails/RTP" and "chains/LAYER2", or an internal account. A partner in
-	// SourceAccount is the expected one until money is received, and then the actual one.
+	// of the rail, such as "rails/RTP" or "chains/LAYER2", or of the internal account.
 	SourceAccount      string
 	DestinationAccount string
 	Pricing            Pricing

@@ -9,7 +9,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/ledger"
 )
 
 // IncomingParties are the parties of a payment to an internal account. What does not exist, and a
@@ -62,7 +61,7 @@ func (in TransferIn) Make(id ident.Transaction, p IncomingParties, balance int64
 	if err := account.CheckCapacity(balance, payment.Amount); err != nil {
 		return Decision{}, err
 	}
-	payment.Source.ExternalAccount, payment.PartnerAccount = p.From.ID, rail.LedgerPath()
+	payment.Source.ExternalAccount, payment.Rail = p.From.ID, rail
 	return payment.RequestFunds(now), nil
 }
 
@@ -94,7 +93,7 @@ func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, mi
 	if err := account.CheckCapacity(balance, payment.Amount); err != nil {
 		return Decision{}, balance, err
 	}
-	payment.PartnerAccount, payment.Reference = DefaultFundingAccount(p.To.Currency), p.To.Reference
+	payment.Rail, payment.Reference = DefaultFundingRail(p.To.Currency), p.To.Reference
 	return payment.Deposit(now), balance + minor, nil
 }
 
@@ -120,7 +119,7 @@ func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance in
 		return Decision{}, err
 	}
 	payment := p.newPayment(r.DepositID(), r.Amount.Minor)
-	payment.PartnerAccount, payment.Reference = r.PartnerAccount, r.Reference
+	payment.Rail, payment.Reference = r.Rail, r.Reference
 	return payment.Deposit(r.At), nil
 }
 
@@ -134,7 +133,7 @@ func (p IncomingParties) UMAPayment(id ident.Transaction, sender string, minor, 
 	if err := account.CheckCapacity(balance, payment.Amount); err != nil {
 		return Decision{}, err
 	}
-	payment.Source.UMA, payment.ToUMA, payment.PartnerAccount = sender, p.Owner.UMAAddress, ledger.Rail(UMARail)
+	payment.Source.UMA, payment.ToUMA, payment.Rail = sender, p.Owner.UMAAddress, UMARail
 	return payment.RequestApproval(a, counterparty, now), nil
 }
 
@@ -162,15 +161,20 @@ func (p IncomingParties) newPayment(id ident.Transaction, minor int64) IncomingP
 	return payment
 }
 
-// DefaultFundingAccount returns the ledger path at which a currency is paid in if the payment does
-// not say how.
-func DefaultFundingAccount(currency money.Currency) string {
+// DefaultFundingRail returns the rail by which a currency is paid in if the payment does not say
+// how; UnknownRail if there is none.
+func DefaultFundingRail(currency money.Currency) corridor.Rail {
 	rails, err := corridor.FundingRails(currency)
 	if err != nil {
-		return ledger.Rail("UNKNOWN")
+		return UnknownRail
 	}
-	return rails[0].LedgerPath()
+	return rails[0]
 }
 
-// UMARail is the name of the rail between UMA providers.
-const UMARail = "UMA"
+// Rails that no corridor has.
+const (
+	// UMARail is the rail between UMA providers.
+	UMARail corridor.Rail = "UMA"
+	// UnknownRail is the rail of a payment in a currency that no rail carries.
+	UnknownRail corridor.Rail = "UNKNOWN"
+)

@@ -59,7 +59,7 @@ func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.T
 		ID: id, Platform: o.Platform, Type: Outgoing,
 		Source:        Endpoint{InternalAccount: o.From, Currency: amount.Currency},
 		Destination:   Endpoint{ExternalAccount: o.To, Currency: amount.Currency},
-		SourceAccount: p.From.LedgerPath(), DestinationAccount: rail.LedgerPath(),
+		SourceAccount: p.From.LedgerPath(), DestinationRail: rail, DestinationAccount: rail.LedgerPath(),
 		Pricing:   AtPar(amount),
 		CreatedAt: now, UpdatedAt: now,
 	}

@@ -92,7 +92,8 @@ func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (D
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded, next.SourceAccount = u.Receipt.Amount, u.Receipt.PartnerAccount
+	next.Funded = u.Receipt.Amount
+	next.setSourceRail(u.Receipt.Rail)
 	return t.dispatch(next, now, u.assignmentPosting(ledger.FundingJIT, note, t.ID, now), next.converted(now))
 }
 

@@ -26,7 +26,7 @@ func TestUnmatched_AssignToQuote(t *testing.T) {
 
 	d, err := quoted.AssignUnmatched(u, "the payer called", noon)
 
-	if err != nil || d.Next != transaction.StepDeliver || d.Transaction.Funded != u.Receipt.Amount || d.Transaction.SourceAccount != u.Receipt.PartnerAccount {
+	if err != nil || d.Next != transaction.StepDeliver || d.Transaction.Funded != u.Receipt.Amount || d.Transaction.SourceRail != u.Receipt.Rail || d.Transaction.SourceAccount != u.Receipt.Rail.LedgerPath() {
 		t.Fatalf("%v: %+v", err, d)
 	}
 	wantEvents(t, d.Events, "OUTGOING_PAYMENT.PROCESSING")
@@ -96,7 +96,7 @@ func TestUnmatched_SendBack(t *testing.T) {
 	}
 
 	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed}, map[string]int64{"rails/RTP USD": 500, "transit/refunds USD": -500})
-	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(u.Receipt.PartnerAccount, noon)}, nil)
+	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(u.Receipt.Rail.LedgerPath(), noon)}, nil)
 	failed := u.Receipt.SendBackFailed(noon)
 	again := transaction.Unmatched{Receipt: u.Receipt, Posting: failed.ID, Kind: failed.Kind}
 	if _, err := again.SendBack("", noon); !fault.Is(err, fault.Conflict) {

@@ -99,7 +99,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 		}
 	})
 	t.Run("one outcome per refund", func(t *testing.T) {
-		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), PartnerAccount: "rails/RTP", Reference: "REF-REFUND",
+		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), Rail: "RTP", Reference: "REF-REFUND",
 			Amount: money.Amount{Minor: 10050, Currency: "USD"}}}
 		first, again := rail.Refund(t.Context(), refunds), rail.Refund(t.Context(), refunds)
 		if len(first) != 1 || first[0].Verdict != ports.Done || !reflect.DeepEqual(first, again) {
@@ -110,7 +110,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 
 func payout(n byte, to account.External, now time.Time) ports.Payout {
 	p := ports.Payout{Account: to, Transaction: transaction.Transaction{
-		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationAccount: "chains/LAYER2",
+		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2",
 		Pricing: transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: to.Currency}}, UpdatedAt: now,
 	}}
 	ident.SetUUID(&p.Transaction.ID, uuid.UUID{15: n})
@@ -119,7 +119,7 @@ func payout(n byte, to account.External, now time.Time) ports.Payout {
 
 func collection(n byte, from account.External, now time.Time) ports.Collection {
 	c := ports.Collection{Account: from, Transaction: transaction.Transaction{
-		Type: transaction.Incoming, State: transaction.Initial, SourceAccount: "rails/ACH",
+		Type: transaction.Incoming, State: transaction.Initial, SourceRail: "ACH", SourceAccount: "rails/ACH",
 		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: from.Currency}}, UpdatedAt: now,
 	}}
 	ident.SetUUID(&c.Transaction.ID, uuid.UUID{14: 1, 15: n})

@@ -41,7 +41,7 @@ type assignmentBody struct {
 
 func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	body := unmatchedFundsBody{ReceiptID: httpapi.NewID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.NewID(u.RefundOf),
-		Amount: renderAmount(u.Receipt.Amount), Rail: u.Receipt.PartnerAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
+		Amount: renderAmount(u.Receipt.Amount), Rail: u.Receipt.Rail.LedgerPath(), Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
 	if u.IsFailedRefund() {
 		body.Reason = "REFUND_FAILED"
 	}

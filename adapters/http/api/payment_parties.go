@@ -1,8 +1,6 @@
 package api
 
 import (
-	"strings"
-
 	httpapi "causeway/adapters/http"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -45,10 +43,9 @@ func renderDestination(e transaction.Endpoint) paymentParty {
 }
 
 // withPaymentRail adds the bank rail of a payout, read from the path of its ledger account.
-func withPaymentRail(body paymentParty, path string) paymentParty {
-	name, isRail := strings.CutPrefix(path, "rails/")
-	if isRail && corridor.Rail(name).Known() {
-		body.PaymentRail = name
+func withPaymentRail(body paymentParty, rail corridor.Rail) paymentParty {
+	if rail.Known() && !rail.IsChain() {
+		body.PaymentRail = string(rail)
 	}
 	return body
 }

@@ -211,7 +211,7 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 	return quoteBody{
 		ID: httpapi.NewID(q.ID), QuoteID: httpapi.NewID(q.ID), Status: string(withStatus.Status),
 		CreatedAt: httpapi.NewTime(q.CreatedAt), ExpiresAt: httpapi.NewTime(q.ExpiresAt),
-		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationAccount),
+		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationRail),
 		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(q.Pricing.Received.Currency),
 		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
 		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees),

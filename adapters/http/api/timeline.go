@@ -81,7 +81,7 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 	if c.Type == accounting.TimelineRequested {
 		t := s.Transaction
 		body.Request = &timelineRequest{CustomerID: ownerID(t.Platform, t.Customer), Source: renderSource(t.Source),
-			Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationAccount), Description: t.Description}
+			Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), Description: t.Description}
 	}
 	if q := c.Quote; q != nil {
 		body.Quote = &timelineQuote{ID: httpapi.NewID(q.ID), Sent: renderAmount(q.Pricing.Sent), Received: renderAmount(q.Pricing.Received),

@@ -83,7 +83,7 @@ func renderTransaction(t transaction.Transaction) transactionBody {
 func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
 		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
-		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationAccount), ReceivedAmount: renderAmount(t.Pricing.Received),
+		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), ReceivedAmount: renderAmount(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
 		Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),

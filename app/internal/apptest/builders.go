@@ -121,12 +121,11 @@ func (e *Env) QuoteRequest(from money.Currency, minor int64, to account.External
 
 // NewReceipt is a payment into Platform over a rail, not stored yet. Each has a partner
 // reference of its own.
-func (e *Env) NewReceipt(rail, reference string, amount money.Amount) transaction.Receipt {
+func (e *Env) NewReceipt(rail corridor.Rail, reference string, amount money.Amount) transaction.Receipt {
 	e.receipts++
 	partnerID, now := fmt.Sprint("partner-", e.receipts), e.Clock.Now()
-	path := ledger.Rail(rail)
-	return transaction.Receipt{ID: transaction.ReceiptID(path, partnerID, now), PartnerID: partnerID, Platform: e.Platform.ID,
-		PartnerAccount: path, Reference: reference, Amount: amount, At: now}
+	return transaction.Receipt{ID: transaction.ReceiptID(rail, partnerID, now), PartnerID: partnerID, Platform: e.Platform.ID,
+		Rail: rail, Reference: reference, Amount: amount, At: now}
 }
 
 // IdempotentRequest is a request of a principal under an idempotency key. render writes the

@@ -51,9 +51,9 @@ func (e *env) newDeposit(minor int64) transaction.Decision {
 	t := transaction.Transaction{
 		ID: ident.NewTransaction(e.IDs.New, now), Platform: e.Platform.ID, Customer: e.Customer.ID, PlatformCustomerID: e.Customer.PlatformCustomerID,
 		Type: transaction.Incoming, State: transaction.State{Status: transaction.Completed, Stage: transaction.Delivered},
-		Source:        transaction.Endpoint{Customer: e.Customer.ID, Currency: money.USD},
-		Destination:   transaction.Endpoint{InternalAccount: e.account.ID},
-		SourceAccount: ledger.Rail("ACH"), DestinationAccount: e.path,
+		Source:      transaction.Endpoint{Customer: e.Customer.ID, Currency: money.USD},
+		Destination: transaction.Endpoint{InternalAccount: e.account.ID},
+		SourceRail:  "ACH", SourceAccount: ledger.Rail("ACH"), DestinationAccount: e.path,
 		Pricing: transaction.AtPar(amount), Funded: amount, CreatedAt: now, UpdatedAt: now, SettledAt: now,
 	}
 	header := ledger.Header{ID: e.IDs.New(now), Platform: t.Platform, Transaction: t.ID, Effective: now}

@@ -12,9 +12,9 @@ import (
 
 // route is a corridor of payments.
 type route struct {
-	from, to                          money.Currency
-	sourceAccount, destinationAccount string
-	rate                              money.Rate // smallest units of to for one of from
+	from, to                    money.Currency
+	sourceRail, destinationRail corridor.Rail
+	rate                        money.Rate // smallest units of to for one of from
 	// The amount to exchange is a multiple of multiple.
 	multiple int64
 }
@@ -38,21 +38,14 @@ func newRoute(from, to money.Currency, in, out corridor.Rail, major string, mult
 	if err != nil {
 		panic(err) // the table above is wrong
 	}
-	return route{from, to, partnerAccount(in), partnerAccount(out), rate, multiple}
-}
-
-func partnerAccount(r corridor.Rail) string {
-	if r.IsChain() {
-		return ledger.Chain(string(r))
-	}
-	return ledger.Rail(string(r))
+	return route{from, to, in, out, rate, multiple}
 }
 
 // baseAmounts are about ten dollars, in the smallest unit.
 var baseAmounts = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
 
-// depositPartners are where deposits are received.
-var depositPartners = map[money.Currency]string{money.USD: partnerAccount(corridor.ACH), money.USDC: partnerAccount(corridor.Base), money.BTC: partnerAccount(corridor.Lightning)}
+// depositRails are the rails by which deposits are received.
+var depositRails = map[money.Currency]corridor.Rail{money.USD: corridor.ACH, money.USDC: corridor.Base, money.BTC: corridor.Lightning}
 
 // activityMix is the share of each kind of activity, in percent.
 var activityMix = []struct {
@@ -86,7 +79,7 @@ func (w *writer) ramp() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: via.sourceAccount, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
 }
 
 // payout is a payment from an account into another currency.
@@ -105,7 +98,7 @@ func (w *writer) payout() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	t.Source.InternalAccount, t.SourceAccount = h.id, h.path
+	t.Source.InternalAccount, t.SourceRail, t.SourceAccount = h.id, "", h.path
 	return t.Execute(w.now)
 }
 
@@ -116,7 +109,8 @@ func (w *writer) transferOut() (transaction.Decision, error) {
 		return w.deposit()
 	}
 	t := w.newTransaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
-	t.Source.InternalAccount, t.SourceAccount, t.DestinationAccount = h.id, h.path, depositPartners[h.currency]
+	t.Source.InternalAccount, t.SourceAccount = h.id, h.path
+	t.DestinationRail, t.DestinationAccount = depositRails[h.currency], depositRails[h.currency].LedgerPath()
 	decision := t.StartTransfer(w.now)
 	submitted, err := decision.Transaction.Submitted(w.now)
 	decision.Transaction = submitted.Transaction
@@ -135,7 +129,7 @@ func (w *writer) transferIn() (transaction.Decision, error) {
 func (w *writer) incomingPayment(from transaction.Endpoint) transaction.Decision {
 	h := w.randomAccount()
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, PartnerAccount: depositPartners[h.currency], AccountPath: h.path,
+	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, Rail: depositRails[h.currency], AccountPath: h.path,
 		Amount: money.Amount{Minor: w.randomAmount(h.currency), Currency: h.currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
 }
 
@@ -150,7 +144,7 @@ func (w *writer) feeCharged() (transaction.Decision, error) {
 // feePaid is a fee that a partner keeps.
 func (w *writer) feePaid() (transaction.Decision, error) {
 	via := routes[w.rand.IntN(len(routes))]
-	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceAccount, money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from})), nil
+	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceRail.LedgerPath(), money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from})), nil
 }
 
 func (w *writer) newHeader(memo string) ledger.Header {
@@ -170,7 +164,8 @@ func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64)
 	received, err := via.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
 	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
 		Received: money.Amount{Minor: received, Currency: via.to}})
-	t.SourceAccount, t.DestinationAccount = via.sourceAccount, via.destinationAccount
+	t.SourceRail, t.SourceAccount = via.sourceRail, via.sourceRail.LedgerPath()
+	t.DestinationRail, t.DestinationAccount = via.destinationRail, via.destinationRail.LedgerPath()
 	return t, err
 }
 
