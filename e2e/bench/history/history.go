@@ -8,18 +8,20 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
+	"causeway/core/account"
+	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -39,8 +41,6 @@ type Options struct {
 	Until time.Time
 	// Seed decides everything but ids and, if Until is zero, the time.
 	Seed uint64
-	// Progress is called with the number of entries so far; may be nil.
-	Progress func(entries int)
 }
 
 // The limits of Options.
@@ -52,8 +52,8 @@ const (
 
 // Result is what was written.
 type Result struct {
-	From, Until                          time.Time
-	Entries, Postings, Payments, Commits int
+	From, Until                 time.Time
+	Entries, Postings, Payments int
 	// Accounts are those with entries, the busiest first.
 	Accounts []Account
 	Duration time.Duration
@@ -77,106 +77,243 @@ func (o Options) validate() error {
 	return nil
 }
 
+const (
+	// entriesPerCommit is the number of entries in one commit. More would be faster, but all
+	// have the same recorded time.
+	entriesPerCommit = 500
+	// postingsPerSnapshot is how many postings there are between two updates of the balance
+	// snapshots, about as many as in a running service.
+	postingsPerSnapshot = 1_000
+)
+
 // Write writes the postings. If it fails, those written before remain.
 func Write(ctx context.Context, o Options) (Result, error) {
-	begin := time.Now()
+	began := time.Now()
 	if o.Until.IsZero() {
-		o.Until = begin
+		o.Until = began
 	}
 	o.Until = o.Until.UTC().Truncate(time.Millisecond)
 	if err := o.validate(); err != nil {
 		return Result{}, err
 	}
-	clock := &historyClock{}
-	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: clock, IDs: ids.New()})
+	from := period.MonthOf(o.Until).Start().AddDate(0, -o.Months, 0)
+	// At least ten commits a month, however few entries there are.
+	commits := max(o.Entries/entriesPerCommit, 10*(o.Months+1))
+	w := &writer{Options: o, from: from, now: from, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)), balances: map[string]int64{},
+		entryCounts: map[ledger.Account]int{}, scheduled: make([][]scheduledStep, commits)}
+	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: w, IDs: w.ids})
 	if err != nil {
 		return Result{}, err
 	}
 	defer db.Close()
-	w := newWriter(o)
 	if err := w.createCustomers(ctx, db); err != nil {
 		return Result{}, err
 	}
-	if err := writeCommits(ctx, db, clock, w, o.Progress); err != nil {
-		return Result{}, err
+	sinceSnapshot := 0
+	for i := range commits {
+		if err := w.createCommit(i); err != nil {
+			return Result{}, err
+		}
+		if err := db.Do(ctx, w.commit); err != nil {
+			return Result{}, err
+		}
+		w.postings += len(w.newPostings)
+		if sinceSnapshot += len(w.newPostings); sinceSnapshot >= postingsPerSnapshot || i == commits-1 {
+			sinceSnapshot = 0
+			if err := db.AdvanceBalanceSnapshots(ctx); err != nil {
+				return Result{}, err
+			}
+		}
 	}
-	result := w.result()
-	result.Duration = time.Since(begin)
+	result := Result{From: from, Until: o.Until, Entries: w.entries, Postings: w.postings, Payments: w.payments, Duration: time.Since(began)}
+	for a, n := range w.entryCounts {
+		result.Accounts = append(result.Accounts, Account{a, n})
+	}
+	slices.SortFunc(result.Accounts, func(a, b Account) int { return cmp.Or(b.Entries-a.Entries, a.Compare(b.Account)) })
 	return result, nil
 }
 
-// postingsPerSnapshot is how many postings there are between two updates of the balance
-// snapshots, about as many as in a running service.
-const postingsPerSnapshot = 1_000
+// writer creates the activity of the platform.
+type writer struct {
+	Options
+	ids         *ids.Generator
+	rand        *rand.Rand
+	from, now   time.Time
+	accounts    []account.Internal
+	balances    map[string]int64 // by path
+	entryCounts map[ledger.Account]int
 
-// writeCommits runs three goroutines: one creates the postings, one commits them, one updates
-// balance snapshots. More would not be faster: postings of one platform are committed one
-// after the other.
-func writeCommits(ctx context.Context, db *postgres.DB, clock *historyClock, w *writer, progress func(int)) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	commits, due := make(chan commit, 4), make(chan struct{}, 1)
-	group.Go(func() error {
-		defer close(commits)
-		return w.write(func(c commit) error { return send(groupCtx, commits, c) })
-	})
-	group.Go(func() error {
-		defer close(due)
-		sinceSnapshot, entries := 0, 0
-		for c := range commits {
-			clock.current.Store(&c.recordedAt)
-			if err := db.Do(groupCtx, c.write); err != nil {
-				return err
-			}
-			if sinceSnapshot += len(c.postings); sinceSnapshot >= postingsPerSnapshot {
-				sinceSnapshot = 0
-				if err := send(groupCtx, due, struct{}{}); err != nil {
-					return err
-				}
-			}
-			if entries += c.entries; progress != nil {
-				progress(entries)
-			}
-		}
-		return nil
-	})
-	group.Go(func() error {
-		for range due {
-			if err := db.AdvanceBalanceSnapshots(groupCtx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err := group.Wait(); err != nil {
+	// The commit that is created, and the later steps of payments by the index of their commit.
+	index             int
+	newPostings       []ledger.Posting
+	endedTransactions []transaction.Transaction
+	scheduled         [][]scheduledStep
+
+	entries, postings, payments int // total numbers
+}
+
+// scheduledStep is a later step of a payment.
+type scheduledStep struct {
+	transaction.Transaction
+	decide decideFunc
+}
+
+type decideFunc func(transaction.Transaction, time.Time) (transaction.Decision, error)
+
+// Now returns the time of the current commit: the writer is the clock of the ledger.
+func (w *writer) Now() time.Time { return w.now }
+
+// customerCount is the number of customers. Each has an account in every currency.
+const customerCount = 300
+
+// createCustomers creates the customers of the platform with their accounts. The ledger of the
+// platform must be empty: its clock does not go back to the first month.
+func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
+	platform, err := db.Platform(ctx, w.Platform)
+	if err != nil {
 		return err
 	}
-	return db.AdvanceBalanceSnapshots(ctx)
-}
-
-func send[T any](ctx context.Context, to chan<- T, value T) error {
-	select {
-	case to <- value:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	page, err := db.Finance().Postings(ctx, ports.PostingFilter{Platform: w.Platform, Limit: 1})
+	if err != nil {
+		return err
 	}
+	if len(page.Postings) > 0 {
+		return fmt.Errorf("the ledger of %s already has postings; use a platform without postings", w.Platform)
+	}
+	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		for i := range customerCount {
+			name := fmt.Sprintf("history-%03d", i+1)
+			c := customer.Customer{ID: ident.NewCustomer(w.ids.New, w.now), Platform: w.Platform, PlatformCustomerID: name, Type: customer.Individual,
+				Region: "US", FullName: name, UMAAddress: "$" + name + "@" + platform.UMADomain, Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
+			if err := tx.CreateCustomer(ctx, c); err != nil {
+				return err
+			}
+			for _, currency := range balanceCurrencies {
+				a, err := account.NewInternal(ident.NewInternalAccount(w.ids.New, w.now), w.Platform, c.ID, currency, w.now)
+				if err != nil {
+					return err
+				}
+				w.accounts = append(w.accounts, a)
+			}
+		}
+		return tx.OpenInternalAccounts(ctx, w.accounts)
+	})
 }
 
-// write is the unit of work of a commit.
-func (c commit) write(ctx context.Context, tx ports.Tx) error {
-	if err := tx.CreateTransactions(ctx, c.endedTransactions); err != nil {
+// createCommit creates the postings of a commit: those of scheduled steps, and new activity.
+func (w *writer) createCommit(index int) error {
+	commits := len(w.scheduled)
+	w.index, w.newPostings, w.endedTransactions = index, nil, nil
+	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(index)).Truncate(time.Millisecond)
+	for _, step := range w.scheduled[index] {
+		applied, err := w.apply(step.decide(step.Transaction, w.now))
+		if err != nil {
+			return err
+		}
+		if !applied {
+			w.addEnded(step.Transaction)
+		}
+	}
+	w.scheduled[index] = nil
+	for w.entries < w.Entries*(index+1)/commits {
+		if err := w.addActivity(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit is the unit of work of a commit.
+func (w *writer) commit(ctx context.Context, tx ports.Tx) error {
+	if err := tx.CreateTransactions(ctx, w.endedTransactions); err != nil {
 		return err
 	}
 	// Refunds are written by an update.
-	refunded := slices.DeleteFunc(slices.Clone(c.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
+	refunded := slices.DeleteFunc(slices.Clone(w.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
 	if err := tx.UpdateTransactions(ctx, refunded); err != nil {
 		return err
 	}
-	return tx.Post(ctx, c.postings)
+	return tx.Post(ctx, w.newPostings)
 }
 
-// historyClock is the clock of the ledger.
-type historyClock struct{ current atomic.Pointer[time.Time] }
+// apply adds a decision to the commit, unless that is too many entries.
+func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error) {
+	if err != nil {
+		return false, err
+	}
+	entries := 0
+	for _, p := range d.Postings {
+		entries += len(p.Entries)
+	}
+	if w.entries+entries > w.Entries {
+		return false, nil
+	}
+	w.entries += entries
+	effective := w.randomEffective()
+	for _, p := range d.Postings {
+		p.Effective = effective
+		w.newPostings = append(w.newPostings, p)
+		for _, e := range p.Entries {
+			w.entryCounts[ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency}]++
+			w.entryCounts[ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency}]++
+			w.balances[e.Debit] -= e.Amount
+			w.balances[e.Credit] += e.Amount
+		}
+	}
+	if t := d.Transaction; !t.ID.IsZero() && !w.scheduleNext(t) {
+		w.addEnded(t)
+	}
+	return true, nil
+}
 
-// Now returns the time of the current commit.
-func (c *historyClock) Now() time.Time { return *c.current.Load() }
+// randomEffective returns the effective time of a posting that is recorded now: mostly seconds
+// before, sometimes days before, rarely after.
+func (w *writer) randomEffective() time.Time {
+	random := func(d time.Duration) time.Duration {
+		return time.Duration(w.rand.Int64N(int64(d))).Truncate(time.Microsecond)
+	}
+	effective := w.now.Add(-random(3 * time.Second))
+	switch n := w.rand.IntN(1000); {
+	case n < 8:
+		effective = w.now.Add(-time.Hour - random(5*24*time.Hour))
+	case n < 10:
+		effective = w.now.Add(time.Hour + random(2*24*time.Hour))
+	}
+	if effective.Before(w.from) || effective.After(w.Until) {
+		return w.now
+	}
+	return effective
+}
+
+// scheduleNext schedules the next step of a payment in one of the next commits, and reports
+// whether there is one. A step after the last commit is not done: the payment is unfinished
+// at the end.
+func (w *writer) scheduleNext(t transaction.Transaction) bool {
+	var decide decideFunc
+	switch {
+	case t.State.Refund == transaction.RefundPending:
+		decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
+			return t.RefundPaid(t.SourceAccount, now)
+		}
+	case t.State.InTransit() && w.rand.IntN(1000) < 8:
+		decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
+			return t.Refuse(transaction.CounterpartyPostFailed, now)
+		}
+	case t.State.InTransit():
+		decide = transaction.Transaction.Deliver
+	case t.Type == transaction.Outgoing && t.State.IsDelivered() && w.rand.IntN(1000) < 4:
+		decide = transaction.Transaction.Return
+	}
+	next := w.index + 1 + w.rand.IntN(4)
+	if decide == nil || next >= len(w.scheduled) {
+		return false
+	}
+	w.scheduled[next] = append(w.scheduled[next], scheduledStep{t, decide})
+	return true
+}
+
+// addEnded records a payment in its final state.
+func (w *writer) addEnded(t transaction.Transaction) {
+	w.payments++
+	w.endedTransactions = append(w.endedTransactions, t)
+}

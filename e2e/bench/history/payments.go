@@ -3,6 +3,7 @@ package history
 import (
 	"time"
 
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -41,6 +42,8 @@ func newRoute(from, to money.Currency, in, out corridor.Rail, major string, mult
 	return route{from, to, in, out, rate, multiple}
 }
 
+var balanceCurrencies = []money.Currency{money.USD, money.USDC, money.BTC}
+
 // baseAmounts are about ten dollars, in the smallest unit.
 var baseAmounts = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
 
@@ -75,7 +78,7 @@ func (w *writer) addActivity() error {
 // ramp is a payment that is funded just in time.
 func (w *writer) ramp() (transaction.Decision, error) {
 	via := routes[w.rand.IntN(len(routes))]
-	t, err := w.outgoingPayment(w.randomAccount().customer, via, w.randomAmount(via.from))
+	t, err := w.outgoingPayment(w.randomAccount().Customer, via, w.randomAmount(via.from))
 	if err != nil {
 		return transaction.Decision{}, err
 	}
@@ -84,33 +87,33 @@ func (w *writer) ramp() (transaction.Decision, error) {
 
 // payout is a payment from an account into another currency.
 func (w *writer) payout() (transaction.Decision, error) {
-	h, ok := w.randomFundedAccount()
+	from, amount, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
 	var candidates []route
 	for _, via := range routes {
-		if via.from == h.currency {
+		if via.from == from.Currency {
 			candidates = append(candidates, via)
 		}
 	}
-	t, err := w.outgoingPayment(h.customer, candidates[w.rand.IntN(len(candidates))], h.minor/int64(3+w.rand.IntN(5)))
+	t, err := w.outgoingPayment(from.Customer, candidates[w.rand.IntN(len(candidates))], amount)
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	t.Source.InternalAccount, t.SourceRail, t.SourceAccount = h.id, "", h.path
+	t.Source.InternalAccount, t.SourceRail, t.SourceAccount = from.ID, "", ledger.CustomerAccount(from.ID)
 	return t.Execute(w.now)
 }
 
 // transferOut is a payment in the currency of the account.
 func (w *writer) transferOut() (transaction.Decision, error) {
-	h, ok := w.randomFundedAccount()
+	from, amount, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	t := w.newTransaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
-	t.Source.InternalAccount, t.SourceAccount = h.id, h.path
-	t.DestinationRail, t.DestinationAccount = depositRails[h.currency], depositRails[h.currency].LedgerPath()
+	t := w.newTransaction(from.Customer, transaction.AtPar(money.Amount{Minor: amount, Currency: from.Currency}))
+	t.Source.InternalAccount, t.SourceAccount = from.ID, ledger.CustomerAccount(from.ID)
+	t.DestinationRail, t.DestinationAccount = depositRails[from.Currency], depositRails[from.Currency].LedgerPath()
 	decision := t.StartTransfer(w.now)
 	submitted, err := decision.Transaction.Submitted(w.now)
 	decision.Transaction = submitted.Transaction
@@ -126,19 +129,20 @@ func (w *writer) transferIn() (transaction.Decision, error) {
 	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
 }
 
-func (w *writer) incomingPayment(from transaction.Endpoint) transaction.Decision {
-	h := w.randomAccount()
+func (w *writer) incomingPayment(source transaction.Endpoint) transaction.Decision {
+	to := w.randomAccount()
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, Rail: depositRails[h.currency], AccountPath: h.path,
-		Amount: money.Amount{Minor: w.randomAmount(h.currency), Currency: h.currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
+	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: to.Customer, Source: source, Account: to.ID, Rail: depositRails[to.Currency],
+		AccountPath: ledger.CustomerAccount(to.ID), Amount: money.Amount{Minor: w.randomAmount(to.Currency), Currency: to.Currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
 }
 
 func (w *writer) feeCharged() (transaction.Decision, error) {
-	h, ok := w.randomFundedAccount()
+	from, _, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	return w.standalonePosting(ledger.FeeCharged(w.newHeader("monthly fee"), h.path, money.Amount{Minor: baseAmounts[h.currency] / 10, Currency: h.currency})), nil
+	fee := money.Amount{Minor: baseAmounts[from.Currency] / 10, Currency: from.Currency}
+	return w.standalonePosting(ledger.FeeCharged(w.newHeader("monthly fee"), ledger.CustomerAccount(from.ID), fee)), nil
 }
 
 // feePaid is a fee that a partner keeps.
@@ -175,4 +179,27 @@ func (w *writer) newTransaction(customer ident.Customer, p transaction.Pricing) 
 		Source:      transaction.Endpoint{Customer: customer, Currency: p.Sent.Currency},
 		Destination: transaction.Endpoint{Customer: customer, Currency: p.Received.Currency},
 		Reference:   ident.ShortCode(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
+}
+
+// randomAccount returns an account: some often, most rarely.
+func (w *writer) randomAccount() account.Internal {
+	return w.accounts[w.rand.IntN(1+w.rand.IntN(len(w.accounts)))]
+}
+
+// randomFundedAccount returns an account that can pay and an amount to pay, if one is found in
+// a few tries.
+func (w *writer) randomFundedAccount() (from account.Internal, amount int64, found bool) {
+	for range 4 {
+		from = w.randomAccount()
+		if balance := w.balances[ledger.CustomerAccount(from.ID)]; balance >= 10*baseAmounts[from.Currency] {
+			return from, balance / int64(3+w.rand.IntN(5)), true
+		}
+	}
+	return from, 0, false
+}
+
+// randomAmount returns an amount from about ten dollars to some thousands.
+func (w *writer) randomAmount(currency money.Currency) int64 {
+	minimum := baseAmounts[currency] << w.rand.IntN(9)
+	return minimum + w.rand.Int64N(minimum)
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
-	"github.com/schollz/progressbar/v3"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
@@ -76,7 +75,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err = run(ctx, o, os.Stdout, os.Stderr)
+	err = run(ctx, o, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "make:", err)
@@ -84,7 +83,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options, out io.Writer, terminal *os.File) (err error) {
+func run(ctx context.Context, o options, out io.Writer) (err error) {
 	url, stop, err := o.openDatabase(ctx)
 	if err != nil {
 		return err
@@ -103,11 +102,7 @@ func run(ctx context.Context, o options, out io.Writer, terminal *os.File) (err 
 			return err
 		}
 	}
-	bar := progressbar.NewOptions(o.entries, progressbar.OptionSetWriter(terminal), progressbar.OptionSetItsString("entries"), progressbar.OptionShowIts(),
-		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(isTerminal(terminal)))
-	result, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed,
-		Progress: func(entries int) { _ = bar.Set(entries) }})
-	_ = bar.Finish()
+	result, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed})
 	if err != nil {
 		return err
 	}
@@ -119,11 +114,6 @@ func run(ctx context.Context, o options, out io.Writer, terminal *os.File) (err 
 		result.Entries, result.Postings, result.Payments, len(result.Accounts), result.From.Format(time.DateOnly), result.Until.Format(time.DateOnly),
 		result.Duration.Seconds(), float64(result.Entries)/result.Duration.Seconds())
 	return err
-}
-
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // openDatabase returns the URL of the database, and a function that stops a Postgres that it
