@@ -45,7 +45,7 @@ func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to i
 		if err == nil {
 			w.Create(d)
 		} else {
-			w.Post(receipt.RejectedByAccount())
+			w.PostUnmatched(receipt, receipt.RejectedByAccount())
 		}
 		deposit, refused = d.Transaction, uow.WithUnmatchedNote(err)
 		if request != nil {

@@ -180,6 +180,11 @@ func TestDeposit_AccountFull(t *testing.T) {
 
 	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -account.MaxBalance,
 		"rails/ACH USD": account.MaxBalance + 11, "funding/unmatched USD": -11})
+	// It is listed, so that it can be assigned.
+	page, err := env.Store.Unmatched(t.Context(), env.Platform.ID, ports.UnmatchedFilter{Limit: 5})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Receipt.PartnerID != "too much" || page.Items[0].Receipt.Amount.Minor != 11 {
+		t.Errorf("unmatched: %+v, %v", page.Items, err)
+	}
 }
 
 func depositIDOf(r transaction.Receipt) (id ident.Transaction) {
