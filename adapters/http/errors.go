@@ -137,6 +137,9 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 		fields = append(fields, fault.Field{Field: fieldPath(d.Location, field), Message: text, Constraint: constraint})
 	}
 	if len(fields) == 1 && fields[0].Field == "" {
+		if fields[0].Message == rules["object"].text {
+			return fault.New(fault.InvalidInput, "The body must be a JSON object.")
+		}
 		return fault.New(fault.InvalidInput, "The body %s.", fields[0].Message)
 	}
 	return fault.Invalid(fields...)

@@ -109,7 +109,7 @@ func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 		"the zero character":    {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the NUL character is not allowed"},
 		"broken UTF-8":          {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "the string is not valid UTF-8"},
 		"endless nesting":       {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nesting is too deep"},
-		"no object":             {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be an object."},
+		"no object":             {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be a JSON object."},
 		"no body":               {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "requires a body"},
 		"the nil UUID":          {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400, "INVALID_INPUT", "Customer:<uuid>"},
 		"another content type":  {"POST", "/parcels", validParcel, []requestOption{withHeader("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},

@@ -157,6 +157,9 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 	}
 	var value any = values[0]
 	text = values[0]
+	if name == "minLength" && text == "1" {
+		return "", "must not be empty", map[string]any{"minLength": rawNumber(text)}
+	}
 	if number, err := strconv.ParseFloat(values[0], 64); err == nil && r.keyword != "pattern" {
 		text = strconv.FormatFloat(number, 'f', -1, 64) // without an exponent
 		value = rawNumber(text)

@@ -78,7 +78,7 @@ func (r StatementRequest) check(now time.Time) []fault.Field {
 	bad := checkInterval(r.Interval, now)
 	switch {
 	case r.Account.IsZero() && r.Currency == "":
-		bad = append(bad, fault.Field{Field: "accountId", Message: "or currency is required"})
+		bad = append(bad, fault.Field{Field: "accountId", Message: "is required unless currency is set"})
 	case r.Currency != "" && !r.Currency.Known():
 		bad = append(bad, fault.Field{Field: "currency", Message: "must be a supported currency"})
 	}

@@ -162,7 +162,7 @@ func (s *Service) findReceiver(ctx context.Context, request lookupRequest, addre
 	}
 	found, exists, err := directory.Counterparty(ctx, address, fields)
 	if err == nil && !exists {
-		err = fault.New(fault.UMANotFound, "There is nobody at the address %s. Check it with the receiver.", address)
+		err = fault.New(fault.UMANotFound, "No receiver has the UMA address %s. Check it with the receiver.", address)
 	}
 	return found, err
 }

@@ -9,7 +9,7 @@ import (
 const UMAAddressPattern = `^\$[a-z0-9\-_.+]{1,63}@([a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?(:[0-9]{1,5})?$`
 
 // UMAAddressRule says the form in words.
-const UMAAddressRule = "must have the form $name@host, the name being of letters, digits and - _ . +"
+const UMAAddressRule = "must have the form $name@host, with letters, digits and - _ . + in the name"
 
 // MaxUMAAddressLength is the longest an address can be, in characters.
 const MaxUMAAddressLength = 320
