@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
@@ -79,11 +80,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	config.AfterConnect = setServiceRole
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the database: %w", err)
+		return nil, fmt.Errorf("cannot use the database: %w", err)
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("cannot reach the database: %w", err)
+		return nil, fmt.Errorf("cannot use the database: %w", err)
 	}
 	std := stdlib.OpenDBFromPool(pool)
 	return &DB{
@@ -107,6 +108,16 @@ func (o Options) sessionSettings() map[string]string {
 
 func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "SET ROLE causeway_service")
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case "22023": // the role does not exist
+		return errors.New("it has no role causeway_service; run causeway migrate")
+	case "42501": // not a member of the role
+		return fmt.Errorf("its login %[1]s is not a member of the role causeway_service; run: GRANT causeway_service TO %[1]s", conn.Config().User)
+	}
 	return err
 }
 

@@ -69,14 +69,14 @@ func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 	url := seededDatabase(t)
 	for args, want := range map[string][]string{
 		"set USD CAD --fee-percent 3 --fee-fixed x --min=-1 --max 0 --lock 1h --platform acme": {"nothing was changed", "not yet live",
-			"--fee-percent must be a percentage", "--fee-fixed must be", "--min must be", "--max must be", "--lock must be", "--platform malformed id"},
-		"set USD BTC":                      {"at least one value"},
+			"--fee-percent must be a percentage", "--fee-fixed must be", "--min must be", "--max must be", "--lock must be", "--platform must be an id of the form"},
+		"set USD BTC":                      {"Set at least one of fee-fixed"},
 		"set USD BTC --min 500 --max 400":  {"--min would be 5.00 USD, above the maximum of 4.00 USD"},
 		"set USD":                          {"<to>"},
 		"reset USD XXX":                    {"not a known currency"},
-		"list --platform " + deliveredRamp: {"--platform malformed id"},
+		"list --platform " + deliveredRamp: {"--platform must be an id of the form"},
 		"history usd":                      {"known currencies"},
-		"set USD BTC --fee-fixed 1 --database-url postgres://nobody:1/no": {"cannot reach the database"},
+		"set USD BTC --fee-fixed 1 --database-url postgres://nobody:1/no": {"cannot use the database"},
 	} {
 		out, errOut, status := runCorridors(t, url, args)
 		if status == 0 || out != "" {

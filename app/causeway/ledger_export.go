@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,10 +80,25 @@ func (l ledgerExportCommand) exportLedger(db *postgres.DB, platform ident.Platfo
 	return func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
 		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Clock: systemClock{}, Progress: progress}).Export(platform, request)
 		if err != nil {
-			return err
+			return withLogFormat(err)
 		}
 		return document.Write(ctx, out)
 	}
+}
+
+// withLogFormat adds log, which only the command exports, to the formats that an error lists.
+func withLogFormat(err error) error {
+	invalid, ok := fault.As(err)
+	if !ok || len(invalid.Fields) == 0 {
+		return err
+	}
+	fields := slices.Clone(invalid.Fields)
+	for i := range fields {
+		if fields[i].Field == "format" {
+			fields[i].Message += ", " + formatLog
+		}
+	}
+	return fault.Invalid(fields...)
 }
 
 // parseRequest parses the flags and reports all invalid ones.

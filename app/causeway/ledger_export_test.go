@@ -64,9 +64,9 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 	}
 	for args, wants := range map[string][]string{
 		"--format csv --as-of yesterday --from x":                                     {"--as-of must be an RFC 3339", "--from must be an RFC 3339"},
-		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv", "--as-of must not be in the future", "--account must be the path", "--currency must be"},
+		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv, hledger, ledger, beancount, camt053, log", "--as-of must not be in the future", "--account must be the path", "--currency must be"},
 		"--format csv --account rails/FEDNOW":                                         {"--account had no postings"},
-		"--format csv --platform Customer:1":                                          {"--platform: malformed id"},
+		"--format csv --platform Customer:1":                                          {"--platform: must be an id of the form PlatformConfig:<uuid>"},
 		"--format csv --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): {"does not exist"},
 		"--format camt053 --currency BTC":                                             {"--currency must be an ISO 4217 currency"},
 		"":                                                                            {"--format"},

@@ -142,7 +142,7 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 		changed, by, last, note := "", "", "", ""
 		if n := len(m.Changes); n > 0 {
 			c := m.Changes[n-1]
-			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "the operator", c.Note
+			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "operator", c.Note
 			if !c.By.IsZero() {
 				by = c.By.String()
 			}

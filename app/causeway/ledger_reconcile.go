@@ -21,7 +21,7 @@ import (
 // ledgerReconcileCommand imports a statement as the API does, without the API's size limit.
 type ledgerReconcileCommand struct {
 	databaseFlags
-	Account  string `required:"" help:"Path of the ledger account for the partner's account, such as rails/RTP." placeholder:"PATH"`
+	Account  string `required:"" help:"Path of the ledger account that holds the funds at the partner, such as rails/RTP." placeholder:"PATH"`
 	Currency string `required:"" help:"Currency of the account." placeholder:"CODE"`
 	File     string `required:"" help:"Statement file." placeholder:"FILE"`
 	Format   string `enum:"camt053,csv,bai2" default:"camt053" help:"Statement format: camt053, csv or bai2."`
@@ -32,7 +32,7 @@ type ledgerReconcileCommand struct {
 func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	file, err := os.Open(l.File)
 	if err != nil {
-		return err
+		return fmt.Errorf("--file: %w", err)
 	}
 	defer file.Close()
 	url, release, err := l.open(ctx, nil)

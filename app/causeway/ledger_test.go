@@ -58,11 +58,11 @@ func TestLedgerCommands_ReportInvalidFlags(t *testing.T) {
 	url := seededDatabase(t)
 	for args, want := range map[string]string{
 		"entries":                  "--transaction",
-		"entries --transaction 17": "--transaction: malformed id: want Transaction:<uuid>",
+		"entries --transaction 17": "--transaction: must be an id of the form Transaction:<uuid>",
 		"entries --transaction " + fakeTransaction:                                "Check the id",
-		"balances --platform " + deliveredRamp:                                    "--platform: malformed id: want PlatformConfig:<uuid>",
+		"balances --platform " + deliveredRamp:                                    "--platform: must be an id of the form PlatformConfig:<uuid>",
 		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "does not exist",
-		"check --database-url postgres://nobody:1/no":                             "cannot reach the database",
+		"check --database-url postgres://nobody:1/no":                             "cannot use the database",
 	} {
 		if _, errOut, status := runLedger(t, url, args); status == 0 || !strings.Contains(errOut, want) {
 			t.Errorf("ledger %s: status %d, %s", args, status, errOut)

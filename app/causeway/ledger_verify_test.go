@@ -155,14 +155,14 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 		"verify --export " + broken + " --checkpoint " + checkpoints:                "not an export of a log",
 		"verify --export " + dir + "/none --checkpoint " + checkpoints:              "--export",
 		"export --platform " + fakePlatform:                                         "--format",
-		"export --format log --platform 17":                                         "--platform: malformed id",
+		"export --format log --platform 17":                                         "--platform: must be an id of the form PlatformConfig:<uuid>",
 		"export --format log --platform " + other:                                   other + " does not exist",
 		"export --format log --size 8":                                              "has 7 postings, not 8",
 		"export --format log --output " + dir + "/none/books":                       "no such file or directory",
 		"rotate-key --master-key short":                                             "CAUSEWAY_MASTER_KEY must be 32 random bytes",
 		"check --checkpoints " + checkpoints:                                        "unknown flag",
 		"verify --checkpoints http://127.0.0.1:1/ --database-url " + url:            "--checkpoints: ",
-		"verify --database-url postgres://nobody:1/no --checkpoints " + checkpoints: "cannot reach the database",
+		"verify --database-url postgres://nobody:1/no --checkpoints " + checkpoints: "cannot use the database",
 	} {
 		if out, errOut, status := runLedger(t, url, args); status == 0 || !strings.Contains(errOut, want) {
 			t.Errorf("ledger %s: status %d, %s%s", args, status, out, errOut)

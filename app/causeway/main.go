@@ -13,9 +13,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"causeway/core/fault"
 )
 
 // version is set by the build.
@@ -73,10 +76,19 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errors.New("interrupted")
 		}
-		fmt.Fprintln(errOut, "causeway:", err)
+		fmt.Fprintln(errOut, "causeway:", errorText(err))
 		return 1
 	}
 	return 0
+}
+
+// errorText returns the text of an error without the reason of a fault, which is for programs.
+func errorText(err error) string {
+	text := err.Error()
+	if f, ok := fault.As(err); ok && f.Reason != "" {
+		text = strings.TrimSuffix(text, " ("+f.Reason+")")
+	}
+	return text
 }
 
 func newParser(cli *commands, out, errOut io.Writer) (*kong.Kong, error) {

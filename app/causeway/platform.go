@@ -20,8 +20,8 @@ type platformCommand struct {
 
 type platformCreateCommand struct {
 	databaseFlags
-	Name        string `required:"" help:"Display name."`
-	Environment string `required:"" enum:"SANDBOX,PRODUCTION" help:"SANDBOX simulates payments; PRODUCTION moves money. It cannot be changed later."`
+	Name        string `required:"" help:"Display name." placeholder:"NAME"`
+	Environment string `required:"" enum:"SANDBOX,PRODUCTION" help:"SANDBOX simulates payments; PRODUCTION moves money. It cannot be changed later." placeholder:"SANDBOX|PRODUCTION"`
 	Regulated   bool   `help:"The platform is a regulated financial institution that verifies its own customers."`
 	PublicURL   string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"URL to print as baseUrl, without the version." placeholder:"URL"`
 }

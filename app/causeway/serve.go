@@ -33,7 +33,7 @@ func (s serveCommand) Run(ctx context.Context) error {
 	defer a.close()
 	log.WithField("address", a.baseURL(listener.Addr())).Info("serving")
 	if s.Checkpoints == "" && !s.NoWorkers {
-		log.Warn("ledger log checkpoints are kept in the database only, where they cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")
+		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")
 	}
 	return a.run(ctx, listener, !s.NoWorkers)
 }

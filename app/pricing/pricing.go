@@ -50,7 +50,7 @@ type ChangeResult struct {
 func (s *Service) Set(ctx context.Context, in CorridorInput, values corridor.OverrideInput, note string) (ChangeResult, error) {
 	change, bad := values.Parse()
 	if values == (corridor.OverrideInput{}) {
-		bad = append(bad, fault.Field{Field: FieldChange, Message: "give at least one value to change"})
+		bad = append(bad, fault.Field{Field: FieldChange, Message: "Set at least one of fee-fixed, fee-percent, min, max and lock."})
 	}
 	return s.change(ctx, in, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
 }

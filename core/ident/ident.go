@@ -16,7 +16,7 @@ import (
 )
 
 // ErrMalformed is the error for a text that is not an id of the wanted type.
-var ErrMalformed = errors.New("malformed id")
+var ErrMalformed = errors.New("must be an id")
 
 // Kind is a type of resource at compile time, so that the id of a customer cannot be
 // passed for the id of a quote.
@@ -31,11 +31,11 @@ func Parse[K Kind](s string) (ID[K], error) {
 	var kind K
 	rest, ok := strings.CutPrefix(s, kind.prefix()+":")
 	if !ok || len(rest) != 36 {
-		return ID[K]{}, fmt.Errorf("%w: want %s:<uuid>", ErrMalformed, kind.prefix())
+		return ID[K]{}, fmt.Errorf("%w of the form %s:<uuid>", ErrMalformed, kind.prefix())
 	}
 	u, err := uuid.Parse(rest)
 	if err != nil || u == uuid.Nil {
-		return ID[K]{}, fmt.Errorf("%w: want %s:<uuid>", ErrMalformed, kind.prefix())
+		return ID[K]{}, fmt.Errorf("%w of the form %s:<uuid>", ErrMalformed, kind.prefix())
 	}
 	return ID[K]{u}, nil
 }
