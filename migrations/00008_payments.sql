@@ -49,6 +49,7 @@ CREATE TABLE transactions (
     source_account       text        NOT NULL, -- path of the ledger account
     destination_rail     text        NOT NULL, -- '' if an internal account receives
     destination_account  text        NOT NULL, -- path of the ledger account
+    receipt_id           uuid,                 -- the receipt that funded it
     sent_currency        text        NOT NULL,
     sent_minor           bigint      NOT NULL CONSTRAINT transaction_sent_positive CHECK (sent_minor > 0),
     received_currency    text        NOT NULL,

@@ -23,13 +23,13 @@ const insertQuotes = `
 
 const insertTransactions = `
 	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, stage, failure_reason,
-		source_external, source_internal, destination_external, destination_internal, source_rail, source_account, destination_rail, destination_account,
+		source_external, source_internal, destination_external, destination_internal, source_rail, source_account, destination_rail, destination_account, receipt_id,
 		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at,
 		settled_at, source_uma, destination_uma, reference, details)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[],
-		$18::text[], $19::bigint[], $20::text[], $21::bigint[], $22::timestamptz[], $23::timestamptz[],
-		$24::timestamptz[], $25::text[], $26::text[], $27::text[], $28::text[])
+		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::uuid[],
+		$19::text[], $20::bigint[], $21::text[], $22::bigint[], $23::timestamptz[], $24::timestamptz[],
+		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[])
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
 func (u *unit) CreateQuotes(_ context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
@@ -83,7 +83,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 	fromExternal, fromInternal := make(idArray, n), make(idArray, n)
 	toExternal, toInternal := make(idArray, n), make(idArray, n)
 	sourceRails, sourceAccounts := make([]string, n), make([]string, n)
-	destinationRails, destinationAccounts := make([]string, n), make([]string, n)
+	destinationRails, destinationAccounts, receipts := make([]string, n), make([]string, n), make(idArray, n)
 	sentIn, sent, receivedIn, received := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n)
 	created, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	fromUMA, toUMA, references, details := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
@@ -95,7 +95,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 		fromExternal[i], fromInternal[i] = pgID(t.Source.ExternalAccount.UUID()), pgID(t.Source.InternalAccount.UUID())
 		toExternal[i], toInternal[i] = pgID(t.Destination.ExternalAccount.UUID()), pgID(t.Destination.InternalAccount.UUID())
 		sourceRails[i], sourceAccounts[i] = string(t.SourceRail), t.SourceAccount
-		destinationRails[i], destinationAccounts[i] = string(t.DestinationRail), t.DestinationAccount
+		destinationRails[i], destinationAccounts[i], receipts[i] = string(t.DestinationRail), t.DestinationAccount, pgID(t.Receipt.UUID())
 		sentIn[i], sent[i] = string(t.Pricing.Sent.Currency), t.Pricing.Sent.Minor
 		receivedIn[i], received[i] = string(t.Pricing.Received.Currency), t.Pricing.Received.Minor
 		created[i], updated[i], settled[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt), pgTime(t.SettledAt)
@@ -109,7 +109,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 		}
 	}
 	u.queueExec(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
-		fromExternal, fromInternal, toExternal, toInternal, sourceRails, sourceAccounts, destinationRails, destinationAccounts, sentIn, sent, receivedIn, received, created, updated,
+		fromExternal, fromInternal, toExternal, toInternal, sourceRails, sourceAccounts, destinationRails, destinationAccounts, receipts, sentIn, sent, receivedIn, received, created, updated,
 		settled, fromUMA, toUMA, references, details)
 	return nil
 }

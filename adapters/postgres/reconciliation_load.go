@@ -125,7 +125,7 @@ func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 // has resolved a break of it, or when it is the correction that did so.
 const selectEntries = `
 	SELECT e.seq, e.entry_no, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
-		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL
+		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL, t.receipt_id
 	FROM (
 		SELECT d.platform_id, d.seq, d.recorded_at, d.entry_no, d.amount FROM ledger_entries d
 		WHERE d.platform_id = $1 AND d.debit_account_id = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6)) AND d.recorded_at > $6
@@ -134,6 +134,7 @@ const selectEntries = `
 		WHERE c.platform_id = $1 AND c.credit_account_id = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6)) AND c.recorded_at > $6
 	) e
 	JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq AND p.recorded_at = e.recorded_at
+	LEFT JOIN transactions t ON t.platform_id = p.platform_id AND t.id = p.transaction_id AND p.kind IN ('jit_received', 'deposit')
 	LEFT JOIN reconciliation_matched_entries m ON m.platform_id = e.platform_id AND m.account = $3 AND m.seq = e.seq AND m.entry_no = e.entry_no
 	LEFT JOIN (
 		SELECT DISTINCT b.seq, b.entry_no FROM reconciliation_breaks b
@@ -166,18 +167,18 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.First.Start(), since, (span.Last + 1).Start()}
 	err = u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
 		var (
-			e                    reconcile.Entry
-			n                    int16
-			posting, transaction pgtype.UUID
-			kind                 string
-			effective            time.Time
+			e                             reconcile.Entry
+			n                             int16
+			posting, transaction, receipt pgtype.UUID
+			kind                          string
+			effective                     time.Time
 		)
-		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Reconciled); err != nil {
+		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Reconciled, &receipt); err != nil {
 			return err
 		}
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
 		ident.SetUUID(&e.Transaction, transaction.Bytes)
-		e.PartnerReferences = refs.forEntry(e, effective)
+		e.PartnerReferences = refs.forEntry(e.Posting, receipt.Bytes)
 		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
 			return tooManyError("entries")
 		}
@@ -190,58 +191,52 @@ func tooManyError(what string) error {
 	return reconcile.InvalidFile("covers days with more than %d %s to compare; split it into several files", reconcile.MaxCompared, what)
 }
 
-// partnerRefs holds the partner's references of received payments: by the posting of a receipt,
-// or by the content of such a posting.
+// partnerRefs holds the partner's references of received payments: by the receipt, and by the
+// postings that have no transaction and derive their id from the receipt.
 type partnerRefs struct {
+	byReceipt map[uuid.UUID]receiptRef
 	byPosting map[uuid.UUID]receiptRef
-	byContent map[receiptContent]string
 }
 
 // receiptRef holds the references of a receipt. The memo of a payment's postings has the payer's
 // reference too; that of unmatched funds does not.
 type receiptRef struct{ partnerID, reference string }
 
-type receiptContent struct {
-	reference string
-	amount    int64
-	at        int64 // microseconds
-}
-
-func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
-	if ref, ok := n.byPosting[e.Posting]; ok && ref.reference != "" {
-		return []string{ref.partnerID, ref.reference}
-	} else if ok {
+// forEntry returns the references of an entry: of the receipt that funded its transaction (zero if
+// none), or of the receipt that its posting derives from.
+func (r partnerRefs) forEntry(posting, receipt uuid.UUID) []string {
+	if ref, ok := r.byReceipt[receipt]; ok {
 		return []string{ref.partnerID}
 	}
-	if name, ok := n.byContent[receiptContent{e.Memo, e.Amount, effective.UnixMicro()}]; ok {
-		return []string{name}
+	switch ref, ok := r.byPosting[posting]; {
+	case !ok:
+		return nil
+	case ref.reference == "":
+		return []string{ref.partnerID}
+	default:
+		return []string{ref.partnerID, ref.reference}
 	}
-	return nil
 }
 
 // selectReceiptRefs uses the primary key: ids of receipts sort by the time they were received.
 const selectReceiptRefs = `
-	SELECT id, partner_id, reference, amount, received_at FROM receipts
+	SELECT id, partner_id, reference FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
-	found := partnerRefs{byPosting: map[uuid.UUID]receiptRef{}, byContent: map[receiptContent]string{}}
+	found := partnerRefs{byReceipt: map[uuid.UUID]receiptRef{}, byPosting: map[uuid.UUID]receiptRef{}}
 	rail, _ := ledger.PartnerName(a.Path)
 	args := []any{pgID(a.Platform.UUID()), rail, string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
-		var (
-			id                 pgtype.UUID
-			partner, reference string
-			amount             int64
-			at                 time.Time
-		)
-		if err := rows.Scan(&id, &partner, &reference, &amount, &at); err != nil {
+		var id pgtype.UUID
+		var ref receiptRef
+		if err := rows.Scan(&id, &ref.partnerID, &ref.reference); err != nil {
 			return err
 		}
+		found.byReceipt[id.Bytes] = ref
 		for _, kind := range transaction.ReceiptKinds() {
-			found.byPosting[ledger.DerivedID(id.Bytes, kind, 0)] = receiptRef{partner, reference}
+			found.byPosting[ledger.DerivedID(id.Bytes, kind, 0)] = ref
 		}
-		found.byContent[receiptContent{reference, amount, at.UnixMicro()}] = partner
 		return nil
 	})
 	return found, err

@@ -22,7 +22,7 @@ const transactionColumns = `
 	t.platform_id, t.id, t.quote_id, t.customer_id, coalesce(c.platform_customer_id, ''), t.direction,
 	t.status, t.refund_status, t.stage, t.failure_reason,
 	t.source_external, t.source_internal, t.destination_external, t.destination_internal,
-	t.source_rail, t.source_account, t.destination_rail, t.destination_account, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
+	t.source_rail, t.source_account, t.destination_rail, t.destination_account, t.receipt_id, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
 	t.funded_currency, t.funded_minor, t.refund_reason, t.refund_at, t.refund_settled_at,
 	t.created_at, t.updated_at, t.settled_at,
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
@@ -42,7 +42,7 @@ const transactionTables = `
 func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	var (
 		t                                                    transaction.Transaction
-		platformID, id, quoteID, customerID                  pgtype.UUID
+		platformID, id, quoteID, customerID, receiptID       pgtype.UUID
 		fromExternal, fromInternal, toExternal, toInternal   pgtype.UUID
 		sentIn, receivedIn, fundedIn                         string
 		refundReason, feeFraction, rate, market, ways        string
@@ -54,7 +54,7 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 	if err := rows.Scan(append([]any{&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
 		&status, &refundStatus, &reached, &failReason,
 		&fromExternal, &fromInternal, &toExternal, &toInternal,
-		&t.SourceRail, &t.SourceAccount, &t.DestinationRail, &t.DestinationAccount, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
+		&t.SourceRail, &t.SourceAccount, &t.DestinationRail, &t.DestinationAccount, &receiptID, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
 		&fundedIn, &fundedMinor, &refundReason, &refundAt, &refundSettledAt,
 		&t.CreatedAt, &t.UpdatedAt, &settledAt,
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
@@ -67,6 +67,7 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 	ident.SetUUID(&t.ID, id.Bytes)
 	ident.SetUUID(&t.Quote, quoteID.Bytes)
 	ident.SetUUID(&t.Customer, customerID.Bytes)
+	ident.SetUUID(&t.Receipt, receiptID.Bytes)
 	t.Type = transaction.Type(direction)
 	t.State = transaction.State{Status: transaction.Status(status), Refund: transaction.RefundStatus(refundStatus),
 		Stage: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
@@ -149,11 +150,12 @@ const updateTransactions = `
 	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, stage = n.stage,
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
 		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
-		updated_at = n.updated_at, settled_at = n.settled_at, source_rail = n.source_rail, source_account = n.source_account
+		updated_at = n.updated_at, settled_at = n.settled_at, source_rail = n.source_rail, source_account = n.source_account,
+		receipt_id = n.receipt_id
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[])
+		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[])
 		AS n(platform_id, id, status, refund_status, stage, failure_reason, funded_currency, funded_minor,
-			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account)
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
 func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
@@ -164,7 +166,7 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 	platforms, ids := make(idArray, n), make(idArray, n)
 	status, refund, reached, reason := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	fundedIn, fundedMinor, refundReason := make([]string, n), make([]int64, n), make([]string, n)
-	sourceRails, sourceAccounts := make([]string, n), make([]string, n)
+	sourceRails, sourceAccounts, receipts := make([]string, n), make([]string, n), make(idArray, n)
 	refundAt, refundSettled, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	for i := range transactions {
 		t := &transactions[i]
@@ -176,10 +178,10 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), pgTime(t.Refund.InitiatedAt), pgTime(t.Refund.SettledAt)
 		}
 		updated[i], settled[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt)
-		sourceRails[i], sourceAccounts[i] = string(t.SourceRail), t.SourceAccount
+		sourceRails[i], sourceAccounts[i], receipts[i] = string(t.SourceRail), t.SourceAccount, pgID(t.Receipt.UUID())
 	}
 	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
-		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts)
+		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts)
 	return u.updateDetails(transactions)
 }
 

@@ -118,6 +118,9 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	id = u.DepositID()
 	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: (*to).LedgerPath(),
 		Rail: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
+	if u.RefundOf.IsZero() {
+		in.Receipt = u.Receipt.ID
+	}
 	if in.Reference == "" {
 		in.Reference = transaction.NewReference(id)
 	}

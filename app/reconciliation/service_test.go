@@ -144,6 +144,43 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	}
 }
 
+func TestImport_MatchesPaymentsByReceipt(t *testing.T) {
+	t.Parallel()
+	// Two deposits of one amount, day and payer's reference are distinguished by the partner's ids
+	// of their receipts.
+	env := newEnv(t)
+	opened := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	received := monday.Add(10 * time.Hour)
+	transactions := map[string]ident.Transaction{}
+	for _, partner := range []string{"FIRST001", "SECOND002"} {
+		receipt := transaction.Receipt{ID: transaction.ReceiptID("RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
+			Rail: "RTP", Reference: opened.Reference, Amount: usd(1250), At: received}
+		decided, err := receipt.Deposit(opened.ID, transaction.IncomingParties{To: &opened, Owner: &env.Customer}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Do(func(ctx context.Context, tx ports.Tx) error {
+			if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
+				return err
+			}
+			if err := tx.CreateTransactions(ctx, []transaction.Transaction{decided.Transaction}); err != nil {
+				return err
+			}
+			return tx.Post(ctx, decided.Postings)
+		})
+		transactions[partner] = decided.Transaction.ID
+	}
+
+	file := newStatementFile()
+	file.addLine(0, 1250, "SECOND002", "")
+	done := env.mustImport(t, file.String())
+
+	breaks := env.breaksByReason(t, done.ID)
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 || breaks[reconcile.MissingOnStatement].Entry.Transaction != transactions["FIRST001"] {
+		t.Errorf("matched %v, breaks %+v", done.Matches, breaks)
+	}
+}
+
 func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 	t.Parallel()
 	// A line missing in the ledger that is posted to unmatched funds is listed there once, with the

@@ -3,7 +3,6 @@ package transaction
 import (
 	"time"
 
-	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -39,14 +38,14 @@ func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded = r.Amount
-	next.setSourceRail(r.Rail)
+	next.fundedBy(r)
 	return t.dispatch(next, now, next.received(r.Amount, r.At), next.converted(now))
 }
 
-// setSourceRail records the rail that money was received by.
-func (t *Transaction) setSourceRail(rail corridor.Rail) {
-	t.SourceRail, t.SourceAccount = rail, rail.LedgerPath()
+// fundedBy records the receipt of the money, its rail and its amount.
+func (t *Transaction) fundedBy(r Receipt) {
+	t.Receipt, t.Funded = r.ID, r.Amount
+	t.SourceRail, t.SourceAccount = r.Rail, r.Rail.LedgerPath()
 }
 
 // dispatch decides about converted funds: a payment to an internal account is complete, any other is
@@ -145,8 +144,7 @@ func (t Transaction) refundReceipt(r Receipt, h Event, reason FailureReason, why
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded = r.Amount
-	next.setSourceRail(r.Rail)
+	next.fundedBy(r)
 	next.openRefund(why, now)
 	return Decision{
 		Transaction: next,

@@ -50,7 +50,9 @@ type IncomingPayment struct {
 	// AccountPath is the ledger path of Account.
 	AccountPath string
 	// Rail is the rail that the money comes by.
-	Rail      corridor.Rail
+	Rail corridor.Rail
+	// Receipt is the receipt of the money; zero if there is none.
+	Receipt   ident.Receipt
 	Amount    money.Amount
 	Reference string
 }
@@ -77,8 +79,8 @@ func (in IncomingPayment) newTransaction(now time.Time) Transaction {
 	return Transaction{
 		ID: in.ID, Platform: in.Platform, Customer: in.Customer, PlatformCustomerID: in.PlatformCustomerID,
 		Type: Incoming, State: Initial, Source: in.Source,
-		Destination:   Endpoint{InternalAccount: in.Account, UMA: in.ToUMA, Customer: in.Customer, Currency: in.Amount.Currency},
-		SourceRail:    in.Rail,
+		Destination: Endpoint{InternalAccount: in.Account, UMA: in.ToUMA, Customer: in.Customer, Currency: in.Amount.Currency},
+		SourceRail:  in.Rail, Receipt: in.Receipt,
 		SourceAccount: in.Rail.LedgerPath(), DestinationAccount: in.AccountPath,
 		Pricing:   AtPar(in.Amount),
 		Reference: in.Reference, CreatedAt: now, UpdatedAt: now,

@@ -87,7 +87,9 @@ type Transaction struct {
 	Pricing            Pricing
 	// Funded is what arrived for a just-in-time quote; it differs from
 	// Pricing.Sent when the payer sent the wrong amount. Zero before.
-	Funded       money.Amount
+	Funded money.Amount
+	// Receipt is the receipt that funded it; zero if none has.
+	Receipt      ident.Receipt
 	Reference    string
 	Instructions []account.Instruction
 	// Counterparty is what is known of the other side, by the names of the fields that

@@ -119,7 +119,7 @@ func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance in
 		return Decision{}, err
 	}
 	payment := p.newPayment(r.DepositID(), r.Amount.Minor)
-	payment.Rail, payment.Reference = r.Rail, r.Reference
+	payment.Rail, payment.Receipt, payment.Reference = r.Rail, r.ID, r.Reference
 	return payment.Deposit(r.At), nil
 }
 

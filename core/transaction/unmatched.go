@@ -92,8 +92,7 @@ func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (D
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded = u.Receipt.Amount
-	next.setSourceRail(u.Receipt.Rail)
+	next.fundedBy(u.Receipt)
 	return t.dispatch(next, now, u.assignmentPosting(ledger.FundingJIT, note, t.ID, now), next.converted(now))
 }
 
