@@ -206,25 +206,29 @@ func (f *ledgerFixture) newHeaderFunc() func() ledger.Header {
 	}
 }
 
-// A partitioned table has the size of its partitions.
+// tableSizesSQL returns the bytes for each entry of the tables with at least half a byte for
+// each, the largest first, and their total. A partitioned table has the size of its partitions.
 const tableSizesSQL = `
-SELECT t.relname, sum(pg_table_size(part.relid))::float8, sum(pg_indexes_size(part.relid))::float8
-FROM pg_class t
-CROSS JOIN LATERAL (SELECT t.oid AS relid UNION SELECT p.relid FROM pg_partition_tree(t.oid) p) part
-WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
-GROUP BY t.relname
-ORDER BY sum(pg_total_relation_size(part.relid)) DESC, t.relname`
+SELECT coalesce(relname, 'Total'), sum(rows) / $1, sum(indexes) / $1
+FROM (SELECT t.relname, sum(pg_table_size(part.relid))::float8 AS rows, sum(pg_indexes_size(part.relid))::float8 AS indexes
+      FROM pg_class t
+      CROSS JOIN LATERAL (SELECT t.oid AS relid UNION SELECT p.relid FROM pg_partition_tree(t.oid) p) part
+      WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+      GROUP BY t.relname) tables
+WHERE rows + indexes >= $1 / 2
+GROUP BY ROLLUP (relname)
+ORDER BY relname IS NULL, sum(rows + indexes) DESC`
 
 // addTableSizes adds the tables that grow with the ledger.
 func (b *bench) addTableSizes(ctx context.Context, f *ledgerFixture) error {
-	var entries float64
-	if err := b.env.meter.queryIn(ctx, f.name, "SELECT count(*)::float8 FROM ledger_entries", &entries); err != nil {
-		return err
-	}
 	return b.env.meter.inDatabase(ctx, f.name, func(conn *pgx.Conn) error {
+		var entries float64
+		if err := conn.QueryRow(ctx, "SELECT count(*)::float8 FROM ledger_entries").Scan(&entries); err != nil {
+			return err
+		}
 		sizes, err := queryTableSizes(ctx, conn, entries)
 		for _, s := range sizes {
-			b.report.add(tableSizes, s.name, fmt.Sprintf("%.1f", s.rows), fmt.Sprintf("%.1f", s.indexes), fmt.Sprintf("%.1f", s.rows+s.indexes))
+			b.report.add(tableSizes, s.Name, fmt.Sprintf("%.1f", s.Rows), fmt.Sprintf("%.1f", s.Indexes), fmt.Sprintf("%.1f", s.Rows+s.Indexes))
 		}
 		return err
 	})
@@ -232,27 +236,16 @@ func (b *bench) addTableSizes(ctx context.Context, f *ledgerFixture) error {
 
 // tableSize is the size of a table in bytes for each entry.
 type tableSize struct {
-	name          string
-	rows, indexes float64
+	Name          string
+	Rows, Indexes float64
 }
 
-// queryTableSizes returns the tables with at least half a byte for each entry, the largest
-// first, and their total.
-func queryTableSizes(ctx context.Context, conn *pgx.Conn, entries float64) (sizes []tableSize, err error) {
-	rows, err := conn.Query(ctx, tableSizesSQL)
+func queryTableSizes(ctx context.Context, conn *pgx.Conn, entries float64) ([]tableSize, error) {
+	rows, err := conn.Query(ctx, tableSizesSQL, entries)
 	if err != nil {
 		return nil, err
 	}
-	var s tableSize
-	total := tableSize{name: "Total"}
-	_, err = pgx.ForEachRow(rows, []any{&s.name, &s.rows, &s.indexes}, func() error {
-		if size := (tableSize{"`" + s.name + "`", s.rows / entries, s.indexes / entries}); size.rows+size.indexes >= 0.5 {
-			sizes = append(sizes, size)
-			total.rows, total.indexes = total.rows+size.rows, total.indexes+size.indexes
-		}
-		return nil
-	})
-	return append(sizes, total), err
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[tableSize])
 }
 
 // ledgerQuery is a request that is measured many times.

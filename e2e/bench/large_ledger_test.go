@@ -95,11 +95,11 @@ func TestTableSizes_PartitionsCountForTable(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if sizes[0].name != "`ledger_example`" || sizes[0].rows < 30 || sizes[0].indexes < 20 {
+	if sizes[0].Name != "ledger_example" || sizes[0].Rows < 30 || sizes[0].Indexes < 20 {
 		t.Errorf("the largest is %+v", sizes[0])
 	}
 	for _, s := range sizes {
-		if strings.HasPrefix(s.name, "`ledger_example_") {
+		if strings.HasPrefix(s.Name, "ledger_example_") {
 			t.Errorf("a partition is listed: %+v", s)
 		}
 	}

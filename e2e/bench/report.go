@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // report collects the figures of a run, as rows of its sections.
@@ -44,31 +41,6 @@ func goal(want string, met bool) string {
 	return want + ": **missed**"
 }
 
-// writeTerminal writes the figures as plain text.
-func (r *report) writeTerminal(to io.Writer) error {
-	table := tabwriter.NewWriter(to, 0, 8, 3, ' ', 0)
-	plain := strings.NewReplacer("**", "", "`", "")
-	for id, rows := range r.rows {
-		if len(rows) == 0 {
-			continue
-		}
-		fmt.Fprintf(table, "\n%s\n", strings.ToUpper(sectionTexts[id].title))
-		for _, row := range append([][]string{strings.Split(sectionTexts[id].columns, "|")}, rows...) {
-			fmt.Fprintln(table, "  "+plain.Replace(strings.Join(row, "\t")))
-		}
-	}
-	fmt.Fprint(table, "\n"+r.code)
-	return table.Flush()
-}
-
-func (r *report) writeFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	logf("writing %s", path)
-	return os.WriteFile(path, []byte(r.markdown()), 0o644)
-}
-
 // markdown returns the whole report.
 func (r *report) markdown() string {
 	var text strings.Builder
@@ -83,36 +55,13 @@ func (r *report) markdown() string {
 		if section.note != "" {
 			fmt.Fprintf(&text, "%s\n\n", section.note)
 		}
-		text.WriteString(markdownTable(strings.Split(section.columns, "|"), rows))
+		columns := strings.Split(section.columns, "|")
+		for _, row := range append([][]string{columns, slices.Repeat([]string{"---"}, len(columns))}, rows...) {
+			fmt.Fprintf(&text, "| %s |\n", strings.Join(row, " | "))
+		}
 		if sectionID(id) == afterwards && r.code != "" {
 			fmt.Fprintf(&text, "\n```text\n%s```\n", r.code)
 		}
-	}
-	return text.String()
-}
-
-// markdownTable aligns the columns, so that the file also reads well as text.
-func markdownTable(head []string, rows [][]string) string {
-	width := make([]int, len(head))
-	for _, row := range append([][]string{head}, rows...) {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell), 3)
-		}
-	}
-	var text strings.Builder
-	line := func(row []string) {
-		for i, cell := range row {
-			fmt.Fprintf(&text, "| %s%s ", cell, strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
-		}
-		text.WriteString("|\n")
-	}
-	line(head)
-	for i := range head {
-		text.WriteString("|" + strings.Repeat("-", width[i]+2))
-	}
-	text.WriteString("|\n")
-	for _, row := range rows {
-		line(row)
 	}
 	return text.String()
 }
