@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -94,9 +95,8 @@ func (b *bench) measureAll(ctx context.Context) error {
 			return err
 		}},
 		{b.includes("ramps", "half"), b.measureRamps},
-		{b.includes("payouts", "transfers-out", "transfers-in"), b.measureFlows},
+		{b.includes("payouts", "transfers-out", "transfers-in", "concurrency"), b.measureOtherLoads},
 		{b.includes("hot"), b.measureHotAccount},
-		{b.includes("concurrency"), b.measureConcurrency},
 		{b.includes("half"), b.measureHalfLoad},
 		{b.includes("rail"), b.measureHotRail},
 		{b.includes("quotes"), b.measureQuotes},
@@ -158,51 +158,74 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return err
 }
 
-// measureRamps measures ramps between two runs of pgbench.
+// load is a kind of payment in a phase; each has a row in the report.
+type load struct {
+	part, name, request string
+	kind                kind
+	inFlight            int
+	duration            time.Duration
+}
+
+// measureRamps measures the main figure.
 func (b *bench) measureRamps(ctx context.Context) error {
-	if err := b.measureBaseline(ctx); err != nil {
-		return err
-	}
-	m, err := b.runProfiled(ctx, "ramps", phase{name: "ramps", inFlight: b.inFlight, warmUp: 2 * time.Second, duration: b.long()})
+	results, err := b.measureLoads(ctx, []load{{"ramps", "Ramps", "`POST /sandbox/send`", ramps, b.inFlight, b.long()}})
 	if err != nil {
 		return err
 	}
-	if err := b.measureBaseline(ctx); err != nil {
-		return err
-	}
+	m := results[0]
 	b.rampsPerSecond = m.perSecond
 	ratio := m.perSecond / mean(b.baselineTPS)
 	b.report.add(headline, "**Ramps per second**", "**"+formatNumber(m.perSecond)+"**")
 	b.report.add(headline, "pgbench, transactions per second", fmt.Sprintf("%.0f (%.0f before, %.0f after)", mean(b.baselineTPS), b.baselineTPS[0], b.baselineTPS[1]))
 	b.report.add(headline, "**Ramps per pgbench transaction**", fmt.Sprintf("**%.3f**", ratio), goal(fmt.Sprintf("at least %.2f", goalRatio), ratio >= goalRatio))
 	b.report.add(headline, "Commits per ramp", fmt.Sprintf("%.2f", m.cost.commits), goal(fmt.Sprintf("at most %d", goalCommits), m.cost.commits <= goalCommits))
-	b.addRamps(m)
-	c := m.cost
-	all := c.server + c.postgres + c.generator
-	for _, d := range []struct {
-		name string
-		time.Duration
-	}{{"service", c.server}, {"Postgres", c.postgres}, {"load generator (2 requests, 3 webhooks)", c.generator}} {
-		b.report.add(rampCost, "Processor time, "+d.name, formatMicros(d.Duration), fmt.Sprintf("%.0f %%", 100*float64(d.Duration)/float64(all)))
-	}
-	b.report.add(rampCost, "Commits, read-only ones included", fmt.Sprintf("%.2f", c.commits))
-	b.report.add(rampCost, "Transactions that write", fmt.Sprintf("%.2f", c.writes))
-	b.report.add(rampCost, "WAL syncs", fmt.Sprintf("%.2f", c.walSyncs))
-	b.report.add(rampCost, "WAL", byteSize(c.walBytes))
-	b.report.add(rampCost, "Processors busy", fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()))
-	b.report.add(rampCost, "Processors used by other programs", otherBusy(c))
 	return nil
 }
 
-func (b *bench) addRamps(m measurement) {
-	b.report.add(rampSection, m.inFlight, m.perSecond, b.perBaseline(m), m.total, m.quote, m.send, m.webhook)
+// measureOtherLoads measures payouts and transfers, and ramps of other concurrency.
+func (b *bench) measureOtherLoads(ctx context.Context) error {
+	const execute, send = "`POST /quotes/{id}/execute`", "`POST /sandbox/send`"
+	loads := []load{
+		{"payouts", "Payouts", execute, payouts, b.inFlight, b.long() / 2},
+		{"payouts", "Payouts", execute, payouts, lowConcurrency, b.long() / 4},
+		{"transfers-out", "Transfers out", "`POST /transfer-out`", transfersOut, b.inFlight, b.long() / 2},
+		{"transfers-in", "Transfers in", "`POST /transfer-in`", transfersIn, b.inFlight, b.long() / 2},
+		{"concurrency", "Ramps", send, ramps, lowConcurrency, b.brief()},
+		{"concurrency", "Ramps", send, ramps, 256, b.brief()},
+	}
+	_, err := b.measureLoads(ctx, slices.DeleteFunc(loads, func(l load) bool { return !b.includes(l.part) }))
+	return err
+}
+
+// measureLoads measures loads between two runs of pgbench.
+func (b *bench) measureLoads(ctx context.Context, loads []load) (results []measurement, err error) {
+	if len(b.baselineTPS) == 0 {
+		if err := b.measureBaseline(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range loads {
+		p := phase{name: fmt.Sprintf("%s, %d in flight", l.name, l.inFlight), inFlight: l.inFlight, kind: l.kind, warmUp: 2 * time.Second, duration: l.duration}
+		m, err := b.runProfiled(ctx, l.part, p)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, m)
+	}
+	if err := b.measureBaseline(ctx); err != nil {
+		return nil, err
+	}
+	for i, m := range results {
+		l, c := loads[i], m.cost
+		b.report.add(loadSection, l.name, l.inFlight, "**"+formatNumber(m.perSecond)+"**", b.perBaseline(m), m.total, m.quote, l.request+" "+m.send.String(), m.webhook)
+		b.report.add(loadCost, l.name, l.inFlight, formatMicros(c.server), formatMicros(c.postgres), formatMicros(c.generator), fmt.Sprintf("%.2f", c.commits),
+			fmt.Sprintf("%.2f", c.writes), fmt.Sprintf("%.2f", c.walSyncs), byteSize(c.walBytes), fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()), otherBusy(c))
+	}
+	return results, nil
 }
 
 // perBaseline returns a rate for each transaction of the last two runs of pgbench.
 func (b *bench) perBaseline(m measurement) string {
-	if len(b.baselineTPS) == 0 {
-		return ""
-	}
 	return fmt.Sprintf("%.3f", m.perSecond/mean(b.baselineTPS[max(0, len(b.baselineTPS)-2):]))
 }
 
@@ -212,61 +235,6 @@ func otherBusy(c cost) string {
 		return fmt.Sprintf("%.2f", c.otherBusy)
 	}
 	return fmt.Sprintf("**%.2f: the figures are too low**", c.otherBusy)
-}
-
-func (b *bench) measureConcurrency(ctx context.Context) error {
-	for _, n := range []int{lowConcurrency, 256} {
-		m, err := b.runPhase(ctx, phase{name: fmt.Sprintf("ramps, %d in flight", n), inFlight: n, warmUp: time.Second, duration: b.brief()})
-		if err != nil {
-			return err
-		}
-		b.addRamps(m)
-	}
-	return nil
-}
-
-// measureFlows measures payouts and transfers between two runs of pgbench.
-func (b *bench) measureFlows(ctx context.Context) error {
-	if len(b.baselineTPS) == 0 {
-		if err := b.measureBaseline(ctx); err != nil {
-			return err
-		}
-	}
-	type result struct {
-		name, request string
-		measurement
-	}
-	var results []result
-	for _, f := range []struct {
-		part, name, request string
-		kind                kind
-		inFlight            int
-		duration            time.Duration
-	}{
-		{"payouts", "Payouts", "`POST /quotes/{id}/execute`", payouts, b.inFlight, b.long() / 2},
-		{"payouts", "Payouts", "`POST /quotes/{id}/execute`", payouts, lowConcurrency, b.long() / 4},
-		{"transfers-out", "Transfers out", "`POST /transfer-out`", transfersOut, b.inFlight, b.long() / 2},
-		{"transfers-in", "Transfers in", "`POST /transfer-in`", transfersIn, b.inFlight, b.long() / 2},
-	} {
-		if !b.includes(f.part) {
-			continue
-		}
-		m, err := b.runProfiled(ctx, f.part, phase{name: fmt.Sprintf("%s, %d in flight", f.name, f.inFlight), inFlight: f.inFlight, kind: f.kind, warmUp: 2 * time.Second, duration: f.duration})
-		if err != nil {
-			return err
-		}
-		results = append(results, result{f.name, f.request, m})
-	}
-	if err := b.measureBaseline(ctx); err != nil {
-		return err
-	}
-	for _, r := range results {
-		c := r.cost
-		b.report.add(flowSection, r.name, r.inFlight, "**"+formatNumber(r.perSecond)+"**", "**"+b.perBaseline(r.measurement)+"**", r.total, r.quote, r.request+" "+r.send.String(), r.webhook)
-		b.report.add(flowCost, r.name, r.inFlight, formatMicros(c.server), formatMicros(c.postgres), formatMicros(c.generator), fmt.Sprintf("%.2f", c.commits),
-			fmt.Sprintf("%.2f", c.writes), fmt.Sprintf("%.2f", c.walSyncs), byteSize(c.walBytes), otherBusy(c))
-	}
-	return nil
 }
 
 // measureHotAccount compares payouts from one account with payouts from all.

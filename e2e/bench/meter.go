@@ -84,24 +84,32 @@ func (m *meter) countPostings(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// transactionCounts are the completed transactions by kind, the quotes that nobody paid, and
-// all transactions in any other state.
-type transactionCounts struct{ ramps, payouts, transfersOut, transfersIn, deposits, unpaidQuotes, others int64 }
-
-func (m *meter) countTransactions(ctx context.Context) (t transactionCounts, err error) {
-	err = m.queryIn(ctx, m.database, `
-		SELECT count(*) FILTER (WHERE completed AND outgoing AND quoted AND NOT from_account),
-		       count(*) FILTER (WHERE completed AND outgoing AND quoted AND from_account),
-		       count(*) FILTER (WHERE completed AND outgoing AND NOT quoted),
-		       count(*) FILTER (WHERE completed AND NOT outgoing AND pulled),
-		       count(*) FILTER (WHERE completed AND NOT outgoing AND NOT pulled),
-		       count(*) FILTER (WHERE unpaid), count(*) FILTER (WHERE NOT completed AND NOT unpaid)
-		FROM (SELECT status = 'COMPLETED' AND refund_status = '' AS completed, direction = 'OUTGOING' AS outgoing, quote_id IS NOT NULL AS quoted,
-		             source_internal IS NOT NULL AS from_account, source_external IS NOT NULL AS pulled,
-		             status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL AS unpaid
-		      FROM transactions) t`,
-		&t.ramps, &t.payouts, &t.transfersOut, &t.transfersIn, &t.deposits, &t.unpaidQuotes, &t.others)
-	return t, err
+// countTransactions counts the transactions by the name of their kind, or by their state if
+// they are neither completed nor quotes that were not paid.
+func (m *meter) countTransactions(ctx context.Context) (counts map[string]int64, err error) {
+	counts = map[string]int64{}
+	err = m.inDatabase(ctx, m.database, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, `
+			SELECT CASE WHEN status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL THEN 'unpaid quotes'
+			            WHEN status <> 'COMPLETED' OR refund_status <> '' THEN status || ' ' || refund_status
+			            WHEN direction = 'OUTGOING' AND quote_id IS NULL THEN 'transfers out'
+			            WHEN direction = 'OUTGOING' AND source_internal IS NULL THEN 'ramps'
+			            WHEN direction = 'OUTGOING' THEN 'payouts'
+			            WHEN source_external IS NULL THEN 'deposits'
+			            ELSE 'transfers in' END AS kind, count(*)
+			FROM transactions GROUP BY kind`)
+		if err != nil {
+			return err
+		}
+		var kind string
+		var n int64
+		_, err = pgx.ForEachRow(rows, []any{&kind, &n}, func() error {
+			counts[kind] = n
+			return nil
+		})
+		return err
+	})
+	return counts, err
 }
 
 // reading is what has been used and counted until a time.

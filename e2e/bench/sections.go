@@ -5,10 +5,8 @@ type sectionID int
 
 const (
 	headline sectionID = iota
-	rampSection
-	rampCost
-	flowSection
-	flowCost
+	loadSection
+	loadCost
 	hotAccount
 	quoteSection
 	hotRail
@@ -34,13 +32,11 @@ const latencyColumn = "p50 / p95 / p99 ms"
 var sectionTexts = [sectionCount]struct{ title, note, columns string }{
 	headline: {"Main figure", "A ramp is a payment from US dollars to bitcoin: quote, incoming payment, conversion, payout, and the `COMPLETED` webhook accepted by the platform. " +
 		"The baseline is pgbench on the same Postgres (TPC-B-like, prepared, 8 clients, scale 10), run before and after the ramps.", "Figure|Value|Goal"},
-	rampSection: {"Ramps", "Each of the given number of connections starts a ramp when its last one is done. Webhook: from the response to the payment until the `COMPLETED` webhook was accepted.",
-		"In flight|Ramps/s|per pgbench tx|Ramp, " + latencyColumn + "|`POST /quotes`|`POST /sandbox/send`|Webhook"},
-	rampCost: {"Cost of a ramp", "Processor time, and what Postgres counts, for each ramp of the main figure.", "For each ramp|Value|Share"},
-	flowSection: {"Payouts and transfers", "From and to accounts that hold money. A payout is a quote, its execution and the `COMPLETED` webhook; a transfer is one request and that webhook.",
+	loadSection: {"Payments", "Each of the given number of connections starts a payment when its last one is done. A ramp is a quote, its payment and the `COMPLETED` webhook; a payout, " +
+		"from an account that holds money, is a quote, its execution and that webhook; a transfer is one request and that webhook. Webhook: from the response to that request until the webhook was accepted.",
 		"Kind|In flight|Per second|per pgbench tx|Total, " + latencyColumn + "|`POST /quotes`|Request that moves the money|Webhook"},
-	flowCost: {"Cost of a payout and a transfer", "As above, for each payout or transfer.",
-		"Kind|In flight|Service|Postgres|Load generator|Commits|Writing transactions|WAL syncs|WAL|Processors used by other programs"},
+	loadCost: {"Cost of a payment", "Processor time, and what Postgres counts, for each payment.",
+		"Kind|In flight|Service|Postgres|Load generator|Commits|Writing transactions|WAL syncs|WAL|Processors busy|Processors used by other programs"},
 	hotAccount:   {"One hot account", "Payouts from all accounts and payouts from one account, in alternating short runs. The medians are compared.", "Figure|Value|Goal"},
 	quoteSection: {"Quotes", "At a fixed rate, half of the main figure, times count from when a ramp was due, so a stall is not hidden. Quotes only: nobody pays them.", "Figure|Value|Goal"},
 	hotRail:      {"One hot rail", "All payments use one rail, and so the same ledger accounts. Many customers and ten, in alternating short runs. The medians are compared.", "Figure|Value|Goal"},
