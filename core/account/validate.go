@@ -97,7 +97,7 @@ func (v *validation) spec() (TypeSpec, bool) {
 	}
 	spec, ok := Spec(Type(name))
 	if !ok {
-		v.AddRule("accountInfo.accountType", "must be one of the account types in the constraint", "enum", typeNames())
+		v.AddRule("accountInfo.accountType", "must be an account type that constraint.enum lists", "enum", typeNames())
 	}
 	return spec, ok
 }
@@ -166,7 +166,7 @@ func (v *validation) checkField(path string, field FieldSpec, value string) {
 	case length < field.MinLength:
 		v.AddRule(path, fmt.Sprintf("must have at least %d characters", field.MinLength), "minLength", field.MinLength)
 	case field.compiled != nil && !field.compiled.MatchString(value):
-		v.AddRule(path, "does not have the right form: "+strings.TrimSuffix(field.Description, "."), "pattern", field.Pattern)
+		v.AddRule(path, "has an invalid format; expected: "+strings.TrimSuffix(field.Description, "."), "pattern", field.Pattern)
 	case field.check != nil:
 		if problem := field.check(value); problem != "" && !v.acceptsTestValue(value) {
 			v.Add(path, problem)
