@@ -92,14 +92,14 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	idGenerator := ids.New()
 	var err error
-	a.db, err = postgres.Open(ctx, postgres.Options{
+	a.db, err = openMigrated(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
 		Emitted: func() { a.webhooks.Wake() },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(migrations.Check(ctx, a.db.SQL()), a.openWebhooks(masterKey, idGenerator), a.openSealing(masterKey, idGenerator)); err != nil {
+	if err := errors.Join(a.openWebhooks(masterKey, idGenerator), a.openSealing(masterKey, idGenerator)); err != nil {
 		a.db.Close()
 		return nil, err
 	}

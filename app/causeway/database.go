@@ -7,6 +7,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/pgembed"
+	"causeway/adapters/postgres"
+	"causeway/migrations"
 )
 
 // open returns the URL of the database of a command other than the server: the configured
@@ -32,4 +34,18 @@ func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string
 		return "", nil, err
 	}
 	return server.URL(), func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
+}
+
+// openMigrated connects to a database, and returns an error if its schema is not the one of
+// this program.
+func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, error) {
+	db, err := postgres.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrations.Check(ctx, db.SQL()); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
 }

@@ -34,7 +34,7 @@ func (s rateFlags) checkRates(refuse func(setting, must string, got any)) {
 	}
 	for _, token := range s.RatesDollarTokens {
 		if !slices.Contains(dollarTokens, money.Currency(token)) {
-			refuse("--rates-dollars (CAUSEWAY_RATES_DOLLARS)", "one of USDC, USDT and USDB", token)
+			refuse("--rates-dollars (CAUSEWAY_RATES_DOLLARS)", "a list of USDC, USDT or USDB", token)
 		}
 	}
 	if s.Rates == "ecb" {
