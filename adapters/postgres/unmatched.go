@@ -21,7 +21,7 @@ import (
 // unmatchedColumns are the columns that scanUnmatched reads, of a posting p to
 // funding/unmatched.
 const unmatchedColumns = `
-	p.id, p.kind, p.recorded_at, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
+	p.id, p.kind, p.recorded_at, r.id, r.rail, r.source_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
 	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
 
 // unmatchedTables joins a posting p with its receipt r and its assignment a. If the refund
@@ -29,12 +29,12 @@ const unmatchedColumns = `
 // read in place of a receipt. Uses the primary keys.
 const unmatchedTables = `
 	CROSS JOIN LATERAL (
-		SELECT f.id, f.rail, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
+		SELECT f.id, f.rail, '' AS source_account, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
 		FROM unmatched_funds u
 		JOIN receipts f ON f.platform_id = u.platform_id AND f.id = u.receipt_id
 		WHERE u.platform_id = p.platform_id AND u.posting_id = p.id
 		UNION ALL
-		SELECT t.id, t.source_rail, '', coalesce(q.reference, t.reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
+		SELECT t.id, t.source_rail, t.source_account, '', coalesce(q.reference, t.reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
 			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id
 		FROM transactions t
 		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
@@ -51,9 +51,12 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 		received, assigned                                  pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
-	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
+	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.SourceAccount, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
 		&u.Receipt.Amount.Minor, &received, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
 		return u, err
+	}
+	if u.SourceAccount == "" {
+		u.SourceAccount = u.Receipt.Rail.LedgerPath()
 	}
 	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
 	ident.SetUUID(&u.Receipt.ID, receipt.Bytes)

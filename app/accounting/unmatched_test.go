@@ -12,6 +12,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -193,7 +194,7 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 		t.Fatalf("%+v", listed)
 	}
 	u := listed[0]
-	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.Rail != "RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
+	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.Rail != "RTP" || u.SourceAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
 	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {
@@ -217,6 +218,37 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	env.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
 	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", account.LedgerPath() + " USD": "10050"})
 	env.checkLedger(t)
+}
+
+func TestAssignUnmatched_FailedRefundOfInternalAccount(t *testing.T) {
+	t.Parallel()
+	// A failed refund of a payment from an internal account names that account, as does its
+	// deposit.
+	env := newEnv(t)
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 10050)
+	request := env.QuoteRequest("USD", 10050, env.NewWallet("spark1nobody007"))
+	request.Source = quote.Source{Internal: dollars.ID}
+	q, err := env.payments.CreateQuote(t.Context(), request, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.payments.ExecuteQuote(t.Context(), env.Platform.ID, q.Quote.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForState(q.Quote.Transaction, "FAILED (refund FAILED)")
+
+	listed := env.listUnmatched(t, nil)
+	if len(listed) != 1 || listed[0].Receipt.Rail != "" || listed[0].SourceAccount != dollars.LedgerPath() {
+		t.Fatalf("%+v", listed)
+	}
+	done, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token,
+		accounting.AssignCommand{Receipt: listed[0].Receipt.ID, Account: dollars.ID, Note: "back to the account"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if deposit := env.WaitForState(done.Assignment.Transaction, "COMPLETED"); deposit.SourceAccount != dollars.LedgerPath() {
+		t.Errorf("%+v", deposit)
+	}
 }
 
 // waitForBalances waits until the balances are as given.

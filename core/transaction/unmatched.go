@@ -13,9 +13,12 @@ import (
 // Unmatched is money in funding/unmatched: a payment without a known owner, or a refund that could not
 // be paid.
 type Unmatched struct {
-	// Receipt is the payment that was received. For a failed refund it has the amount, rail (or
-	// account) and time of the refund, and the id of the transaction.
+	// Receipt is the payment that was received. For a failed refund it has the amount, rail and
+	// time of the refund, and the id of the transaction.
 	Receipt Receipt
+	// SourceAccount is the ledger path that the money came from: that of the receipt's rail, or of
+	// the internal account that paid for the transaction.
+	SourceAccount string
 	// RefundOf is the transaction whose refund failed; zero for a payment that no transaction had.
 	RefundOf ident.Transaction
 	// Posting is the posting that recorded it there, with its kind and recorded time.
@@ -108,7 +111,9 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
 	}
-	d := in.newTransaction(now).credited(now)
+	deposit := in.newTransaction(now)
+	deposit.SourceAccount = u.SourceAccount
+	d := deposit.credited(now)
 	d.Postings = []ledger.Posting{u.assignmentPosting(in.AccountPath, note, in.ID, now)}
 	return d, nil
 }

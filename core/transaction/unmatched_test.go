@@ -15,7 +15,7 @@ func unmatched(minor int64) transaction.Unmatched {
 	quoted := onRamp()
 	r := receiptFor(quoted, minor, "p1", noon.Add(-time.Hour))
 	r.Reference = ""
-	return transaction.Unmatched{Receipt: r, Posting: r.Unmatched().ID, Kind: ledger.KindUnmatchedReceived, Since: noon.Add(-time.Hour)}
+	return transaction.Unmatched{Receipt: r, SourceAccount: r.Rail.LedgerPath(), Posting: r.Unmatched().ID, Kind: ledger.KindUnmatchedReceived, Since: noon.Add(-time.Hour)}
 }
 
 func TestUnmatched_AssignToQuote(t *testing.T) {
@@ -76,7 +76,7 @@ func TestUnmatched_AssignToAccount(t *testing.T) {
 
 	d, err := in.AssignUnmatched(u, "Ana's rent", noon)
 
-	if err != nil || d.Transaction.State.Status != transaction.Completed {
+	if err != nil || d.Transaction.State.Status != transaction.Completed || d.Transaction.SourceAccount != "rails/RTP" {
 		t.Fatalf("%v: %+v", err, d)
 	}
 	wantEvents(t, d.Events, "INCOMING_PAYMENT.COMPLETED")

@@ -21,7 +21,7 @@ type unmatchedFundsBody struct {
 	PostingID  httpapi.ID[ident.Posting]     `json:"postingId" doc:"Id of the posting to the unmatched funds account."`
 	RefundOf   httpapi.ID[ident.Transaction] `json:"refundOf,omitzero" doc:"Id of the transaction whose refund failed, if any."`
 	Amount     currencyAmount                `json:"amount" doc:"Amount of the funds."`
-	Rail       string                        `json:"rail" doc:"Path of the ledger account of the rail or blockchain that the funds arrived by; for a failed refund, that the transaction was funded by." example:"rails/RTP"`
+	Rail       string                        `json:"rail" doc:"Path of the ledger account of the rail or blockchain that the funds arrived by; for a failed refund, of the rail, blockchain or internal account that funded the transaction." example:"rails/RTP"`
 	Reference  string                        `json:"reference,omitempty" doc:"Reference given by the payer, or of the transaction, if any." example:"RENT MARCH"`
 	PartnerID  string                        `json:"partnerId" doc:"Partner's id of the payment. Empty for a failed refund. For a corrected break, the id on the statement." example:"20250310MMQFMP31000042"`
 	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"Time the payment arrived, the refund was initiated or the break was resolved."`
@@ -41,7 +41,7 @@ type assignmentBody struct {
 
 func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	body := unmatchedFundsBody{ReceiptID: httpapi.NewID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.NewID(u.RefundOf),
-		Amount: renderAmount(u.Receipt.Amount), Rail: u.Receipt.Rail.LedgerPath(), Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
+		Amount: renderAmount(u.Receipt.Amount), Rail: u.SourceAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
 	if u.IsFailedRefund() {
 		body.Reason = "REFUND_FAILED"
 	}
