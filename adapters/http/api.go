@@ -119,7 +119,7 @@ type adapter struct{ api *API }
 func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	rt, ok := op.Metadata[routeKey].(*route)
 	if !ok {
-		panic("httpapi: operations are registered with Get, Post, Patch, Put and Delete: " + op.Method + " " + op.Path)
+		panic("httpapi: operations are registered with Get, Post, Patch and Delete: " + op.Method + " " + op.Path)
 	}
 	rt.op, rt.handler = op, handler
 	a.api.router.add(op.Method, rt.pattern, rt)

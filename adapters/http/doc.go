@@ -2,7 +2,7 @@
 // their results into responses, in the same way for every operation.
 //
 // An operation is a typed function registered with its description (Get, Post,
-// Patch, Put, Delete). From its types come validation, the error body and the
+// Patch, Delete). From its types come validation, the error body and the
 // published OpenAPI document, so they always agree. Every request passes, in this
 // order: request id, routing, authentication, rate limit, permission, body limit,
 // idempotency, validation.

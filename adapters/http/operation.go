@@ -101,11 +101,6 @@ func Patch[In, Result, Body any](a *API, op Operation, handle Handler[In, Result
 	register(a, http.MethodPatch, op, handle, render)
 }
 
-// Put registers an operation that replaces a resource.
-func Put[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodPut, op, handle, render)
-}
-
 // Delete registers an operation that deletes a resource.
 func Delete[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodDelete, op, handle, render)

@@ -36,7 +36,7 @@ func (c *Checker) Check(ctx context.Context) (Report, error) {
 
 // VerifyOptions is what the log is verified against, beside what is stored.
 type VerifyOptions struct {
-	// Published are checkpoints that were kept outside of the database. Whoever can change
+	// Published are checkpoints that were kept outside of the database. Anyone who can change
 	// the postings can also change the stored checkpoints, but not these.
 	Published []PublishedCheckpoint
 	// Keys verify the signatures of checkpoints. If empty, Verify uses the stored keys and

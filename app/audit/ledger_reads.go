@@ -33,15 +33,3 @@ func (c *Checker) TransactionEntries(ctx context.Context, platform ident.Platfor
 		filter.After = page.Entries[len(page.Entries)-1].Position
 	}
 }
-
-// Platforms lists the platforms that have anything in the ledger.
-func (c *Checker) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
-	err = c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
-		found, err := view.Platforms(ctx)
-		for _, p := range found {
-			platforms = append(platforms, p.Platform)
-		}
-		return err
-	})
-	return platforms, err
-}

@@ -120,7 +120,7 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 	if _, err := env.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("paid: %v", err)
 	}
-	if _, err := env.Receive(t.Context(), receipt, nil); err != nil { // told twice
+	if _, err := env.Receive(t.Context(), receipt, nil); err != nil { // reported twice
 		t.Error(err)
 	}
 
@@ -138,9 +138,8 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 
 func TestExecute_CollectsFromBankAccount(t *testing.T) {
 	t.Parallel()
-	// Money is collected from the customer's bank when the quote is executed, and goes
-	// on when it is here. An account that gives nothing ends the payment, and nothing
-	// has to go back.
+	// Execution collects the funds from the customer's bank, and their arrival continues the
+	// payment. If the collection fails, the payment fails, without a refund.
 	env := newEnv(t)
 	wallet := quote.Destination{External: env.NewWallet("spark1good").ID}
 	good := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("000123456").ID}, 10050, wallet)
@@ -241,7 +240,7 @@ func TestTransferOut(t *testing.T) {
 
 func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	t.Parallel()
-	// Asked again, also beside others, a transfer under a chosen id is made once.
+	// Repeated and concurrent requests with one id make one transfer.
 	env := newEnv(t)
 	dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
 	id := ident.NewTransaction(env.IDs.New, apptest.Noon)
@@ -400,13 +399,13 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
 			dollars := env.account(env.Customer.ID, "USD", 10050)
-			told := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
+			lookup := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
 				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
-			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
+			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) }); err != nil {
 				t.Fatal(err)
 			}
 			made, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
-				Destination: quote.Destination{UMA: address}, Lookup: told.ID, Side: quote.Sending, Amount: 10050}, nil)
+				Destination: quote.Destination{UMA: address}, Lookup: lookup.ID, Side: quote.Sending, Amount: 10050}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,8 +16,8 @@ import (
 
 func TestReceive_OnRamp(t *testing.T) {
 	t.Parallel()
-	// A payment of the exact amount is converted and delivered; the books hold the
-	// dollars at the rail, the fee earned, and the position in both currencies.
+	// A payment of the exact amount is converted and delivered. The ledger has the dollars at
+	// the rail, the fee, and the position in both currencies.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
@@ -65,8 +65,7 @@ func TestReceive_OffRamp(t *testing.T) {
 
 func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
-	// Whatever is wrong with a payment, all that came goes back, and nothing stays
-	// in transit.
+	// A wrong payment is refunded in full, and no balance stays in transit.
 	for name, c := range map[string]struct {
 		wait   time.Duration
 		minor  int64
@@ -102,7 +101,7 @@ func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 				t.Errorf("reason %q, refund %+v", done.State.Reason, done.Refund)
 			}
 			env.WantBalances(map[string]int64{})
-			if c.wait == 0 { // else the expiry may have been told on its own, in time
+			if c.wait == 0 { // else the expiry job may have emitted its event already
 				env.wantOutgoingEvents(q.Transaction, c.events...)
 			}
 		})
@@ -136,7 +135,7 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 
 func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	t.Parallel()
-	// A partner tells of one payment ten times; it is one payment.
+	// A partner reports one payment ten times; it is one payment.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	receipt := env.receipt(q, "RTP", 10050)
@@ -159,8 +158,8 @@ func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 
 func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 	t.Parallel()
-	// Money with an unknown reference is answered as such, and lies in the books as
-	// unmatched until people find its owner.
+	// A payment with an unknown reference is refused with REFERENCE_NOT_FOUND, and its funds
+	// are unmatched.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	q.Reference = "NOBODY"
@@ -188,8 +187,8 @@ func TestQuote_ExpiresWithoutPayment(t *testing.T) {
 
 func TestDeliver_RailReplies(t *testing.T) {
 	t.Parallel()
-	// The beneficiary's account picks what its rail answers; money that does not
-	// arrive goes back whole, fees included.
+	// The number of the beneficiary's account selects the reply of the rail. A failed payout
+	// is refunded in full, fees included.
 	for suffix, c := range map[string]struct {
 		state  string
 		reason transaction.FailureReason
@@ -231,7 +230,7 @@ func TestDeliver_RailReplies(t *testing.T) {
 
 func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	t.Parallel()
-	// A rail that takes six minutes is asked again when they are over.
+	// A rail that takes six minutes is called again after them.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
 
@@ -272,8 +271,8 @@ func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 
 func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
-	// A further payment in crypto for a quote that was paid becomes a balance of the
-	// customer as well, which is told to the unit.
+	// A second crypto payment for a paid quote is credited to the customer's account, and its
+	// exact balance is emitted.
 	env := newEnv(t)
 	tokens := env.account(env.Customer.ID, "USDC", 0)
 	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))

@@ -28,13 +28,13 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 				t.Fatalf("%+v, %v", made, err)
 			}
 			ended := env.waitForStatus(made.ID, want)
-			books, told, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
+			balances, emitted, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
 			if want == transaction.Completed {
-				books = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
-				told, reason = "INCOMING_PAYMENT.COMPLETED", ""
+				balances = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
+				emitted, reason = "INCOMING_PAYMENT.COMPLETED", ""
 			}
-			env.WantBalances(books)
-			env.wantIncomingEvents(t, made.ID, told)
+			env.WantBalances(balances)
+			env.wantIncomingEvents(t, made.ID, emitted)
 			if ended.State.Reason != reason || ended.SettledAt.IsZero() != (want == transaction.Failed) || ended.Source.ExternalAccount != bank.ID {
 				t.Errorf("%+v", ended)
 			}

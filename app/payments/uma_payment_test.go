@@ -70,19 +70,19 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {
 				t.Errorf("it is %s for %q: %q", ended.State, ended.State.Reason, ended.Approval.Note)
 			}
-			asked := env.approvals.all()
-			if len(asked) != 1 || asked[0].ID != made.Approval.Webhook || asked[0].Name != event.IncomingPaymentPending || asked[0].Subject != made.ID.UUID() {
-				t.Errorf("asked %+v", asked)
+			requests := env.approvals.all()
+			if len(requests) != 1 || requests[0].ID != made.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending || requests[0].Subject != made.ID.UUID() {
+				t.Errorf("requested %+v", requests)
 			}
 			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(ended.Approval.Requested) != 1 || ended.Approval.Requested[0] != want[0] {
 				t.Errorf("requested %v, want %v", ended.Approval.Requested, want)
 			}
-			books, told := env.creditedBalances(), "INCOMING_PAYMENT.COMPLETED"
+			balances, emitted := env.creditedBalances(), "INCOMING_PAYMENT.COMPLETED"
 			if test.want == transaction.Failed {
-				books, told = nil, "INCOMING_PAYMENT.FAILED"
+				balances, emitted = nil, "INCOMING_PAYMENT.FAILED"
 			}
-			env.WantBalances(books)
-			env.wantIncomingEvents(t, made.ID, told)
+			env.WantBalances(balances)
+			env.wantIncomingEvents(t, made.ID, emitted)
 			if what == "yes, with facts" && (ended.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || ended.Approval.Receiver["TAX_ID"] != "7" || len(ended.Approval.Receiver) != 2) {
 				t.Errorf("kept of the receiver: %v", ended.Approval.Receiver)
 			}
@@ -97,17 +97,17 @@ func TestApproval_NoResponse(t *testing.T) {
 	t.Parallel()
 	// Without a response or an endpoint the payment fails.
 	for what, outcome := range map[string]struct {
-		answer ports.WebhookResponse
-		err    error
+		response ports.WebhookResponse
+		err      error
 	}{
-		"no answer":       {answer: ports.WebhookResponse{Outcome: event.TimedOut}},
-		"no connection":   {answer: ports.WebhookResponse{Outcome: event.Unreachable}},
+		"no response":     {response: ports.WebhookResponse{Outcome: event.TimedOut}},
+		"no connection":   {response: ports.WebhookResponse{Outcome: event.Unreachable}},
 		"no endpoint now": {err: fault.New(fault.WebhookEndpointNotSet, "none")},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			env := newReceivingEnv(t)
-			env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) { return outcome.answer, outcome.err }
+			env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) { return outcome.response, outcome.err }
 
 			failed := env.waitForStatus(env.receiveUMA(t, env.umaPayment()).ID, transaction.Failed)
 
@@ -187,11 +187,11 @@ func TestApproval_DecidedLater(t *testing.T) {
 			if ended.State.Reason != reason {
 				t.Errorf("it is %s for %q, want %q", ended.State, ended.State.Reason, reason)
 			}
-			books := map[string]int64(nil)
+			balances := map[string]int64(nil)
 			if status == transaction.Completed {
-				books = env.creditedBalances()
+				balances = env.creditedBalances()
 			}
-			env.WantBalances(books)
+			env.WantBalances(balances)
 			_, err := env.Approve(t.Context(), env.Platform.ID, made.ID, nil, nil)
 			apptest.WantFault(t, "approved again", err, fault.TransactionNotPendingPlatformApproval)
 			_, err = env.Reject(t.Context(), env.Platform.ID, made.ID, "", nil)
@@ -222,10 +222,10 @@ func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	asked := env.approvals.all()
-	for _, again := range asked { // once more if the clock advanced before the second request
-		if again.ID != asked[0].ID || again.Subject != asked[0].Subject {
-			t.Errorf("asked %+v", asked)
+	requests := env.approvals.all()
+	for _, again := range requests { // once more if the clock advanced before the second request
+		if again.ID != requests[0].ID || again.Subject != requests[0].Subject {
+			t.Errorf("requested %+v", requests)
 		}
 	}
 	env.WantBalances(env.creditedBalances())
@@ -239,7 +239,7 @@ func (env *env) waitForRetry(t testing.TB) {
 	defer cancel()
 	for len(env.approvals.all()) < 2 {
 		if ctx.Err() != nil {
-			t.Fatal("the question was not asked again")
+			t.Fatal("approval was not requested again")
 		}
 		if env.CountJobs(transaction.StepRequestApproval) == 1 {
 			env.Clock.Advance(100 * time.Millisecond)
@@ -313,6 +313,6 @@ func TestReceiveUMA_Refused(t *testing.T) {
 	_, err = env.Approve(t.Context(), env.Platform.ID, ident.NewTransaction(env.IDs.New, apptest.Noon), nil, nil)
 	apptest.WantFault(t, "approve nothing", err, fault.TransactionNotFound)
 	if n := env.CountJobs(transaction.StepRequestApproval); n != 0 || len(env.approvals.all()) > 0 {
-		t.Errorf("%d jobs, asked %v", n, env.approvals.all())
+		t.Errorf("%d jobs, requested %v", n, env.approvals.all())
 	}
 }

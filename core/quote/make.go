@@ -59,7 +59,7 @@ type Destination struct {
 	Rail corridor.Rail
 }
 
-// Check returns an INVALID_INPUT fault with every field that is invalid whoever the parties are.
+// Check returns an INVALID_INPUT fault with every field that is invalid, whatever the parties.
 func (r Request) Check() error {
 	var bad []fault.Field
 	if r.Side != Sending && r.Side != Receiving {

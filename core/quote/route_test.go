@@ -81,8 +81,8 @@ func newRequest(p quote.Parties) quote.Request {
 
 func TestRoute(t *testing.T) {
 	t.Parallel()
-	// Money can come from a payer, a balance or a bank account, and go to an account
-	// in the house or outside; each end has its place in the books.
+	// Funds come from a payer, a balance or a bank account, and go to an internal or external
+	// account; each end has its ledger account.
 	for name, c := range map[string]struct {
 		parties quote.Parties
 		in, out string
@@ -142,7 +142,7 @@ func TestRoute(t *testing.T) {
 
 func TestRoute_RejectsInvalidParties(t *testing.T) {
 	t.Parallel()
-	// Every mistake about the parties has its own answer, which names the field.
+	// Every invalid party has its own fault, which names the field.
 	frozen, closed := internalAccount(ana, "USD"), walletAccount(ana)
 	frozen.Status, closed.Status = account.InternalFrozen, account.Status("INACTIVE")
 	pending := *ana

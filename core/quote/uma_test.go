@@ -12,17 +12,17 @@ import (
 
 const receiverAddress = "$bob@other.example"
 
-// newLookup is what Ana was told about Bob.
+// newLookup is the result of a lookup of Bob for Ana.
 func newLookup(currencies ...money.Currency) *quote.Lookup {
 	return &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: receiverAddress, Currencies: currencies,
 		Fields: []transaction.InfoField{{Name: "NATIONALITY", Mandatory: true}, {Name: "EMAIL"}}, Facts: map[string]string{"FULL_NAME": "Bob"}}
 }
 
 // umaRequest asks to pay Bob from Ana's dollars.
-func umaRequest(told *quote.Lookup) (quote.Request, quote.Parties) {
-	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), Receiver: told}
+func umaRequest(lookup *quote.Lookup) (quote.Request, quote.Parties) {
+	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), Receiver: lookup}
 	r := newRequest(parties)
-	r.Destination.UMA, r.Lookup, r.Payer = receiverAddress, told.ID, map[string]string{"NATIONALITY": "PT"}
+	r.Destination.UMA, r.Lookup, r.Payer = receiverAddress, lookup.ID, map[string]string{"NATIONALITY": "PT"}
 	return r, parties
 }
 
@@ -31,7 +31,7 @@ func TestRoute_UMAReceiver(t *testing.T) {
 	// A person elsewhere is paid in a currency that reaches them; in the payer's own it
 	// costs nothing and nothing is exchanged.
 	for name, c := range map[string]struct {
-		told     *quote.Lookup
+		lookup   *quote.Lookup
 		expect   money.Currency
 		receives money.Currency
 		converts bool
@@ -42,7 +42,7 @@ func TestRoute_UMAReceiver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, parties := umaRequest(c.told)
+			r, parties := umaRequest(c.lookup)
 			r.Destination.ExpectedCurrency = c.expect
 
 			route, err := r.Route(parties)
@@ -68,17 +68,17 @@ func TestRoute_UMAReceiver(t *testing.T) {
 
 func TestRoute_RejectsInvalidUMAReceiver(t *testing.T) {
 	t.Parallel()
-	// A lookup must be there, be about this receiver and this payer, and all that it asks
-	// for must be told.
+	// The lookup must exist and be for this receiver and payer, and the fields that it requests
+	// must be given.
 	for name, c := range map[string]struct {
 		change func(*quote.Request, *quote.Parties)
 		code   fault.Code
 		field  string
 	}{
-		"the lookup is gone":          {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
-		"it is about somebody else":   {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" }, fault.InvalidInput, "lookupId"},
-		"somebody else asked":         {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID }, fault.InvalidInput, "lookupId"},
-		"a currency that reaches not": {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" }, fault.InvalidInput, "destination.currency"},
+		"no lookup":                   {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
+		"of another receiver":         {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" }, fault.InvalidInput, "lookupId"},
+		"for another payer":           {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID }, fault.InvalidInput, "lookupId"},
+		"currency is not deliverable": {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" }, fault.InvalidInput, "destination.currency"},
 		"no currency named of two":    {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Currencies = []money.Currency{"EUR", "MXN"} }, fault.InvalidInput, "destination.currency"},
 		"a fact is missing":           {func(r *quote.Request, _ *quote.Parties) { r.Payer = map[string]string{"EMAIL": "a@b.example"} }, fault.MissingMandatoryUserInfo, "senderCustomerInfo.NATIONALITY"},
 	} {

@@ -9,13 +9,13 @@ import (
 
 func TestTransaction_ApprovalResponded(t *testing.T) {
 	t.Parallel()
-	// Each answer leads to one stand with one reason, and no answer to none other: what
-	// is mandatory must come with a yes, and the words of a no are kept.
+	// Each response leads to one state and reason. An approval must have the mandatory fields,
+	// and the message of a rejection is stored.
 	later := noon.Add(time.Second)
 	name := map[string]string{"FULL_NAME": "Ana Silva"}
 	for what, test := range map[string]struct {
 		answer transaction.ApprovalResponse
-		stand  transaction.IncomingState
+		state  transaction.IncomingState
 		reason transaction.FailureReason
 		note   string
 	}{
@@ -35,10 +35,10 @@ func TestTransaction_ApprovalResponded(t *testing.T) {
 		d, err := asked.ApprovalResponded(test.answer, later)
 
 		got := d.Transaction
-		if err != nil || got.IncomingState() != test.stand || got.State.Reason != test.reason || got.Approval.Note != test.note {
+		if err != nil || got.IncomingState() != test.state || got.State.Reason != test.reason || got.Approval.Note != test.note {
 			t.Errorf("%s: %s for %q (%q), %v", what, got.IncomingState(), got.State.Reason, got.Approval.Note, err)
 		}
-		if (len(d.Postings) > 0) != (test.stand == transaction.Credited) {
+		if (len(d.Postings) > 0) != (test.state == transaction.Credited) {
 			t.Errorf("%s: posts %+v", what, d.Postings)
 		}
 	}

@@ -55,8 +55,8 @@ func balances(postings []ledger.Posting) map[string]int64 {
 
 func TestTransaction_OnRampBalances(t *testing.T) {
 	t.Parallel()
-	// The exact payment in time is received, converted and delivered; the books hold
-	// the dollars at the rail, the bitcoin gone from the chain, and the fee earned.
+	// An exact payment in time is received, converted and delivered. The ledger has the dollars
+	// at the rail, the bitcoin paid from the chain, and the fee.
 	quoted := onRamp()
 
 	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
@@ -226,7 +226,7 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 }
 
 func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
-	switch rapid.IntRange(0, 13).Draw(t, "happening") {
+	switch rapid.IntRange(0, 13).Draw(t, "event") {
 	case 0:
 		return tx.Receive(receiptFor(tx, 10050, string(rune('a'+step)), now), now)
 	case 1:
@@ -356,7 +356,7 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 
 func TestReceiptID_SamePaymentSameID(t *testing.T) {
 	t.Parallel()
-	// What a partner tells twice is one receipt; any difference makes another.
+	// A payment that a partner reports twice is one receipt; any difference makes another.
 	id := transaction.ReceiptID("RTP", "abc", noon)
 	if id != transaction.ReceiptID("RTP", "abc", noon) {
 		t.Fatal("the same payment has two ids")
@@ -390,11 +390,11 @@ func wantBalances(t *testing.T, postings []ledger.Posting, want map[string]int64
 func wantEvents(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("told %v, want %v", got, want)
+		t.Fatalf("events %v, want %v", got, want)
 	}
 	for i := range want {
 		if got[i] != want[i] {
-			t.Fatalf("told %v, want %v", got, want)
+			t.Fatalf("events %v, want %v", got, want)
 		}
 	}
 }

@@ -27,22 +27,22 @@ var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEven
 
 func TestIncomingState_EveryTransition(t *testing.T) {
 	t.Parallel()
-	// From every stand, every happening leads where the rules say, on paper and for a
-	// transaction; what they do not name is refused and changes nothing.
-	for _, stand := range transaction.IncomingStates {
+	// In every state, every event leads to the state in the table, for the state alone and for a
+	// transaction; an event that is not in the table is refused and changes nothing.
+	for _, state := range transaction.IncomingStates {
 		for _, a := range transaction.IncomingEvents {
-			want, may := allowedIncoming[stand][a]
-			got, err := stand.Next(a)
-			if may && (err != nil || got != want) || !may && (!fault.Is(err, fault.Conflict) || got != stand) {
-				t.Errorf("%s, %s: %s, %v; want %s", stand, a, got, err, want)
+			want, may := allowedIncoming[state][a]
+			got, err := state.Next(a)
+			if may && (err != nil || got != want) || !may && (!fault.Is(err, fault.Conflict) || got != state) {
+				t.Errorf("%s, %s: %s, %v; want %s", state, a, got, err, want)
 			}
 
-			d, err := applyIncomingEvent(incomingInState(stand), a, noon.Add(time.Minute))
+			d, err := applyIncomingEvent(incomingInState(state), a, noon.Add(time.Minute))
 			if may != (err == nil) || may && d.Transaction.IncomingState() != want {
-				t.Errorf("a transaction, %s, %s: %s, %v; want %s", stand, a, d.Transaction.IncomingState(), err, want)
+				t.Errorf("a transaction, %s, %s: %s, %v; want %s", state, a, d.Transaction.IncomingState(), err, want)
 			}
 			if err != nil && len(d.Postings)+len(d.Events) > 0 {
-				t.Errorf("%s, %s: refused with %+v", stand, a, d)
+				t.Errorf("%s, %s: refused with %+v", state, a, d)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func newPull() transaction.IncomingPayment {
 	return in
 }
 
-// incomingInState is a transaction that stands there.
+// incomingInState returns a transaction in the state.
 func incomingInState(s transaction.IncomingState) transaction.Transaction {
 	asked := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
 	switch s {
@@ -105,8 +105,8 @@ func applyIncomingEvent(t transaction.Transaction, a transaction.IncomingEvent, 
 
 func TestIncomingPayment_Balances(t *testing.T) {
 	t.Parallel()
-	// An account has the money when it is here and taken, from where it came, and not a
-	// moment before; what fails leaves no trace in the books.
+	// The account is credited when the funds have arrived and are accepted, and not before. A
+	// failed payment makes no postings.
 	later := noon.Add(time.Second)
 	arrived, err := newPull().RequestFunds(noon).Transaction.Arrived(later)
 	if err != nil {

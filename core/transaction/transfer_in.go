@@ -30,7 +30,7 @@ type TransferIn struct {
 	Amount   int64
 }
 
-// Check returns an INVALID_INPUT fault if the amount is invalid whoever the parties are.
+// Check returns an INVALID_INPUT fault if the amount is invalid, whatever the parties.
 func (in TransferIn) Check() error { return checkTransferAmount(in.Amount) }
 
 // Make checks the parties and the balance of the internal account, and returns the transaction,

@@ -30,7 +30,7 @@ type TransferOutParties struct {
 	To       *account.External
 }
 
-// Check returns an INVALID_INPUT fault if the amount is invalid whoever the parties are.
+// Check returns an INVALID_INPUT fault if the amount is invalid, whatever the parties.
 func (o TransferOut) Check() error { return checkTransferAmount(o.Amount) }
 
 func checkTransferAmount(minor int64) error {

@@ -10,7 +10,7 @@ import (
 	"causeway/ledger"
 )
 
-// unmatched is money that came without a reference, an hour before noon.
+// unmatched returns funds that arrived without a reference, an hour before noon.
 func unmatched(minor int64) transaction.Unmatched {
 	quoted := onRamp()
 	r := receiptFor(quoted, minor, "p1", noon.Add(-time.Hour))
@@ -20,8 +20,8 @@ func unmatched(minor int64) transaction.Unmatched {
 
 func TestUnmatched_AssignToQuote(t *testing.T) {
 	t.Parallel()
-	// Money that is found to be for a quote sets it off as if it had come with the
-	// reference, and the books explain the payment to its end.
+	// Unmatched funds that are assigned to a quote start it, as if they had arrived with its
+	// reference, and its postings match its state.
 	u, quoted := unmatched(10050), onRamp()
 
 	d, err := quoted.AssignUnmatched(u, "the payer called", noon)
@@ -70,8 +70,8 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 
 func TestUnmatched_AssignToAccount(t *testing.T) {
 	t.Parallel()
-	// It becomes a deposit that has arrived, taken out of what is unmatched, and the
-	// books explain it.
+	// The funds become a completed deposit, debited to the account of unmatched funds, and its
+	// postings match its state.
 	u, in := unmatched(12_50), newIncoming()
 
 	d, err := in.AssignUnmatched(u, "Ana's rent", noon)
@@ -86,8 +86,8 @@ func TestUnmatched_AssignToAccount(t *testing.T) {
 
 func TestUnmatched_SendBack(t *testing.T) {
 	t.Parallel()
-	// It is owed to the payer, sent, and where the rail refuses it lies where it was:
-	// then only an account can have it.
+	// The funds are owed to the payer and then sent. If the rail refuses them, they are
+	// unmatched again and can only be assigned to an account.
 	u := unmatched(500)
 
 	owed, err := u.SendBack("nobody knows them", noon)
@@ -132,7 +132,7 @@ func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 
 func TestUnmatched_AssignTwiceRefused(t *testing.T) {
 	t.Parallel()
-	// Whatever was decided stands.
+	// Unmatched funds are assigned once.
 	u := unmatched(10050)
 	u.Assignment = &transaction.Assignment{At: noon}
 	_, quote := onRamp().AssignUnmatched(u, "", noon)

@@ -31,7 +31,7 @@ type AuditSource interface {
 var _ ports.LedgerAudit = (*Audit)(nil)
 
 // NewAudit returns an audit of the ledger in the database of db.
-func NewAudit(b *Store, db AuditSource) *Audit { return &Audit{b, db} }
+func NewAudit(store *Store, db AuditSource) *Audit { return &Audit{store, db} }
 
 // Snapshot implements ports.LedgerAudit. fn runs in one repeatable-read transaction without
 // a statement timeout.

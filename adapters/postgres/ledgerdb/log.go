@@ -27,7 +27,7 @@ var (
 )
 
 // NewLog returns the log in the database of the pool.
-func NewLog(b *Store, pool *pgxpool.Pool) *Log { return &Log{b, pool} }
+func NewLog(store *Store, pool *pgxpool.Pool) *Log { return &Log{store, pool} }
 
 // Reads one row a platform.
 const selectUnsealed = `

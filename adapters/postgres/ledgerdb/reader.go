@@ -27,7 +27,7 @@ type Reader struct {
 var _ ports.LedgerReader = (*Reader)(nil)
 
 // NewReader returns a reader of the ledger in the database of the pool.
-func NewReader(b *Store, pool *pgxpool.Pool) *Reader { return &Reader{b, pool} }
+func NewReader(store *Store, pool *pgxpool.Pool) *Reader { return &Reader{store, pool} }
 
 // Balances implements ports.LedgerReader.
 func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balances map[ledger.Account]int64, err error) {

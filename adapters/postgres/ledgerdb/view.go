@@ -22,7 +22,7 @@ type Views struct {
 var _ ports.LedgerViews = (*Views)(nil)
 
 // NewViews returns the views of the ledger in the database of db.
-func NewViews(b *Store, db AuditSource) *Views { return &Views{b, db} }
+func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 
 // Planner settings, whatever those of the session are. Queries about one account look rows up
 // by key and are planned once. Queries about all accounts are planned for the current size
