@@ -10,21 +10,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/ids"
-	"causeway/adapters/postgres"
 	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // closedPeriodEnv is a second service on a database of its own, with the ledger of a past
 // month: the postings of the run are in the current month, which cannot be closed.
 type closedPeriodEnv struct {
-	*service
+	*ledgerService
 	*bench
 	checkpointsDir string
-	store          *postgres.DB
-	ids            *ids.Generator
 	month          period.Month
 	monthTenant    tenant // has the postings of the month
 	closedTenant   tenant // has the month closed, to make postings to
@@ -33,10 +28,6 @@ type closedPeriodEnv struct {
 	statements     [2]statementFixture
 	verifierKey    string
 }
-
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
 
 const closedPeriodDatabase = "closed_periods"
 
@@ -77,13 +68,9 @@ func (p *closedPeriodEnv) measureParts(ctx context.Context) error {
 
 // createClosedPeriodEnv creates the database, its platforms and the postings of the month.
 func (b *bench) createClosedPeriodEnv(ctx context.Context) (*closedPeriodEnv, error) {
-	database, err := b.env.createDatabase(ctx, closedPeriodDatabase)
-	if err != nil {
-		return nil, err
-	}
-	p := &closedPeriodEnv{bench: b, checkpointsDir: filepath.Join(b.env.folder, "checkpoints"), ids: ids.New(), month: period.MonthOf(time.Now()).Previous()}
-	// It seals when it starts, and not during other measurements.
-	if p.service, err = newService(ctx, b.binary, database, "CAUSEWAY_SEAL_EVERY=1h", "CAUSEWAY_CHECKPOINTS="+p.checkpointsDir); err != nil {
+	p := &closedPeriodEnv{bench: b, checkpointsDir: filepath.Join(b.env.folder, "checkpoints"), month: period.MonthOf(time.Now()).Previous()}
+	var err error
+	if p.ledgerService, err = b.newLedgerService(ctx, closedPeriodDatabase, 4, "CAUSEWAY_CHECKPOINTS="+p.checkpointsDir); err != nil {
 		return nil, err
 	}
 	// The rows of the last platform are at the end of every index, where writing costs less:
@@ -93,14 +80,7 @@ func (b *bench) createClosedPeriodEnv(ctx context.Context) (*closedPeriodEnv, er
 			return nil, err
 		}
 	}
-	if p.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: 4, Clock: wallClock{}, IDs: p.ids}); err != nil {
-		return nil, err
-	}
-	if err := p.createPostings(ctx, b.statementLines); err != nil {
-		p.store.Close()
-		return nil, err
-	}
-	return p, nil
+	return p, p.createPostings(ctx, b.statementLines)
 }
 
 // createPostings writes a week at each of two partners with statements of so many lines, and
@@ -121,11 +101,6 @@ func (p *closedPeriodEnv) createPostings(ctx context.Context, lines int) error {
 		p.postingIDs = append(p.postingIDs, posting.ID)
 	}
 	return nil
-}
-
-// commit writes postings in one commit.
-func (p *closedPeriodEnv) commit(ctx context.Context, postings []ledger.Posting) error {
-	return p.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
 }
 
 // commitNew writes postings of the current month in one commit.

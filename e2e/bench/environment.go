@@ -14,9 +14,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
+	"causeway/adapters/postgres"
 	"causeway/core/ident"
 	"causeway/e2e/kit"
+	"causeway/ledger"
+	"causeway/ports"
 )
 
 // benchEnv is what runs during the measurement: a private Postgres with the settings of
@@ -197,6 +201,37 @@ func (e *benchEnv) createDatabase(ctx context.Context, name string) (string, err
 	return address.String(), e.meter.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner)
 }
 
+// ledgerService is a service on a database of its own, whose ledger is also written directly.
+type ledgerService struct {
+	*service
+	store *postgres.DB
+	ids   *ids.Generator
+}
+
+type wallClock struct{}
+
+func (wallClock) Now() time.Time { return time.Now() }
+
+// newLedgerService creates a database with a service, which is not started yet. It seals when
+// it starts, and not during other measurements.
+func (b *bench) newLedgerService(ctx context.Context, name string, connections int32, settings ...string) (*ledgerService, error) {
+	database, err := b.env.createDatabase(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &ledgerService{ids: ids.New()}
+	if s.service, err = newService(ctx, b.binary, database, append(settings, "CAUSEWAY_SEAL_EVERY=1h")...); err != nil {
+		return nil, err
+	}
+	s.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: connections, Clock: wallClock{}, IDs: s.ids})
+	return s, err
+}
+
+// commit writes postings in one commit.
+func (s *ledgerService) commit(ctx context.Context, postings []ledger.Posting) error {
+	return s.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+}
+
 // maxSetupConnections is how many connections customers are created over.
 const maxSetupConnections = 16
 
@@ -324,6 +359,9 @@ func (b *bench) addStart(ctx context.Context) error {
 
 // sleep waits for a duration, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	select {
 	case <-time.After(d):
 		return nil

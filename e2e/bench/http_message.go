@@ -1,20 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 )
 
 // messageReader reads HTTP/1.1 messages (requests or responses) from one connection. It
-// allocates nothing once its buffer has grown, because the generator shares the processors
+// allocates nothing once its buffers have grown, because the generator shares the processors
 // with what it measures.
 type messageReader struct {
-	source   io.Reader
-	buf      []byte
-	consumed int // buf[:consumed] is the last message returned
-	filled   int // buf[:filled] has been read
+	source     io.Reader
+	buffer     *bufio.Reader // of source; nil until next
+	head, body []byte
 }
 
 const (
@@ -33,107 +35,58 @@ var (
 // next call. If the connection ends, it returns io.EOF between two messages and
 // io.ErrUnexpectedEOF within one.
 func (m *messageReader) next() (head, body []byte, err error) {
-	copy(m.buf, m.buf[m.consumed:m.filled])
-	m.filled -= m.consumed
-	m.consumed = 0
-	searched := 0
-	for {
-		if index := bytes.Index(m.buf[searched:m.filled], headerEnd); index >= 0 {
-			head = m.buf[:searched+index]
-			break
-		}
-		searched = max(0, m.filled-len(headerEnd)+1)
-		if err := m.fill(); err != nil {
+	if m.buffer == nil {
+		m.buffer = bufio.NewReaderSize(m.source, initialBufferSize)
+	}
+	m.head = m.head[:0]
+	for !bytes.HasSuffix(m.head, headerEnd) {
+		line, err := m.buffer.ReadSlice('\n')
+		m.head = append(m.head, line...)
+		switch {
+		case len(m.head) > maxBufferSize:
+			return nil, nil, errTooLarge
+		case err == io.EOF && len(m.head) > 0:
+			return nil, nil, io.ErrUnexpectedEOF
+		case err != nil && err != bufio.ErrBufferFull: // a long line is read in parts
 			return nil, nil, err
 		}
 	}
-	length, err := contentLength(head)
+	length, err := contentLength(m.head)
 	if err != nil {
 		return nil, nil, err
 	}
-	from := len(head) + len(headerEnd)
-	if from+length > maxBufferSize {
-		return nil, nil, errTooLarge
+	if length > len(m.body) {
+		m.body = make([]byte, length)
 	}
-	for m.filled < from+length {
-		if err := m.fill(); err != nil {
-			return nil, nil, err
+	if n, err := io.ReadFull(m.buffer, m.body[:length]); n < length {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
 		}
+		return nil, nil, err
 	}
-	m.consumed = from + length
-	return m.buf[:from-len(headerEnd)], m.buf[from:m.consumed], nil
-}
-
-// fill reads what is available.
-func (m *messageReader) fill() error {
-	if m.filled == len(m.buf) {
-		if m.filled >= maxBufferSize {
-			return errTooLarge
-		}
-		m.buf = append(m.buf, make([]byte, max(initialBufferSize, len(m.buf)))...)
-	}
-	n, err := m.source.Read(m.buf[m.filled:])
-	m.filled += n
-	switch {
-	case n > 0:
-		return nil
-	case err == io.EOF && m.filled > 0:
-		return io.ErrUnexpectedEOF
-	case err == nil:
-		return io.ErrNoProgress
-	}
-	return err
+	return m.head[:len(m.head)-len(headerEnd)], m.body[:length], nil
 }
 
 // contentLength returns the length of the body, 0 if the head has none.
 func contentLength(head []byte) (int, error) {
-	if _, ok := headerValue(head, "Transfer-Encoding"); ok {
-		return 0, errChunked
-	}
-	value, ok := headerValue(head, "Content-Length")
-	if !ok {
-		return 0, nil
-	}
-	n := 0
-	for _, digit := range value {
-		if digit < '0' || digit > '9' || n > maxBufferSize {
-			return 0, fmt.Errorf("an HTTP message has the Content-Length %q", value)
-		}
-		n = n*10 + int(digit-'0')
-	}
-	if len(value) == 0 {
-		return 0, errors.New("an HTTP message has an empty Content-Length")
-	}
-	return n, nil
-}
-
-// headerValue returns the value of a header.
-func headerValue(head []byte, name string) ([]byte, bool) {
-	for rest := head; ; {
-		index := bytes.IndexByte(rest, '\n')
-		if index < 0 {
-			return nil, false
-		}
-		rest = rest[index+1:]
-		if len(rest) <= len(name) || rest[len(name)] != ':' || !equalHeaderName(rest[:len(name)], name) {
-			continue
-		}
-		value := rest[len(name)+1:]
-		if end := bytes.IndexByte(value, '\r'); end >= 0 {
-			value = value[:end]
-		}
-		return bytes.TrimSpace(value), true
-	}
-}
-
-// equalHeaderName compares names of headers, which are ASCII letters and hyphens.
-func equalHeaderName(got []byte, want string) bool {
-	for i := range got {
-		if got[i]|0x20 != want[i]|0x20 {
-			return false
+	length := 0
+	for line := range bytes.Lines(head) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case strings.EqualFold(string(name), "Transfer-Encoding"):
+			return 0, errChunked
+		case strings.EqualFold(string(name), "Content-Length"):
+			n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 32)
+			if err != nil {
+				return 0, fmt.Errorf("an HTTP message has the Content-Length %q", value)
+			}
+			length = int(n)
 		}
 	}
-	return true
+	if length > maxBufferSize {
+		return 0, errTooLarge
+	}
+	return length, nil
 }
 
 // jsonText returns the text after the opening of a member, such as `"reference":"`, in

@@ -12,14 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/ids"
-	"causeway/adapters/postgres"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/e2e/bench/history"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 const (
@@ -36,13 +33,11 @@ const (
 
 // ledgerFixture is the ledger of one platform in a database of its own.
 type ledgerFixture struct {
-	*service
+	*ledgerService // its store has one connection
 	tenant
 	name       string
 	content    history.Result
-	store      *postgres.DB // with one connection
-	backendPID int          // of that connection
-	ids        *ids.Generator
+	backendPID int // of that connection
 	rand       *rand.Rand
 }
 
@@ -77,27 +72,20 @@ func (b *bench) measureLargeLedger(ctx context.Context) (err error) {
 }
 
 func (b *bench) createLedgerFixture(ctx context.Context, name string, entries int) (*ledgerFixture, error) {
-	database, err := b.env.createDatabase(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	f := &ledgerFixture{name: name, ids: ids.New(), rand: rand.New(rand.NewPCG(1, 1))}
-	// It seals when it starts, and not during other measurements.
-	if f.service, err = newService(ctx, b.binary, database, "CAUSEWAY_SEAL_EVERY=1h"); err != nil {
+	f := &ledgerFixture{name: name, rand: rand.New(rand.NewPCG(1, 1))}
+	var err error
+	if f.ledgerService, err = b.newLedgerService(ctx, name, 1); err != nil {
 		return nil, err
 	}
 	if f.tenant, err = f.createPlatform(ctx); err != nil {
 		return nil, err
 	}
-	if f.content, err = history.Write(ctx, history.Options{URL: database, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}); err != nil {
+	if f.content, err = history.Write(ctx, history.Options{URL: f.databaseURL, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}); err != nil {
 		return nil, err
 	}
 	logf("%d postings in %s", f.content.Postings, formatDuration(f.content.Duration))
 	// Autovacuum would do it during a measurement.
 	if err := b.env.meter.execIn(ctx, name, "VACUUM (ANALYZE)"); err != nil {
-		return nil, err
-	}
-	if f.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: 1, Clock: wallClock{}, IDs: f.ids}); err != nil {
 		return nil, err
 	}
 	return f, f.store.Pool().QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&f.backendPID)
@@ -163,7 +151,7 @@ func (f *ledgerFixture) runCommits(ctx context.Context, kind commitKind) (t comm
 	}
 	began := time.Now()
 	for _, postings := range units {
-		if err := f.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) }); err != nil {
+		if err := f.commit(ctx, postings); err != nil {
 			return t, err
 		}
 	}
@@ -250,8 +238,8 @@ func queryTableSizes(ctx context.Context, conn *pgx.Conn, entries float64) ([]ta
 
 // ledgerQuery is a request that is measured many times.
 type ledgerQuery struct {
-	section  sectionID
 	name     string
+	count    int
 	goal     time.Duration // 0 for none
 	path     func() string
 	nextPage bool // measure the page after that of path
@@ -269,23 +257,16 @@ func (b *bench) measureQueries(ctx context.Context, f *ledgerFixture) error {
 	}
 	defer c.close()
 	for _, q := range f.queries() {
-		count := queriesPerKind
-		if q.section == trialBalances {
-			count = largeMonths
-		}
-		l, err := timed(count, func() (time.Duration, error) { return f.measureQuery(c, q) })
+		l, err := timed(q.count, func() (time.Duration, error) { return f.measureQuery(c, q) })
 		if err != nil {
 			return err
 		}
 		logf("%s: %s ms, maximum %s", q.name, l, formatMillis(l.max))
-		switch {
-		case q.section == trialBalances:
-			b.report.add(q.section, q.name, l.p50, l.max, goal("under "+q.goal.String(), l.max < q.goal))
-		case q.goal > 0:
-			b.report.add(q.section, q.name, l, formatMillis(l.max), goal("p99 under "+q.goal.String(), l.p99 < q.goal))
-		default:
-			b.report.add(q.section, q.name, l, formatMillis(l.max))
+		met := ""
+		if q.goal > 0 {
+			met = goal("p99 under "+q.goal.String(), l.p99 < q.goal)
 		}
+		b.report.add(largeQueries, q.name, q.count, l, formatMillis(l.max), met)
 	}
 	return nil
 }
@@ -343,22 +324,22 @@ func (f *ledgerFixture) queries() []ledgerQuery {
 		return func() string { return "/ledger/trial-balance?by=" + by + "&to=" + formatTimestamp(f.randomTime()) }
 	}
 	return []ledgerQuery{
-		{largeQueries, "Balance at a time, by recorded time", goalHistoricalQuery, balance("recorded"), false},
-		{largeQueries, "Balance at a time, by effective time", goalHistoricalQuery, balance("effective"), false},
-		{largeQueries, "Entries of an account until a time, newest first", goalHistoricalQuery, entries(until), false},
-		{largeQueries, "The next page of entries", goalHistoricalQuery, entries(until), true},
-		{largeQueries, "Entries from a time, oldest first", goalHistoricalQuery, entries(from), false},
-		{largeQueries, "Entries recorded in two days", goalHistoricalQuery, entries(days("recorded")), false},
-		{largeQueries, "Entries effective in two days", goalHistoricalQuery, entries(days("effective")), false},
-		{largeQueries, "Postings until a time", 0, postings(until), false},
-		{largeQueries, "The next page of postings", 0, postings(until), true},
-		{largeQueries, "Postings effective in two days", 0, postings(days("effective")), false},
-		{largeQueries, "Reversals until a time", 0, postings(func() string { return "&kind=reversal" + until() }), false},
-		{trialBalances, "Of a month, by recorded time", goalTrialBalance, months("recorded"), false},
-		{trialBalances, "Of a month, by effective time", goalTrialBalance, months("effective"), false},
-		{trialBalances, "As of a time, by recorded time", goalTrialBalance, times("recorded"), false},
-		{trialBalances, "As of a time, by effective time", goalTrialBalance, times("effective"), false},
-		{trialBalances, "Current", goalTrialBalance, func() string { return "/ledger/trial-balance" }, false},
+		{"Balance at a time, by recorded time", queriesPerKind, goalHistoricalQuery, balance("recorded"), false},
+		{"Balance at a time, by effective time", queriesPerKind, goalHistoricalQuery, balance("effective"), false},
+		{"Entries of an account until a time, newest first", queriesPerKind, goalHistoricalQuery, entries(until), false},
+		{"The next page of entries", queriesPerKind, goalHistoricalQuery, entries(until), true},
+		{"Entries from a time, oldest first", queriesPerKind, goalHistoricalQuery, entries(from), false},
+		{"Entries recorded in two days", queriesPerKind, goalHistoricalQuery, entries(days("recorded")), false},
+		{"Entries effective in two days", queriesPerKind, goalHistoricalQuery, entries(days("effective")), false},
+		{"Postings until a time", queriesPerKind, 0, postings(until), false},
+		{"The next page of postings", queriesPerKind, 0, postings(until), true},
+		{"Postings effective in two days", queriesPerKind, 0, postings(days("effective")), false},
+		{"Reversals until a time", queriesPerKind, 0, postings(func() string { return "&kind=reversal" + until() }), false},
+		{"Trial balance of a month, by recorded time", largeMonths, goalTrialBalance, months("recorded"), false},
+		{"Trial balance of a month, by effective time", largeMonths, goalTrialBalance, months("effective"), false},
+		{"Trial balance as of a time, by recorded time", largeMonths, goalTrialBalance, times("recorded"), false},
+		{"Trial balance as of a time, by effective time", largeMonths, goalTrialBalance, times("effective"), false},
+		{"Current trial balance", largeMonths, goalTrialBalance, func() string { return "/ledger/trial-balance" }, false},
 	}
 }
 

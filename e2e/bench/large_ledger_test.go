@@ -19,7 +19,7 @@ import (
 
 // newTestLedgerFixture returns a ledger with an account of each kind, and no database.
 func newTestLedgerFixture() *ledgerFixture {
-	v := &ledgerFixture{ids: ids.New(), rand: rand.New(rand.NewPCG(1, 1))}
+	v := &ledgerFixture{ledgerService: &ledgerService{ids: ids.New()}, rand: rand.New(rand.NewPCG(1, 1))}
 	v.id = ident.NewPlatform(v.ids.New, time.Now())
 	account := func(path string, currency money.Currency) history.Account {
 		return history.Account{Account: ledger.Account{Platform: v.id, Path: path, Currency: currency}, Entries: 1}

@@ -16,21 +16,10 @@ type workFunc func(w *worker, ctx context.Context, due time.Time) (stepTimes, er
 // schedule returns when the next piece of work is due, and whether there is one.
 type schedule func() (due time.Time, more bool)
 
-// withoutPause makes every worker start again as soon as it is done, until stop is closed.
-func withoutPause(stop <-chan struct{}) schedule {
-	return func() (time.Time, bool) {
-		select {
-		case <-stop:
-			return time.Time{}, false
-		default:
-			return time.Now(), true
-		}
-	}
-}
-
-// atFixedRate makes work due at a fixed rate, whether or not earlier work is done. Work that
-// starts late because the service is slow has been waiting since it was due.
-func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
+// newSchedule makes work due at a fixed rate until stop is closed, whether or not earlier work
+// is done: work that starts late because the service is slow has been waiting since it was
+// due. With no interval every worker starts again as soon as it is done.
+func newSchedule(interval time.Duration, stop <-chan struct{}) schedule {
 	begin := time.Now()
 	var next atomic.Int64
 	return func() (time.Time, bool) {
@@ -38,8 +27,11 @@ func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
 		case <-stop:
 			return time.Time{}, false
 		default:
-			return begin.Add(time.Duration(next.Add(1)-1) * interval), true
 		}
+		if interval == 0 {
+			return time.Now(), true
+		}
+		return begin.Add(time.Duration(next.Add(1)-1) * interval), true
 	}
 }
 
@@ -65,7 +57,7 @@ func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, 
 	for i, w := range workers {
 		running.Go(func() {
 			for due, more := next(); more; due, more = next() {
-				err := w.waitUntil(ctx, due)
+				err := sleep(ctx, time.Until(due))
 				var times stepTimes
 				if err == nil {
 					times, err = do(w, ctx, due)

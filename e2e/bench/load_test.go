@@ -108,7 +108,7 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 			}
 			b := &bench{env: *r, customers: customers}
 
-			_, err = runWorkers(ctx, 4, b.workerFactory(phase{}), withoutPause(nil), (*worker).ramp)
+			_, err = runWorkers(ctx, 4, b.workerFactory(phase{}), newSchedule(0, nil), (*worker).ramp)
 
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v; want %q", err, c.want)
@@ -122,7 +122,7 @@ func TestAtFixedRate(t *testing.T) {
 	// it is stopped.
 	t.Parallel()
 	stop := make(chan struct{})
-	p := atFixedRate(time.Hour, stop)
+	p := newSchedule(time.Hour, stop)
 
 	first, _ := p()
 	for i := 1; i <= 3; i++ {

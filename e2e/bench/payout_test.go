@@ -94,7 +94,7 @@ func TestRunWorkers_RefusedPayoutStopsRun(t *testing.T) {
 		service := newFakeService(t)
 		b := newFundedBench(t, service, 1)
 		service.failPath = refuse
-		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), withoutPause(nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was refused: 500") {
+		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), newSchedule(0, nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was refused: 500") {
 			t.Errorf("kind %d: %v", do, err)
 		}
 	}

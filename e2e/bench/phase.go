@@ -48,12 +48,16 @@ func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
 	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
 		return measurement{}, err
 	}
+	var interval time.Duration
+	if p.rate > 0 {
+		interval = time.Duration(float64(time.Second) / p.rate)
+	}
 	stop, ended := make(chan struct{}), make(chan struct{})
 	var all []stepTimes
 	var loadErr error
 	go func() {
 		defer close(ended)
-		all, loadErr = runWorkers(ctx, p.inFlight, b.workerFactory(p), p.schedule(stop), workByKind[p.kind])
+		all, loadErr = runWorkers(ctx, p.inFlight, b.workerFactory(p), newSchedule(interval, stop), workByKind[p.kind])
 	}()
 	var edges [2]reading
 	var err error
@@ -76,13 +80,6 @@ func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
 	}
 	b.doneByKind[p.kind] += int64(len(all))
 	return newMeasurement(p, all, edges[0], edges[1])
-}
-
-func (p phase) schedule(stop <-chan struct{}) schedule {
-	if p.rate > 0 {
-		return atFixedRate(time.Duration(float64(time.Second)/p.rate), stop)
-	}
-	return withoutPause(stop)
 }
 
 func (b *bench) workerFactory(p phase) func(context.Context, int) (*worker, error) {

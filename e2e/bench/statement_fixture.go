@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"text/template"
 	"time"
 
 	"causeway/core/money"
@@ -119,46 +119,32 @@ func absMajor(minor int64) string {
 	return fmt.Sprintf("%d.%02d", minor/100, minor%100)
 }
 
-var camt053Template = template.Must(template.New("camt053").Funcs(template.FuncMap{
-	"amount": func(minor int64) string {
+// camt053 returns the statement in ISO 20022.
+func (w *statementFixture) camt053() []byte {
+	amount := func(minor int64) string {
 		side := "CRDT"
 		if minor < 0 {
 			side = "DBIT"
 		}
 		return `<Amt Ccy="USD">` + absMajor(minor) + `</Amt><CdtDbtInd>` + side + `</CdtDbtInd>`
-	},
-}).Parse(`<?xml version="1.0" encoding="UTF-8"?>
-<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>
-<GrpHdr><MsgId>WEEK</MsgId><CreDtTm>{{.To}}T23:59:59Z</CreDtTm></GrpHdr>
-<Stmt><Id>WEEK-1</Id><FrToDt><FrDtTm>{{.From}}T00:00:00Z</FrDtTm><ToDtTm>{{.To}}T23:59:59Z</ToDtTm></FrToDt>
-<Acct><Id><IBAN>DE02120300000000202051</IBAN></Id><Ccy>USD</Ccy></Acct>
-<Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp>{{amount 0}}<Dt><Dt>{{.From}}</Dt></Dt></Bal>
-<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp>{{amount .Closing}}<Dt><Dt>{{.To}}</Dt></Dt></Bal>
-{{range .Entries}}<Ntry>{{amount .Minor}}<Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>{{.Date}}</Dt></BookgDt><ValDt><Dt>{{.Date}}</Dt></ValDt><AcctSvcrRef>{{.ID}}</AcctSvcrRef>
-<NtryDtls><TxDtls><Refs><EndToEndId>{{or .Reference "NOTPROVIDED"}}</EndToEndId></Refs><RmtInf><Ustrd>{{.Text}}</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
-{{end}}</Stmt></BkToCstmrStmt></Document>
-`))
-
-// camt053 returns the statement in ISO 20022.
-func (w *statementFixture) camt053() []byte {
-	type entry struct {
-		ID, Date, Reference, Text string
-		Minor                     int64
 	}
-	data := struct {
-		From, To string
-		Closing  int64
-		Entries  []entry
-	}{From: w.dateOn(0), To: w.dateOn(statementDays - 1)}
+	var entries bytes.Buffer
+	closing := int64(0)
 	for i, l := range w.lines {
-		data.Closing += l.minor
-		data.Entries = append(data.Entries, entry{fmt.Sprintf("P%d", i), w.dateOn(l.day), l.reference, l.description, l.minor})
+		closing += l.minor
+		fmt.Fprintf(&entries, `<Ntry>%[1]s<Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>%[2]s</Dt></BookgDt><ValDt><Dt>%[2]s</Dt></ValDt><AcctSvcrRef>P%[3]d</AcctSvcrRef>
+<NtryDtls><TxDtls><Refs><EndToEndId>%[4]s</EndToEndId></Refs><RmtInf><Ustrd>%[5]s</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
+`, amount(l.minor), w.dateOn(l.day), i, cmp.Or(l.reference, "NOTPROVIDED"), l.description)
 	}
-	var file bytes.Buffer
-	if err := camt053Template.Execute(&file, data); err != nil {
-		panic(err) // the template is wrong
-	}
-	return file.Bytes()
+	return fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>
+<GrpHdr><MsgId>WEEK</MsgId><CreDtTm>%[2]sT23:59:59Z</CreDtTm></GrpHdr>
+<Stmt><Id>WEEK-1</Id><FrToDt><FrDtTm>%[1]sT00:00:00Z</FrDtTm><ToDtTm>%[2]sT23:59:59Z</ToDtTm></FrToDt>
+<Acct><Id><IBAN>DE02120300000000202051</IBAN></Id><Ccy>USD</Ccy></Acct>
+<Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp>%[3]s<Dt><Dt>%[1]s</Dt></Dt></Bal>
+<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp>%[4]s<Dt><Dt>%[2]s</Dt></Dt></Bal>
+%[5]s</Stmt></BkToCstmrStmt></Document>
+`, w.dateOn(0), w.dateOn(statementDays-1), amount(0), amount(closing), &entries)
 }
 
 // conversions returns n conversions spread over a month.

@@ -73,7 +73,6 @@ type worker struct {
 	done    chan paymentEnd
 	request []byte
 	body    []byte
-	timer   *time.Timer
 }
 
 // requestLines are the beginnings of a worker's requests. The id of a quote is between the
@@ -215,23 +214,4 @@ func (w *worker) post(name, line string, body []byte, want int) ([]byte, error) 
 		return nil, newUnexpectedStatus(name, status, response)
 	}
 	return response, nil
-}
-
-// waitUntil waits until a time, or until ctx ends.
-func (w *worker) waitUntil(ctx context.Context, until time.Time) error {
-	wait := time.Until(until)
-	if wait <= 0 {
-		return nil
-	}
-	if w.timer == nil {
-		w.timer = time.NewTimer(wait)
-	} else {
-		w.timer.Reset(wait)
-	}
-	select {
-	case <-w.timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
