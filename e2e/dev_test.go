@@ -140,7 +140,7 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 		t.Errorf("%d customers without a demo", n)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "postgres")); err == nil {
-		t.Error("a private Postgres was started check DATABASE_URL")
+		t.Error("a private Postgres was started despite DATABASE_URL")
 	}
 	_, errOut, status := runCommand(t, nil, "ledger", "check", "--data", filepath.Join(folder, "nothing"))
 	if status == 0 || !strings.Contains(errOut, "DATABASE_URL") {

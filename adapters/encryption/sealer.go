@@ -96,7 +96,7 @@ func ParseKey(text string) ([]byte, error) {
 		key, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	}
 	if err != nil || len(key) != KeyLength {
-		return nil, fmt.Errorf("a master key must be %d random bytes in base64; create one with `openssl rand -base64 %d`", KeyLength, KeyLength)
+		return nil, fmt.Errorf("must be %d random bytes in base64; create one with: openssl rand -base64 %d", KeyLength, KeyLength)
 	}
 	return key, nil
 }

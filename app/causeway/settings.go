@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/core/customer"
 )
@@ -119,12 +118,11 @@ func (c serverFlags) logger() *logrus.Logger {
 
 // parseMasterKey decodes the key that encrypts private keys.
 func parseMasterKey(text string) ([32]byte, error) {
-	var key [32]byte
-	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil || len(raw) != len(key) {
-		return key, errors.New("CAUSEWAY_MASTER_KEY must be 32 random bytes in base64; create one with: openssl rand -base64 32")
+	key, err := encryption.ParseKey(text)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("CAUSEWAY_MASTER_KEY %w", err)
 	}
-	return [32]byte(raw), nil
+	return [32]byte(key), nil
 }
 
 // loadOrCreateMasterKey returns the master key of a data folder, and creates it if missing.
@@ -132,9 +130,11 @@ func loadOrCreateMasterKey(dir string) ([32]byte, error) {
 	path := filepath.Join(dir, "master.key")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		var key [32]byte
-		_, _ = rand.Read(key[:]) // never fails
-		return key, writePrivateFile(path, []byte(base64.StdEncoding.EncodeToString(key[:])+"\n"))
+		created := encryption.NewKey()
+		if err := writePrivateFile(path, []byte(created+"\n")); err != nil {
+			return [32]byte{}, err
+		}
+		return parseMasterKey(created)
 	}
 	if err != nil {
 		return [32]byte{}, err
