@@ -22,6 +22,8 @@ func (s *Periods) Archive(ctx context.Context, m period.Month) error {
 		return err
 	}
 	switch {
+	case m == months.LastArchived:
+		return fault.New(fault.Conflict, "%s is already archived.", m)
 	case months.Oldest.IsZero() || m.Before(months.Oldest):
 		return fault.New(fault.Conflict, "%s is not in the ledger.", m)
 	case months.Oldest.Before(m):

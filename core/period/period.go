@@ -58,6 +58,9 @@ func (s State) Next(a Action) (State, error) {
 	if next, ok := transitions[s][a]; ok {
 		return next, nil
 	}
+	if s == Open && a == Reopen {
+		return s, conflict("Wrong state", "The month is already OPEN.")
+	}
 	return s, conflict("Wrong state", "The month is %s, so it cannot be %s. %s", s, pastTense[a], nextStep[s])
 }
 

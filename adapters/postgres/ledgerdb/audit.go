@@ -62,7 +62,7 @@ func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
 	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
-		err = fault.New(fault.MonthArchived, "The months %s to %s are archived, and an audit needs all postings. Restore them (causeway ledger restore), run the audit, then archive them again.",
+		err = fault.New(fault.MonthArchived, "The months from %s to %s are archived, and the check needs all postings. Restore them (causeway ledger restore), run the check, then archive them again.",
 			period.MonthOf(first.Time), period.MonthOf(last.Time))
 	}
 	return err
