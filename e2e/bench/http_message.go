@@ -47,7 +47,7 @@ func (m *messageReader) next() (head, body []byte, err error) {
 			return nil, nil, errTooLarge
 		case err == io.EOF && len(m.head) > 0:
 			return nil, nil, io.ErrUnexpectedEOF
-		case err != nil && err != bufio.ErrBufferFull: // a long line is read in parts
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a long line is read in parts
 			return nil, nil, err
 		}
 	}
