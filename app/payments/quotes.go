@@ -49,11 +49,11 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 	now := s.Clock.Now()
 	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now)}
 	if !r.Lookup.IsZero() {
-		asked, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
+		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
-		command.receiver = &asked
+		command.receiver = &receiver
 	}
 	if !r.ExecuteImmediately {
 		return s.quoteBatcher.Do(ctx, command)

@@ -16,7 +16,7 @@ const (
 	// StepPull: debit the external account of a transfer in.
 	StepPull Step = "pull"
 	// StepRequestApproval: request approval from the platform's endpoint.
-	StepRequestApproval Step = "ask"
+	StepRequestApproval Step = "request-approval"
 	// StepTimeOut: end a payment that the platform has not decided in time.
 	StepTimeOut Step = "time-out"
 	// StepForward: send a received payment on to the customer's default account.

@@ -18,5 +18,5 @@ const (
 	// StepExpire: end quotes that were not paid.
 	StepExpire Step = "expire"
 	// StepCheckReturn: call the rail to see whether a delivered payout was returned.
-	StepCheckReturn Step = "watch"
+	StepCheckReturn Step = "check-return"
 )

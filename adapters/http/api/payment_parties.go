@@ -42,7 +42,7 @@ func renderDestination(e transaction.Endpoint) paymentParty {
 	return paymentParty{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
 }
 
-// withPaymentRail adds the bank rail of a payout, read from the path of its ledger account.
+// withPaymentRail adds the rail of a payout. Chains and UMA are not named.
 func withPaymentRail(body paymentParty, rail corridor.Rail) paymentParty {
 	if rail.Known() && !rail.IsChain() {
 		body.PaymentRail = string(rail)
