@@ -10,18 +10,18 @@ type IncomingState string
 // The states of an incoming transaction. The first three have the status PENDING.
 const (
 	// AwaitingFunds: the rail is collecting the money.
-	AwaitingFunds IncomingState = "AWAITED"
+	AwaitingFunds IncomingState = "AWAITING_FUNDS"
 	// ApprovalRequested: approval is requested at the platform's endpoint.
-	ApprovalRequested IncomingState = "ASKED"
+	ApprovalRequested IncomingState = "APPROVAL_REQUESTED"
 	// ApprovalPending: the platform has acknowledged the request and not decided yet.
-	ApprovalPending IncomingState = "DECIDING"
+	ApprovalPending IncomingState = "APPROVAL_PENDING"
 	// Credited: the account is credited.
 	Credited IncomingState = "CREDITED"
 	// Declined: the account will not be credited.
 	Declined IncomingState = "DECLINED"
 )
 
-// IncomingStates lists every one of them, for tests that walk the machine.
+// IncomingStates are all states of an incoming transaction.
 var IncomingStates = []IncomingState{AwaitingFunds, ApprovalRequested, ApprovalPending, Credited, Declined}
 
 // IncomingEvent is what can happen to an incoming transaction.
