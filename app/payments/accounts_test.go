@@ -20,8 +20,8 @@ import (
 
 func TestExecute_FromAccount(t *testing.T) {
 	t.Parallel()
-	// An account pays when the quote is executed: what it held at the bank leaves by
-	// the rail of the payout, less fee and exchange.
+	// Executing a quote debits the internal account. The amount less the fee is converted and paid
+	// out by the rail.
 	env := newEnv(t)
 	dollars := env.account(env.Customer.ID, "USD", 50_000)
 	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: env.NewWallet("spark1good").ID})
@@ -44,8 +44,8 @@ func TestExecute_FromAccount(t *testing.T) {
 
 func TestExecute_FromPlatformAccount(t *testing.T) {
 	t.Parallel()
-	// The platform's own balance pays bitcoin to a customer's wallet, and the payment
-	// is the customer's.
+	// An account of the platform pays bitcoin to a customer's wallet, and the transaction belongs to
+	// the customer.
 	env := newEnv(t)
 	dollars := env.account(ident.Customer{}, "USD", 500)
 	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID, Customer: env.Customer.ID}, 500, quote.Destination{External: env.NewWallet("spark1good").ID})
@@ -60,8 +60,8 @@ func TestExecute_FromPlatformAccount(t *testing.T) {
 
 func TestExecute_InternalPayment(t *testing.T) {
 	t.Parallel()
-	// From one account to another it is exchanged and has arrived; nothing is
-	// delivered, and no bank can return it.
+	// A quote from one internal account to another is converted and completed at once, without a
+	// payout that could be returned.
 	env := newEnv(t)
 	dollars, euros := env.account(env.Customer.ID, "USD", 10050), env.account(env.Customer.ID, "EUR", 0)
 	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
@@ -86,7 +86,7 @@ func TestExecute_InternalPayment(t *testing.T) {
 
 func TestReceive_JustInTimeToAccount(t *testing.T) {
 	t.Parallel()
-	// Dollars that a payer sends just in time become bitcoin on the customer's account.
+	// Dollars that are paid in just in time are credited to the customer's account as bitcoin.
 	env := newEnv(t)
 	bitcoin := env.account(env.Customer.ID, "BTC", 0)
 	q := env.quoteFrom(t, quote.Source{Customer: env.Customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
@@ -104,8 +104,8 @@ func TestReceive_JustInTimeToAccount(t *testing.T) {
 
 func TestExecute_DestinationAccountFull(t *testing.T) {
 	t.Parallel()
-	// What would not fit into the account that receives is not exchanged: a quote that an
-	// account pays stays as it is, and what a payer sent is kept as unmatched.
+	// An amount beyond the maximum balance of the receiving account is not converted. A prefunded
+	// quote does not change, and a payment for a just-in-time quote is held as unmatched funds.
 	env := newEnv(t)
 	dollars := env.account(env.Customer.ID, "USD", 10050)
 	euros, bitcoin := env.account(env.Customer.ID, "EUR", account.MaxBalance-1), env.account(env.Customer.ID, "BTC", account.MaxBalance-1)
@@ -120,7 +120,7 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 	if _, err := env.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
 		t.Errorf("paid: %v", err)
 	}
-	if _, err := env.Receive(t.Context(), receipt, nil); err != nil { // reported twice
+	if _, err := env.Receive(t.Context(), receipt, nil); err != nil { // reported again
 		t.Error(err)
 	}
 
@@ -138,8 +138,8 @@ func TestExecute_DestinationAccountFull(t *testing.T) {
 
 func TestExecute_CollectsFromBankAccount(t *testing.T) {
 	t.Parallel()
-	// Execution collects the funds from the customer's bank, and their arrival continues the
-	// payment. If the collection fails, the payment fails, without a refund.
+	// Executing a quote collects the funds from the customer's bank account, and they are paid out
+	// once they are received. If they cannot be collected, the payment fails without a refund.
 	env := newEnv(t)
 	wallet := quote.Destination{External: env.NewWallet("spark1good").ID}
 	good := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("000123456").ID}, 10050, wallet)
@@ -163,9 +163,9 @@ func TestExecute_CollectsFromBankAccount(t *testing.T) {
 
 func TestRefund_FailedPayoutToAccount(t *testing.T) {
 	t.Parallel()
-	// A payout that fails, or comes back, is refunded to the account that paid; where
-	// the refund fails too, people must look after the money.
-	for suffix, c := range map[string]struct{ state, left string }{
+	// A payout that fails or is returned is refunded to the account that paid. If the refund fails
+	// too, the amount is held as unmatched funds, for an operator to assign.
+	for suffix, c := range map[string]struct{ state, account string }{
 		"002": {"FAILED (refund COMPLETED)", ""},
 		"005": {"FAILED (refund COMPLETED)", ""},
 		"006": {"FAILED (refund COMPLETED)", ""},
@@ -184,33 +184,33 @@ func TestRefund_FailedPayoutToAccount(t *testing.T) {
 			}
 			env.WaitForState(q.Transaction, c.state)
 
-			if c.left == "" {
-				c.left = dollars.LedgerPath() + " USD"
+			if c.account == "" {
+				c.account = dollars.LedgerPath() + " USD"
 				env.wantNotifiedBalances(t, dollars, 0, 10050)
 			} else {
 				env.wantNotifiedBalances(t, dollars, 0)
 			}
-			env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
+			env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, c.account: -10050})
 		})
 	}
 }
 
 func TestTransferOut(t *testing.T) {
 	t.Parallel()
-	// A transfer leaves in its own currency, without a fee; its account number picks
-	// what the rail does with it.
-	const whole = "FAILED (refund COMPLETED)"
+	// A transfer is paid out in the currency of the account, without a fee. The digits of the
+	// external account select the outcome of the rail.
+	const refunded = "FAILED (refund COMPLETED)"
 	for suffix, c := range map[string]struct {
 		state  string
 		wait   time.Duration
 		events []string
 	}{
 		"456": {"COMPLETED", 0, []string{"PENDING", "PROCESSING", "COMPLETED"}},
-		"002": {whole, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"003": {whole, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"004": {whole, 0, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"005": {whole, time.Minute, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
-		"006": {"COMPLETED", 0, []string{"PENDING", "PROCESSING", "COMPLETED"}}, // the ends of quotes mean nothing here
+		"002": {refunded, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"003": {refunded, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"004": {refunded, 0, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"005": {refunded, time.Minute, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"006": {"COMPLETED", 0, []string{"PENDING", "PROCESSING", "COMPLETED"}}, // an outcome of quotes, not of transfers
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
@@ -218,17 +218,17 @@ func TestTransferOut(t *testing.T) {
 			dollars := env.account(env.Customer.ID, "USD", 10050)
 			bank := env.NewBankAccount("000123" + suffix)
 
-			made, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
-			if err != nil || made.State.Status != transaction.Pending {
-				t.Fatalf("%s, %v", made.State, err)
+			created, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
+			if err != nil || created.State.Status != transaction.Pending {
+				t.Fatalf("%s, %v", created.State, err)
 			}
 			if c.wait > 0 {
-				env.WaitForState(made.ID, "PENDING")
+				env.WaitForState(created.ID, "PENDING")
 				env.Clock.Advance(c.wait)
 			}
-			env.WaitForState(made.ID, c.state)
+			env.WaitForState(created.ID, c.state)
 
-			env.wantOutgoingEvents(made.ID, c.events...)
+			env.wantOutgoingEvents(created.ID, c.events...)
 			want := map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050}
 			if c.state == "COMPLETED" {
 				want = map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -5050, "rails/RTP USD": -5000}
@@ -240,7 +240,7 @@ func TestTransferOut(t *testing.T) {
 
 func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	t.Parallel()
-	// Repeated and concurrent requests with one id make one transfer.
+	// Repeated and concurrent calls with the same id create one transfer.
 	env := newEnv(t)
 	dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
 	id := ident.NewTransaction(env.IDs.New, apptest.Noon)
@@ -291,39 +291,39 @@ func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
 
 func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 	t.Parallel()
-	// A thousand payouts at once from an account that can bear five hundred: exactly
-	// those complete, the others say why not, and can be executed after a deposit.
-	const asked, borne, each = 1000, 500, 1000
+	// Of a thousand concurrent payouts from an account with funds for five hundred, exactly five
+	// hundred complete. The others return INSUFFICIENT_BALANCE and stay pending.
+	const payouts, affordable, each = 1000, 500, 1000
 	env := newEnv(t)
-	dollars := env.account(env.Customer.ID, "USD", borne*each)
+	dollars := env.account(env.Customer.ID, "USD", affordable*each)
 	wallet := quote.Destination{External: env.NewWallet("spark1good").ID}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var paid, short []quote.Quote
-	for range asked {
+	var paid, refused []quote.Quote
+	for range payouts {
 		all.Go(func() {
-			made, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: wallet,
+			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: wallet,
 				Side: quote.Sending, Amount: each}, nil)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			_, err = env.ExecuteQuote(t.Context(), env.Platform.ID, made.Quote.ID, nil)
+			_, err = env.ExecuteQuote(t.Context(), env.Platform.ID, created.Quote.ID, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
-				paid = append(paid, made.Quote)
+				paid = append(paid, created.Quote)
 			case fault.Is(err, fault.InsufficientBalance):
-				short = append(short, made.Quote)
+				refused = append(refused, created.Quote)
 			default:
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if len(paid) != borne || len(short) != asked-borne {
-		t.Fatalf("%d paid and %d did not", len(paid), len(short))
+	if len(paid) != affordable || len(refused) != payouts-affordable {
+		t.Fatalf("%d paid, %d refused", len(paid), len(refused))
 	}
 	var received, fees int64
 	for _, q := range paid {
@@ -331,37 +331,38 @@ func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 		received, fees = received+q.Pricing.Received.Minor, fees+q.Pricing.Fees
 	}
 
-	env.WaitForState(short[0].Transaction, "PENDING")
+	env.WaitForState(refused[0].Transaction, "PENDING")
 	env.WantBalances(map[string]int64{
-		"rails/WIRE USD": borne * each, "income/fees USD": -fees, "fx/position USD": -(borne*each - fees),
+		"rails/WIRE USD": affordable * each, "income/fees USD": -fees, "fx/position USD": -(affordable*each - fees),
 		"fx/position BTC": received, "chains/LAYER2 BTC": -received,
 	})
 }
 
 func TestCreateQuote_ExecuteImmediately(t *testing.T) {
 	t.Parallel()
-	// A quote can be executed as it is made. One that the account cannot bear says so,
-	// moves nothing, and expires.
+	// A quote can be executed when it is created. If the balance is too low, the execution returns
+	// INSUFFICIENT_BALANCE.
 	env := newEnv(t)
 	dollars := env.account(env.Customer.ID, "USD", 10050)
 	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: env.NewWallet("spark1good").ID},
 		Side: quote.Sending, Amount: 10050, ExecuteImmediately: true}
 
-	made, err := env.CreateQuote(t.Context(), request, nil)
-	if err != nil || made.Status != quote.Processing {
-		t.Fatalf("%s, %v", made.Status, err)
+	created, err := env.CreateQuote(t.Context(), request, nil)
+	if err != nil || created.Status != quote.Processing {
+		t.Fatalf("%s, %v", created.Status, err)
 	}
-	_, again := env.CreateQuote(t.Context(), request, nil)
+	_, err = env.CreateQuote(t.Context(), request, nil)
 
-	if !fault.Is(again, fault.InsufficientBalance) {
-		t.Errorf("with nothing left: %v", again)
+	if !fault.Is(err, fault.InsufficientBalance) {
+		t.Errorf("with an empty account: %v", err)
 	}
-	env.WaitForState(made.Quote.Transaction, "COMPLETED")
+	env.WaitForState(created.Quote.Transaction, "COMPLETED")
 }
 
 func TestExecute_Refused(t *testing.T) {
 	t.Parallel()
-	// Each refusal says what is wrong, and moves nothing.
+	// A quote that is funded just in time, belongs to another platform, or has expired is not
+	// executed. Each case returns its own fault, and no balance changes.
 	env := newEnv(t)
 	dollars := env.account(env.Customer.ID, "USD", 10050)
 	wallet := env.NewWallet("spark1good")
@@ -383,8 +384,8 @@ func TestExecute_Refused(t *testing.T) {
 
 func TestExecute_ToUMAAddress(t *testing.T) {
 	t.Parallel()
-	// A person is paid in their currency, or in the payer's own without a fee; their
-	// provider may take its time, or refuse, and then the account has its money back.
+	// A payment to a UMA address is in the receiver's currency, or in the payer's without a fee. The
+	// receiver's provider may respond late, or refuse, and then the account is refunded.
 	for address, c := range map[string]struct {
 		currency money.Currency
 		wait     time.Duration
@@ -404,25 +405,25 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) }); err != nil {
 				t.Fatal(err)
 			}
-			made, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
+			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
 				Destination: quote.Destination{UMA: address}, Lookup: lookup.ID, Side: quote.Sending, Amount: 10050}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			env.execute(t, made.Quote)
+			env.execute(t, created.Quote)
 			if c.wait > 0 {
-				env.WaitForState(made.Quote.Transaction, "PROCESSING")
+				env.WaitForState(created.Quote.Transaction, "PROCESSING")
 				env.Clock.Advance(c.wait)
 			}
-			env.WaitForState(made.Quote.Transaction, c.state)
+			env.WaitForState(created.Quote.Transaction, c.state)
 
-			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -made.Quote.Pricing.Received.Minor}
+			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -created.Quote.Pricing.Received.Minor}
 			switch {
 			case c.state != "COMPLETED":
 				want = map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050}
 			case c.currency != "USD":
-				p := made.Quote.Pricing
+				p := created.Quote.Pricing
 				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent), p.Received.Minor
 				if p.RoundingSent > 0 {
 					want["income/rounding USD"] = -p.RoundingSent

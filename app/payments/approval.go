@@ -91,7 +91,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	var requested []ports.TransactionKey
 	for key, t := range read {
 		if t.IncomingState() != transaction.ApprovalRequested {
-			continue // decided already, by an earlier attempt or by the platform itself
+			continue // already decided, by an earlier attempt or by the platform
 		}
 		if responses[key], err = s.requestApproval(ctx, t); err != nil {
 			return err
@@ -157,7 +157,7 @@ func parseApprovalResponse(status int, body string) transaction.ApprovalResponse
 }
 
 // FieldValues returns the values of the known fields of a JSON object as texts. A value that is not a
-// text is kept as JSON, and empty values are left out.
+// text is returned as JSON, and empty values are left out.
 func FieldValues(object map[string]any) map[string]string {
 	facts := map[string]string{}
 	for _, name := range platform.CounterpartyFieldNames {

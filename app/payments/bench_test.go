@@ -10,8 +10,8 @@ import (
 	"causeway/core/transaction"
 )
 
-// BenchmarkExecute_OnRamp is a payment without the network around it: quoted, paid in,
-// converted, delivered, 64 at a time, on a database that does not wait for its disk.
+// BenchmarkExecute_OnRamp measures a payment without HTTP, from quote to delivery, 64 at a time, on
+// a database that does not wait for its disk.
 func BenchmarkExecute_OnRamp(b *testing.B) {
 	completed := make(chan struct{}, 1024)
 	env := newEnv(b, apptest.OnEvent(func(e event.Event) {
@@ -27,14 +27,14 @@ func BenchmarkExecute_OnRamp(b *testing.B) {
 	for range 64 {
 		all.Go(func() {
 			for range next {
-				made, err := env.CreateQuote(b.Context(), quote.Request{Platform: env.Platform.ID,
+				created, err := env.CreateQuote(b.Context(), quote.Request{Platform: env.Platform.ID,
 					Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"}, Destination: quote.Destination{External: wallet.ID},
 					Side: quote.Sending, Amount: 10050}, nil)
 				if err != nil {
 					b.Error(err)
 					return
 				}
-				got, err := env.Receive(b.Context(), env.receipt(made.Quote, "RTP", 10050), nil)
+				got, err := env.Receive(b.Context(), env.receipt(created.Quote, "RTP", 10050), nil)
 				if err != nil || got.State.Status != transaction.Processing {
 					b.Error(got.State, err)
 					return
@@ -54,8 +54,8 @@ func BenchmarkExecute_OnRamp(b *testing.B) {
 	all.Wait()
 }
 
-// BenchmarkTransferOut is a transfer from a balance without the network around it, one at
-// a time: what a unit of work takes, answer and delivery.
+// BenchmarkTransferOut measures a transfer out without HTTP, from request to delivery, one at a
+// time.
 func BenchmarkTransferOut(b *testing.B) {
 	completed := make(chan struct{}, 1)
 	env := newEnv(b, apptest.OnEvent(func(e event.Event) {

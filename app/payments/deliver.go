@@ -14,7 +14,7 @@ func (s *Service) deliver(ctx context.Context, jobs []ports.Job) error {
 	return s.callRails(ctx, jobs, ports.CallSend, transaction.State.InTransit, s.send)
 }
 
-// checkReturns asks the rails whether delivered payouts were returned.
+// checkReturns calls the rails to check whether delivered payouts were returned.
 func (s *Service) checkReturns(ctx context.Context, jobs []ports.Job) error {
 	return s.callRails(ctx, jobs, ports.CallStatus, transaction.State.IsDelivered,
 		func(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome {

@@ -12,8 +12,8 @@ import (
 	"causeway/ports"
 )
 
-// Deposit credits a payment that was received with the reference of an internal account. The same
-// receipt again changes nothing. Money that the account cannot take (it is of another currency, or
+// Deposit credits a payment that was received with the reference of an internal account. A
+// repeated receipt changes nothing. Money that the account cannot receive (it is of another currency, or
 // the account is closed or full) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
@@ -62,7 +62,8 @@ func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to i
 	return deposit, refused
 }
 
-// existingDeposit returns what a receipt led to that was saved before.
+// existingDeposit returns the deposit of a receipt that was received before, or a fault if it is
+// held as unmatched funds.
 func existingDeposit(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (deposit transaction.Transaction, refused, err error) {
 	key := ports.TransactionKey{Platform: receipt.Platform, ID: receipt.DepositID()}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
@@ -124,7 +125,7 @@ func (s *Service) fundBatch(ctx context.Context, commands []fundCommand) ([]batc
 			return err
 		}
 		for i, c := range commands {
-			// Each decision is made on the balance that those before it in the batch leave.
+			// Each decision uses the balances after the decisions before it in the batch.
 			d, balance, err := parties[i].Fund(c.id, c.to, c.minor, receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
 				balances[parties[i].To.LedgerAccount()] = balance

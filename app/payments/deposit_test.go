@@ -50,7 +50,7 @@ func TestFund_CreditsAccount(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 	if err := read.Flow().CheckKinds(read.State, nil); err == nil {
-		t.Error("a deposit without postings is explained")
+		t.Error("CheckKinds accepts a deposit without postings")
 	}
 	env.wantIncomingEvents(t, first.Transaction.ID, "INCOMING_PAYMENT.COMPLETED")
 	env.wantNotifiedBalances(t, env.dollars, 100_00, 100_01)
@@ -69,7 +69,7 @@ func TestFund_Refused(t *testing.T) {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{frozen})
 	})
 	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
-	gone := env.NewInternalAccount(bo.ID, "USD", 0)
+	orphan := env.NewInternalAccount(bo.ID, "USD", 0)
 	elsewhere := env.NewInternalAccountOn(env.NewPlatform().ID, ident.Customer{}, "USD", 0)
 
 	for what, test := range map[string]struct {
@@ -78,13 +78,13 @@ func TestFund_Refused(t *testing.T) {
 		code   fault.Code
 		fields []string
 	}{
-		"nothing":            {env.dollars.ID, 0, fault.InvalidInput, []string{"amount"}},
-		"less":               {env.dollars.ID, -1, fault.InvalidInput, []string{"amount"}},
+		"zero":               {env.dollars.ID, 0, fault.InvalidInput, []string{"amount"}},
+		"negative":           {env.dollars.ID, -1, fault.InvalidInput, []string{"amount"}},
 		"too much":           {env.dollars.ID, 100_000_000_001, fault.InvalidInput, []string{"amount"}},
 		"unknown":            {ident.NewInternalAccount(env.IDs.New, apptest.Noon), 1, fault.InternalAccountNotFound, nil},
 		"another platform's": {elsewhere.ID, 1, fault.InternalAccountNotFound, nil},
 		"frozen":             {frozen.ID, 1, fault.InvalidInput, []string{"accountId"}},
-		"deleted customer's": {gone.ID, 1, fault.CustomerDeleted, nil},
+		"deleted customer's": {orphan.ID, 1, fault.CustomerDeleted, nil},
 	} {
 		_, err := env.Fund(t.Context(), env.Platform.ID, test.to, test.amount, nil)
 		apptest.WantFault(t, what, err, test.code, test.fields...)
@@ -94,7 +94,7 @@ func TestFund_Refused(t *testing.T) {
 
 func TestFund_ConcurrentDeposits(t *testing.T) {
 	t.Parallel()
-	// Of concurrent deposits each returns its own balance, and together they add up.
+	// Each of many concurrent deposits returns a different balance, and the last balance is their sum.
 	env := newReceivingEnv(t)
 	const payers = 60
 	balances := make([]int64, payers)
@@ -113,7 +113,7 @@ func TestFund_ConcurrentDeposits(t *testing.T) {
 	seen := map[int64]bool{}
 	for _, b := range balances {
 		if seen[b] || b%3 != 0 || b > 3*payers {
-			t.Errorf("a balance of %d", b)
+			t.Errorf("unexpected balance %d", b)
 		}
 		seen[b] = true
 	}
@@ -132,9 +132,9 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 	paid := receipt("1", money.Amount{Minor: 20_00, Currency: "USD"})
 
 	for range 2 {
-		made, err := env.Deposit(t.Context(), paid, env.dollars.ID, nil)
-		if err != nil || made.State.Status != transaction.Completed || made.ID.UUID() != paid.ID.UUID() {
-			t.Fatalf("%+v, %v", made, err)
+		deposit, err := env.Deposit(t.Context(), paid, env.dollars.ID, nil)
+		if err != nil || deposit.State.Status != transaction.Completed || deposit.ID.UUID() != paid.ID.UUID() {
+			t.Fatalf("%+v, %v", deposit, err)
 		}
 	}
 	for _, code := range []fault.Code{fault.InvalidCurrency, fault.Conflict} {
@@ -154,7 +154,7 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 func TestDeposit_AccountFull(t *testing.T) {
 	t.Parallel()
 	// A payment beyond the maximum balance is unmatched, also if it is reported twice, and a deposit
-	// that is only requested is refused.
+	// that was only requested is refused.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("000123456")
 	pay := func(partner string, minor int64) error {
@@ -162,18 +162,18 @@ func TestDeposit_AccountFull(t *testing.T) {
 			Platform: env.Platform.ID, Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
 		return err
 	}
-	if err := pay("most of it", account.MaxBalance-10); err != nil {
+	if err := pay("almost the maximum", account.MaxBalance-10); err != nil {
 		t.Fatal(err)
 	}
 
 	apptest.WantFault(t, "a deposit", pay("too much", 11), fault.AmountOutOfRange)
-	apptest.WantFault(t, "the same once more", pay("too much", 11), fault.Conflict)
+	apptest.WantFault(t, "the same receipt again", pay("too much", 11), fault.Conflict)
 	_, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 11, nil)
 	apptest.WantFault(t, "a simulated deposit", err, fault.AmountOutOfRange)
 	_, err = env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 11}, nil)
 	apptest.WantFault(t, "a transfer", err, fault.AmountOutOfRange)
 	_, err = env.SimulateUMAPayment(t.Context(), env.Platform.ID, payments.UMAPayment{Sender: "$bo@elsewhere.test", Customer: env.Customer.ID, Currency: "USD", Amount: 10000}, nil)
-	apptest.WantFault(t, "a payment from elsewhere", err, fault.AmountOutOfRange)
+	apptest.WantFault(t, "a payment from another provider", err, fault.AmountOutOfRange)
 	if err := pay("the last", 10); err != nil {
 		t.Error(err)
 	}

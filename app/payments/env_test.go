@@ -140,7 +140,7 @@ func (e *env) execute(t testing.TB, q quote.Quote) quote.WithStatus {
 	return executed
 }
 
-// receipt is a payment for a quote that arrives by a rail.
+// receipt is a payment for a quote that is received from a rail.
 func (e *env) receipt(q quote.Quote, rail corridor.Rail, minor int64) transaction.Receipt {
 	return e.NewReceipt(rail, q.Reference, money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency})
 }

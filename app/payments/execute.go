@@ -18,8 +18,8 @@ import (
 type executeCommand struct {
 	quote       ports.QuoteKey
 	idempotency *ports.IdempotentRequest
-	// attempted is set once a batch ran with the command. If the result of its commit was lost, the
-	// quote may have been executed by it.
+	// attempted is set once a batch has run with the command. If the result of its commit was lost,
+	// the quote may be executed.
 	attempted bool
 }
 

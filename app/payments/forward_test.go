@@ -60,7 +60,7 @@ func TestForward_ToChosenAccount(t *testing.T) {
 			id := transaction.CounterpartID(received.ID)
 			if !c.forwarded {
 				if _, err := env.Store.Transaction(t.Context(), env.Platform.ID, id); !fault.Is(err, fault.TransactionNotFound) {
-					t.Errorf("a transfer: %v", err)
+					t.Errorf("want no transfer, got %v", err)
 				}
 				env.WantBalances(env.creditedBalances())
 				return

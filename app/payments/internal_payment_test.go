@@ -26,13 +26,13 @@ func (env *env) internalPayout(names ...string) ports.Payout {
 func TestReceiveInternal_CreditsReceiver(t *testing.T) {
 	t.Parallel()
 	// A payment from one customer to another is received like any other: its platform must approve
-	// it, and repeated calls are for one payment.
+	// it. Repeated calls are about the same payment.
 	for what, c := range map[string]struct {
-		status int
-		want   transaction.Status
-		ends   ports.Outcome
+		status  int
+		want    transaction.Status
+		outcome ports.Outcome
 	}{
-		"taken":    {200, transaction.Completed, ports.Outcome{Verdict: ports.Done}},
+		"approved": {200, transaction.Completed, ports.Outcome{Verdict: ports.Done}},
 		"rejected": {403, transaction.Failed, ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -45,14 +45,14 @@ func TestReceiveInternal_CreditsReceiver(t *testing.T) {
 			if err != nil || !ours || first.Verdict != ports.Waiting || !first.Accepted || !first.RetryAt.After(apptest.Noon) {
 				t.Fatalf("%+v, %v, %v", first, ours, err)
 			}
-			arrived := env.waitForStatus(transaction.CounterpartID(sent.Transaction.ID), c.want)
+			received := env.waitForStatus(transaction.CounterpartID(sent.Transaction.ID), c.want)
 			again, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
 
-			if err != nil || !ours || again != c.ends {
+			if err != nil || !ours || again != c.outcome {
 				t.Errorf("%+v, %v, %v", again, ours, err)
 			}
-			if arrived.Source.UMA != "$ben@uma.test" || arrived.Counterparty["FULL_NAME"] != "Ben Berg" || len(env.approvals.all()) != 1 {
-				t.Errorf("%+v, asked %d times", arrived, len(env.approvals.all()))
+			if received.Source.UMA != "$ben@uma.test" || received.Counterparty["FULL_NAME"] != "Ben Berg" || len(env.approvals.all()) != 1 {
+				t.Errorf("%+v, %d requests for approval", received, len(env.approvals.all()))
 			}
 			if c.want == transaction.Completed {
 				env.WantBalances(env.creditedBalances())

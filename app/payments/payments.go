@@ -33,7 +33,7 @@ type Config struct {
 	Prices *prices.Prices
 	// Counterparties are the people at other providers who pay customers.
 	Counterparties ports.CounterpartiesByEnvironment
-	// Approvals asks platforms for approval of incoming payments.
+	// Approvals requests the approval of incoming payments from platforms.
 	Approvals ports.Approvals
 	Clock     ports.Clock
 	IDs       ports.IDs

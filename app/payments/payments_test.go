@@ -16,8 +16,8 @@ import (
 
 func TestReceive_OnRamp(t *testing.T) {
 	t.Parallel()
-	// A payment of the exact amount is converted and delivered. The ledger has the dollars at
-	// the rail, the fee, and the position in both currencies.
+	// A payment of the exact amount is converted and delivered. The ledger has the dollars at the
+	// rail, the fee as income, and the position in both currencies.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
@@ -36,14 +36,14 @@ func TestReceive_OnRamp(t *testing.T) {
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 	if n := env.CountJobs(transaction.StepDeliver); n != 0 {
-		t.Errorf("%d deliveries are left to do", n)
+		t.Errorf("%d delivery jobs are left", n)
 	}
 }
 
 func TestReceive_OffRamp(t *testing.T) {
 	t.Parallel()
-	// The other way round: USDC on a chain becomes dollars at a bank, and what is too
-	// little for a cent is the service's.
+	// USDC on a chain is converted to dollars at a bank. The remainder of less than a cent is
+	// rounding income of the service.
 	env := newEnv(t)
 	q := env.quote(t, "USDC", 25_123_456, env.NewBankAccount("000123456"))
 
@@ -65,7 +65,8 @@ func TestReceive_OffRamp(t *testing.T) {
 
 func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
-	// A wrong payment is refunded in full, and no balance stays in transit.
+	// A payment of the wrong amount or currency, or after the quote has expired, is refunded in
+	// full, and no balance is left in transit.
 	for name, c := range map[string]struct {
 		wait   time.Duration
 		minor  int64
@@ -101,7 +102,7 @@ func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 				t.Errorf("reason %q, refund %+v", done.State.Reason, done.Refund)
 			}
 			env.WantBalances(map[string]int64{})
-			if c.wait == 0 { // else the expiry job may have emitted its event already
+			if c.wait == 0 { // otherwise the quote may expire before the payment is received
 				env.wantOutgoingEvents(q.Transaction, c.events...)
 			}
 		})
@@ -110,8 +111,8 @@ func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 
 func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 	t.Parallel()
-	// A hundred payments for one reference at the same time: one runs the quote, the
-	// others go back, and each unit is accounted for.
+	// Of a hundred concurrent payments for one reference, one funds the quote and the others are
+	// sent back. The balances add up to the unit.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	var all sync.WaitGroup
@@ -135,7 +136,7 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 
 func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	t.Parallel()
-	// A partner reports one payment ten times; it is one payment.
+	// A payment that the partner reports ten times is received once.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	receipt := env.receipt(q, "RTP", 10050)
@@ -158,11 +159,11 @@ func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 
 func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 	t.Parallel()
-	// A payment with an unknown reference is refused with REFERENCE_NOT_FOUND, and its funds
-	// are unmatched.
+	// A payment with an unknown reference returns REFERENCE_NOT_FOUND and is posted as unmatched
+	// funds, until an operator assigns it.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
-	q.Reference = "NOBODY"
+	q.Reference = "UNKNOWN"
 
 	_, err := env.Receive(t.Context(), env.receipt(q, "RTP", 777), nil)
 
@@ -174,7 +175,7 @@ func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 
 func TestQuote_ExpiresWithoutPayment(t *testing.T) {
 	t.Parallel()
-	// When its time is over a quote ends by itself, and says so once.
+	// A quote that is not paid in time expires, with one event.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 
@@ -187,13 +188,13 @@ func TestQuote_ExpiresWithoutPayment(t *testing.T) {
 
 func TestDeliver_RailReplies(t *testing.T) {
 	t.Parallel()
-	// The number of the beneficiary's account selects the reply of the rail. A failed payout
-	// is refunded in full, fees included.
+	// The digits of the beneficiary's account select the outcome of the rail. A payment that is not
+	// delivered is refunded in full, including fees.
 	for suffix, c := range map[string]struct {
 		state  string
 		reason transaction.FailureReason
 		events []string
-		left   map[string]int64
+		want   map[string]int64 // the balances; nil if all are zero
 	}{
 		"002": {"FAILED (refund COMPLETED)", transaction.QuoteExecutionFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
 		"004": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
@@ -220,17 +221,14 @@ func TestDeliver_RailReplies(t *testing.T) {
 				t.Errorf("reason %q, want %q", done.State.Reason, c.reason)
 			}
 			env.wantOutgoingEvents(q.Transaction, c.events...)
-			if c.left == nil {
-				c.left = map[string]int64{}
-			}
-			env.WantBalances(c.left)
+			env.WantBalances(c.want)
 		})
 	}
 }
 
 func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	t.Parallel()
-	// A rail that takes six minutes is called again after them.
+	// A payout that takes the rail six minutes is checked again after that time, and completes.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
 
@@ -248,8 +246,8 @@ func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 
 func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
-	// Crypto that cannot be used is not sent back on the chain: it becomes a balance
-	// of the customer in that asset.
+	// Crypto of the wrong amount is not sent back on the chain. It is credited to the customer's
+	// internal account in that currency.
 	env := newEnv(t)
 	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))
 
@@ -271,8 +269,8 @@ func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 
 func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
-	// A second crypto payment for a paid quote is credited to the customer's account, and its
-	// exact balance is emitted.
+	// A second crypto payment for a quote that was paid is also credited to the customer's internal
+	// account, and an event reports the new balance.
 	env := newEnv(t)
 	tokens := env.account(env.Customer.ID, "USDC", 0)
 	q := env.quote(t, "USDC", 25_000_000, env.NewBankAccount("000123456"))

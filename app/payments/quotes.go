@@ -32,7 +32,7 @@ type quoteCommand struct {
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
-	// attempted is set once a batch has run with the command. If the response of its commit was
+	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the quote may exist.
 	attempted bool
 }
@@ -60,17 +60,17 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 	}
 	// The execution saves the response of the request. If it fails, the quote expires.
 	command.idempotency = nil
-	made, err := s.quoteBatcher.Do(ctx, command)
+	created, err := s.quoteBatcher.Do(ctx, command)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return s.ExecuteQuote(ctx, r.Platform, made.Quote.ID, claim)
+	return s.ExecuteQuote(ctx, r.Platform, created.Quote.ID, claim)
 }
 
 func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
 	if len(commands) == 1 && commands[0].attempted {
-		if made, err := s.GetQuote(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
-			return []batch.Result[quote.WithStatus]{{Value: made}}, nil
+		if existing, err := s.GetQuote(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
+			return []batch.Result[quote.WithStatus]{{Value: existing}}, nil
 		}
 	}
 	keys := make([]ports.PartyKey, len(commands))
@@ -86,20 +86,20 @@ func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand
 		if err != nil {
 			return err
 		}
-		made := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
+		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
 		for i, c := range commands {
 			c.attempted = true
 			parties[i].Receiver = c.receiver
-			created, t, err := s.makeQuote(ctx, c, parties[i], made.now)
+			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
 			results[i].Value, results[i].Err = quote.WithStatus{Quote: created, Status: quote.Pending}, err
 			if err == nil {
-				made.add(created, t)
+				writes.add(created, t)
 			}
 			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
-		return made.write(ctx, tx)
+		return writes.write(ctx, tx)
 	})
 	return results, err
 }
@@ -115,19 +115,19 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
-	made, t, err := c.request.Make(p, route, quote.MakeParams{
+	created, t, err := c.request.Make(p, route, quote.MakeParams{
 		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now,
 	})
 	if err != nil || !c.request.Source.JustInTime() {
-		return made, t, err
+		return created, t, err
 	}
 	rail, err := s.Rails.RailFor(c.request.Platform)
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
-	made.Instructions, err = rail.Instructions(made.Platform, made.Reference, made.Pricing.Sent.Currency, made.Source.Network)
-	t.Instructions = made.Instructions
-	return made, t, err
+	created.Instructions, err = rail.Instructions(created.Platform, created.Reference, created.Pricing.Sent.Currency, created.Source.Network)
+	t.Instructions = created.Instructions
+	return created, t, err
 }
 
 // quoteWrites collects what one unit of work writes.

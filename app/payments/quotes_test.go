@@ -41,26 +41,26 @@ func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, ports
 
 func TestCreateQuote_LostCommitIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	// The commit of a batch succeeds and its result is lost. Run again one at a time, each command
-	// finds its quote; nothing is created or emitted twice.
+	// The commit of a batch succeeds, but its result is lost. The commands run again one at a time
+	// and find their quotes: nothing is created or emitted twice.
 	env := apptest.New(t)
 	request := env.QuoteRequest("USD", 10050, env.NewWallet("spark1good"))
 	store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
 	service := newService(env, store, nil)
 	const others = 5
 	var all sync.WaitGroup
-	ask := func() {
+	create := func() {
 		if _, err := service.CreateQuote(t.Context(), request, nil); err != nil {
 			t.Error(err)
 		}
 	}
-	all.Go(ask)
+	all.Go(create)
 	<-store.firstBlocked
 	for range others {
-		all.Go(ask)
+		all.Go(create)
 	}
 	for service.PendingQuotes() < others {
-		runtime.Gosched() // until they wait behind the first
+		runtime.Gosched() // until all wait for the first commit
 	}
 
 	close(store.release)

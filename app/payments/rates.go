@@ -120,7 +120,7 @@ func priceCorridor(way corridor.Corridor, terms corridor.Terms, market money.Rat
 	if sending == 0 {
 		return rate, nil
 	}
-	made, err := price.Sending(sending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
+	priced, err := price.Sending(sending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
 	switch {
 	case errors.Is(err, price.ErrTooLarge):
 		return rate, fault.Invalid(fault.Field{Field: "sendingAmount", Message: "must be at most 9000000000000000"})
@@ -129,8 +129,8 @@ func priceCorridor(way corridor.Corridor, terms corridor.Terms, market money.Rat
 	case err != nil:
 		return rate, err
 	}
-	rate.Receiving, rate.TotalFee = made.Receiving, made.Fees
-	if rail, err := corridor.Choose(way.Rails, way.To, made.Receiving); err == nil {
+	rate.Receiving, rate.TotalFee = priced.Receiving, priced.Fees
+	if rail, err := corridor.Choose(way.Rails, way.To, priced.Receiving); err == nil {
 		rate.Rail = rail // otherwise no rail carries that amount, and a quote is refused
 	}
 	return rate, nil

@@ -128,14 +128,14 @@ func TestRates_RequestedPairs(t *testing.T) {
 		wanted payments.RatesRequest
 		pairs  int // 0 if rejected
 	}{
-		"all from what the platform uses": {payments.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
-		"from one":                        {payments.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
-		"to one":                          {payments.RatesRequest{To: []money.Currency{"USD"}}, 3},
-		"twice the same":                  {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
-		"an unknown one":                  {payments.RatesRequest{To: []money.Currency{"USD", "XYZ"}}, 0},
-		"one that is not live":            {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
-		"from nowhere":                    {payments.RatesRequest{From: "JPY"}, 0},
-		"to itself":                       {payments.RatesRequest{From: "USD", To: []money.Currency{"USD"}}, 0},
+		"all from the platform's currencies": {payments.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
+		"from one":                           {payments.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
+		"to one":                             {payments.RatesRequest{To: []money.Currency{"USD"}}, 3},
+		"the same twice":                     {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
+		"an unknown one":                     {payments.RatesRequest{To: []money.Currency{"USD", "XYZ"}}, 0},
+		"one that is not live":               {payments.RatesRequest{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
+		"no corridor":                        {payments.RatesRequest{From: "JPY"}, 0},
+		"to itself":                          {payments.RatesRequest{From: "USD", To: []money.Currency{"USD"}}, 0},
 	} {
 		list, err := quotes.Rates(t.Context(), here, tt.wanted)
 		if len(list) != tt.pairs || (tt.pairs == 0) != fault.Is(err, fault.InvalidCurrency) {

@@ -22,19 +22,19 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 			env := newReceivingEnv(t)
 			bank := env.NewBankAccount("1234567" + suffix)
 
-			made, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
+			transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
 
-			if err != nil || made.State != transaction.Initial || made.Type != transaction.Incoming || !made.SettledAt.IsZero() {
-				t.Fatalf("%+v, %v", made, err)
+			if err != nil || transfer.State != transaction.Initial || transfer.Type != transaction.Incoming || !transfer.SettledAt.IsZero() {
+				t.Fatalf("%+v, %v", transfer, err)
 			}
-			ended := env.waitForStatus(made.ID, want)
+			ended := env.waitForStatus(transfer.ID, want)
 			balances, emitted, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
 			if want == transaction.Completed {
 				balances = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
 				emitted, reason = "INCOMING_PAYMENT.COMPLETED", ""
 			}
 			env.WantBalances(balances)
-			env.wantIncomingEvents(t, made.ID, emitted)
+			env.wantIncomingEvents(t, transfer.ID, emitted)
 			if ended.State.Reason != reason || ended.SettledAt.IsZero() != (want == transaction.Failed) || ended.Source.ExternalAccount != bank.ID {
 				t.Errorf("%+v", ended)
 			}
@@ -50,36 +50,36 @@ func TestTransferIn_StaysPending(t *testing.T) {
 	// With 005 the rail has no outcome for thirty seconds, and then fails.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567005")
-	made, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	env.Clock.Advance(29 * time.Second)
-	if got := env.Transaction(made.ID); got.State.Status != transaction.Pending {
-		t.Errorf("after 29 s it is %s", got.State)
+	if got := env.Transaction(transfer.ID); got.State.Status != transaction.Pending {
+		t.Errorf("after 29 s the state is %s", got.State)
 	}
 	env.Clock.Advance(2 * time.Second)
 
-	env.waitForStatus(made.ID, transaction.Failed)
+	env.waitForStatus(transfer.ID, transaction.Failed)
 	env.WantBalances(nil)
 }
 
 func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	// A transfer whose process has stopped is completed by another process.
-	dead := newIdleEnv(t)
-	dead.dollars = dead.NewInternalAccount(dead.Customer.ID, "USD", 0)
-	bank := dead.NewBankAccount("1234567001")
-	made, err := dead.TransferIn(t.Context(), transaction.TransferIn{Platform: dead.Platform.ID, From: bank.ID, To: dead.dollars.ID, Amount: 7}, nil)
+	env := newIdleEnv(t)
+	env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	bank := env.NewBankAccount("1234567001")
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 7}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	go dead.Service.Run(t.Context()) // a process that has stored no jobs of its own
+	go env.Service.Run(t.Context()) // a process that has stored no jobs of its own
 
-	dead.waitForStatus(made.ID, transaction.Completed)
-	dead.WantBalances(map[string]int64{"customers/" + dead.dollars.ID.String() + " USD": -7, "rails/ACH USD": 7})
+	env.waitForStatus(transfer.ID, transaction.Completed)
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -7, "rails/ACH USD": 7})
 }
 
 func TestTransferIn_Refused(t *testing.T) {
@@ -99,9 +99,9 @@ func TestTransferIn_Refused(t *testing.T) {
 		code     fault.Code
 		fields   []string
 	}{
-		"nothing":         {transaction.TransferIn{From: bank.ID, To: env.dollars.ID}, fault.InvalidInput, []string{"amount"}},
-		"no such bank":    {transaction.TransferIn{From: unknownBank, To: env.dollars.ID, Amount: 1}, fault.ExternalAccountNotFound, nil},
-		"no such account": {transaction.TransferIn{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
+		"zero":            {transaction.TransferIn{From: bank.ID, To: env.dollars.ID}, fault.InvalidInput, []string{"amount"}},
+		"unknown bank":    {transaction.TransferIn{From: unknownBank, To: env.dollars.ID, Amount: 1}, fault.ExternalAccountNotFound, nil},
+		"unknown account": {transaction.TransferIn{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
 		"other currency":  {transaction.TransferIn{From: bank.ID, To: euros.ID, Amount: 1}, fault.InvalidCurrency, nil},
 		"not pullable":    {transaction.TransferIn{From: iban.ID, To: euros.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
 		"another owner's": {transaction.TransferIn{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
@@ -111,6 +111,6 @@ func TestTransferIn_Refused(t *testing.T) {
 		apptest.WantFault(t, what, err, test.code, test.fields...)
 	}
 	if n := env.CountJobs(transaction.StepPull); n != 0 {
-		t.Errorf("%d jobs were made", n)
+		t.Errorf("%d jobs were stored", n)
 	}
 }

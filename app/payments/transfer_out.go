@@ -18,7 +18,7 @@ type transferOutCommand struct {
 	out         transaction.TransferOut
 	idempotency *ports.IdempotentRequest
 	id          ident.Transaction
-	// attempted is set once a batch has run with the command. If the response of its commit was
+	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the transfer may exist.
 	attempted bool
 }
@@ -32,7 +32,7 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
-// transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls make one
+// transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls create one
 // transfer.
 func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, out transaction.TransferOut) error {
 	if err := out.Check(); err != nil {
@@ -73,7 +73,7 @@ func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutC
 	return results, nil
 }
 
-// transferAll makes all transfers first, to learn which balances to lock, and then debits the
+// transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
 func (w work) transferAll(ctx context.Context, tx ports.Tx, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))

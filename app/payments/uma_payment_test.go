@@ -23,11 +23,11 @@ func (env *env) umaPayment() payments.UMAPayment {
 
 func (env *env) receiveUMA(t testing.TB, in payments.UMAPayment) transaction.Transaction {
 	t.Helper()
-	made, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, in, nil)
+	payment, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return payment
 }
 
 // creditedBalances are the balances after the payment is credited.
@@ -50,9 +50,9 @@ func TestApproval_EndpointResponse(t *testing.T) {
 		"yes":                {200, "", transaction.Completed, "", ""},
 		"yes, with facts":    {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02", "TAX_ID": 7, "SHOE_SIZE": "9", "EMAIL": null}}`, transaction.Completed, "", ""},
 		"no":                 {403, `{"code": 1, "message": "no", "reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed, "not her"},
-		"no, without a word": {403, `<html>`, transaction.Failed, transaction.PayRequestFailed, ""},
-		"who is it":          {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more has to be known of the sender: TAX_ID, NATIONALITY"},
-		"a mistake":          {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
+		"no, without reason": {403, `<html>`, transaction.Failed, transaction.PayRequestFailed, ""},
+		"more facts needed":  {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more has to be known of the sender: TAX_ID, NATIONALITY"},
+		"server error":       {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
 		"a redirect":         {302, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -60,18 +60,18 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			env := newReceivingEnv(t)
 			env.approvals.set(test.status, test.body)
 
-			made := env.receiveUMA(t, env.umaPayment())
-			ended := env.waitForStatus(made.ID, test.want)
+			payment := env.receiveUMA(t, env.umaPayment())
+			ended := env.waitForStatus(payment.ID, test.want)
 
-			if made.State != transaction.Initial || made.Source.UMA != "$bo.berg@bank.example" || made.Destination.UMA != env.Customer.UMAAddress ||
-				made.Destination.InternalAccount != env.dollars.ID || made.Counterparty["FULL_NAME"] != "Bo Berg" || len(made.Counterparty) != 1 {
-				t.Errorf("%+v", made)
+			if payment.State != transaction.Initial || payment.Source.UMA != "$bo.berg@bank.example" || payment.Destination.UMA != env.Customer.UMAAddress ||
+				payment.Destination.InternalAccount != env.dollars.ID || payment.Counterparty["FULL_NAME"] != "Bo Berg" || len(payment.Counterparty) != 1 {
+				t.Errorf("%+v", payment)
 			}
 			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {
-				t.Errorf("it is %s for %q: %q", ended.State, ended.State.Reason, ended.Approval.Note)
+				t.Errorf("state %s, reason %q, note %q", ended.State, ended.State.Reason, ended.Approval.Note)
 			}
 			requests := env.approvals.all()
-			if len(requests) != 1 || requests[0].ID != made.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending || requests[0].Subject != made.ID.UUID() {
+			if len(requests) != 1 || requests[0].ID != payment.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending || requests[0].Subject != payment.ID.UUID() {
 				t.Errorf("requested %+v", requests)
 			}
 			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(ended.Approval.Requested) != 1 || ended.Approval.Requested[0] != want[0] {
@@ -82,9 +82,9 @@ func TestApproval_EndpointResponse(t *testing.T) {
 				balances, emitted = nil, "INCOMING_PAYMENT.FAILED"
 			}
 			env.WantBalances(balances)
-			env.wantIncomingEvents(t, made.ID, emitted)
+			env.wantIncomingEvents(t, payment.ID, emitted)
 			if what == "yes, with facts" && (ended.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || ended.Approval.Receiver["TAX_ID"] != "7" || len(ended.Approval.Receiver) != 2) {
-				t.Errorf("kept of the receiver: %v", ended.Approval.Receiver)
+				t.Errorf("stored facts about the receiver: %v", ended.Approval.Receiver)
 			}
 			if n := env.CountJobs(transaction.StepRequestApproval) + env.CountJobs(transaction.StepTimeOut); n != 0 {
 				t.Errorf("%d jobs are left", n)
@@ -100,9 +100,9 @@ func TestApproval_NoResponse(t *testing.T) {
 		response ports.WebhookResponse
 		err      error
 	}{
-		"no response":     {response: ports.WebhookResponse{Outcome: event.TimedOut}},
-		"no connection":   {response: ports.WebhookResponse{Outcome: event.Unreachable}},
-		"no endpoint now": {err: fault.New(fault.WebhookEndpointNotSet, "none")},
+		"timeout":       {response: ports.WebhookResponse{Outcome: event.TimedOut}},
+		"no connection": {response: ports.WebhookResponse{Outcome: event.Unreachable}},
+		"no endpoint":   {err: fault.New(fault.WebhookEndpointNotSet, "none")},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +166,7 @@ func TestApproval_DecidedLater(t *testing.T) {
 			}
 			return transaction.Failed, transaction.PayRequestFailed
 		},
-		"forgotten": func(_ *testing.T, env *env, _ *payments.Service, _ ident.Transaction) (transaction.Status, transaction.FailureReason) {
+		"not decided": func(_ *testing.T, env *env, _ *payments.Service, _ ident.Transaction) (transaction.Status, transaction.FailureReason) {
 			env.Clock.Advance(5 * time.Second)
 			return transaction.Failed, transaction.ApprovalTimedOut
 		},
@@ -176,25 +176,25 @@ func TestApproval_DecidedLater(t *testing.T) {
 			env := newReceivingEnv(t)
 			other := newService(env.Env, env.Store, env.approvals)
 			env.approvals.set(202, `{}`)
-			made := env.waitForIncomingState(t, env.receiveUMA(t, env.umaPayment()).ID, transaction.ApprovalPending)
-			if until := apptest.Noon.Add(5 * time.Second); !made.Approval.Deadline.Equal(until) || made.State != transaction.Initial {
-				t.Errorf("it waits until %s, %s", made.Approval.Deadline, made.State)
+			payment := env.waitForIncomingState(t, env.receiveUMA(t, env.umaPayment()).ID, transaction.ApprovalPending)
+			if until := apptest.Noon.Add(5 * time.Second); !payment.Approval.Deadline.Equal(until) || payment.State != transaction.Initial {
+				t.Errorf("deadline %s, state %s", payment.Approval.Deadline, payment.State)
 			}
 
-			status, reason := decide(t, env, other, made.ID)
+			status, reason := decide(t, env, other, payment.ID)
 
-			ended := env.waitForStatus(made.ID, status)
+			ended := env.waitForStatus(payment.ID, status)
 			if ended.State.Reason != reason {
-				t.Errorf("it is %s for %q, want %q", ended.State, ended.State.Reason, reason)
+				t.Errorf("state %s, reason %q, want %q", ended.State, ended.State.Reason, reason)
 			}
 			balances := map[string]int64(nil)
 			if status == transaction.Completed {
 				balances = env.creditedBalances()
 			}
 			env.WantBalances(balances)
-			_, err := env.Approve(t.Context(), env.Platform.ID, made.ID, nil, nil)
+			_, err := env.Approve(t.Context(), env.Platform.ID, payment.ID, nil, nil)
 			apptest.WantFault(t, "approved again", err, fault.TransactionNotPendingPlatformApproval)
-			_, err = env.Reject(t.Context(), env.Platform.ID, made.ID, "", nil)
+			_, err = env.Reject(t.Context(), env.Platform.ID, payment.ID, "", nil)
 			apptest.WantFault(t, "rejected again", err, fault.TransactionNotPendingPlatformApproval)
 		})
 	}
@@ -214,22 +214,22 @@ func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 		}
 		return ports.WebhookResponse{Outcome: event.Duplicate, StatusCode: 409}, nil
 	}
-	made := env.receiveUMA(t, env.umaPayment())
+	payment := env.receiveUMA(t, env.umaPayment())
 
 	env.waitForRetry(t)
-	env.waitForIncomingState(t, made.ID, transaction.ApprovalPending)
-	if _, err := env.Approve(t.Context(), env.Platform.ID, made.ID, nil, nil); err != nil {
+	env.waitForIncomingState(t, payment.ID, transaction.ApprovalPending)
+	if _, err := env.Approve(t.Context(), env.Platform.ID, payment.ID, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 
 	requests := env.approvals.all()
-	for _, again := range requests { // once more if the clock advanced before the second request
-		if again.ID != requests[0].ID || again.Subject != requests[0].Subject {
+	for _, request := range requests { // a third one if the clock advanced before the second request
+		if request.ID != requests[0].ID || request.Subject != requests[0].Subject {
 			t.Errorf("requested %+v", requests)
 		}
 	}
 	env.WantBalances(env.creditedBalances())
-	env.wantIncomingEvents(t, made.ID, "INCOMING_PAYMENT.COMPLETED")
+	env.wantIncomingEvents(t, payment.ID, "INCOMING_PAYMENT.COMPLETED")
 }
 
 // waitForRetry advances the clock until a second request was sent.
@@ -239,7 +239,7 @@ func (env *env) waitForRetry(t testing.TB) {
 	defer cancel()
 	for len(env.approvals.all()) < 2 {
 		if ctx.Err() != nil {
-			t.Fatal("approval was not requested again")
+			t.Fatal("the request for approval was not repeated")
 		}
 		if env.CountJobs(transaction.StepRequestApproval) == 1 {
 			env.Clock.Advance(100 * time.Millisecond)
@@ -260,11 +260,11 @@ func TestApproval_DecisionBeforeEndpointResponse(t *testing.T) {
 		return ports.WebhookResponse{Outcome: event.Refused, StatusCode: 403}, nil
 	}
 
-	made := env.receiveUMA(t, env.umaPayment())
+	payment := env.receiveUMA(t, env.umaPayment())
 
-	env.waitForStatus(made.ID, transaction.Completed)
+	env.waitForStatus(payment.ID, transaction.Completed)
 	env.WantBalances(env.creditedBalances())
-	env.wantIncomingEvents(t, made.ID, "INCOMING_PAYMENT.COMPLETED")
+	env.wantIncomingEvents(t, payment.ID, "INCOMING_PAYMENT.COMPLETED")
 }
 
 func TestReceiveUMA_Refused(t *testing.T) {
@@ -273,7 +273,7 @@ func TestReceiveUMA_Refused(t *testing.T) {
 	// stored.
 	env := newReceivingEnv(t)
 	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.Status = customer.Pending })
-	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
+	deleted := env.NewCustomer("deleted", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
 	change := func(f func(*payments.UMAPayment)) payments.UMAPayment {
 		in := env.umaPayment()
 		f(&in)
@@ -285,19 +285,19 @@ func TestReceiveUMA_Refused(t *testing.T) {
 		code   fault.Code
 		fields []string
 	}{
-		"everything": {payments.UMAPayment{Sender: "bo", Currency: "???", Amount: -1}, fault.InvalidInput,
+		"every field": {payments.UMAPayment{Sender: "bo", Currency: "???", Amount: -1}, fault.InvalidInput,
 			[]string{"senderUmaAddress", "receiverUmaAddress", "receivingCurrencyCode", "receivingCurrencyAmount"}},
-		"nobody": {change(func(p *payments.UMAPayment) { p.Receiver = "$nobody@uma.test" }), fault.UserNotFound, nil},
-		"no such customer": {change(func(p *payments.UMAPayment) {
+		"unknown receiver": {change(func(p *payments.UMAPayment) { p.Receiver = "$unknown@uma.test" }), fault.UserNotFound, nil},
+		"unknown customer": {change(func(p *payments.UMAPayment) {
 			p.Receiver, p.Customer = "", ident.NewCustomer(env.IDs.New, apptest.Noon)
 		}), fault.UserNotFound, nil},
-		"two people":    {change(func(p *payments.UMAPayment) { p.Customer = bo.ID }), fault.InvalidInput, []string{"receiverUmaAddress"}},
-		"not ready":     {change(func(p *payments.UMAPayment) { p.Receiver = bo.UMAAddress }), fault.UserNotReady, nil},
-		"deleted":       {change(func(p *payments.UMAPayment) { p.Receiver, p.Customer = "", gone.ID }), fault.CustomerDeleted, nil},
-		"oneself":       {change(func(p *payments.UMAPayment) { p.Sender = env.Customer.UMAAddress }), fault.SelfPayment, nil},
-		"not used here": {change(func(p *payments.UMAPayment) { p.Currency = "MXN" }), fault.InvalidCurrency, nil},
-		"too little":    {change(func(p *payments.UMAPayment) { p.Amount = 99 }), fault.AmountOutOfRange, nil},
-		"too much":      {change(func(p *payments.UMAPayment) { p.Amount = 1_000_000_001 }), fault.AmountOutOfRange, nil},
+		"two receivers":   {change(func(p *payments.UMAPayment) { p.Customer = bo.ID }), fault.InvalidInput, []string{"receiverUmaAddress"}},
+		"not ready":       {change(func(p *payments.UMAPayment) { p.Receiver = bo.UMAAddress }), fault.UserNotReady, nil},
+		"deleted":         {change(func(p *payments.UMAPayment) { p.Receiver, p.Customer = "", deleted.ID }), fault.CustomerDeleted, nil},
+		"to oneself":      {change(func(p *payments.UMAPayment) { p.Sender = env.Customer.UMAAddress }), fault.SelfPayment, nil},
+		"unused currency": {change(func(p *payments.UMAPayment) { p.Currency = "MXN" }), fault.InvalidCurrency, nil},
+		"too little":      {change(func(p *payments.UMAPayment) { p.Amount = 99 }), fault.AmountOutOfRange, nil},
+		"too much":        {change(func(p *payments.UMAPayment) { p.Amount = 1_000_000_001 }), fault.AmountOutOfRange, nil},
 	} {
 		_, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, test.in, nil)
 		apptest.WantFault(t, what, err, test.code, test.fields...)
@@ -309,10 +309,10 @@ func TestReceiveUMA_Refused(t *testing.T) {
 		return errors.Join(err, tx.UpdatePlatform(ctx, p))
 	})
 	_, err := env.SimulateUMAPayment(t.Context(), env.Platform.ID, env.umaPayment(), nil)
-	apptest.WantFault(t, "nobody to ask", err, fault.WebhookEndpointNotSet)
+	apptest.WantFault(t, "no webhook endpoint", err, fault.WebhookEndpointNotSet)
 	_, err = env.Approve(t.Context(), env.Platform.ID, ident.NewTransaction(env.IDs.New, apptest.Noon), nil, nil)
-	apptest.WantFault(t, "approve nothing", err, fault.TransactionNotFound)
+	apptest.WantFault(t, "unknown transaction", err, fault.TransactionNotFound)
 	if n := env.CountJobs(transaction.StepRequestApproval); n != 0 || len(env.approvals.all()) > 0 {
-		t.Errorf("%d jobs, requested %v", n, env.approvals.all())
+		t.Errorf("%d jobs, requests %v", n, env.approvals.all())
 	}
 }
