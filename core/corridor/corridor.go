@@ -23,7 +23,7 @@ type Corridor struct {
 }
 
 // Find returns the corridor between two currencies, with a payout in a country. An empty
-// country stands for any country of the currency, and for cryptocurrencies. It returns
+// country means any country of the currency, and is used for cryptocurrencies. It returns
 // INVALID_CURRENCY if there is no corridor.
 func Find(from, to money.Currency, country string) (Corridor, error) {
 	for _, currency := range []money.Currency{from, to} {

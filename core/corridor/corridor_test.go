@@ -67,8 +67,8 @@ func TestCountries_MatchPublishedTable(t *testing.T) {
 }
 
 func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
-	// A small payment to each country, in each of its currencies, has a rail that is published
-	// for the country; for phone numbers it is mobile money.
+	// The rail of a small payment to each country, in each of its currencies, is one published for
+	// the country. Payments to phone numbers use mobile money.
 	t.Parallel()
 	byPhone := strings.Fields("BJ CI CM KE MW RW SN TZ UG ZM")
 	for _, row := range published {
@@ -90,7 +90,7 @@ func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
 					wanted = rail == corridor.MobileMoney
 				}
 				if err != nil || !wanted || way.Rail != rail {
-					t.Errorf("%s in %s goes by %s (of %s), %v", currency, code, rail, way.Rail, err)
+					t.Errorf("%s in %s uses the rail %s (of %s), %v", currency, code, rail, way.Rail, err)
 				}
 			}
 		}
@@ -98,7 +98,8 @@ func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
 }
 
 func TestFind_RejectsAnnouncedCountriesAsNotLive(t *testing.T) {
-	// The error for an announced corridor says so, by currency and by country.
+	// The error for a corridor that is not yet live says that it is announced, by currency and by
+	// country.
 	t.Parallel()
 	for _, code := range strings.Fields(announced) {
 		country, _ := corridor.CountryByCode(code)
@@ -114,7 +115,7 @@ func TestFind_RejectsAnnouncedCountriesAsNotLive(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	// A corridor has its rails, its fees and the time for which its rate is locked.
+	// A corridor has the expected rails, fees, limits and lock time.
 	t.Parallel()
 	tests := []struct {
 		name        string
@@ -145,7 +146,7 @@ func TestFind(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Funding, tt.funding) || got.Rail != tt.rail {
-				t.Errorf("paid in by %v and out by %s; want %v and %s", got.Funding, got.Rail, tt.funding, tt.rail)
+				t.Errorf("funding rails %v, payout rail %s; want %v and %s", got.Funding, got.Rail, tt.funding, tt.rail)
 			}
 			terms := got.Terms
 			if terms.Fee.Fixed != tt.fixed || terms.Fee.Percent.String() != tt.percent ||
@@ -204,10 +205,10 @@ func TestAll_EveryCorridorHasUsableTerms(t *testing.T) {
 			t.Errorf("%s to %s: %d to %d", c.From, c.To, terms.MinSending, terms.MaxSending)
 		}
 		if terms.Lock < time.Minute || terms.Lock > 15*time.Minute {
-			t.Errorf("%s to %s: the rate holds for %v", c.From, c.To, terms.Lock)
+			t.Errorf("%s to %s: the rate is locked for %v", c.From, c.To, terms.Lock)
 		}
 		if len(c.Funding) == 0 || !slices.Contains(c.Rails, c.Rail) {
-			t.Errorf("%s to %s: in by %v, out by %s of %v", c.From, c.To, c.Funding, c.Rail, c.Rails)
+			t.Errorf("%s to %s: funding rails %v, payout rail %s of %v", c.From, c.To, c.Funding, c.Rail, c.Rails)
 		}
 	}
 }
@@ -228,7 +229,8 @@ func TestFundingRails_InstantRailFirst(t *testing.T) {
 }
 
 func TestChainFor(t *testing.T) {
-	// The chain is the named one if the currency is on it, or its default if none is named.
+	// ChainFor returns the named chain if the currency is on it, or the default chain if no name is
+	// given.
 	t.Parallel()
 	tests := []struct {
 		currency money.Currency
@@ -254,7 +256,7 @@ func TestChainFor(t *testing.T) {
 }
 
 func TestLocalCurrency(t *testing.T) {
-	// The first currency of a country is its own.
+	// The local currency of a country is the first of its currencies.
 	t.Parallel()
 	if currency, ok := corridor.LocalCurrency("DK"); !ok || currency != "DKK" {
 		t.Errorf("currency of DK: %s %v", currency, ok)

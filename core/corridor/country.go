@@ -14,7 +14,7 @@ type Country struct {
 	// Code is ISO 3166-1 alpha-2.
 	Code       string
 	Currencies []money.Currency
-	// Rails are the published rails. In mobile money countries, BANK_TRANSFER stands for
+	// Rails are the published rails. In mobile money countries, BANK_TRANSFER means
 	// payments to phone numbers, whose rail is MOBILE_MONEY.
 	Rails []Rail
 	// Live is false for a country that is announced but not yet supported.
@@ -123,8 +123,8 @@ var purposeCountries = []string{"IN", "NG"}
 // NeedsPurpose reports whether a payment to the country must state its purpose.
 func NeedsPurpose(country string) bool { return slices.Contains(purposeCountries, country) }
 
-// RailsTo returns the rails that pay out the currency in the country. An empty country stands
-// for any country of the currency, and for cryptocurrencies. It returns INVALID_CURRENCY if
+// RailsTo returns the rails that pay out the currency in the country. An empty country means
+// any country of the currency, and is used for cryptocurrencies. It returns INVALID_CURRENCY if
 // there is no corridor or it is announced but not yet live.
 func RailsTo(currency money.Currency, code string) ([]Rail, error) {
 	if currency.IsCrypto() {

@@ -18,7 +18,7 @@ type Institution struct {
 	Currency money.Currency
 	// Code is unique in the country and never changes.
 	Code string
-	// Name is for people.
+	// Name is for display.
 	Name string
 }
 

@@ -12,9 +12,9 @@ import (
 
 func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 	t.Parallel()
-	// Each live country has some in each of its currencies, the big ones a dozen; an
-	// announced one has none.
-	big := strings.Fields("NG PH ZA KE ID VN TH MY IN BR MX GB SG AE US DE FR ES IT NL BE AT PT IE GR")
+	// Each live country has at least five institutions in each of its currencies, a large country
+	// at least twelve. An announced country has none.
+	large := strings.Fields("NG PH ZA KE ID VN TH MY IN BR MX GB SG AE US DE FR ES IT NL BE AT PT IE GR")
 	all, err := corridor.FindInstitutions(corridor.InstitutionFilter{})
 	if err != nil {
 		t.Fatal(err)
@@ -30,11 +30,11 @@ func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 				continue
 			}
 			least := 5
-			if slices.Contains(big, country.Code) {
+			if slices.Contains(large, country.Code) {
 				least = 12
 			}
 			if err != nil || len(found) < least {
-				t.Errorf("%s in %s: %d institutions, %v; want %d", currency, country.Code, len(found), err, least)
+				t.Errorf("%s in %s: %d institutions, %v; want at least %d", currency, country.Code, len(found), err, least)
 			}
 			total += len(found)
 		}
@@ -46,7 +46,7 @@ func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 
 func TestInstitutionsFile_NamesSourceForEachCountry(t *testing.T) {
 	t.Parallel()
-	// Every country in the list has a source for its maintenance.
+	// The file names a public register for every live country.
 	for _, country := range corridor.Countries() {
 		if country.Live && !strings.Contains(corridor.InstitutionsText, "\n# "+country.Code+": ") {
 			t.Errorf("no register is named for %s", country.Code)
@@ -56,7 +56,7 @@ func TestInstitutionsFile_NamesSourceForEachCountry(t *testing.T) {
 
 func TestInstitutionsFile_NamesAreDistinguishable(t *testing.T) {
 	t.Parallel()
-	// Within a country and currency no two institutions look the same to a person.
+	// No two institutions of a country and currency have the same name, ignoring case.
 	seen := map[string]bool{}
 	all, _ := corridor.FindInstitutions(corridor.InstitutionFilter{})
 	for _, i := range all {
@@ -70,12 +70,12 @@ func TestInstitutionsFile_NamesAreDistinguishable(t *testing.T) {
 
 func TestFind_Filters(t *testing.T) {
 	t.Parallel()
-	// A filter finds what it says, in order; one that can find nothing is the caller's
-	// mistake, and every bad one is named.
+	// A filter selects by country and currency. A country or currency without a live corridor is an
+	// error that names each invalid field.
 	for _, tt := range []struct {
 		country  string
 		currency money.Currency
-		has      string // a code among what is found
+		has      string // the code of one of the institutions found
 		bad      []string
 	}{
 		{"NG", "", "ZENITH_BANK", nil},
@@ -101,27 +101,27 @@ func TestFind_Filters(t *testing.T) {
 			}
 		}
 		if !slices.Equal(bad, tt.bad) {
-			t.Errorf("%q %q: %v are bad, want %v", tt.country, tt.currency, bad, tt.bad)
+			t.Errorf("%q %q: invalid fields %v, want %v", tt.country, tt.currency, bad, tt.bad)
 		}
-		has := false
+		contains := false
 		for _, i := range found {
-			has = has || i.Code == tt.has
+			contains = contains || i.Code == tt.has
 			if tt.country != "" && i.Country != tt.country || tt.currency != "" && i.Currency != tt.currency {
 				t.Errorf("%q %q finds %+v", tt.country, tt.currency, i)
 			}
 		}
-		if has != (tt.has != "") {
-			t.Errorf("%q %q: %s is not among %d", tt.country, tt.currency, tt.has, len(found))
+		if contains != (tt.has != "") {
+			t.Errorf("%q %q: contains %q: %v, want %v; %d found", tt.country, tt.currency, tt.has, contains, !contains, len(found))
 		}
 	}
 }
 
 func TestParse_RejectsInvalidLines(t *testing.T) {
 	t.Parallel()
-	// A line that is wrong is refused with its number.
+	// The error for an invalid line names its line number.
 	good := "NG,NGN,ACCESS_BANK,Access Bank\n"
 	if list, err := corridor.ParseInstitutions("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 || list[1].Name != "Bank, of Commas" {
-		t.Errorf("good lines: %v, %v", list, err)
+		t.Errorf("valid lines: %v, %v", list, err)
 	}
 	for name, line := range map[string]string{
 		"too few parts":   "NG,NGN,B",
@@ -141,7 +141,7 @@ func TestParse_RejectsInvalidLines(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	// Whatever the file says, what is taken is in order and whole.
+	// For any text, the parsed institutions are complete and in order.
 	f.Add("NG,NGN,ACCESS_BANK,Access Bank\nNG,NGN,GTBANK,GTBank\n# end")
 	f.Add(",,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -151,7 +151,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i, one := range list {
 			if !corridor.Live(one.Currency, one.Country) || one.Code == "" || one.Name == "" {
-				t.Fatalf("taken: %+v", one)
+				t.Fatalf("incomplete: %+v", one)
 			}
 			if i > 0 && one.Country == list[i-1].Country && one.Currency == list[i-1].Currency && one.Code <= list[i-1].Code {
 				t.Fatalf("%+v after %+v", one, list[i-1])

@@ -12,8 +12,8 @@ import (
 )
 
 func TestTerms_CheckAmount(t *testing.T) {
-	// The limits themselves are allowed; one minor unit beyond is refused with both limits,
-	// and the reason names who set the exceeded one.
+	// Amounts at the limits are allowed. One minor unit beyond is refused with both limits, and the
+	// reason says whether the platform or the corridor set the exceeded one.
 	t.Parallel()
 	plain := corridor.Terms{MinSending: 100, MaxSending: 10_000}
 	narrowed := plain.WithLimits(corridor.Limits{Min: 200, Max: 5_000})
@@ -44,14 +44,14 @@ func TestTerms_CheckAmount(t *testing.T) {
 			continue
 		}
 		if own := strings.Contains(refusal.Message, "PATCH /config"); own != !strings.HasSuffix(tt.reason, "of the corridor") {
-			t.Errorf("%d: the message sends to the wrong place: %s", tt.minor, refusal.Message)
+			t.Errorf("%d: the message names the wrong setting: %s", tt.minor, refusal.Message)
 		}
 	}
 }
 
 func TestTerms_WithLimitsOnlyNarrows(t *testing.T) {
-	// With any settings, a platform may send what both the corridor and its own limits
-	// allow.
+	// For any settings, a platform may send exactly the amounts that both the corridor and its own
+	// limits allow.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Int64Range(0, 1_000)

@@ -105,7 +105,7 @@ func (o Override) Check() []fault.Field {
 		refuse(FieldFixed, "must be from 0 to %d minor units", money.MaxMinor)
 	}
 	if o.Percent != nil {
-		if kept, err := o.Percent.Complement(); err != nil || kept.IsZero() {
+		if remainder, err := o.Percent.Complement(); err != nil || remainder.IsZero() {
 			refuse(FieldPercent, "must be at least 0 and below 100 percent")
 		}
 	}
@@ -121,8 +121,8 @@ func (o Override) Check() []fault.Field {
 	return bad
 }
 
-// Check returns the errors in the terms as a whole: limits that allow no amount, and a minimum
-// that is not more than its fees.
+// Check returns the errors in the combination of the terms: limits that allow no amount, and a
+// minimum that is not more than its fees.
 func (t Terms) Check(sending money.Currency) []fault.Field {
 	amount := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending} }
 	if t.MinSending > t.MaxSending {

@@ -13,8 +13,7 @@ import (
 )
 
 func TestOverrideInput_Parse(t *testing.T) {
-	// Input is parsed exactly, percentages as fractions; each field with an error is named
-	// once.
+	// Input is parsed exactly, percentages as fractions. Each field with an error is named once.
 	t.Parallel()
 	for _, tt := range []struct {
 		written corridor.OverrideInput
@@ -36,10 +35,10 @@ func TestOverrideInput_Parse(t *testing.T) {
 		slices.Sort(names)
 		slices.Sort(tt.bad)
 		if !slices.Equal(names, tt.bad) {
-			t.Errorf("%+v: %v are bad, want %v", tt.written, bad, tt.bad)
+			t.Errorf("%+v: invalid fields %v, want %v", tt.written, bad, tt.bad)
 		}
 		if len(bad) == 0 && got.Format() != tt.want {
-			t.Errorf("%+v is read as %+v", tt.written, got.Format())
+			t.Errorf("%+v is parsed as %+v", tt.written, got.Format())
 		}
 	}
 }
@@ -63,7 +62,7 @@ func TestOverrideInput_RoundTrip(t *testing.T) {
 
 		if len(bad) > 0 || back.Format() != override.Format() || *back.Fixed != fixed || *back.Lock != lock ||
 			override.Percent != nil && *back.Percent != *override.Percent {
-			t.Fatalf("%+v comes back as %+v, %v", override.Format(), back.Format(), bad)
+			t.Fatalf("%+v is parsed as %+v, %v", override.Format(), back.Format(), bad)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOverride_ReplacesOnlySetValues(t *testing.T) {
-	// The set fields of an override are replaced and nothing else; applying it twice has the same result.
+	// Only the fields that are set in an override change. Applying it twice has the same result.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		built, err := corridor.Find("USD", "BTC", "")
@@ -64,8 +64,8 @@ func TestOverride_ReplacesOnlySetValues(t *testing.T) {
 }
 
 func TestOverride_Merge(t *testing.T) {
-	// Fields of the second override win, others are those of the first; applying the merged
-	// override is the same as applying both in order.
+	// A merged override has the fields of the second and, where those are not set, of the first.
+	// Applying it is the same as applying both in order.
 	t.Parallel()
 	first := corridor.Override{Fixed: new(int64(1)), MinSending: new(int64(200))}
 	second := corridor.Override{Fixed: new(int64(0)), Lock: new(2 * time.Minute)}
@@ -73,25 +73,25 @@ func TestOverride_Merge(t *testing.T) {
 	both := first.Merge(second)
 
 	if *both.Fixed != 0 || *both.MinSending != 200 || *both.Lock != 2*time.Minute || both.Percent != nil || both.MaxSending != nil {
-		t.Errorf("both are %+v", both)
+		t.Errorf("merged override %+v", both)
 	}
 	if got := both.Names(); !slices.Equal(got, []string{corridor.FieldFixed, corridor.FieldMin, corridor.FieldLock}) {
-		t.Errorf("they name %v", got)
+		t.Errorf("names of the fields %v", got)
 	}
 	built, err := corridor.Find("USD", "BTC", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if built.Terms.WithOverride(both) != built.Terms.WithOverride(first).WithOverride(second) {
-		t.Error("together they make other terms than one by one")
+		t.Error("the merged override and both in order result in different terms")
 	}
 	if both.IsZero() || !(corridor.Override{}).IsZero() || (corridor.Override{}).Names() != nil {
-		t.Error("an override that changes something is taken for one that does not, or the other way")
+		t.Error("IsZero or Names is wrong for an empty or a set override")
 	}
 }
 
 func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
-	// Each limit itself is valid and one beyond it is not, and every invalid field is named.
+	// The limits of each field are valid, one unit beyond them is not, and every invalid field is named.
 	t.Parallel()
 	percent := func(text string) *money.Rate { return new(money.MustRate(text)) }
 	free := new(money.Rate{})
@@ -113,7 +113,7 @@ func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
 		{"part of a second", corridor.Override{Lock: new(90*time.Second + time.Millisecond)}, []string{"lock"}},
 	} {
 		if got := fieldNames(tt.override.Check()); !slices.Equal(got, tt.bad) {
-			t.Errorf("%s: %v are bad, want %v", tt.name, got, tt.bad)
+			t.Errorf("%s: invalid fields %v, want %v", tt.name, got, tt.bad)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func TestPricing(t *testing.T) {
-	// The terms of a platform are the built-in ones with the override for all platforms, and
-	// then its own; a removed override has no effect.
+	// The terms of a platform are the built-in terms, changed by the override for all platforms and
+	// then by its own. A removed override has no effect.
 	t.Parallel()
 	way, err := corridor.Find("USD", "BTC", "")
 	if err != nil {
@@ -21,28 +21,28 @@ func TestPricing(t *testing.T) {
 	var all, here, there ident.Platform
 	ident.SetUUID(&here, uuid.UUID{15: 1})
 	ident.SetUUID(&there, uuid.UUID{15: 2})
-	built := corridor.Pricing{Corridor: way}
+	builtIn := corridor.Pricing{Corridor: way}
 
-	tariff := built.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here, corridor.Override{Fixed: new(int64(10))})
+	pricing := builtIn.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here, corridor.Override{Fixed: new(int64(10))})
 
 	for p, want := range map[ident.Platform][2]int64{all: {40, 5_000}, here: {10, 5_000}, there: {40, 5_000}} {
-		if got := tariff.TermsFor(p); got.Fee.Fixed != want[0] || got.MaxSending != want[1] {
+		if got := pricing.TermsFor(p); got.Fee.Fixed != want[0] || got.MaxSending != want[1] {
 			t.Errorf("%s pays %+v, want %v", p, got, want)
 		}
 	}
-	if back := tariff.WithOverride(here, corridor.Override{}).WithOverride(all, corridor.Override{}); back.TermsFor(here) != way.Terms || len(back.PerPlatform) != 0 {
-		t.Errorf("with everything taken away it is %+v", back)
+	if back := pricing.WithOverride(here, corridor.Override{}).WithOverride(all, corridor.Override{}); back.TermsFor(here) != way.Terms || len(back.PerPlatform) != 0 {
+		t.Errorf("without overrides the pricing is %+v", back)
 	}
-	if tariff.TermsFor(here).Fee.Fixed != 10 || len(built.PerPlatform) != 0 {
-		t.Error("a later tariff changed an earlier one")
+	if pricing.TermsFor(here).Fee.Fixed != 10 || len(builtIn.PerPlatform) != 0 {
+		t.Error("WithOverride changed its receiver")
 	}
 
-	// An override for all platforms may be invalid for a platform with an override of its own.
-	if bad := tariff.Check(); len(bad) > 0 {
-		t.Errorf("a good tariff: %v", bad)
+	// The terms of a platform with an override of its own are checked too.
+	if bad := pricing.Check(); len(bad) > 0 {
+		t.Errorf("valid pricing: %v", bad)
 	}
-	broken := tariff.WithOverride(here, corridor.Override{MinSending: new(int64(5_001))})
+	broken := pricing.WithOverride(here, corridor.Override{MinSending: new(int64(5_001))})
 	if bad := broken.Check(); len(bad) != 1 || !strings.Contains(bad[0].Message, here.String()) {
-		t.Errorf("limits that admit nothing: %v", bad)
+		t.Errorf("limits that allow no amount: %v", bad)
 	}
 }

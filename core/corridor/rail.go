@@ -122,7 +122,7 @@ func Choose(rails []Rail, currency money.Currency, minor int64) (Rail, error) {
 		highest = max(highest, limit)
 	}
 	if highest == 0 {
-		return "", fmt.Errorf("no rail among %v", rails) // a mistake of this program: accounts have rails
+		return "", fmt.Errorf("no rail among %v", rails) // a bug: every account has rails
 	}
 	return "", &fault.Error{
 		Code: fault.AmountOutOfRange,

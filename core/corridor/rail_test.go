@@ -57,7 +57,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestChoose_RejectsUnsupported(t *testing.T) {
-	// Payments that no rail can carry are refused, each with its code.
+	// A payment that no rail can carry is refused, with the code of the reason.
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -87,8 +87,8 @@ func TestChoose_RejectsUnsupported(t *testing.T) {
 }
 
 func TestChoose_LimitCoversAmount(t *testing.T) {
-	// For any corridor and amount, the chosen rail is one of the corridor's and its limit
-	// is not below the amount; without one, every limit is below it.
+	// For any corridor and amount, the chosen rail is one of the corridor's and its limit is at
+	// least the amount. If no rail is chosen, every limit is below the amount.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		country := rapid.SampledFrom(corridor.Countries()).Draw(t, "country")
@@ -127,7 +127,7 @@ func TestChoose_EveryRailCanBeChosen(t *testing.T) {
 		}
 	}
 	if _, err := corridor.Choose(nil, "USD", 1); err == nil {
-		t.Error("Choose of no rails returned one")
+		t.Error("Choose without rails returned a rail")
 	}
 }
 
@@ -138,17 +138,17 @@ func TestRail_IsInstantAndIsChain(t *testing.T) {
 	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Tron}
 	for _, rail := range corridor.Rails() {
 		if rail.IsInstant() == slices.Contains(slow, rail) {
-			t.Errorf("%s: Instant() = %v", rail, rail.IsInstant())
+			t.Errorf("%s: IsInstant() = %v", rail, rail.IsInstant())
 		}
 		if rail.IsChain() != slices.Contains(chains, rail) {
-			t.Errorf("%s: Chain() = %v", rail, rail.IsChain())
+			t.Errorf("%s: IsChain() = %v", rail, rail.IsChain())
 		}
 		if !rail.Known() {
 			t.Errorf("%s is not known", rail)
 		}
 	}
 	if corridor.Rail("CARRIER_PIGEON").Known() {
-		t.Error("a made-up rail is known")
+		t.Error("an unknown rail is known")
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 type Fee struct {
 	// Fixed is in minor units of the sending currency; zero or more.
 	Fixed int64
-	// Percent is a fraction of the whole sending amount, from 0 to 1, with at most 34
+	// Percent is a fraction of the full sending amount, from 0 to 1, with at most 34
 	// decimals: 0.003 is 0.3 percent.
 	Percent money.Rate
 }
 
-// ErrInvalidFee is the error for a fee below zero, above the whole amount, or with too many
+// ErrInvalidFee is the error for a fee below zero, above the full amount, or with too many
 // decimals.
 var ErrInvalidFee = errors.New("not a usable fee")
 
@@ -47,18 +47,18 @@ func (f Fee) split(total int64) (fixed, variable int64, err error) {
 // grows by at most one with each unit of t. So the smallest t that leaves net or more leaves
 // net exactly, and it is ceil((net + Fixed) / (1 - Percent)).
 func (f Fee) grossUp(net int64) (int64, error) {
-	kept, err := f.Percent.Complement()
+	remainder, err := f.Percent.Complement()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrInvalidFee, err)
 	}
-	if kept.IsZero() {
+	if remainder.IsZero() {
 		return 0, ErrNothingLeft
 	}
 	beforePercent, err := money.AddMinor(net, f.Fixed)
 	if err != nil {
 		return 0, fmt.Errorf("%w (%w)", ErrCostsTooMuch, err)
 	}
-	total, err := kept.CeilDiv(beforePercent)
+	total, err := remainder.CeilDiv(beforePercent)
 	if err != nil {
 		return 0, fmt.Errorf("%w (%w)", ErrCostsTooMuch, err)
 	}

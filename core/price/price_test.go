@@ -11,7 +11,7 @@ import (
 
 func TestPrice_WorkedExamples(t *testing.T) {
 	t.Parallel()
-	// Prices that can be checked on paper, one for each way to round.
+	// Prices that can be checked by hand, one for each case of rounding.
 	for _, c := range []struct {
 		name   string
 		price  func(int64, money.Rate, price.Fee) (price.Price, error)
@@ -97,12 +97,12 @@ func TestPrice_WorkedExamples(t *testing.T) {
 			want: price.Price{Sending: 1000, Fees: 10, FixedFee: 10, Receiving: 9009, Rate: rate("9.1")},
 		},
 		{
-			name:  "the largest amount there is goes through whole",
+			name:  "the largest amount is converted in full",
 			price: price.Sending, amount: money.MaxMinor, market: "1",
 			want: price.Price{Sending: money.MaxMinor, Receiving: money.MaxMinor, Rate: rate("1")},
 		},
 		{
-			// 9·10^15 / 7 is no whole number: the next, 1285714285714286, yields 2 too many.
+			// 9·10^15 / 7 is not an integer: the next, 1285714285714286, yields 2 too many.
 			// With 14 places the lowest rate that reaches is 7 itself; with 15 it is
 			// 7 - 10^-15, which takes 1.29 off those 2.
 			name:  "the largest amount can be received although the market yields more",
@@ -129,8 +129,8 @@ func TestPrice_WorkedExamples(t *testing.T) {
 
 func TestPrice_RejectsUnpriceableAmounts(t *testing.T) {
 	t.Parallel()
-	// What has no price is refused with its error; an error that another amount would avoid
-	// is also ErrOutOfRange.
+	// An amount without a price is refused with the error of its reason. An error that another
+	// amount would avoid is also ErrOutOfRange.
 	sending, receiving := price.Sending, price.Receiving
 	for _, c := range []struct {
 		name   string
@@ -191,14 +191,14 @@ func TestPrice_ZeroMarketRateIsInvalid(t *testing.T) {
 		"Sending": price.Sending, "Receiving": price.Receiving,
 	} {
 		if got, err := priced(100, money.Rate{}, price.Fee{}); !errors.Is(err, money.ErrInvalidRate) || errors.Is(err, price.ErrOutOfRange) {
-			t.Errorf("%s: %+v, %v; want money.ErrRate alone", name, got, err)
+			t.Errorf("%s: %+v, %v; want only money.ErrInvalidRate", name, got, err)
 		}
 	}
 }
 
 func TestFee_AmountFor(t *testing.T) {
 	t.Parallel()
-	// The fixed part, and the percentage rounded up; never more than there is.
+	// A fee is the fixed part plus the percentage rounded up, but never more than the total.
 	for _, c := range []struct {
 		fee   price.Fee
 		total int64
@@ -225,7 +225,7 @@ func TestFee_AmountFor(t *testing.T) {
 		}
 	}
 	if got, err := (price.Fee{Fixed: -1}).AmountFor(10); !errors.Is(err, price.ErrInvalidFee) {
-		t.Errorf("a fee below zero = %d, %v; want ErrFee", got, err)
+		t.Errorf("a fee below zero = %d, %v; want ErrInvalidFee", got, err)
 	}
 }
 

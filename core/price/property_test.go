@@ -33,7 +33,7 @@ func TestPrice_Invariants(t *testing.T) {
 
 func TestPrice_InvariantsSweep(t *testing.T) {
 	t.Parallel()
-	// The same for very many cases, most of which have a price.
+	// The same properties for many more random cases, of which at least a third have a price.
 	cases := 50_000
 	if text := os.Getenv("PRICE_CASES"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -57,7 +57,7 @@ func TestPrice_InvariantsSweep(t *testing.T) {
 	}
 	t.Logf("%d cases on each side, %d of them priced as receiving", cases, priced)
 	if priced < cases/3 {
-		t.Errorf("only %d of %d cases were priced: the sweep proves little", priced, cases)
+		t.Errorf("only %d of %d cases have a price, want at least a third", priced, cases)
 	}
 }
 
@@ -74,19 +74,19 @@ func TestPrice_RoundTrip(t *testing.T) {
 
 		cost, err := price.Receiving(bought.Receiving, c.market, c.fee)
 		if err != nil || cost.Sending > c.amount {
-			t.Fatalf("%s: %d are bought for %d, but cost %d, %v", c, bought.Receiving, c.amount, cost.Sending, err)
+			t.Fatalf("%s: %d received for %d, but it costs %d, %v", c, bought.Receiving, c.amount, cost.Sending, err)
 		}
 		again, err := price.Sending(cost.Sending, c.market, c.fee)
 		if err != nil || again.Receiving != bought.Receiving || again.Receiving != cost.ConvertedReceiving() {
-			t.Fatalf("%s: paying the cost %d buys %d, %v; want %d", c, cost.Sending, again.Receiving, err, bought.Receiving)
+			t.Fatalf("%s: paying the cost %d yields %d, %v; want %d", c, cost.Sending, again.Receiving, err, bought.Receiving)
 		}
 	})
 }
 
 func TestPrice_IsMonotonic(t *testing.T) {
 	t.Parallel()
-	// With every unit more, the fee grows by at most one and never decreases, a payment
-	// yields no less, and a wanted amount costs no less.
+	// For each further unit, the fee grows by zero or one, a payment yields at least as much, and a
+	// wanted amount costs at least as much.
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCase().Draw(t, "case")
 		c.amount = min(c.amount, money.MaxMinor-50)
@@ -99,19 +99,19 @@ func TestPrice_IsMonotonic(t *testing.T) {
 				t.Fatal(err)
 			}
 			if grown := nextFee - fee; step > 0 && (grown < 0 || grown > 1) {
-				t.Fatalf("%s: the fee on %d is %d, on one less %d", c, amount, nextFee, fee)
+				t.Fatalf("%s: the fee on %d is %d, on one unit less %d", c, amount, nextFee, fee)
 			}
 			fee = nextFee
 
 			if p, err := price.Sending(amount, c.market, c.fee); err == nil {
 				if p.Receiving < bought || p.Fees != fee {
-					t.Fatalf("%s: %d buy %d with fees of %d, one less bought %d", c, amount, p.Receiving, p.Fees, bought)
+					t.Fatalf("%s: %d yields %d with fees of %d, one unit less yields %d", c, amount, p.Receiving, p.Fees, bought)
 				}
 				bought = p.Receiving
 			}
 			if p, err := price.Receiving(amount, c.market, c.fee); err == nil {
 				if p.Sending < cost {
-					t.Fatalf("%s: %d cost %d, one less cost %d", c, amount, p.Sending, cost)
+					t.Fatalf("%s: %d costs %d, one unit less costs %d", c, amount, p.Sending, cost)
 				}
 				cost = p.Sending
 			}
@@ -147,7 +147,7 @@ func (c priceCase) verify() error {
 		switch {
 		case fault != nil:
 		case sent.Sending != c.amount:
-			fault = errors.New("the payer pays something else")
+			fault = errors.New("the sending amount is not the given amount")
 		case sent.Rate != c.market || sent.RoundingReceiving != 0:
 			fault = errors.New("the market's rate is not given on")
 		}
@@ -202,7 +202,7 @@ func checkInvariants(p price.Price, c priceCase, market, percent *big.Rat) error
 	case big.NewInt(p.VariableFee).Cmp(ceil(times(percent, p.Sending))) != 0:
 		return errors.New("the fee in percent is wrong")
 	case floor(times(rat(p.Rate), net)).Cmp(big.NewInt(p.Receiving)) != 0:
-		return errors.New("what arrives is not floor(net × rate)")
+		return errors.New("the receiving amount is not floor(net × rate)")
 	case p.Fees+p.RoundingSending+p.ConvertedSending() != p.Sending:
 		return errors.New("sending units appear or vanish")
 	case p.Receiving+p.RoundingReceiving != p.ConvertedReceiving():
@@ -219,7 +219,7 @@ func checkInvariants(p price.Price, c priceCase, market, percent *big.Rat) error
 func (c priceCase) checkSendingRefusal(market, percent *big.Rat) error {
 	bought := receivingFor(c.amount, c.fee, market, percent)
 	if bought.Sign() > 0 && bought.Cmp(big.NewInt(money.MaxMinor)) <= 0 {
-		return fmt.Errorf("but it buys %s", bought)
+		return fmt.Errorf("but it yields %s", bought)
 	}
 	return nil
 }
@@ -239,14 +239,14 @@ func (c priceCase) checkReceivingRefusal(market, percent *big.Rat) error {
 	if high > money.MaxMinor {
 		return nil
 	}
-	kept := new(big.Int).Sub(receivingFor(high, c.fee, market, percent), big.NewInt(c.amount))
-	if kept.Cmp(big.NewInt(money.MaxMinor)) > 0 {
+	surplus := new(big.Int).Sub(receivingFor(high, c.fee, market, percent), big.NewInt(c.amount))
+	if surplus.Cmp(big.NewInt(money.MaxMinor)) > 0 {
 		return nil
 	}
-	return fmt.Errorf("but %d pay for it", high)
+	return fmt.Errorf("but paying %d is enough", high)
 }
 
-// receivingFor returns what a total yields at the market rate; zero if the fee takes it all.
+// receivingFor returns what a total yields at the market rate; or zero if nothing is left after the fee.
 func receivingFor(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
 	net := new(big.Int).Sub(big.NewInt(total), big.NewInt(fee.Fixed))
 	net.Sub(net, ceil(times(percent, total)))
@@ -271,7 +271,7 @@ type rapidSource struct{ t *rapid.T }
 func (s rapidSource) Int64N(n int64) int64 { return rapid.Int64Range(0, n-1).Draw(s.t, "n") }
 
 // randomCase returns amounts of all sizes up to the largest, rates from 10^-18 to
-// 10^18 with 1 to 34 digits, and fees from zero to the whole amount.
+// 10^18 with 1 to 34 digits, and fees from zero to the full amount.
 func randomCase(from source) priceCase {
 	c := priceCase{amount: 1 + magnitude(from, 16)}
 	if from.Int64N(50) == 0 {
@@ -322,7 +322,7 @@ func magnitude(from source, digits int64) int64 {
 	return from.Int64N(limit)
 }
 
-// number returns a random number whose first digit stands at 10^exponent.
+// number returns a random number whose first digit has the place value 10^exponent.
 func number(from source, digits, exponent int64) money.Rate {
 	text := []byte{byte('1' + from.Int64N(9))}
 	for range digits - 1 {

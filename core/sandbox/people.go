@@ -71,8 +71,8 @@ var facts = map[string]string{
 	"ULTIMATE_INSTITUTION_COUNTRY": "US", "IDENTIFIER": "A1234567", "BUSINESS_TYPE": "OTHER", "COMPANY_LEGAL_NAME": "Sandbox Company",
 }
 
-// Facts returns those of the wanted facts that a simulated provider has, with a name made of
-// the address.
+// Facts returns those of the wanted facts that a simulated provider has, with a name derived
+// from the address.
 func Facts(address string, wanted []string) map[string]string {
 	disclosed := map[string]string{}
 	for _, name := range wanted {

@@ -1,5 +1,5 @@
-// Package sandbox defines the test values of the sandbox and their outcomes. Nothing else in
-// the program knows a test value.
+// Package sandbox defines the test values of the sandbox and their outcomes. No other
+// package defines test values.
 //
 // The sandbox adapters simulate the outcomes. Production platforms never use those adapters,
 // so test values have no effect there.
@@ -31,7 +31,7 @@ func lastDigits(text string) string {
 }
 
 // IsTestValue reports whether an account identifier ends in digits with an outcome. The check
-// digits of such a value need not be right.
+// digits of such a value need not be valid.
 func IsTestValue(identifier string) bool {
 	digits := suffix(identifier)
 	_, beneficiary := beneficiaryOutcomes[digits]

@@ -11,7 +11,7 @@ import (
 	"causeway/core/sandbox"
 )
 
-// identifiers have the forms of all types of accounts; %s stands for the three digits.
+// identifiers have the forms of all types of accounts; %s is replaced by the three digits.
 var identifiers = []string{
 	"1234567%s",                // account number
 	"DE89370400440532013%s",    // IBAN
@@ -42,7 +42,7 @@ func TestTransferScenario(t *testing.T) {
 }
 
 func TestQuoteScenario(t *testing.T) {
-	// The same digits have other scenarios for quotes.
+	// The same three digits select other scenarios for quotes.
 	t.Parallel()
 	want := map[string]sandbox.Scenario{
 		"002": sandbox.ExecutionFails, "003": sandbox.CompletesLate, "004": sandbox.DeliveryFails, "005": sandbox.Returned,
@@ -59,7 +59,7 @@ func TestQuoteScenario(t *testing.T) {
 }
 
 func TestBeneficiaryOutcome(t *testing.T) {
-	// The digits 1xx decide the result of verifying the beneficiary; 105 is no account.
+	// The digits 1xx decide the result of verifying the beneficiary; 105 is an account that does not exist.
 	t.Parallel()
 	want := map[string]account.VerificationStatus{
 		"102": account.NotMatched, "103": account.PartialMatch, "104": account.VerificationPending, "105": account.NotVerified,
