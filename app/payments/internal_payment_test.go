@@ -46,10 +46,10 @@ func TestReceiveInternal_CreditsReceiver(t *testing.T) {
 				t.Fatalf("%+v, %v, %v", first, ours, err)
 			}
 			received := env.waitForStatus(transaction.CounterpartID(sent.Transaction.ID), c.want)
-			again, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
+			repeated, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
 
-			if err != nil || !ours || again != c.outcome {
-				t.Errorf("%+v, %v, %v", again, ours, err)
+			if err != nil || !ours || repeated != c.outcome {
+				t.Errorf("%+v, %v, %v", repeated, ours, err)
 			}
 			if received.Source.UMA != "$ben@uma.test" || received.Counterparty["FULL_NAME"] != "Ben Berg" || len(env.approvals.all()) != 1 {
 				t.Errorf("%+v, %d requests for approval", received, len(env.approvals.all()))

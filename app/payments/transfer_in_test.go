@@ -27,7 +27,7 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 			if err != nil || transfer.State != transaction.Initial || transfer.Type != transaction.Incoming || !transfer.SettledAt.IsZero() {
 				t.Fatalf("%+v, %v", transfer, err)
 			}
-			ended := env.waitForStatus(transfer.ID, want)
+			final := env.waitForStatus(transfer.ID, want)
 			balances, emitted, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
 			if want == transaction.Completed {
 				balances = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
@@ -35,8 +35,8 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 			}
 			env.WantBalances(balances)
 			env.wantIncomingEvents(t, transfer.ID, emitted)
-			if ended.State.Reason != reason || ended.SettledAt.IsZero() != (want == transaction.Failed) || ended.Source.ExternalAccount != bank.ID {
-				t.Errorf("%+v", ended)
+			if final.State.Reason != reason || final.SettledAt.IsZero() != (want == transaction.Failed) || final.Source.ExternalAccount != bank.ID {
+				t.Errorf("%+v", final)
 			}
 			if n := env.CountJobs(transaction.StepPull); n != 0 {
 				t.Errorf("%d jobs are left", n)

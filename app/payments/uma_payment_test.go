@@ -61,21 +61,21 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			env.approvals.set(test.status, test.body)
 
 			payment := env.receiveUMA(t, env.umaPayment())
-			ended := env.waitForStatus(payment.ID, test.want)
+			final := env.waitForStatus(payment.ID, test.want)
 
 			if payment.State != transaction.Initial || payment.Source.UMA != "$bo.berg@bank.example" || payment.Destination.UMA != env.Customer.UMAAddress ||
 				payment.Destination.InternalAccount != env.dollars.ID || payment.Counterparty["FULL_NAME"] != "Bo Berg" || len(payment.Counterparty) != 1 {
 				t.Errorf("%+v", payment)
 			}
-			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {
-				t.Errorf("state %s, reason %q, note %q", ended.State, ended.State.Reason, ended.Approval.Note)
+			if final.State.Reason != test.reason || final.Approval.Note != test.note {
+				t.Errorf("state %s, reason %q, note %q", final.State, final.State.Reason, final.Approval.Note)
 			}
 			requests := env.approvals.all()
 			if len(requests) != 1 || requests[0].ID != payment.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending || requests[0].Subject != payment.ID.UUID() {
 				t.Errorf("requested %+v", requests)
 			}
-			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(ended.Approval.Requested) != 1 || ended.Approval.Requested[0] != want[0] {
-				t.Errorf("requested %v, want %v", ended.Approval.Requested, want)
+			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(final.Approval.Requested) != 1 || final.Approval.Requested[0] != want[0] {
+				t.Errorf("requested %v, want %v", final.Approval.Requested, want)
 			}
 			balances, emitted := env.creditedBalances(), "INCOMING_PAYMENT.COMPLETED"
 			if test.want == transaction.Failed {
@@ -83,8 +83,8 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			}
 			env.WantBalances(balances)
 			env.wantIncomingEvents(t, payment.ID, emitted)
-			if what == "yes, with facts" && (ended.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || ended.Approval.Receiver["TAX_ID"] != "7" || len(ended.Approval.Receiver) != 2) {
-				t.Errorf("stored facts about the receiver: %v", ended.Approval.Receiver)
+			if what == "yes, with facts" && (final.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || final.Approval.Receiver["TAX_ID"] != "7" || len(final.Approval.Receiver) != 2) {
+				t.Errorf("stored facts about the receiver: %v", final.Approval.Receiver)
 			}
 			if n := env.CountJobs(transaction.StepRequestApproval) + env.CountJobs(transaction.StepTimeOut); n != 0 {
 				t.Errorf("%d jobs are left", n)
@@ -183,9 +183,9 @@ func TestApproval_DecidedLater(t *testing.T) {
 
 			status, reason := decide(t, env, other, payment.ID)
 
-			ended := env.waitForStatus(payment.ID, status)
-			if ended.State.Reason != reason {
-				t.Errorf("state %s, reason %q, want %q", ended.State, ended.State.Reason, reason)
+			final := env.waitForStatus(payment.ID, status)
+			if final.State.Reason != reason {
+				t.Errorf("state %s, reason %q, want %q", final.State, final.State.Reason, reason)
 			}
 			balances := map[string]int64(nil)
 			if status == transaction.Completed {

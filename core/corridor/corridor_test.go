@@ -128,8 +128,8 @@ func TestFind(t *testing.T) {
 		least, most int64
 		lock        time.Duration
 	}{
-		{"the ramp", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00, 1_000_000_00, 5 * time.Minute},
-		{"the ramp back", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
+		{"dollars to bitcoin", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00, 1_000_000_00, 5 * time.Minute},
+		{"bitcoin to dollars", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
 		{"dollar token to dollar", "USDC", "USD", "US", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.RTP, 250_000, "0.001", 1_000_000, 1_000_000_000_000, 5 * time.Minute},
 		{"bank to bank", "USD", "INR", "IN", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.UPI, 50, "0.003", 1_00, 10_000_000_00, 5 * time.Minute},
 		{"from a slow bank", "ZAR", "USD", "US", []corridor.Rail{corridor.BankTransfer}, corridor.RTP, 9_00, "0.003", 18_00, 180_000_000_00, 15 * time.Minute},

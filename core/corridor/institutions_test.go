@@ -93,10 +93,10 @@ func TestFind_Filters(t *testing.T) {
 		{"NG", "KES", "", []string{"currency"}},
 	} {
 		found, err := corridor.FindInstitutions(corridor.InstitutionFilter{Country: tt.country, Currency: tt.currency})
-		wrong, _ := fault.As(err)
+		refusal, _ := fault.As(err)
 		var bad []string
-		if wrong != nil {
-			for _, f := range wrong.Fields {
+		if refusal != nil {
+			for _, f := range refusal.Fields {
 				bad = append(bad, f.Field)
 			}
 		}
@@ -107,7 +107,7 @@ func TestFind_Filters(t *testing.T) {
 		for _, i := range found {
 			contains = contains || i.Code == tt.has
 			if tt.country != "" && i.Country != tt.country || tt.currency != "" && i.Currency != tt.currency {
-				t.Errorf("%q %q finds %+v", tt.country, tt.currency, i)
+				t.Errorf("filter %q %q returns %+v", tt.country, tt.currency, i)
 			}
 		}
 		if contains != (tt.has != "") {

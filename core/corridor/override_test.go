@@ -130,8 +130,8 @@ func TestTerms_CheckRejectsUnusableTerms(t *testing.T) {
 		{"one amount only", corridor.Terms{MinSending: 100, MaxSending: 100}, true},
 		{"nothing between the limits", corridor.Terms{MinSending: 101, MaxSending: 100}, false},
 		{"the fixed fee leaves one", corridor.Terms{Fee: corridor.Fee{Fixed: 99}, MinSending: 100, MaxSending: 1000}, true},
-		{"the fixed fee takes all", corridor.Terms{Fee: corridor.Fee{Fixed: 100}, MinSending: 100, MaxSending: 1000}, false},
-		{"both together take all", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100, MaxSending: 1000}, false},
+		{"the fixed fee equals the minimum", corridor.Terms{Fee: corridor.Fee{Fixed: 100}, MinSending: 100, MaxSending: 1000}, false},
+		{"both fees together equal the minimum", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100, MaxSending: 1000}, false},
 	} {
 		if got := fieldNames(tt.terms.Check("USD")); (len(got) == 0) != tt.good || len(got) > 0 && got[0] != corridor.FieldMin {
 			t.Errorf("%s: %v", tt.name, got)

@@ -23,9 +23,9 @@ func TestChoose(t *testing.T) {
 	}{
 		{"dollars go by RTP", "USD", "US", 100_50, corridor.RTP},
 		{"dollars at the limit of RTP", "USD", "US", 10_000_000_00, corridor.RTP},
-		{"dollars above it go by wire", "USD", "US", 10_000_000_01, corridor.Wire},
-		{"euro go at once", "EUR", "DE", 100_000_00, corridor.SEPAInstant},
-		{"large euro take their time", "EUR", "DE", 100_000_01, corridor.SEPA},
+		{"dollars above the limit of RTP go by wire", "USD", "US", 10_000_000_01, corridor.Wire},
+		{"euro go by SEPA Instant", "EUR", "DE", 100_000_00, corridor.SEPAInstant},
+		{"large euro amounts use slow SEPA", "EUR", "DE", 100_000_01, corridor.SEPA},
 		{"kroner in Denmark", "DKK", "DK", 750_000_01, corridor.SEPA},
 		{"euro in Denmark", "EUR", "DK", 100, corridor.SEPAInstant},
 		{"pounds", "GBP", "GB", 1_000_000_00, corridor.FasterPayments},

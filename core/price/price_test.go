@@ -26,7 +26,7 @@ func TestPrice_WorkedExamples(t *testing.T) {
 			want: price.Price{Sending: 10050, Fees: 50, FixedFee: 50, Receiving: 100000, Rate: rate("10")},
 		},
 		{
-			name:  "0.00100000 BTC cost 100.50 USD, the same the other way round",
+			name:  "0.00100000 BTC cost 100.50 USD, the reverse of the first",
 			price: price.Receiving, amount: 100000, market: "10", fee: price.Fee{Fixed: 50},
 			want: price.Price{Sending: 10050, Fees: 50, FixedFee: 50, Receiving: 100000, Rate: rate("10")},
 		},
@@ -45,7 +45,7 @@ func TestPrice_WorkedExamples(t *testing.T) {
 		},
 		{
 			// 12200000 + 100000 before percent; / 0.997 = 12337011.03, so 12337012.
-			name:  "12.20 USD cost 12.337012 USDC, and nothing is left over",
+			name:  "12.20 USD cost 12.337012 USDC, without a remainder",
 			price: price.Receiving, amount: 1220, market: "0.0001", fee: price.Fee{Fixed: 100_000, Percent: fraction("0.003")},
 			want: price.Price{Sending: 12_337_012, Fees: 137_012, FixedFee: 100_000, VariableFee: 37_012,
 				Receiving: 1220, Rate: rate("0.0001")},
