@@ -32,7 +32,7 @@ const (
 	// Arrive: the rail has collected the money.
 	Arrive IncomingEvent = "ARRIVE"
 	// Fail: the rail could not collect the money.
-	Fail IncomingEvent = "MISS"
+	Fail IncomingEvent = "FAIL"
 	// Approve: the platform approves the payment.
 	Approve IncomingEvent = "APPROVE"
 	// Reject: the platform rejects the payment, or its endpoint fails.

@@ -63,7 +63,7 @@ const (
 	// Fund: the exact amount was received in time, and is dispatched.
 	Fund Event = "FUND"
 	// FundWrongAmount: a payment was received in time, with another amount or currency than quoted.
-	FundWrongAmount Event = "FUND_WRONG"
+	FundWrongAmount Event = "FUND_WRONG_AMOUNT"
 	// FundLate: a payment was received after the quote expired.
 	FundLate Event = "FUND_LATE"
 	// Expire: the quote expired without a payment.
@@ -73,9 +73,9 @@ const (
 	// Collect: the quote was executed in time, and an external account is being debited.
 	Collect Event = "COLLECT"
 	// FailCollection: the external account could not be debited.
-	FailCollection Event = "UNCOLLECTED"
+	FailCollection Event = "FAIL_COLLECTION"
 	// Submit: the rail has accepted a transfer.
-	Submit Event = "HAND"
+	Submit Event = "SUBMIT"
 	// Deliver: the beneficiary has the funds.
 	Deliver Event = "DELIVER"
 	// Refuse: the conversion or the rail refused permanently.
@@ -87,7 +87,7 @@ const (
 	// PayRefund: the refund was paid.
 	PayRefund Event = "PAY_REFUND"
 	// FailRefund: the refund could not be paid; an operator must act.
-	FailRefund Event = "LOSE_REFUND"
+	FailRefund Event = "FAIL_REFUND"
 )
 
 // Events lists all events, for tests of the state machine.
