@@ -19,8 +19,8 @@ var constraintFaults = map[string]func() *fault.Error{
 		return fault.New(fault.UMAAddressExists, "Another active customer has this umaAddress. Choose another address.")
 	},
 	"unmatched_assignment_once": func() *fault.Error {
-		return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
-			Message: "Another request has just assigned this payment. Read the list of unmatched funds again."}
+		return &fault.Error{Code: fault.Conflict, Reason: "Already assigned",
+			Message: "Another request has just assigned this payment. List the unmatched funds again."}
 	},
 	"external_account_unique_while_active": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "External account exists",

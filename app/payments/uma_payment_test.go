@@ -51,7 +51,7 @@ func TestApproval_EndpointResponse(t *testing.T) {
 		"yes, with facts":    {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02", "TAX_ID": 7, "SHOE_SIZE": "9", "EMAIL": null}}`, transaction.Completed, "", ""},
 		"no":                 {403, `{"code": 1, "message": "no", "reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed, "not her"},
 		"no, without reason": {403, `<html>`, transaction.Failed, transaction.PayRequestFailed, ""},
-		"more facts needed":  {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more has to be known of the sender: TAX_ID, NATIONALITY"},
+		"more facts needed":  {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more facts about the sender are required: TAX_ID, NATIONALITY"},
 		"server error":       {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
 		"a redirect":         {302, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
 	} {

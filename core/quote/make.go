@@ -12,7 +12,7 @@ import (
 	"causeway/core/transaction"
 )
 
-// Request asks for a quote: who pays, and who receives.
+// Request is a request for a quote: its payer, its receiver and its amount.
 type Request struct {
 	Platform    ident.Platform
 	Source      Source
@@ -21,45 +21,46 @@ type Request struct {
 	Amount      int64
 	Description string
 	Purpose     string
-	// Lookup is the lookup of the receiver; required to pay a UMA address.
+	// Lookup is the lookup of the receiver. It is required to pay a UMA address.
 	Lookup ident.Lookup
 	// Payer is information about the payer that the receiving side requires.
 	Payer map[string]string
-	// ExecuteImmediately asks for the quote to be executed as soon as it is made.
+	// ExecuteImmediately executes the quote as soon as it is created.
 	ExecuteImmediately bool
 }
 
-// Source is who pays: an account, or somebody who pays in just in time.
+// Source is the payer: an account, or just-in-time funding.
 type Source struct {
-	// Internal or External is the account that pays.
+	// Internal or External is the account that pays. Both are zero for just-in-time funding.
 	Internal ident.InternalAccount
 	External ident.ExternalAccount
-	// Customer is who pays; zero for the platform itself, or for the owner of the
+	// Customer is the customer who pays; zero for the platform itself, or for the owner of the
 	// account.
 	Customer ident.Customer
-	// Currency, and Network for the chain the payer uses (empty for fiat and for "any"),
-	// go with just-in-time funding. With an account, Currency is what the caller
-	// believes it holds; empty if it did not say.
+	// Currency is the currency of just-in-time funding. With an account it is the currency that
+	// the caller expects the account to have; empty if the request does not name one.
 	Currency money.Currency
-	Network  string
+	// Network is the chain of just-in-time funding; empty for fiat, and for any chain.
+	Network string
 }
 
 // JustInTime reports whether the quote is funded just in time, not from an account.
 func (s Source) JustInTime() bool { return s.Internal.IsZero() && s.External.IsZero() }
 
-// Destination is the account that receives, or the person at a UMA address.
+// Destination is the account or the UMA address that receives.
 type Destination struct {
 	Internal ident.InternalAccount
 	External ident.ExternalAccount
 	UMA      string
-	// ExpectedCurrency is the currency a person is to receive; of an account it is what the caller
-	// believes it has. Empty if the caller did not say.
+	// ExpectedCurrency is the currency that a UMA address receives. With an account it is the
+	// currency that the caller expects the account to have. It is empty if the request does not
+	// name one.
 	ExpectedCurrency money.Currency
-	// Rail is the one to pay an external account by; empty for the best one.
+	// Rail is the rail for an external account; empty for the best one.
 	Rail corridor.Rail
 }
 
-// Check returns an INVALID_INPUT fault with every field that is invalid, whatever the parties.
+// Check returns an INVALID_INPUT fault with every field that is invalid regardless of the parties.
 func (r Request) Check() error {
 	var bad []fault.Field
 	if r.Side != Sending && r.Side != Receiving {
@@ -75,10 +76,10 @@ func (r Request) Check() error {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})
 	}
 	if r.ExecuteImmediately && r.Source.JustInTime() {
-		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "needs a source that is an account; a just-in-time funded quote runs when its payment arrives"})
+		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "requires a source account; a just-in-time funded quote is executed when its payment arrives"})
 	}
 	if r.Destination.UMA != "" && r.Lookup.IsZero() {
-		bad = append(bad, fault.Field{Field: "lookupId", Message: "must be given to pay a UMA address; get one with GET /receiver/uma/{receiverUmaAddress}"})
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "is required to pay a UMA address; get one with GET /receiver/uma/{receiverUmaAddress}"})
 	}
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
@@ -92,7 +93,7 @@ func (r Request) Check() error {
 // MaxDescription is the longest description of a quote, in bytes.
 const MaxDescription = 500
 
-// MakeParams is what a quote is made of once its route is known.
+// MakeParams are the ids, prices and terms of a quote whose route is known.
 type MakeParams struct {
 	Quote       ident.Quote
 	Transaction ident.Transaction
@@ -101,15 +102,15 @@ type MakeParams struct {
 	Now         time.Time
 }
 
-// Make prices the request and makes the quote and its transaction. Instructions
-// are added by the rail that will take the money in, if somebody has to pay it in.
-func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.Transaction, error) {
-	priced, err := r.price(o)
+// Make prices the request and returns the quote and its transaction. For just-in-time funding the
+// receiving rail adds the payment instructions.
+func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transaction.Transaction, error) {
+	priced, err := r.price(params)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
 	from, to := route.Corridor.From, route.Corridor.To
-	if err := o.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
+	if err := params.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
 	destinationRail, err := r.destinationRail(p, priced.Receiving)
@@ -117,7 +118,7 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 		return Quote{}, transaction.Transaction{}, err
 	}
 	q := Quote{
-		ID: o.Quote, Platform: r.Platform, Transaction: o.Transaction, Customer: route.Customer,
+		ID: params.Quote, Platform: r.Platform, Transaction: params.Transaction, Customer: route.Customer,
 		Source: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Source.Internal, ExternalAccount: r.Source.External,
 			Currency: from, Network: r.Source.Network},
 		Destination: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Destination.Internal,
@@ -126,21 +127,21 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 		Pricing: transaction.Pricing{
 			Sent:     money.Amount{Minor: priced.Sending, Currency: from},
 			Received: money.Amount{Minor: priced.Receiving, Currency: to},
-			Fees:     priced.Fees, FixedFee: priced.FixedFee, VariableFee: priced.VariableFee, FeeRate: o.Terms.Fee.Percent,
+			Fees:     priced.Fees, FixedFee: priced.FixedFee, VariableFee: priced.VariableFee, FeeRate: params.Terms.Fee.Percent,
 			Rate: priced.Rate, Market: priced.Market,
 			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 		},
 		Description: r.Description, Purpose: r.Purpose,
-		DestinationRail: destinationRail, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
+		DestinationRail: destinationRail, CreatedAt: params.Now, ExpiresAt: params.Now.Add(params.Terms.Lock),
 	}
 	if p.Receiver != nil {
 		q.Counterparty = p.Receiver.Facts
 	}
 	if r.Source.JustInTime() {
-		q.Reference = transaction.NewReference(o.Transaction)
+		q.Reference = transaction.NewReference(params.Transaction)
 	}
 	t := transaction.Transaction{
-		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
+		ID: params.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
 		Type: transaction.Outgoing, State: transaction.Initial,
 		Source: q.Source, Destination: q.Destination,
 		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),
@@ -155,20 +156,20 @@ func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.
 	return q, t, nil
 }
 
-func (r Request) price(o MakeParams) (price.Price, error) {
-	fee := price.Fee{Fixed: o.Terms.Fee.Fixed, Percent: o.Terms.Fee.Percent}
+func (r Request) price(params MakeParams) (price.Price, error) {
+	fee := price.Fee{Fixed: params.Terms.Fee.Fixed, Percent: params.Terms.Fee.Percent}
 	calculate := price.Sending
 	if r.Side == Receiving {
 		calculate = price.Receiving
 	}
-	priced, err := calculate(r.Amount, o.Market, fee)
+	priced, err := calculate(r.Amount, params.Market, fee)
 	if errors.Is(err, price.ErrOutOfRange) {
 		return priced, fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s. Choose another lockedCurrencyAmount.", outOfRangeReason(err))
 	}
 	return priced, err
 }
 
-// outOfRangeReason says in the caller's words why an amount has no price.
+// outOfRangeReason returns why an amount cannot be priced, in words for the caller.
 func outOfRangeReason(err error) string {
 	switch {
 	case errors.Is(err, price.ErrNothingLeft):

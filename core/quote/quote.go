@@ -1,7 +1,7 @@
-// Package quote is a price that holds for a while: what is sent, what arrives,
-// at which rate and fees, until when, and how to pay it.
+// Package quote implements quotes: offers to convert and deliver an amount at a fixed rate and fee
+// until they expire.
 //
-// A quote never changes; its status follows from its transaction.
+// A quote never changes. Its status is derived from the state of its transaction.
 package quote
 
 import (
@@ -13,7 +13,7 @@ import (
 	"causeway/core/transaction"
 )
 
-// Side is the side of a quote whose amount is fixed.
+// Side is the side of a quote whose amount is fixed by the request.
 type Side string
 
 // The sides.
@@ -39,9 +39,9 @@ type Quote struct {
 	Purpose      string
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
-	// DestinationRail is the rail that the money goes by; empty to an internal account.
+	// DestinationRail is the rail of the payout; empty if an internal account receives.
 	DestinationRail corridor.Rail
-	// Counterparty is what is known of the receiver, where a person elsewhere receives.
+	// Counterparty are the known facts about the receiver at a UMA address, by field name.
 	Counterparty map[string]string
 }
 
@@ -51,7 +51,7 @@ type WithStatus struct {
 	Status Status
 }
 
-// Status is the status of a quote in the interface.
+// Status is the public status of a quote.
 type Status string
 
 // The statuses of a quote.
@@ -63,8 +63,8 @@ const (
 	Expired    Status = "EXPIRED"
 )
 
-// StatusOf returns the status of a quote from its transaction. A quote that was
-// completed stays so when the bank returns the money later: it was executed.
+// StatusOf returns the status of a quote whose transaction has the state. A completed quote stays
+// completed if the bank returns the money later, because it was executed.
 func StatusOf(state transaction.State) Status {
 	if state.Status == transaction.Failed && state.Stage == transaction.Delivered {
 		return Completed

@@ -12,12 +12,12 @@ import (
 	"causeway/core/transaction"
 )
 
-// Parties are the two sides of a quote; what does not exist is nil.
+// Parties are the two sides of a quote. A party that does not exist is nil.
 type Parties struct {
-	// Customer is who the payment is for: the one who pays, else the one who receives.
+	// Customer is the customer who pays or, if the platform pays, the customer who receives.
 	Customer *customer.Customer
-	// FromInternal or FromExternal is the account that pays, ToInternal or ToExternal
-	// the one that receives.
+	// FromInternal or FromExternal is the account that pays, and ToInternal or ToExternal the
+	// account that receives.
 	FromInternal *account.Internal
 	FromExternal *account.External
 	ToInternal   *account.Internal
@@ -26,12 +26,12 @@ type Parties struct {
 	Receiver *Lookup
 }
 
-// Route is the corridor of a quote, its ledger accounts, and its customer.
+// Route is the corridor of a quote, its customer, and the rail of its funding.
 type Route struct {
 	Corridor corridor.Corridor
-	// Customer is who the payment is for; zero when it is the platform's own.
+	// Customer is the customer of the payment; zero if it belongs to the platform.
 	Customer ident.Customer
-	// SourceRail is the rail that the money comes by; empty if an internal account pays.
+	// SourceRail is the rail of the funding; empty if an internal account pays.
 	SourceRail corridor.Rail
 }
 
@@ -53,7 +53,7 @@ func (r Request) Route(p Parties) (Route, error) {
 		return Route{}, fault.Invalid(bad...)
 	}
 	if p.FromInternal != nil && p.FromInternal.Type == account.EmbeddedWallet {
-		return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet: its owner would have to sign. Pay from another account.")
+		return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet, because its owner would have to sign. Pay from another account.")
 	}
 	if err := r.checkPayerInfo(p); err != nil {
 		return Route{}, err
@@ -70,8 +70,8 @@ func (r Request) Route(p Parties) (Route, error) {
 	return route, err
 }
 
-// findCorridor returns the corridor. Only payments to UMA addresses can stay within one currency: to
-// an account this would be a transfer.
+// findCorridor returns the corridor. Only a payment to a UMA address can have one currency: to an
+// account it would be a transfer.
 func (r Request) findCorridor(from, to money.Currency, country string) (corridor.Corridor, error) {
 	if from == to && r.Destination.UMA != "" {
 		return corridor.SameCurrency(from)
@@ -133,8 +133,8 @@ func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []faul
 		currency, owner = p.FromExternal.Currency, p.FromExternal.Customer
 		if p.FromExternal.Status != account.Active {
 			invalid("source.accountId", "is "+string(p.FromExternal.Status)+"; only an ACTIVE account pays")
-		} else if _, can := p.FromExternal.PullRail(); !can {
-			invalid("source.accountId", "cannot be collected from; only US bank accounts can. Pay just in time or from an internal account")
+		} else if _, ok := p.FromExternal.PullRail(); !ok {
+			invalid("source.accountId", "cannot be debited; only US bank accounts can. Pay just in time or from an internal account")
 		}
 	default:
 		return r.Source.Currency, r.Source.Customer, nil
@@ -150,7 +150,7 @@ func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []faul
 
 // resolvePayee returns the receiving currency, the country of the payout, and the invalid fields of
 // the destination. A customer can pay to their own accounts and to the platform's; the platform can
-// pay to all.
+// pay to any account.
 func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, string, []fault.Field) {
 	var bad []fault.Field
 	invalid := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
@@ -162,8 +162,8 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 	}
 	switch {
 	case r.Destination.UMA != "":
-		receives, field := r.receiverCurrency(*p.Receiver)
-		return receives, "", append(bad, field...)
+		received, invalidFields := r.receiverCurrency(*p.Receiver)
+		return received, "", append(bad, invalidFields...)
 	case p.ToInternal != nil:
 		currency, owner = p.ToInternal.Currency, p.ToInternal.Customer
 		if !p.ToInternal.Usable() {
@@ -179,7 +179,7 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 		invalid("destination.accountId", "belongs to another customer; use one of this customer's accounts")
 	}
 	if r.Purpose == "" && corridor.NeedsPurpose(country) {
-		invalid("purposeOfPayment", "must be given for payments to "+country)
+		invalid("purposeOfPayment", "is required for payments to "+country)
 	}
 	if r.Destination.ExpectedCurrency != "" && r.Destination.ExpectedCurrency != currency {
 		invalid("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
@@ -191,15 +191,15 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 func (r Request) checkLookup(l Lookup, payer ident.Customer) []fault.Field {
 	var bad []fault.Field
 	if l.ReceiverUMA != r.Destination.UMA || l.External != r.Destination.External {
-		bad = append(bad, fault.Field{Field: "lookupId", Message: "is about another receiver; look this one up"})
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "is for another receiver; look this one up"})
 	}
 	if !l.Customer.IsZero() && l.Customer != payer && l.Customer != r.Source.Customer {
-		bad = append(bad, fault.Field{Field: "lookupId", Message: "was made for another customer; look the receiver up for the one who pays"})
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "was created for another customer; look the receiver up for the payer"})
 	}
 	return bad
 }
 
-// receiverCurrency returns the currency that the person at a UMA address receives.
+// receiverCurrency returns the currency that a UMA address receives.
 func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	const field = "destination.currency"
 	switch {
@@ -214,7 +214,7 @@ func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	}
 }
 
-// sourceRail returns the rail that the money comes by; empty if an internal account pays.
+// sourceRail returns the rail of the funding; empty if an internal account pays.
 func (r Request) sourceRail(p Parties, pair corridor.Corridor) (corridor.Rail, error) {
 	switch {
 	case p.FromInternal != nil:
@@ -229,8 +229,7 @@ func (r Request) sourceRail(p Parties, pair corridor.Corridor) (corridor.Rail, e
 	}
 }
 
-// destinationRail returns the rail that the receiving amount goes by; empty if an internal account
-// receives.
+// destinationRail returns the rail of the payout; empty if an internal account receives.
 func (r Request) destinationRail(p Parties, minor int64) (corridor.Rail, error) {
 	switch {
 	case p.ToInternal != nil:

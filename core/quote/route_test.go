@@ -16,7 +16,7 @@ import (
 	"causeway/core/transaction"
 )
 
-// testID is the n-th id of its kind.
+// testID returns the id of its kind with number n.
 func testID[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
 	ident.SetUUID(&id, uuid.UUID{15: n})
 	return id
@@ -55,7 +55,7 @@ func walletAccount(owner *customer.Customer) *account.External {
 	return a
 }
 
-// newRequest asks for what the parties say.
+// newRequest returns a request for a payment between the parties.
 func newRequest(p quote.Parties) quote.Request {
 	r := quote.Request{Platform: platformID, Side: quote.Sending, Amount: 10050}
 	if p.FromInternal != nil {
@@ -81,24 +81,24 @@ func newRequest(p quote.Parties) quote.Request {
 
 func TestRoute(t *testing.T) {
 	t.Parallel()
-	// Funds come from a payer, a balance or a bank account, and go to an internal or external
-	// account; each end has its ledger account.
+	// A payment is funded just in time, by a balance or by a bank account, and goes to an internal or
+	// an external account; each end has its rail or its ledger account.
 	for name, c := range map[string]struct {
-		parties quote.Parties
-		in, out string
-		funding transaction.Funding
-		inside  bool
+		parties  quote.Parties
+		from, to string
+		funding  transaction.Funding
+		internal bool
 	}{
-		"a payer to a wallet":            {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a payer to a balance":           {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.JustInTime, true},
-		"a payer for the platform":       {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a balance to a wallet":          {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a balance to a balance":         {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, (*internalAccount(ana, "USD")).LedgerPath(), (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Balance, true},
-		"the platform to a customer":     {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(nil, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a bank account to a wallet":     {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
-		"a customer to the platform's":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a bank account to a balance":    {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Pull, true},
-		"the platform's bank to another": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH", "", transaction.Pull, false},
+		"just in time to a wallet":                  {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "", transaction.JustInTime, false},
+		"just in time to a balance":                 {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.JustInTime, true},
+		"just in time for the platform":             {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "", transaction.JustInTime, false},
+		"a balance to a wallet":                     {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a balance to a balance":                    {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, (*internalAccount(ana, "USD")).LedgerPath(), (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Balance, true},
+		"the platform to a customer":                {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(nil, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a bank account to a wallet":                {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
+		"a customer to the platform's wallet":       {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a bank account to a balance":               {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Pull, true},
+		"the platform's bank account to its wallet": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH", "", transaction.Pull, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,30 +108,30 @@ func TestRoute(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, made, err := r.Make(c.parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
+			q, tx, err := r.Make(c.parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
 				Market: money.MustRate("10"), Terms: route.Corridor.Terms, Now: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if shape := made.Flow(); shape.Funding != c.funding || shape.Internal != c.inside || !shape.Converts {
-				t.Errorf("%+v", shape)
+			if flow := tx.Flow(); flow.Funding != c.funding || flow.Internal != c.internal || !flow.Converts {
+				t.Errorf("%+v", flow)
 			}
 			if (q.Reference != "") != (c.funding == transaction.JustInTime) {
 				t.Errorf("reference %q", q.Reference)
 			}
-			if (made.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || made.Customer != q.Customer {
-				t.Errorf("%+v", made)
+			if (tx.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || tx.Customer != q.Customer {
+				t.Errorf("%+v", tx)
 			}
-			if made.SourceAccount != c.in || c.out != "" && made.DestinationAccount != c.out {
-				t.Errorf("from %q to %q, want %q to %q", made.SourceAccount, made.DestinationAccount, c.in, c.out)
+			if tx.SourceAccount != c.from || c.to != "" && tx.DestinationAccount != c.to {
+				t.Errorf("from %q to %q, want %q to %q", tx.SourceAccount, tx.DestinationAccount, c.from, c.to)
 			}
 			// An internal account has no rail; otherwise the account is that of the rail.
 			for _, end := range []struct {
 				internal bool
 				rail     corridor.Rail
 				account  string
-			}{{c.parties.FromInternal != nil, made.SourceRail, made.SourceAccount}, {c.parties.ToInternal != nil, made.DestinationRail, made.DestinationAccount}} {
+			}{{c.parties.FromInternal != nil, tx.SourceRail, tx.SourceAccount}, {c.parties.ToInternal != nil, tx.DestinationRail, tx.DestinationAccount}} {
 				if (end.rail == "") != end.internal || !end.internal && end.rail.LedgerPath() != end.account {
 					t.Errorf("rail %q with account %q", end.rail, end.account)
 				}
@@ -142,13 +142,13 @@ func TestRoute(t *testing.T) {
 
 func TestRoute_RejectsInvalidParties(t *testing.T) {
 	t.Parallel()
-	// Every invalid party has its own fault, which names the field.
-	frozen, closed := internalAccount(ana, "USD"), walletAccount(ana)
-	frozen.Status, closed.Status = account.InternalFrozen, account.Status("INACTIVE")
+	// Every invalid party is refused with its own fault, which names the field.
+	frozen, inactive := internalAccount(ana, "USD"), walletAccount(ana)
+	frozen.Status, inactive.Status = account.InternalFrozen, account.Status("INACTIVE")
 	pending := *ana
 	pending.Status = customer.Pending
-	own := internalAccount(ana, money.USDB)
-	own.Type = account.EmbeddedWallet
+	wallet := internalAccount(ana, money.USDB)
+	wallet.Type = account.EmbeddedWallet
 	nigerian := bankAccount(ana)
 	nigerian.Type, nigerian.Currency, nigerian.Rails = "NGN_ACCOUNT", "NGN", []corridor.Rail{corridor.BankTransfer}
 	european := bankAccount(ana)
@@ -159,26 +159,26 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 		code    fault.Code
 		field   string
 	}{
-		"no such payer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
+		"no such customer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
 		"no such balance": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
 		"no such bank account": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.External = european.ID },
 			fault.ExternalAccountNotFound, ""},
-		"nobody to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.External = closed.ID }, fault.ExternalAccountNotFound, ""},
-		"no balance to pay to": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.Internal = frozen.ID },
+		"no such external account to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.External = inactive.ID }, fault.ExternalAccountNotFound, ""},
+		"no such internal account to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
-		"a customer who is not ready": {quote.Parties{Customer: &pending, ToExternal: walletAccount(ana)}, nil, fault.UserNotReady, ""},
-		"a frozen account pays":       {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"a closed account receives":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: closed}, nil, fault.InvalidInput, "destination.accountId"},
-		"another's account receives":  {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ben)}, nil, fault.InvalidInput, "destination.accountId"},
-		"another's account pays": {quote.Parties{Customer: ben, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)},
+		"a customer who is not ready":         {quote.Parties{Customer: &pending, ToExternal: walletAccount(ana)}, nil, fault.UserNotReady, ""},
+		"a frozen account pays":               {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
+		"an inactive account receives":        {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: inactive}, nil, fault.InvalidInput, "destination.accountId"},
+		"another customer's account receives": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ben)}, nil, fault.InvalidInput, "destination.accountId"},
+		"another customer's account pays": {quote.Parties{Customer: ben, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)},
 			func(r *quote.Request) { r.Source.Customer = ben.ID }, fault.InvalidInput, "source.customerId"},
-		"an account that cannot be collected from": {quote.Parties{Customer: ana, FromExternal: european, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"another currency believed":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
-		"another currency expected":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput, "destination.currency"},
-		"no purpose for Nigeria":                   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
-		"an embedded wallet pays":                  {quote.Parties{Customer: ana, FromInternal: own, ToExternal: walletAccount(ana)}, nil, fault.NotImplemented, ""},
-		"nothing to exchange":                      {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
+		"an account that cannot be debited":     {quote.Parties{Customer: ana, FromExternal: european, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
+		"another source currency expected":      {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
+		"another destination currency expected": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput, "destination.currency"},
+		"no purpose for Nigeria":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
+		"an embedded wallet pays":               {quote.Parties{Customer: ana, FromInternal: wallet, ToExternal: walletAccount(ana)}, nil, fault.NotImplemented, ""},
+		"the same currency":                     {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,20 +201,20 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 
 func TestMake_UsesRequestedRail(t *testing.T) {
 	t.Parallel()
-	// The payer may choose among the rails of the account, and no other.
+	// A request can name a rail of the receiving account, and no other rail.
 	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "EUR"), ToExternal: bankAccount(ana)}
 	r := newRequest(parties)
 	route, err := r.Route(parties)
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer := quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4), Market: money.MustRate("1.1"), Terms: route.Corridor.Terms, Now: noon}
+	params := quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4), Market: money.MustRate("1.1"), Terms: route.Corridor.Terms, Now: noon}
 
-	for wanted, path := range map[corridor.Rail]string{"": "rails/RTP", corridor.ACH: "rails/ACH", corridor.SEPA: ""} {
-		r.Destination.Rail = wanted
-		_, made, err := r.Make(parties, route, offer)
-		if made.DestinationAccount != path || fault.Is(err, fault.InvalidInput) != (path == "") {
-			t.Errorf("%q: %q, %v", wanted, made.DestinationAccount, err)
+	for rail, path := range map[corridor.Rail]string{"": "rails/RTP", corridor.ACH: "rails/ACH", corridor.SEPA: ""} {
+		r.Destination.Rail = rail
+		_, tx, err := r.Make(parties, route, params)
+		if tx.DestinationAccount != path || fault.Is(err, fault.InvalidInput) != (path == "") {
+			t.Errorf("%q: %q, %v", rail, tx.DestinationAccount, err)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 
 const receiverAddress = "$bob@other.example"
 
-// newLookup is the result of a lookup of Bob for Ana.
+// newLookup returns Ana's lookup of Bob, who accepts the currencies.
 func newLookup(currencies ...money.Currency) *quote.Lookup {
 	return &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: receiverAddress, Currencies: currencies,
 		Fields: []transaction.InfoField{{Name: "NATIONALITY", Mandatory: true}, {Name: "EMAIL"}}, Facts: map[string]string{"FULL_NAME": "Bob"}}
 }
 
-// umaRequest asks to pay Bob from Ana's dollars.
+// umaRequest returns a request to pay Bob from Ana's dollar account.
 func umaRequest(lookup *quote.Lookup) (quote.Request, quote.Parties) {
 	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), Receiver: lookup}
 	r := newRequest(parties)
@@ -28,17 +28,17 @@ func umaRequest(lookup *quote.Lookup) (quote.Request, quote.Parties) {
 
 func TestRoute_UMAReceiver(t *testing.T) {
 	t.Parallel()
-	// A person elsewhere is paid in a currency that reaches them; in the payer's own it
-	// costs nothing and nothing is exchanged.
+	// A UMA address is paid in a currency that it accepts. A payment in the payer's own currency has no
+	// fee and no conversion.
 	for name, c := range map[string]struct {
 		lookup   *quote.Lookup
 		expect   money.Currency
 		receives money.Currency
 		converts bool
 	}{
-		"in the only currency":     {newLookup("EUR"), "", "EUR", true},
-		"in the one that is named": {newLookup("EUR", "MXN"), "MXN", "MXN", true},
-		"in the payer's own":       {newLookup("USD"), "USD", "USD", false},
+		"in the only currency": {newLookup("EUR"), "", "EUR", true},
+		"in the requested one": {newLookup("EUR", "MXN"), "MXN", "MXN", true},
+		"in the payer's own":   {newLookup("USD"), "USD", "USD", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,18 +49,18 @@ func TestRoute_UMAReceiver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, made, err := r.Make(parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
+			_, tx, err := r.Make(parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
 				Market: money.MustRate("1"), Terms: route.Corridor.Terms, Now: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if made.Pricing.Received.Currency != c.receives || made.Flow().Converts != c.converts || made.DestinationAccount != "rails/UMA" ||
-				made.Destination.UMA != receiverAddress || made.Counterparty["FULL_NAME"] != "Bob" || made.Payer["NATIONALITY"] != "PT" {
-				t.Errorf("%+v", made)
+			if tx.Pricing.Received.Currency != c.receives || tx.Flow().Converts != c.converts || tx.DestinationAccount != "rails/UMA" ||
+				tx.Destination.UMA != receiverAddress || tx.Counterparty["FULL_NAME"] != "Bob" || tx.Payer["NATIONALITY"] != "PT" {
+				t.Errorf("%+v", tx)
 			}
-			if !c.converts && (made.Pricing.Fees != 0 || made.Pricing.Sent != made.Pricing.Received) {
-				t.Errorf("%+v", made.Pricing)
+			if !c.converts && (tx.Pricing.Fees != 0 || tx.Pricing.Sent != tx.Pricing.Received) {
+				t.Errorf("%+v", tx.Pricing)
 			}
 		})
 	}
@@ -68,19 +68,19 @@ func TestRoute_UMAReceiver(t *testing.T) {
 
 func TestRoute_RejectsInvalidUMAReceiver(t *testing.T) {
 	t.Parallel()
-	// The lookup must exist and be for this receiver and payer, and the fields that it requests
-	// must be given.
+	// A lookup must exist and be for this receiver and this payer, and the request must have every
+	// mandatory fact that it names.
 	for name, c := range map[string]struct {
 		change func(*quote.Request, *quote.Parties)
 		code   fault.Code
 		field  string
 	}{
-		"no lookup":                   {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
-		"of another receiver":         {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" }, fault.InvalidInput, "lookupId"},
-		"for another payer":           {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID }, fault.InvalidInput, "lookupId"},
-		"currency is not deliverable": {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" }, fault.InvalidInput, "destination.currency"},
-		"no currency named of two":    {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Currencies = []money.Currency{"EUR", "MXN"} }, fault.InvalidInput, "destination.currency"},
-		"a fact is missing":           {func(r *quote.Request, _ *quote.Parties) { r.Payer = map[string]string{"EMAIL": "a@b.example"} }, fault.MissingMandatoryUserInfo, "senderCustomerInfo.NATIONALITY"},
+		"the lookup does not exist":           {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
+		"it is for another receiver":          {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" }, fault.InvalidInput, "lookupId"},
+		"it is for another customer":          {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID }, fault.InvalidInput, "lookupId"},
+		"a currency that is not accepted":     {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" }, fault.InvalidInput, "destination.currency"},
+		"neither of two currencies requested": {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Currencies = []money.Currency{"EUR", "MXN"} }, fault.InvalidInput, "destination.currency"},
+		"a mandatory fact is missing":         {func(r *quote.Request, _ *quote.Parties) { r.Payer = map[string]string{"EMAIL": "a@b.example"} }, fault.MissingMandatoryUserInfo, "senderCustomerInfo.NATIONALITY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

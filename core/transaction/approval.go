@@ -6,35 +6,35 @@ import (
 	"causeway/core/ident"
 )
 
-// Approval is what an incoming payment needs from the platform before it is credited.
+// Approval is the platform's approval of an incoming payment, which is required before the account
+// is credited.
 type Approval struct {
 	// Webhook is the id of the event that requests the approval; it is the same for every attempt.
 	Webhook ident.Webhook
 	// Requested are the facts about the receiver that the sender requires and the service does not
 	// have.
 	Requested []InfoField
-	// Deadline is when the time of the platform to decide ends; zero before its endpoint returned
-	// 202.
+	// Deadline is when the platform's time to decide ends; zero until its endpoint returns 202.
 	Deadline time.Time
-	// Receiver are the facts that the platform gave, by field name.
+	// Receiver are the facts that the platform provided, by field name.
 	Receiver map[string]string
 	// Note is why the platform rejected the payment, in its own words.
 	Note string
 }
 
-// InfoField names one fact about a person (FULL_NAME …), and whether a payment fails without it.
+// InfoField is one fact about a person, such as FULL_NAME. A payment without a mandatory fact fails.
 type InfoField struct {
 	Name      string
 	Mandatory bool
 }
 
 // MissingFields returns the requested facts that are not known.
-func MissingFields(known map[string]string, wants []InfoField) []InfoField {
-	var lacks []InfoField
-	for _, want := range wants {
-		if known[want.Name] == "" {
-			lacks = append(lacks, want)
+func MissingFields(known map[string]string, requested []InfoField) []InfoField {
+	var missing []InfoField
+	for _, field := range requested {
+		if known[field.Name] == "" {
+			missing = append(missing, field)
 		}
 	}
-	return lacks
+	return missing
 }

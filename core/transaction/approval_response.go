@@ -7,7 +7,7 @@ import (
 
 // ApprovalResponse is the response of a platform's endpoint to a request for approval.
 type ApprovalResponse struct {
-	// Status is the HTTP status; 0 without a response.
+	// Status is the HTTP status; 0 if there was no response.
 	Status int
 	// Receiver are facts about the receiver, by field name.
 	Receiver map[string]string
@@ -17,28 +17,28 @@ type ApprovalResponse struct {
 	RequiredFields []string
 }
 
-// ApprovalResponded decides what follows from a response: 200 approves the payment, 202 asks for time
-// to decide (as does 409, for a request that was received before), 403 and 422 reject it. Any other
-// response counts as a failed request. Faults: as Approved.
-func (t Transaction) ApprovalResponded(a ApprovalResponse, now time.Time) (Decision, error) {
-	switch a.Status {
+// ApprovalResponded applies a response: 200 approves the payment, 403 and 422 reject it, and 202
+// means that the platform will decide later, as does 409 for a request that it received before. Any
+// other response counts as a failed request. Faults: as Approved.
+func (t Transaction) ApprovalResponded(response ApprovalResponse, now time.Time) (Decision, error) {
+	switch response.Status {
 	case 200:
-		if t.Approval != nil && len(t.Approval.Missing(a.Receiver)) > 0 {
-			note := "the answer lacks mandatory facts about the receiver: " + strings.Join(t.Approval.Missing(a.Receiver), ", ")
+		if t.Approval != nil && len(t.Approval.Missing(response.Receiver)) > 0 {
+			note := "the response lacks mandatory facts about the receiver: " + strings.Join(t.Approval.Missing(response.Receiver), ", ")
 			return t.Rejected(MissingPayeeData, note, now)
 		}
-		return t.Approved(a.Receiver, now)
+		return t.Approved(response.Receiver, now)
 	case 202, 409:
 		return t.Acknowledged(now)
 	case 403:
-		return t.Rejected(PayRequestFailed, a.Note, now)
+		return t.Rejected(PayRequestFailed, response.Note, now)
 	case 422:
-		note := a.Note
-		if len(a.RequiredFields) > 0 {
-			note = "more has to be known of the sender: " + strings.Join(a.RequiredFields, ", ")
+		note := response.Note
+		if len(response.RequiredFields) > 0 {
+			note = "more facts about the sender are required: " + strings.Join(response.RequiredFields, ", ")
 		}
 		return t.Rejected(PayRequestFailed, note, now)
 	default:
-		return t.Rejected(ApprovalWebhookError, a.Note, now)
+		return t.Rejected(ApprovalWebhookError, response.Note, now)
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"causeway/ledger"
 )
 
-// CheckKinds checks that the kinds of the postings of a transaction are those that it must have in its
-// state, and returns an error that says which are not. Unmatched funds are received by their
-// assignment.
-func (w Flow) CheckKinds(s State, posted []ledger.Kind) error {
-	want, got := w.Kinds(s), slices.Clone(posted)
-	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && w.Funding == JustInTime {
-		got[i] = w.fundingKind()
+// CheckKinds returns an error unless posted are the kinds of postings that a transaction must have in
+// state s. The assignment of unmatched funds counts as the posting that received them.
+func (f Flow) CheckKinds(s State, posted []ledger.Kind) error {
+	want, got := f.Kinds(s), slices.Clone(posted)
+	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && f.Funding == JustInTime {
+		got[i] = f.fundingKind()
 	}
 	slices.Sort(want)
 	slices.Sort(got)

@@ -21,13 +21,12 @@ type Decision struct {
 	Due time.Time
 }
 
-// Receive decides about a payment that was received with the reference of this transaction. The
-// receipt has its rail and amount.
+// Receive applies a payment that was received with the reference of this transaction.
 func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	switch {
 	case t.State.Status != Pending && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
-		// The transaction is funded already, or otherwise: this is a surplus payment, which is
-		// refunded by itself.
+		// The transaction already has its money, or an account funds it: the payment is surplus
+		// and is refunded separately.
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	case t.State.Status == Expired || !now.Before(t.ExpiresAt):
 		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
@@ -48,24 +47,25 @@ func (t *Transaction) fundedBy(r Receipt) {
 	t.SourceRail, t.SourceAccount = r.Rail, r.Rail.LedgerPath()
 }
 
-// dispatch decides about converted funds: a payment to an internal account is complete, any other is
-// to be delivered.
+// dispatch returns the decision about converted funds: a payment to an internal account is complete,
+// and any other payment is to be delivered.
 func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledger.Posting) (Decision, error) {
 	d := Decision{Transaction: next, Postings: postings, Events: next.eventNames(t.State), Next: StepDeliver}
 	if !next.Flow().Internal {
 		return d, nil
 	}
-	arrived, err := next.transition(Deliver, "", now)
+	completed, err := next.transition(Deliver, "", now)
 	if err != nil {
 		return Decision{}, err
 	}
-	arrived.SettledAt = arrived.UpdatedAt
-	d.Transaction, d.Events, d.Next = arrived, append(d.Events, arrived.eventNames(next.State)...), NoStep
+	completed.SettledAt = completed.UpdatedAt
+	d.Transaction, d.Events, d.Next = completed, append(d.Events, completed.eventNames(next.State)...), NoStep
 	return d, nil
 }
 
 // Execute executes a quote that an account funds. An internal account is debited at once, after the
-// caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
+// caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED,
+// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
 func (t Transaction) Execute(now time.Time) (Decision, error) {
 	if err := t.checkExecutable(now); err != nil {
 		return Decision{}, err
@@ -89,10 +89,10 @@ func (t Transaction) checkExecutable(now time.Time) error {
 	case t.State.Status == Expired || t.State == Initial && !now.Before(t.ExpiresAt):
 		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", t.ExpiresAt.Format(time.RFC3339))
 	case t.State != Initial:
-		return fault.New(fault.QuoteAlreadyExecuted, "The quote has run; its transaction is %s.", t.State)
+		return fault.New(fault.QuoteAlreadyExecuted, "The quote was already executed; its transaction is %s.", t.State)
 	case t.Flow().Funding == JustInTime:
 		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",
-			Message: "This quote runs by itself when its payment arrives. Pay it by its paymentInstructions, with the exact reference and amount."}
+			Message: "This quote is executed when its payment arrives. Follow its paymentInstructions, with the exact reference and amount."}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (t Transaction) checkExecutable(now time.Time) error {
 // Collected dispatches the funds that were collected from an external account.
 func (t Transaction) Collected(now time.Time) (Decision, error) {
 	if t.Flow().Funding != Pull || t.State.Status != Processing {
-		return Decision{}, fault.New(fault.Conflict, "nothing is being collected for %s, which is %s", t.ID, t.State)
+		return Decision{}, fault.New(fault.Conflict, "%s is %s and is not collecting funds", t.ID, t.State)
 	}
 	next, err := t.transition(Fund, "", now)
 	if err != nil {
@@ -125,8 +125,8 @@ func (t Transaction) StartTransfer(now time.Time) Decision {
 	return Decision{Transaction: t, Postings: []ledger.Posting{t.converted(now)}, Events: t.eventNames(State{}), Next: StepDeliver}
 }
 
-// Submitted records that the rail has accepted a transfer. A payment that was accepted before does
-// not change.
+// Submitted records that the rail has accepted a transfer. It does not change a transfer that was
+// accepted before.
 func (t Transaction) Submitted(now time.Time) (Decision, error) {
 	if t.State.Status != Pending {
 		return Decision{Transaction: t}, nil
@@ -138,14 +138,14 @@ func (t Transaction) Submitted(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
 }
 
-// refundReceipt receives the money and opens its refund at once.
-func (t Transaction) refundReceipt(r Receipt, h Event, reason FailureReason, why RefundReason, now time.Time) (Decision, error) {
-	next, err := t.transition(h, reason, now)
+// refundReceipt records the receipt of the money and opens its refund at once.
+func (t Transaction) refundReceipt(r Receipt, event Event, reason FailureReason, refundReason RefundReason, now time.Time) (Decision, error) {
+	next, err := t.transition(event, reason, now)
 	if err != nil {
 		return Decision{}, err
 	}
 	next.fundedBy(r)
-	next.openRefund(why, now)
+	next.openRefund(refundReason, now)
 	return Decision{
 		Transaction: next,
 		Postings:    []ledger.Posting{next.received(r.Amount, r.At), next.refundOwed(now)},
@@ -182,12 +182,12 @@ func (t Transaction) Refuse(reason FailureReason, now time.Time) (Decision, erro
 	return t.reverseAndRefund(Refuse, reason, RefundFailed, now)
 }
 
-// Cancel ends a payout that the user cancelled before its delivery.
+// Cancel ends a payout that the user cancels before its delivery.
 func (t Transaction) Cancel(now time.Time) (Decision, error) {
 	return t.reverseAndRefund(Cancel, "", RefundCancellation, now)
 }
 
-// Return ends a delivered payout that the beneficiary's bank returned.
+// Return ends a delivered payout that the beneficiary's bank has returned.
 func (t Transaction) Return(now time.Time) (Decision, error) {
 	if t.Flow().Internal {
 		return Decision{}, fault.New(fault.Conflict, "%s was paid to an internal account, which no bank returns", t.ID)
@@ -195,14 +195,14 @@ func (t Transaction) Return(now time.Time) (Decision, error) {
 	return t.reverseAndRefund(Return, CounterpartyPostFailed, RefundFailed, now)
 }
 
-func (t Transaction) reverseAndRefund(h Event, reason FailureReason, why RefundReason, now time.Time) (Decision, error) {
-	next, err := t.transition(h, reason, now)
+func (t Transaction) reverseAndRefund(event Event, reason FailureReason, refundReason RefundReason, now time.Time) (Decision, error) {
+	next, err := t.transition(event, reason, now)
 	if err != nil {
 		return Decision{}, err
 	}
-	next.openRefund(why, now)
+	next.openRefund(refundReason, now)
 	var postings []ledger.Posting
-	if h == Return {
+	if event == Return {
 		postings = append(postings, next.returned(now))
 	}
 	return Decision{
@@ -233,9 +233,9 @@ func (t Transaction) RefundFailed(now time.Time) (Decision, error) {
 }
 
 // transition moves the transaction to its next state. UpdatedAt increases by at least a millisecond,
-// so that its events sort in their order.
-func (t Transaction) transition(h Event, reason FailureReason, now time.Time) (Transaction, error) {
-	state, err := t.State.Next(h, reason)
+// so that its events can be sorted by time.
+func (t Transaction) transition(event Event, reason FailureReason, now time.Time) (Transaction, error) {
+	state, err := t.State.Next(event, reason)
 	if err != nil {
 		return t, err
 	}
@@ -247,17 +247,17 @@ func (t Transaction) transition(h Event, reason FailureReason, now time.Time) (T
 	return t, nil
 }
 
-func (t *Transaction) openRefund(why RefundReason, now time.Time) {
-	t.Refund = &Refund{Reference: RefundReference(t.ID, t.Reference), Amount: t.Refundable(), Reason: why, InitiatedAt: now}
+func (t *Transaction) openRefund(refundReason RefundReason, now time.Time) {
+	t.Refund = &Refund{Reference: RefundReference(t.ID, t.Reference), Amount: t.Refundable(), Reason: refundReason, InitiatedAt: now}
 }
 
-func (t *Transaction) settleRefund(at time.Time) {
+func (t *Transaction) settleRefund(now time.Time) {
 	settled := *t.Refund
-	settled.SettledAt = at
+	settled.SettledAt = now
 	t.Refund = &settled
 }
 
-// Refundable returns what the payer is refunded if the transaction ends early: the amount received.
+// Refundable returns the amount that the payer is refunded if the transaction ends early.
 func (t Transaction) Refundable() money.Amount {
 	if t.Funded.Minor > 0 {
 		return t.Funded

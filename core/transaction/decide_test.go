@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// onRamp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+// onRamp returns the transaction of a new quote: 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
 func onRamp() transaction.Transaction {
 	t := transaction.Transaction{
 		Type: transaction.Outgoing, State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF",
@@ -36,7 +36,7 @@ func receiptFor(t transaction.Transaction, minor int64, partnerID string, at tim
 		Rail: t.SourceRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
 }
 
-// balances adds up what postings did, debits positive.
+// balances returns the balance changes of the postings, with debits positive.
 func balances(postings []ledger.Posting) map[string]int64 {
 	sums := map[string]int64{}
 	for _, p := range postings {
@@ -55,8 +55,8 @@ func balances(postings []ledger.Posting) map[string]int64 {
 
 func TestTransaction_OnRampBalances(t *testing.T) {
 	t.Parallel()
-	// An exact payment in time is received, converted and delivered. The ledger has the dollars
-	// at the rail, the bitcoin paid from the chain, and the fee.
+	// The exact payment in time is received, converted and delivered. The ledger has the dollars at the
+	// rail, the bitcoin paid out on the chain, and the fee as income.
 	quoted := onRamp()
 
 	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
@@ -80,16 +80,16 @@ func TestTransaction_OnRampBalances(t *testing.T) {
 
 func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 	t.Parallel()
-	// What is wrong with a payment decides what becomes of it; all of it goes back.
+	// A wrong payment fails or expires the transaction, and is refunded in full.
 	late := noon.Add(5 * time.Minute)
 	for name, c := range map[string]struct {
-		receipt func(transaction.Transaction) transaction.Receipt
-		at      time.Time
-		state   string
-		reason  transaction.FailureReason
-		why     transaction.RefundReason
-		owed    int64
-		events  []string
+		receipt      func(transaction.Transaction) transaction.Receipt
+		at           time.Time
+		state        string
+		reason       transaction.FailureReason
+		refundReason transaction.RefundReason
+		owed         int64
+		events       []string
 	}{
 		"too little": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10049, "p", noon) }, noon,
 			"FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10049,
@@ -103,7 +103,7 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			return r
 		}, noon, "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10050,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
-		"at the moment it expires": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10050, "p", late) }, late,
+		"at the time of expiry": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10050, "p", late) }, late,
 			"EXPIRED (refund PENDING)", "", transaction.RefundTimeout, 10050,
 			[]string{"OUTGOING_PAYMENT.EXPIRED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
 	} {
@@ -120,7 +120,7 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			if s := got.Transaction.State; s.String() != c.state || s.Reason != c.reason {
 				t.Errorf("state %s, reason %q; want %s, %q", s, s.Reason, c.state, c.reason)
 			}
-			if r := got.Transaction.Refund; r.Reason != c.why || r.Amount != receipt.Amount || r.Reference != "REF-REFUND" {
+			if r := got.Transaction.Refund; r.Reason != c.refundReason || r.Amount != receipt.Amount || r.Reference != "REF-REFUND" {
 				t.Errorf("refund %+v", r)
 			}
 			wantEvents(t, got.Events, c.events...)
@@ -134,7 +134,7 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 
 func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
-	// A further payment changes nothing about the transaction, and is owed back.
+	// A further payment does not change the transaction, and is refunded.
 	quoted := onRamp()
 	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), noon)
 	if err != nil {
@@ -150,15 +150,15 @@ func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 	wantBalances(t, second.Postings, map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
 	for _, p := range second.Postings {
 		if !p.Transaction.IsZero() {
-			t.Errorf("posting %s is counted to the transaction", p.Kind)
+			t.Errorf("posting %s belongs to the transaction", p.Kind)
 		}
 	}
 }
 
 func TestTransaction_PostingsMatchState(t *testing.T) {
 	t.Parallel()
-	// Whatever happens in whatever order: the postings so far are exactly those that
-	// the state says, and no unit stays in transit once a transaction is final.
+	// After any events in any order, the postings are exactly those of the state, and nothing is left in
+	// transit when a transaction is final.
 	rapid.Check(t, func(t *rapid.T) {
 		now, tx := noon, anyTransaction(t)
 		var kinds []ledger.Kind
@@ -172,7 +172,7 @@ func TestTransaction_PostingsMatchState(t *testing.T) {
 			}
 			tx = d.Transaction
 			if tx.State != before.State && tx.State != transaction.TransferInitial && !tx.UpdatedAt.After(before.UpdatedAt) {
-				t.Fatalf("%s to %s without time passing", before.State, tx.State)
+				t.Fatalf("%s to %s without a later UpdatedAt", before.State, tx.State)
 			}
 			for _, p := range d.Postings {
 				if err := p.Validate(); err != nil {
@@ -189,20 +189,20 @@ func TestTransaction_PostingsMatchState(t *testing.T) {
 		if tx.State.IsFinal() {
 			for _, path := range []string{"transit/payouts USD", "transit/payouts BTC", "funding/jit USD", "transit/refunds USD"} {
 				if left := balances(postings)[path]; left != 0 {
-					t.Fatalf("%s, and %d is left in %s", tx.State, left, path)
+					t.Fatalf("%s, but %d is left in %s", tx.State, left, path)
 				}
 			}
 		}
 	})
 }
 
-// ids of the accounts at both ends.
+// The ids of the accounts at both ends.
 var (
 	external = uuid.MustParse("0199f0a2-0000-7000-8000-00000000000e")
 	internal = uuid.MustParse("0199f0a2-0000-7000-8000-00000000000f")
 )
 
-// anyTransaction is a ramp whose money comes and goes by any of the ways there are.
+// anyTransaction returns a transaction with any kind of source and destination.
 func anyTransaction(t *rapid.T) transaction.Transaction {
 	tx := onRamp()
 	tx.Pricing.RoundingSent = rapid.Int64Range(0, 100).Draw(t, "rounding sent")
@@ -218,13 +218,14 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 	case 0:
 		ident.SetUUID(&tx.Destination.InternalAccount, external)
 		tx.DestinationAccount = ledger.PlatformAccount(tx.Destination.InternalAccount)
-	case 1: // a payout in the currency that was sent
+	case 1: // a payout in the sending currency
 		tx.Pricing.Received = money.Amount{Minor: tx.Pricing.Sent.Minor - tx.Pricing.Fees, Currency: tx.Pricing.Sent.Currency}
 		tx.Pricing.RoundingSent, tx.Pricing.RoundingReceived = 0, 0
 	}
 	return tx
 }
 
+// applyRandomEvent applies an event drawn by rapid.
 func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
 	switch rapid.IntRange(0, 13).Draw(t, "event") {
 	case 0:
@@ -250,7 +251,7 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 11:
 		return tx.CollectionFailed(transaction.QuoteExecutionFailed, now)
 	case 12:
-		if shape := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && shape.Funding == transaction.Balance && !shape.Internal && !shape.Converts {
+		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance && !flow.Internal && !flow.Converts {
 			return tx.StartTransfer(now), nil
 		}
 		return tx.Submitted(now)
@@ -261,81 +262,79 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 
 func TestTransaction_BalanceFundedBalances(t *testing.T) {
 	t.Parallel()
-	// An account pays 100.50 USD at the moment of execution, whole; when the payout is
-	// refused it has every cent back.
+	// The account is debited 100.50 USD at execution, and is refunded in full when the payout is refused.
 	quoted := onRamp()
 	ident.SetUUID(&quoted.Source.InternalAccount, internal)
 	quoted.SourceAccount = ledger.CustomerAccount(quoted.Source.InternalAccount)
 
-	run, err := quoted.Execute(noon.Add(time.Minute))
-	if err != nil || run.Next != transaction.StepDeliver {
-		t.Fatalf("%v, next %q", err, run.Next)
+	executed, err := quoted.Execute(noon.Add(time.Minute))
+	if err != nil || executed.Next != transaction.StepDeliver {
+		t.Fatalf("%v, next %q", err, executed.Next)
 	}
-	wantBalances(t, run.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
+	wantBalances(t, executed.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
 		"fx/position USD": -10000, "fx/position BTC": 100000, "transit/payouts BTC": -100000})
-	refused, err := run.Transaction.Refuse(transaction.CounterpartyPostFailed, noon.Add(2*time.Minute))
+	refused, err := executed.Transaction.Refuse(transaction.CounterpartyPostFailed, noon.Add(2*time.Minute))
 	if err != nil || refused.Next != transaction.StepRefund {
 		t.Fatalf("%v, next %q", err, refused.Next)
 	}
-	given, err := refused.Transaction.RefundPaid(quoted.SourceAccount, noon.Add(3*time.Minute))
+	refunded, err := refused.Transaction.RefundPaid(quoted.SourceAccount, noon.Add(3*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	wantBalances(t, append(append(run.Postings, refused.Postings...), given.Postings...), nil)
-	wantEvents(t, append(append(run.Events, refused.Events...), given.Events...), "OUTGOING_PAYMENT.PROCESSING",
+	wantBalances(t, append(append(executed.Postings, refused.Postings...), refunded.Postings...), nil)
+	wantEvents(t, append(append(executed.Events, refused.Events...), refunded.Events...), "OUTGOING_PAYMENT.PROCESSING",
 		"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING", "OUTGOING_PAYMENT.REFUND_COMPLETED")
 }
 
 func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	t.Parallel()
-	// What goes from one account here to another has arrived when it was converted.
+	// A payment from one internal account to another is complete when it is converted.
 	quoted := onRamp()
 	ident.SetUUID(&quoted.Source.InternalAccount, internal)
 	ident.SetUUID(&quoted.Destination.InternalAccount, external)
 	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
-	run, err := quoted.Execute(noon.Add(time.Minute))
+	executed, err := quoted.Execute(noon.Add(time.Minute))
 
-	if err != nil || run.Next != transaction.NoStep || run.Transaction.State.Status != transaction.Completed || run.Transaction.SettledAt.IsZero() {
-		t.Fatalf("%v: %+v", err, run)
+	if err != nil || executed.Next != transaction.NoStep || executed.Transaction.State.Status != transaction.Completed || executed.Transaction.SettledAt.IsZero() {
+		t.Fatalf("%v: %+v", err, executed)
 	}
-	wantBalances(t, run.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
+	wantBalances(t, executed.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
 		"fx/position USD": -10000, "fx/position BTC": 100000, quoted.DestinationAccount + " BTC": -100000})
-	wantEvents(t, run.Events, "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
+	wantEvents(t, executed.Events, "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
 }
 
 func TestTransaction_TransferOutBalances(t *testing.T) {
 	t.Parallel()
-	// A transfer out leaves the account when it is made; the rail takes it on and
-	// delivers it.
+	// A transfer out debits the account when it is created; the rail accepts it and delivers it.
 	transfer := onRamp()
 	ident.SetUUID(&transfer.Source.InternalAccount, internal)
 	transfer.SourceAccount, transfer.DestinationAccount = ledger.CustomerAccount(transfer.Source.InternalAccount), "rails/ACH"
 	transfer.Pricing = transaction.Pricing{Sent: transfer.Pricing.Sent, Received: transfer.Pricing.Sent}
 
-	set := transfer.StartTransfer(noon)
-	handed, err := set.Transaction.Submitted(noon.Add(time.Second))
+	started := transfer.StartTransfer(noon)
+	submitted, err := started.Transaction.Submitted(noon.Add(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := handed.Transaction.Deliver(noon.Add(2 * time.Second))
+	done, err := submitted.Transaction.Deliver(noon.Add(2 * time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	wantBalances(t, append(set.Postings, done.Postings...), map[string]int64{transfer.SourceAccount + " USD": 10050, "rails/ACH USD": -10050})
-	wantEvents(t, append(append(set.Events, handed.Events...), done.Events...),
+	wantBalances(t, append(started.Postings, done.Postings...), map[string]int64{transfer.SourceAccount + " USD": 10050, "rails/ACH USD": -10050})
+	wantEvents(t, append(append(started.Events, submitted.Events...), done.Events...),
 		"OUTGOING_PAYMENT.PENDING", "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
 }
 
 func TestTransaction_ExecuteRefused(t *testing.T) {
 	t.Parallel()
-	// A quote runs once, in time, and only when an account pays for it.
-	prefunded := onRamp()
-	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
-	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
-	run, err := prefunded.Execute(noon)
+	// A quote is executed once, before it expires, and only if an account funds it.
+	accountFunded := onRamp()
+	ident.SetUUID(&accountFunded.Source.InternalAccount, internal)
+	accountFunded.SourceAccount = ledger.CustomerAccount(accountFunded.Source.InternalAccount)
+	executed, err := accountFunded.Execute(noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,9 +343,9 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 		at   time.Time
 		code fault.Code
 	}{
-		"twice":                 {run.Transaction, noon, fault.QuoteAlreadyExecuted},
-		"when it expires":       {prefunded, prefunded.ExpiresAt, fault.QuoteExpired},
-		"a just-in-time funded": {onRamp(), noon, fault.QuoteNotExecutable},
+		"twice":                     {executed.Transaction, noon, fault.QuoteAlreadyExecuted},
+		"when it expires":           {accountFunded, accountFunded.ExpiresAt, fault.QuoteExpired},
+		"a just-in-time funded one": {onRamp(), noon, fault.QuoteNotExecutable},
 	} {
 		if d, err := c.tx.Execute(c.at); !fault.Is(err, c.code) || len(d.Postings) > 0 {
 			t.Errorf("%s: %v, %+v; want %s", name, err, d, c.code)
@@ -356,7 +355,7 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 
 func TestReceiptID_SamePaymentSameID(t *testing.T) {
 	t.Parallel()
-	// A payment that a partner reports twice is one receipt; any difference makes another.
+	// A payment that is reported twice is one receipt; another payment id or rail is another receipt.
 	id := transaction.ReceiptID("RTP", "abc", noon)
 	if id != transaction.ReceiptID("RTP", "abc", noon) {
 		t.Fatal("the same payment has two ids")
@@ -383,7 +382,7 @@ func wantBalances(t *testing.T, postings []ledger.Posting, want map[string]int64
 		delete(got, account)
 	}
 	if len(got) > 0 {
-		t.Errorf("and there is %v besides", got)
+		t.Errorf("unexpected balances %v", got)
 	}
 }
 

@@ -1,6 +1,6 @@
 package transaction
 
-// eventNames returns the names of the events to emit for the change from a state to the present one.
+// eventNames returns the names of the events to emit for the change from a state to the current one.
 func (t Transaction) eventNames(from State) []string {
 	var names []string
 	if t.State.Status != from.Status {

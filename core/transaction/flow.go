@@ -4,7 +4,7 @@ import (
 	"causeway/ledger"
 )
 
-// Funding is where the money of a transaction comes from.
+// Funding is how a transaction is funded.
 type Funding string
 
 // The kinds of funding.

@@ -10,8 +10,8 @@ import (
 )
 
 // CounterpartID returns the id of the incoming transaction of a payment between two customers of a
-// platform. It is derived from the outgoing one, so that the payment is received once: a UUID of
-// version 8 with the same time.
+// platform. It is derived from the id of the outgoing one, so that the payment is received once. It
+// is a UUID of version 8 with the same time.
 func CounterpartID(sent ident.Transaction) ident.Transaction {
 	return deriveID("causeway counterpart\x00", sent.UUID())
 }
@@ -27,7 +27,7 @@ func deriveID(label string, from uuid.UUID) (derived ident.Transaction) {
 	return derived
 }
 
-// crockford has no letters that are mistaken for digits.
+// crockford is Crockford's base 32, which has no letters that are mistaken for digits.
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // NewReference returns the code that a payer puts into the memo of a payment: 12 characters made

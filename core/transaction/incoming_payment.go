@@ -17,7 +17,7 @@ const (
 	StepPull Step = "pull"
 	// StepRequestApproval: request approval from the platform's endpoint.
 	StepRequestApproval Step = "request-approval"
-	// StepTimeOut: end a payment that the platform has not decided in time.
+	// StepTimeOut: end a payment that the platform has neither approved nor rejected in time.
 	StepTimeOut Step = "time-out"
 	// StepForward: send a received payment on to the customer's default account.
 	StepForward Step = "forward"
@@ -49,7 +49,7 @@ type IncomingPayment struct {
 	ToUMA string
 	// AccountPath is the ledger path of Account.
 	AccountPath string
-	// Rail is the rail that the money comes by.
+	// Rail is the rail of the incoming money.
 	Rail corridor.Rail
 	// Receipt is the receipt of the money; zero if there is none.
 	Receipt   ident.Receipt
@@ -57,7 +57,7 @@ type IncomingPayment struct {
 	Reference string
 }
 
-// RequestFunds returns the transaction of a transfer in, which its rail is to collect.
+// RequestFunds returns the transaction of a transfer in, whose funds the rail is to collect.
 func (in IncomingPayment) RequestFunds(now time.Time) Decision {
 	return Decision{Transaction: in.newTransaction(now), Next: StepPull}
 }
@@ -100,9 +100,9 @@ func (t Transaction) Failed(reason FailureReason, now time.Time) (Decision, erro
 	return t.declined(Fail, reason, now)
 }
 
-// Approved credits the account with a payment that the platform approves, with the facts that were
-// requested. Faults: TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the
-// deadline; INVALID_INPUT for missing facts about the receiver.
+// Approved credits the account with a payment that the platform approves. receiver are the requested
+// facts about the receiver. Faults: TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the
+// deadline; INVALID_INPUT if a mandatory fact is missing.
 func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decision, error) {
 	if err := t.checkPendingApproval(Approve, now); err != nil {
 		return Decision{}, err
@@ -110,7 +110,7 @@ func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decisi
 	if missing := t.Approval.Missing(receiver); len(missing) > 0 {
 		bad := make([]fault.Field, len(missing))
 		for i, name := range missing {
-			bad[i] = fault.Field{Field: "receiverCustomerInfo." + name, Message: "must be given: the sending side asks for it"}
+			bad[i] = fault.Field{Field: "receiverCustomerInfo." + name, Message: "is required by the sending side"}
 		}
 		return Decision{}, fault.Invalid(bad...)
 	}
@@ -120,8 +120,8 @@ func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decisi
 	return t.credited(t.nextUpdateTime(now)), nil
 }
 
-// Rejected ends a payment that the platform rejects, with a note in its own words. Faults: as
-// Approved.
+// Rejected ends a payment that the platform rejects, and records its note. It returns the same faults
+// as Approved.
 func (t Transaction) Rejected(reason FailureReason, note string, now time.Time) (Decision, error) {
 	if err := t.checkPendingApproval(Reject, now); err != nil {
 		return Decision{}, err
@@ -132,7 +132,7 @@ func (t Transaction) Rejected(reason FailureReason, note string, now time.Time) 
 	return t.declined(Reject, reason, now)
 }
 
-// Acknowledged starts the time that the platform has to decide.
+// Acknowledged starts the time in which the platform must decide.
 func (t Transaction) Acknowledged(now time.Time) (Decision, error) {
 	if _, err := t.IncomingState().Next(Acknowledge); err != nil {
 		return Decision{}, err
@@ -143,33 +143,33 @@ func (t Transaction) Acknowledged(now time.Time) (Decision, error) {
 	return Decision{Transaction: t, Next: StepTimeOut, Due: approval.Deadline}, nil
 }
 
-// TimedOut ends a payment that the platform did not decide in time.
+// TimedOut ends a payment that the platform neither approved nor rejected in time.
 func (t Transaction) TimedOut(now time.Time) (Decision, error) {
 	if t.IncomingState() == ApprovalPending && now.Before(t.Approval.Deadline) {
-		return Decision{}, fault.New(fault.Conflict, "the platform has until %s to decide about %s", t.Approval.Deadline.Format(time.RFC3339), t.ID)
+		return Decision{}, fault.New(fault.Conflict, "the platform can decide about %s until %s", t.ID, t.Approval.Deadline.Format(time.RFC3339))
 	}
 	return t.declined(TimeOut, ApprovalTimedOut, now)
 }
 
-func (t Transaction) checkPendingApproval(a IncomingEvent, now time.Time) error {
+func (t Transaction) checkPendingApproval(event IncomingEvent, now time.Time) error {
 	if t.Type != Incoming || t.Approval == nil {
 		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction %s needs no approval.", t.ID)
 	}
-	if _, err := t.IncomingState().Next(a); err != nil {
-		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction is %s; nothing is left to decide about it.", t.State.Status)
+	if _, err := t.IncomingState().Next(event); err != nil {
+		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction is %s and can no longer be approved or rejected.", t.State.Status)
 	}
 	if t.IncomingState() == ApprovalPending && !now.Before(t.Approval.Deadline) {
 		return fault.New(fault.TransactionNotPendingPlatformApproval,
-			"The time to decide was over at %s; the payment fails.", t.Approval.Deadline.Format(time.RFC3339Nano))
+			"The time to decide ended at %s; the payment fails.", t.Approval.Deadline.Format(time.RFC3339Nano))
 	}
 	return nil
 }
 
-// Missing returns the names of the mandatory facts that are not given.
-func (a Approval) Missing(given map[string]string) []string {
+// Missing returns the names of the mandatory facts that are not provided.
+func (a Approval) Missing(provided map[string]string) []string {
 	var missing []string
 	for _, field := range a.Requested {
-		if field.Mandatory && given[field.Name] == "" {
+		if field.Mandatory && provided[field.Name] == "" {
 			missing = append(missing, field.Name)
 		}
 	}
@@ -180,10 +180,10 @@ func (a Approval) Missing(given map[string]string) []string {
 // credited returns the decision that credits the account now.
 func (t Transaction) credited(now time.Time) Decision {
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
-	arrival := ledger.IncomingFunds{Partner: t.SourceAccount, To: t.DestinationAccount, Amount: t.Pricing.Received}
-	posting := ledger.Deposit(t.header(ledger.KindDeposit, now), arrival)
+	funds := ledger.IncomingFunds{Partner: t.SourceAccount, To: t.DestinationAccount, Amount: t.Pricing.Received}
+	posting := ledger.Deposit(t.header(ledger.KindDeposit, now), funds)
 	if t.isPulled() {
-		posting = ledger.TransferIn(t.header(ledger.KindTransferIn, now), arrival)
+		posting = ledger.TransferIn(t.header(ledger.KindTransferIn, now), funds)
 	}
 	d := Decision{Transaction: t, Postings: []ledger.Posting{posting}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
 	if t.Source.UMA != "" {
@@ -192,8 +192,8 @@ func (t Transaction) credited(now time.Time) Decision {
 	return d
 }
 
-func (t Transaction) declined(a IncomingEvent, reason FailureReason, now time.Time) (Decision, error) {
-	if _, err := t.IncomingState().Next(a); err != nil {
+func (t Transaction) declined(event IncomingEvent, reason FailureReason, now time.Time) (Decision, error) {
+	if _, err := t.IncomingState().Next(event); err != nil {
 		return Decision{}, err
 	}
 	t.State, t.UpdatedAt = State{Status: Failed, Reason: reason}, t.nextUpdateTime(now)

@@ -11,9 +11,9 @@ type IncomingState string
 const (
 	// AwaitingFunds: the rail is collecting the money.
 	AwaitingFunds IncomingState = "AWAITING_FUNDS"
-	// ApprovalRequested: approval is requested at the platform's endpoint.
+	// ApprovalRequested: approval is requested from the platform's endpoint.
 	ApprovalRequested IncomingState = "APPROVAL_REQUESTED"
-	// ApprovalPending: the platform has acknowledged the request and not decided yet.
+	// ApprovalPending: the platform has acknowledged the request and has not decided yet.
 	ApprovalPending IncomingState = "APPROVAL_PENDING"
 	// Credited: the account is credited.
 	Credited IncomingState = "CREDITED"
@@ -21,7 +21,7 @@ const (
 	Declined IncomingState = "DECLINED"
 )
 
-// IncomingStates are all states of an incoming transaction.
+// IncomingStates lists all states, for tests of the state machine.
 var IncomingStates = []IncomingState{AwaitingFunds, ApprovalRequested, ApprovalPending, Credited, Declined}
 
 // IncomingEvent is what can happen to an incoming transaction.
@@ -43,7 +43,7 @@ const (
 	TimeOut IncomingEvent = "TIME_OUT"
 )
 
-// IncomingEvents lists every one of them, for tests that walk the machine.
+// IncomingEvents lists all events, for tests of the state machine.
 var IncomingEvents = []IncomingEvent{Arrive, Fail, Approve, Reject, Acknowledge, TimeOut}
 
 // The transitions of an incoming transaction; all others are refused. A platform may decide before
@@ -55,10 +55,10 @@ var incomingTransitions = map[IncomingState]map[IncomingEvent]IncomingState{
 }
 
 // Next returns the state after an event, or a CONFLICT fault.
-func (s IncomingState) Next(a IncomingEvent) (IncomingState, error) {
-	next, ok := incomingTransitions[s][a]
+func (s IncomingState) Next(event IncomingEvent) (IncomingState, error) {
+	next, ok := incomingTransitions[s][event]
 	if !ok {
-		return s, fault.New(fault.Conflict, "an incoming transaction that is %s cannot %s", s, a)
+		return s, fault.New(fault.Conflict, "an incoming transaction that is %s cannot %s", s, event)
 	}
 	return next, nil
 }

@@ -15,8 +15,8 @@ import (
 	"causeway/ledger"
 )
 
-// allowedIncoming is the machine of incoming transactions once more, written by hand from
-// the rules: what is not here must be refused.
+// allowedIncoming is a second copy of the state machine of incoming transactions, written by hand from
+// the specification. Transitions that are not listed must be refused.
 var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEvent]transaction.IncomingState{
 	transaction.AwaitingFunds: {transaction.Arrive: transaction.Credited, transaction.Fail: transaction.Declined},
 	transaction.ApprovalRequested: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
@@ -27,28 +27,28 @@ var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEven
 
 func TestIncomingState_EveryTransition(t *testing.T) {
 	t.Parallel()
-	// In every state, every event leads to the state in the table, for the state alone and for a
-	// transaction; an event that is not in the table is refused and changes nothing.
+	// Every event in every state leads to the specified state, in the state machine and for a transaction;
+	// other events are refused and change nothing.
 	for _, state := range transaction.IncomingStates {
-		for _, a := range transaction.IncomingEvents {
-			want, may := allowedIncoming[state][a]
-			got, err := state.Next(a)
-			if may && (err != nil || got != want) || !may && (!fault.Is(err, fault.Conflict) || got != state) {
-				t.Errorf("%s, %s: %s, %v; want %s", state, a, got, err, want)
+		for _, event := range transaction.IncomingEvents {
+			want, ok := allowedIncoming[state][event]
+			got, err := state.Next(event)
+			if ok && (err != nil || got != want) || !ok && (!fault.Is(err, fault.Conflict) || got != state) {
+				t.Errorf("%s, %s: %s, %v; want %s", state, event, got, err, want)
 			}
 
-			d, err := applyIncomingEvent(incomingInState(state), a, noon.Add(time.Minute))
-			if may != (err == nil) || may && d.Transaction.IncomingState() != want {
-				t.Errorf("a transaction, %s, %s: %s, %v; want %s", state, a, d.Transaction.IncomingState(), err, want)
+			d, err := applyIncomingEvent(incomingInState(state), event, noon.Add(time.Minute))
+			if ok != (err == nil) || ok && d.Transaction.IncomingState() != want {
+				t.Errorf("a transaction, %s, %s: %s, %v; want %s", state, event, d.Transaction.IncomingState(), err, want)
 			}
 			if err != nil && len(d.Postings)+len(d.Events) > 0 {
-				t.Errorf("%s, %s: refused with %+v", state, a, d)
+				t.Errorf("%s, %s: refused with %+v", state, event, d)
 			}
 		}
 	}
 }
 
-// newIncoming is 12.50 USD for an account.
+// newIncoming returns a payment of 12.50 USD to an account.
 func newIncoming() transaction.IncomingPayment {
 	in := transaction.IncomingPayment{Rail: "UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
 	ident.SetUUID(&in.ID, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
@@ -58,6 +58,7 @@ func newIncoming() transaction.IncomingPayment {
 	return in
 }
 
+// newPull returns a transfer in of 12.50 USD.
 func newPull() transaction.IncomingPayment {
 	in := newIncoming()
 	in.Rail = "ACH"
@@ -65,16 +66,16 @@ func newPull() transaction.IncomingPayment {
 	return in
 }
 
-// incomingInState returns a transaction in the state.
+// incomingInState returns a transaction in state s.
 func incomingInState(s transaction.IncomingState) transaction.Transaction {
-	asked := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
+	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
 	switch s {
 	case transaction.AwaitingFunds:
 		return newPull().RequestFunds(noon).Transaction
 	case transaction.ApprovalRequested:
-		return asked
+		return requested
 	case transaction.ApprovalPending:
-		d, _ := asked.Acknowledged(noon.Add(time.Minute - time.Second))
+		d, _ := requested.Acknowledged(noon.Add(time.Minute - time.Second))
 		return d.Transaction
 	case transaction.Credited:
 		return newIncoming().Deposit(noon).Transaction
@@ -84,10 +85,10 @@ func incomingInState(s transaction.IncomingState) transaction.Transaction {
 	}
 }
 
-// applyIncomingEvent makes one thing happen; a decision of the platform comes in time, and time is
-// out when it is.
-func applyIncomingEvent(t transaction.Transaction, a transaction.IncomingEvent, now time.Time) (transaction.Decision, error) {
-	switch a {
+// applyIncomingEvent applies one event. The platform decides before the deadline, and the timeout comes
+// after it.
+func applyIncomingEvent(t transaction.Transaction, event transaction.IncomingEvent, now time.Time) (transaction.Decision, error) {
+	switch event {
 	case transaction.Arrive:
 		return t.Arrived(now)
 	case transaction.Fail:
@@ -105,8 +106,8 @@ func applyIncomingEvent(t transaction.Transaction, a transaction.IncomingEvent, 
 
 func TestIncomingPayment_Balances(t *testing.T) {
 	t.Parallel()
-	// The account is credited when the funds have arrived and are accepted, and not before. A
-	// failed payment makes no postings.
+	// An account is credited when the money is received and, if necessary, approved, and not before. A
+	// payment that fails has no postings.
 	later := noon.Add(time.Second)
 	arrived, err := newPull().RequestFunds(noon).Transaction.Arrived(later)
 	if err != nil {
@@ -116,27 +117,27 @@ func TestIncomingPayment_Balances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	missed, err := newPull().RequestFunds(noon).Transaction.Failed(transaction.QuoteExecutionFailed, later)
+	failed, err := newPull().RequestFunds(noon).Transaction.Failed(transaction.QuoteExecutionFailed, later)
 	if err != nil {
 		t.Fatal(err)
 	}
 	account := newIncoming().AccountPath + " USD"
 	for name, test := range map[string]struct {
 		decision transaction.Decision
-		books    map[string]int64
+		balances map[string]int64
 		status   transaction.Status
 		event    string
 	}{
 		"a deposit":              {newIncoming().Deposit(noon), map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
 		"a transfer in":          {arrived, map[string]int64{"rails/ACH USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
 		"an approved payment":    {approved, map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
-		"a transfer that failed": {missed, nil, transaction.Failed, "INCOMING_PAYMENT.FAILED"},
+		"a transfer that failed": {failed, nil, transaction.Failed, "INCOMING_PAYMENT.FAILED"},
 	} {
-		wantBalances(t, test.decision.Postings, test.books)
+		wantBalances(t, test.decision.Postings, test.balances)
 		wantEvents(t, test.decision.Events, test.event)
-		made := test.decision.Transaction
-		if made.State.Status != test.status || made.SettledAt.IsZero() == (test.status == transaction.Completed) {
-			t.Errorf("%s: %+v", name, made)
+		tx := test.decision.Transaction
+		if tx.State.Status != test.status || tx.SettledAt.IsZero() == (test.status == transaction.Completed) {
+			t.Errorf("%s: %+v", name, tx)
 		}
 		for _, p := range test.decision.Postings {
 			if err := p.Validate(); err != nil {
@@ -144,7 +145,7 @@ func TestIncomingPayment_Balances(t *testing.T) {
 			}
 		}
 	}
-	for name, d := range map[string]transaction.Decision{"awaited": newPull().RequestFunds(noon), "asked": newIncoming().RequestApproval(transaction.Approval{}, nil, noon)} {
+	for name, d := range map[string]transaction.Decision{"awaiting funds": newPull().RequestFunds(noon), "approval requested": newIncoming().RequestApproval(transaction.Approval{}, nil, noon)} {
 		if len(d.Postings)+len(d.Events) > 0 || d.Next == transaction.NoStep {
 			t.Errorf("%s: %+v", name, d)
 		}
@@ -153,8 +154,8 @@ func TestIncomingPayment_Balances(t *testing.T) {
 
 func TestIncomingPayment_PostingsMatchState(t *testing.T) {
 	t.Parallel()
-	// Whatever happens in whatever order: the postings so far are exactly those that
-	// the state says, and its times go forward.
+	// After any events in any order, the postings are exactly those of the state, and the time of the last
+	// update has increased.
 	rapid.Check(t, func(t *rapid.T) {
 		var d transaction.Decision
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -168,12 +169,12 @@ func TestIncomingPayment_PostingsMatchState(t *testing.T) {
 		tx, kinds, now := d.Transaction, kindsOf(d.Postings), noon
 		for range rapid.IntRange(0, 6).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 7).Draw(t, "seconds")) * time.Second)
-			next, err := applyIncomingEvent(tx, rapid.SampledFrom(transaction.IncomingEvents).Draw(t, "arrival"), now)
+			next, err := applyIncomingEvent(tx, rapid.SampledFrom(transaction.IncomingEvents).Draw(t, "event"), now)
 			if err != nil {
 				continue
 			}
 			if !next.Transaction.UpdatedAt.After(tx.UpdatedAt) {
-				t.Fatalf("%s to %s without time passing", tx.IncomingState(), next.Transaction.IncomingState())
+				t.Fatalf("%s to %s without a later UpdatedAt", tx.IncomingState(), next.Transaction.IncomingState())
 			}
 			tx, kinds = next.Transaction, append(kinds, kindsOf(next.Postings)...)
 		}
@@ -193,45 +194,45 @@ func kindsOf(postings []ledger.Posting) []ledger.Kind {
 
 func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 	t.Parallel()
-	// A platform that said it will decide has five seconds, and must give what is
-	// mandatory; its refusal keeps its words, and nothing is decided twice.
-	asked := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
-	waiting, err := asked.Acknowledged(noon.Add(time.Second))
-	if err != nil || waiting.Next != transaction.StepTimeOut || !waiting.Transaction.Approval.Deadline.Equal(noon.Add(6*time.Second)) || !asked.Approval.Deadline.IsZero() {
-		t.Fatalf("%+v, %v", waiting.Transaction.Approval, err)
+	// A platform that acknowledged the request has five seconds to decide, and must provide the mandatory
+	// facts. The note of a rejection is kept, and a payment is decided once.
+	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
+	acknowledged, err := requested.Acknowledged(noon.Add(time.Second))
+	if err != nil || acknowledged.Next != transaction.StepTimeOut || !acknowledged.Transaction.Approval.Deadline.Equal(noon.Add(6*time.Second)) || !requested.Approval.Deadline.IsZero() {
+		t.Fatalf("%+v, %v", acknowledged.Transaction.Approval, err)
 	}
-	name := map[string]string{"FULL_NAME": "Ana Silva"}
+	receiver := map[string]string{"FULL_NAME": "Ana Silva"}
 
-	if _, err := waiting.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := acknowledged.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without the name: %v", err)
 	}
-	if _, err := waiting.Transaction.TimedOut(noon.Add(6*time.Second - 1)); !fault.Is(err, fault.Conflict) {
+	if _, err := acknowledged.Transaction.TimedOut(noon.Add(6*time.Second - 1)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("timed out too early: %v", err)
 	}
-	approved, err := waiting.Transaction.Approved(name, noon.Add(6*time.Second-1))
-	if err != nil || !reflect.DeepEqual(approved.Transaction.Approval.Receiver, name) {
+	approved, err := acknowledged.Transaction.Approved(receiver, noon.Add(6*time.Second-1))
+	if err != nil || !reflect.DeepEqual(approved.Transaction.Approval.Receiver, receiver) {
 		t.Errorf("in time: %+v, %v", approved, err)
 	}
-	rejected, err := waiting.Transaction.Rejected(transaction.PayRequestFailed, "not him", noon.Add(2*time.Second))
+	rejected, err := acknowledged.Transaction.Rejected(transaction.PayRequestFailed, "not him", noon.Add(2*time.Second))
 	if err != nil || rejected.Transaction.Approval.Note != "not him" || rejected.Transaction.State.Reason != transaction.PayRequestFailed {
 		t.Errorf("rejected: %+v, %v", rejected, err)
 	}
-	timedOut, err := waiting.Transaction.TimedOut(noon.Add(6 * time.Second))
+	timedOut, err := acknowledged.Transaction.TimedOut(noon.Add(6 * time.Second))
 	if err != nil || timedOut.Transaction.State.Reason != transaction.ApprovalTimedOut {
 		t.Errorf("timed out: %+v, %v", timedOut, err)
 	}
 
-	for what, tx := range map[string]transaction.Transaction{
+	for name, tx := range map[string]transaction.Transaction{
 		"approved": approved.Transaction, "rejected": rejected.Transaction, "timed out": timedOut.Transaction,
 		"a deposit": newIncoming().Deposit(noon).Transaction, "a transfer in": newPull().RequestFunds(noon).Transaction, "an outgoing one": onRamp(),
-		"too late": waiting.Transaction,
+		"too late": acknowledged.Transaction,
 	} {
-		at := noon.Add(6 * time.Second)
-		if _, err := tx.Approved(name, at); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
-			t.Errorf("approve %s: %v", what, err)
+		deadline := noon.Add(6 * time.Second)
+		if _, err := tx.Approved(receiver, deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
+			t.Errorf("approve %s: %v", name, err)
 		}
-		if _, err := tx.Rejected(transaction.PayRequestFailed, "", at); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
-			t.Errorf("reject %s: %v", what, err)
+		if _, err := tx.Rejected(transaction.PayRequestFailed, "", deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
+			t.Errorf("reject %s: %v", name, err)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"causeway/ledger"
 )
 
-// Each kind of posting happens at most once to a transaction, so its id follows
-// from the two, and writing it again writes nothing.
+// header returns the header of a posting of this transaction. A transaction has each kind of posting
+// at most once, so the id is derived from the transaction and the kind, and posting it again has no
+// effect.
 func (t Transaction) header(kind ledger.Kind, at time.Time) ledger.Header {
 	return ledger.Header{ID: ledger.DerivedID(t.ID.UUID(), kind, 0), Platform: t.Platform, Transaction: t.ID,
 		Effective: at, Memo: t.Reference}
@@ -26,15 +27,16 @@ func (t Transaction) holdingAccount() string {
 	return ledger.FundingJIT
 }
 
-// converted sets the money on its way to whom it is for.
+// converted returns the posting that converts the money if necessary, and moves it to the internal
+// account that receives it or into transit.
 func (t Transaction) converted(at time.Time) ledger.Posting {
-	shape := t.Flow()
-	if !shape.Converts {
+	flow := t.Flow()
+	if !flow.Converts {
 		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
 			ledger.OutgoingFunds{From: t.holdingAccount(), Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
 	}
 	to := ledger.TransitPayouts
-	if shape.Internal {
+	if flow.Internal {
 		to = t.DestinationAccount
 	}
 	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
@@ -44,8 +46,8 @@ func (t Transaction) converted(at time.Time) ledger.Posting {
 	})
 }
 
-// conversionReversed undoes converted: the same entries the other way round. Only the
-// entries and the id matter to it, so the day is its own.
+// conversionReversed returns the reversal of converted: the same entries with debit and credit
+// swapped, at its own time.
 func (t Transaction) conversionReversed(at time.Time) ledger.Posting {
 	return ledger.Reverse(t.converted(at), ledger.DerivedID(t.ID.UUID(), ledger.KindReversal, 0), at, t.Reference)
 }

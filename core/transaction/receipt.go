@@ -13,24 +13,23 @@ import (
 	"causeway/ledger"
 )
 
-// Receipt is one payment that arrived at a rail or on a chain, as the partner
-// reported it.
+// Receipt is one payment that was received on a rail or a chain, as the partner reported it.
 type Receipt struct {
-	// ID follows from the rail and the partner's own name for it (ReceiptID), so one
-	// payment reported twice is one receipt.
+	// ID is derived from the rail and PartnerID (see ReceiptID), so that a payment reported twice is
+	// one receipt.
 	ID        ident.Receipt
 	PartnerID string
 	Platform  ident.Platform
-	// Rail is the rail or chain that it arrived by.
+	// Rail is the rail or chain on which it was received.
 	Rail corridor.Rail
-	// Reference is the code the payer gave; empty or unknown means no owner.
+	// Reference is the code from the payer; a payment with an empty or unknown one has no owner.
 	Reference string
 	Amount    money.Amount
 	At        time.Time
 }
 
-// ReceiptID is the id of a payment that a partner calls partnerID: a UUID of
-// version 8 that starts with the time it arrived, so that receipts sort by it.
+// ReceiptID returns the id of the receipt with the partner's id. It is a UUID of version 8 that starts
+// with the time of the receipt, so that receipts can be sorted by it.
 func ReceiptID(rail corridor.Rail, partnerID string, at time.Time) ident.Receipt {
 	sum := sha256.Sum256([]byte("causeway receipt\x00" + string(rail) + "\x00" + partnerID))
 	var id uuid.UUID
@@ -47,8 +46,8 @@ func (r Receipt) header(kind ledger.Kind, at time.Time, memo string) ledger.Head
 	return ledger.Header{ID: ledger.DerivedID(r.ID.UUID(), kind, 0), Platform: r.Platform, Effective: at, Memo: memo}
 }
 
-// ReceiptKinds are the kinds of postings that take a receipt in under an id of its own,
-// and not under that of the transaction it pays for.
+// ReceiptKinds returns the kinds of postings that record a receipt under an id derived from the
+// receipt, and not from the transaction that it pays for.
 func ReceiptKinds() []ledger.Kind {
 	return []ledger.Kind{ledger.KindUnmatchedReceived, ledger.KindJITReceived}
 }
@@ -62,17 +61,17 @@ func (r Receipt) Unmatched() ledger.Posting {
 	return r.unmatchedPosting(memo)
 }
 
-// RejectedByAccount is the posting for money whose account is known and cannot take it.
+// RejectedByAccount returns the posting for money whose account is known and cannot receive it.
 func (r Receipt) RejectedByAccount() ledger.Posting {
-	return r.unmatchedPosting("not taken in: " + r.Reference)
+	return r.unmatchedPosting("not accepted by the account: " + r.Reference)
 }
 
 func (r Receipt) unmatchedPosting(memo string) ledger.Posting {
 	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.Rail.LedgerPath(), r.Amount)
 }
 
-// Surplus are the postings for a further payment to a transaction that has its
-// money: taken in, and owed back to the payer.
+// Surplus returns the postings for a further payment to a transaction that already has its money:
+// one that receives it, and one that opens its refund.
 func (r Receipt) Surplus() []ledger.Posting {
 	memo := surplusMemo + r.Reference
 	return []ledger.Posting{
@@ -81,13 +80,13 @@ func (r Receipt) Surplus() []ledger.Posting {
 	}
 }
 
-// SentBack is the posting for a surplus or unmatched receipt that went back to its
-// payer; to is the ledger path the money went to.
+// SentBack returns the posting for a surplus or unmatched receipt that was returned to its payer; to
+// is the ledger path to which it was paid.
 func (r Receipt) SentBack(to string, now time.Time) ledger.Posting {
 	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, sentBackMemo+r.describe()), to, r.Amount)
 }
 
-// SendBackFailed is the posting for such a receipt that could not be sent back.
+// SendBackFailed returns the posting for a surplus or unmatched receipt that could not be sent back.
 func (r Receipt) SendBackFailed(now time.Time) ledger.Posting {
 	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, sendBackFailedMemo+r.describe()), r.Amount)
 }
@@ -99,8 +98,8 @@ func (r Receipt) describe() string {
 	return "payment with the reference " + r.Reference
 }
 
-// SurplusMemos are the memos of postings for further payments with a reference, which
-// are counted to no transaction.
+// SurplusMemos returns the memos of the postings for surplus payments with a reference. These postings
+// belong to no transaction.
 func SurplusMemos(reference string) []string {
 	r := Receipt{Reference: reference}
 	return []string{surplusMemo + reference, sentBackMemo + r.describe(), sendBackFailedMemo + r.describe()}

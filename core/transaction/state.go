@@ -78,11 +78,11 @@ const (
 	Submit Event = "SUBMIT"
 	// Deliver: the beneficiary has the funds.
 	Deliver Event = "DELIVER"
-	// Refuse: the conversion or the rail refused permanently.
+	// Refuse: the rail refused the payout permanently, or the conversion failed permanently.
 	Refuse Event = "REFUSE"
-	// Cancel: the user cancelled it before its delivery.
+	// Cancel: the user cancelled the payment before its delivery.
 	Cancel Event = "CANCEL"
-	// Return: the beneficiary's bank returned it after delivery.
+	// Return: the beneficiary's bank returned the payment after delivery.
 	Return Event = "RETURN"
 	// PayRefund: the refund was paid.
 	PayRefund Event = "PAY_REFUND"
@@ -104,7 +104,7 @@ var TransferInitial = State{Status: Pending, Stage: Converted}
 type transitionFrom struct {
 	status Status
 	refund RefundStatus
-	// fundsMoved is whether any funds have moved.
+	// fundsMoved reports whether any funds have moved.
 	fundsMoved bool
 }
 
@@ -113,8 +113,8 @@ type transitionTo struct {
 	refund RefundStatus
 }
 
-// The table of transitions: from (status, refund, moved) by an event to (status, refund). Other
-// transitions are refused.
+// transitions lists the allowed transitions: from a status, a refund status and whether funds have
+// moved, by an event, to a status and a refund status.
 var transitions = map[transitionFrom]map[Event]transitionTo{
 	{Pending, NoRefund, false}: {
 		Fund:            {Processing, NoRefund},
@@ -159,13 +159,13 @@ var stageAfter = map[Event]Stage{
 
 // Next returns the state after an event, or a CONFLICT fault if the event is not possible in s. The
 // reason is kept only if the transaction fails.
-func (s State) Next(h Event, reason FailureReason) (State, error) {
-	to, ok := transitions[transitionFrom{s.Status, s.Refund, s.Stage != NoFundsMoved}][h]
+func (s State) Next(event Event, reason FailureReason) (State, error) {
+	to, ok := transitions[transitionFrom{s.Status, s.Refund, s.Stage != NoFundsMoved}][event]
 	if !ok {
-		return s, fault.New(fault.Conflict, "a transaction that is %s cannot %s", s, h)
+		return s, fault.New(fault.Conflict, "a transaction that is %s cannot %s", s, event)
 	}
 	next := State{Status: to.status, Refund: to.refund, Stage: s.Stage, Reason: s.Reason}
-	if stage, moved := stageAfter[h]; moved {
+	if stage, moved := stageAfter[event]; moved {
 		next.Stage = stage
 	}
 	if next.Status == Failed && s.Status != Failed {

@@ -7,8 +7,8 @@ import (
 	"causeway/core/transaction"
 )
 
-// allowed is the machine once more, written by hand from the rules: what is not
-// here must be refused. Each line is a state, and whether money has moved in it.
+// allowed is a second copy of the state machine, written by hand from the specification. Transitions
+// that are not listed must be refused. Each key is a state and whether funds have moved in it.
 var allowed = map[string]map[transaction.Event]string{
 	"PENDING, nothing moved": {
 		transaction.Fund: "PROCESSING", transaction.FundWrongAmount: "FAILED (refund PENDING)",
@@ -30,8 +30,8 @@ var allowed = map[string]map[transaction.Event]string{
 
 func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
-	// Whatever happens in whatever state either leads where the rules say, or is
-	// refused as a conflict and changes nothing.
+	// Every event in every state either leads to the specified state, or is refused with a conflict and
+	// changes nothing.
 	statuses := []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
 	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted, transaction.RefundUnpaid}
 	stages := map[transaction.Stage]string{transaction.NoFundsMoved: "nothing moved", transaction.Received: "moved",
@@ -40,14 +40,14 @@ func TestState_EveryTransition(t *testing.T) {
 		for _, refund := range refunds {
 			for stage, moved := range stages {
 				from := transaction.State{Status: status, Refund: refund, Stage: stage}
-				for _, h := range transaction.Events {
-					got, err := from.Next(h, transaction.CounterpartyPostFailed)
-					want, may := allowed[from.String()+", "+moved][h]
+				for _, event := range transaction.Events {
+					got, err := from.Next(event, transaction.CounterpartyPostFailed)
+					want, ok := allowed[from.String()+", "+moved][event]
 					switch {
-					case may && (err != nil || got.String() != want):
-						t.Errorf("%s (%s), %s: got %s, %v; want %s", from, moved, h, got, err, want)
-					case !may && (!fault.Is(err, fault.Conflict) || got != from):
-						t.Errorf("%s (%s), %s: got %s, %v; want a conflict that changes nothing", from, moved, h, got, err)
+					case ok && (err != nil || got.String() != want):
+						t.Errorf("%s (%s), %s: got %s, %v; want %s", from, moved, event, got, err, want)
+					case !ok && (!fault.Is(err, fault.Conflict) || got != from):
+						t.Errorf("%s (%s), %s: got %s, %v; want a conflict that changes nothing", from, moved, event, got, err)
 					}
 				}
 			}
@@ -57,15 +57,15 @@ func TestState_EveryTransition(t *testing.T) {
 
 func TestState_KeepsFailureReason(t *testing.T) {
 	t.Parallel()
-	// The reason comes with the failure and stays through the refund.
+	// The reason is set when the transaction fails, and is kept through the refund.
 	state := transaction.Initial
-	for _, h := range []transaction.Event{transaction.Fund, transaction.Refuse, transaction.PayRefund} {
-		next, err := state.Next(h, transaction.CounterpartyPostFailed)
+	for _, event := range []transaction.Event{transaction.Fund, transaction.Refuse, transaction.PayRefund} {
+		next, err := state.Next(event, transaction.CounterpartyPostFailed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if state = next; (state.Status == transaction.Failed) != (state.Reason == transaction.CounterpartyPostFailed) {
-			t.Fatalf("after %s the reason is %q", h, state.Reason)
+			t.Fatalf("after %s the reason is %q", event, state.Reason)
 		}
 	}
 }

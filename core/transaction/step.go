@@ -1,6 +1,6 @@
 package transaction
 
-// Step is the work that follows a decision, outside of its unit of work.
+// Step is the work that follows a decision, in a job of its own.
 type Step string
 
 // The steps.
@@ -17,6 +17,6 @@ const (
 	StepSendBack Step = "send-back"
 	// StepExpire: end quotes that were not paid.
 	StepExpire Step = "expire"
-	// StepCheckReturn: call the rail to see whether a delivered payout was returned.
+	// StepCheckReturn: check with the rail whether a delivered payout was returned.
 	StepCheckReturn Step = "check-return"
 )

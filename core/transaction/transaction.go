@@ -9,7 +9,7 @@ import (
 	"causeway/core/money"
 )
 
-// Type is the direction of a transaction as the customer sees it.
+// Type is the direction of a transaction from the customer's view.
 type Type string
 
 // The directions.
@@ -18,18 +18,21 @@ const (
 	Incoming Type = "INCOMING"
 )
 
-// Endpoint is where money comes from or goes to: exactly one of its forms.
+// Endpoint is the source or the destination of a payment: an account, a UMA address or just-in-time
+// funding.
 type Endpoint struct {
-	// ExternalAccount or InternalAccount for an account.
+	// ExternalAccount or InternalAccount is set for an account.
 	ExternalAccount ident.ExternalAccount
 	InternalAccount ident.InternalAccount
-	// UMA is a person at another provider, as in "$ana@bank.example". Where money comes
-	// in it is the customer's own address, beside the account it is for.
+	// UMA is the address of a person at another provider, such as "$ana@bank.example". As the
+	// destination of an incoming payment it is the customer's own address, and InternalAccount is
+	// the account that is credited.
 	UMA string
-	// Customer and Currency alone for real-time (just-in-time) funding.
+	// Customer is the customer of the payment; zero for the platform. An endpoint without an account
+	// and a UMA address is just-in-time funding.
 	Customer ident.Customer
 	Currency money.Currency
-	// Network is the chain a stablecoin is paid in on; empty for fiat.
+	// Network is the chain of a stablecoin payment; empty for fiat.
 	Network string
 }
 
@@ -38,7 +41,7 @@ func (e Endpoint) IsJustInTime() bool {
 	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero() && e.UMA == ""
 }
 
-// Pricing is what a quote fixed. Amounts are minor units.
+// Pricing is the amounts, fees and rates that a quote fixes. Amounts are minor units.
 type Pricing struct {
 	Sent     money.Amount
 	Received money.Amount
@@ -47,17 +50,17 @@ type Pricing struct {
 	FixedFee    int64
 	VariableFee int64
 	FeeRate     money.Rate
-	// Rate is minor receiving units per minor sending unit, as quoted; Market is
-	// the market's, from which it was made.
+	// Rate is the quoted rate, in minor receiving units per minor sending unit. Market is the market
+	// rate from which it was calculated.
 	Rate   money.Rate
 	Market money.Rate
-	// RoundingSent and RoundingReceived are whole units that rounding leaves to
-	// the service, in the sending and in the receiving currency.
+	// RoundingSent and RoundingReceived are the rounding gains of the service, in minor units of the
+	// sending and of the receiving currency.
 	RoundingSent     int64
 	RoundingReceived int64
 }
 
-// AtPar is the pricing of money that arrives as it was sent.
+// AtPar returns the pricing of an amount that is sent without conversion or fees.
 func AtPar(a money.Amount) Pricing {
 	return Pricing{Sent: a, Received: a, Rate: parRate, Market: parRate}
 }
@@ -75,28 +78,26 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
-	// SourceRail is the rail that money comes by: the expected one until money is received, and then
-	// the actual one. DestinationRail is the rail that money goes by. Each is empty if an internal
-	// account is at that end.
+	// SourceRail is the rail of the funding: the expected one until money is received, and then the
+	// actual one. DestinationRail is the rail of the payout. Each is empty if an internal account is
+	// at that end.
 	SourceRail      corridor.Rail
 	DestinationRail corridor.Rail
-	// SourceAccount and DestinationAccount are the ledger paths that money comes from and goes to:
+	// SourceAccount and DestinationAccount are the ledger paths of the source and the destination:
 	// of the rail, such as "rails/RTP" or "chains/LAYER2", or of the internal account.
 	SourceAccount      string
 	DestinationAccount string
 	Pricing            Pricing
-	// Funded is what arrived for a just-in-time quote; it differs from
-	// Pricing.Sent when the payer sent the wrong amount. Zero before.
+	// Funded is the amount received, which differs from Pricing.Sent if the payer sent the wrong
+	// amount. It is zero until money is received, and if an internal account pays.
 	Funded money.Amount
-	// Receipt is the receipt that funded it; zero if none has.
+	// Receipt is the receipt that funded the transaction; zero if there is none.
 	Receipt      ident.Receipt
 	Reference    string
 	Instructions []account.Instruction
-	// Counterparty is what is known of the other side, by the names of the fields that
-	// platforms ask for (FULL_NAME …).
+	// Counterparty are the known facts about the counterparty, by field name (FULL_NAME …).
 	Counterparty map[string]string
-	// Payer are the facts about the payer that the platform gave because the receiving
-	// side wants them, by the names of the fields.
+	// Payer are the facts about the payer that the receiving side requires, by field name.
 	Payer       map[string]string
 	Description string
 	// Approval is set for incoming payments that need the approval of the platform.
@@ -105,21 +106,21 @@ type Transaction struct {
 	ExpiresAt time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// SettledAt is when it completed; a later return leaves it.
+	// SettledAt is when the transaction completed. A later return does not change it.
 	SettledAt time.Time
 }
 
-// RefundReason says why money goes back to the payer.
+// RefundReason is the reason for a refund.
 type RefundReason string
 
-// The reasons of a refund.
+// The reasons for a refund.
 const (
 	RefundFailed       RefundReason = "TRANSACTION_FAILED"
 	RefundCancellation RefundReason = "USER_CANCELLATION"
 	RefundTimeout      RefundReason = "TIMEOUT"
 )
 
-// Refund is money on its way back to the payer.
+// Refund is the refund of a transaction to its payer.
 type Refund struct {
 	Reference   string
 	Amount      money.Amount
@@ -128,10 +129,10 @@ type Refund struct {
 	SettledAt   time.Time
 }
 
-// FailureReason says why a transaction failed.
+// FailureReason is the reason for which a transaction failed.
 type FailureReason string
 
-// The reasons of failure.
+// The reasons for which an outgoing transaction fails.
 const (
 	QuoteExpired           FailureReason = "QUOTE_EXPIRED"
 	QuoteExecutionFailed   FailureReason = "QUOTE_EXECUTION_FAILED"

@@ -11,18 +11,18 @@ import (
 	"causeway/core/money"
 )
 
-// IncomingParties are the parties of a payment to an internal account. What does not exist, and a
-// deleted external account, is nil.
+// IncomingParties are the parties of a payment to an internal account. A party that does not exist is
+// nil, and so is a deleted external account.
 type IncomingParties struct {
 	To *account.Internal
-	// Owner is the customer who owns To, also a deleted one; nil if the platform owns it.
+	// Owner is the customer who owns To, even if deleted; nil if the platform owns it.
 	Owner *customer.Customer
 	// From is the external account of a transfer in.
 	From *account.External
 }
 
-// TransferIn asks to debit an external account for an internal account of the same currency and
-// owner. Amount is in minor units of that currency.
+// TransferIn is a request to debit an external account for an internal account of the same currency
+// and owner. Amount is in minor units of that currency.
 type TransferIn struct {
 	Platform ident.Platform
 	From     ident.ExternalAccount
@@ -30,7 +30,7 @@ type TransferIn struct {
 	Amount   int64
 }
 
-// Check returns an INVALID_INPUT fault if the amount is invalid, whatever the parties.
+// Check returns an INVALID_INPUT fault if the amount is invalid regardless of the parties.
 func (in TransferIn) Check() error { return checkTransferAmount(in.Amount) }
 
 // Make checks the parties and the balance of the internal account, and returns the transaction,
@@ -97,15 +97,15 @@ func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, mi
 	return payment.Deposit(now), balance + minor, nil
 }
 
-// DepositID returns the id of the transaction that deposits the receipt into an account. It is the
-// receipt's own, so that a receipt is deposited once however often it is reported.
+// DepositID returns the id of the transaction that deposits the receipt into an account. It is the id
+// of the receipt, so that a receipt that is reported several times is deposited once.
 func (r Receipt) DepositID() (id ident.Transaction) {
 	ident.SetUUID(&id, r.ID.UUID())
 	return id
 }
 
 // Deposit returns the deposit of a receipt into the internal account that its reference names.
-// The money of a receipt that is refused has arrived all the same: post RejectedByAccount for it.
+// The money has been received even if the deposit is refused: post RejectedByAccount for it then.
 // Faults: INTERNAL_ACCOUNT_NOT_FOUND, INVALID_INPUT, CUSTOMER_DELETED, INVALID_CURRENCY,
 // AMOUNT_OUT_OF_RANGE.
 func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance int64) (Decision, error) {
@@ -161,8 +161,8 @@ func (p IncomingParties) newPayment(id ident.Transaction, minor int64) IncomingP
 	return payment
 }
 
-// DefaultFundingRail returns the rail by which a currency is paid in if the payment does not say
-// how; UnknownRail if there is none.
+// DefaultFundingRail returns the rail for payments in a currency that name no rail; UnknownRail if
+// the currency has none.
 func DefaultFundingRail(currency money.Currency) corridor.Rail {
 	rails, err := corridor.FundingRails(currency)
 	if err != nil {
@@ -171,10 +171,10 @@ func DefaultFundingRail(currency money.Currency) corridor.Rail {
 	return rails[0]
 }
 
-// Rails that no corridor has.
+// Rails that belong to no corridor.
 const (
 	// UMARail is the rail between UMA providers.
 	UMARail corridor.Rail = "UMA"
-	// UnknownRail is the rail of a payment in a currency that no rail carries.
+	// UnknownRail is the rail of a payment in a currency that no rail supports.
 	UnknownRail corridor.Rail = "UNKNOWN"
 )

@@ -11,14 +11,14 @@ import (
 	"causeway/core/money"
 )
 
-// TransferOut asks to send money from an internal account to an external account of the same
+// TransferOut is a request to send money from an internal account to an external account of the same
 // currency, without a quote and without a fee. Amount is in minor units of that currency.
 type TransferOut struct {
 	Platform ident.Platform
 	From     ident.InternalAccount
 	To       ident.ExternalAccount
 	Amount   int64
-	// Rail is the rail to pay by; empty for the best one.
+	// Rail is the requested rail; empty for the best one.
 	Rail corridor.Rail
 }
 
@@ -30,7 +30,7 @@ type TransferOutParties struct {
 	To       *account.External
 }
 
-// Check returns an INVALID_INPUT fault if the amount is invalid, whatever the parties.
+// Check returns an INVALID_INPUT fault if the amount is invalid regardless of the parties.
 func (o TransferOut) Check() error { return checkTransferAmount(o.Amount) }
 
 func checkTransferAmount(minor int64) error {
@@ -42,8 +42,8 @@ func checkTransferAmount(minor int64) error {
 	return nil
 }
 
-// Make checks the parties and returns the transaction, whose money has left the internal account.
-// The caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
+// Make checks the parties and returns the transaction, which debits the internal account at once. The
+// caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // USER_NOT_READY, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED (from an
 // embedded wallet).
 func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.Time) (Decision, error) {

@@ -15,12 +15,13 @@ import (
 	"causeway/ledger"
 )
 
+// idWithNumber returns the id of its kind with number n.
 func idWithNumber[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
 	ident.SetUUID(&id, uuid.UUID{15: n})
 	return id
 }
 
-// transferOutParties are a customer, a dollar balance of theirs and their bank account.
+// transferOutParties returns a customer with a dollar account and a bank account.
 func transferOutParties() transaction.TransferOutParties {
 	ana := customer.Customer{ID: idWithNumber(ident.Customer{}, 1), PlatformCustomerID: "ana", Status: customer.Approved}
 	return transaction.TransferOutParties{
@@ -34,7 +35,7 @@ func transferOutParties() transaction.TransferOutParties {
 
 func TestTransferOut_MakePostsTransfer(t *testing.T) {
 	t.Parallel()
-	// The money has left the account when the transfer is made; the rail is asked next.
+	// The account is debited when the transfer is created; the call of the rail is the next step.
 	p := transferOutParties()
 	out := transaction.TransferOut{Platform: idWithNumber(ident.Platform{}, 9), From: p.From.ID, To: p.To.ID, Amount: 5000}
 
@@ -43,10 +44,10 @@ func TestTransferOut_MakePostsTransfer(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	made, want := d.Transaction, money.Amount{Minor: 5000, Currency: "USD"}
-	if made.State != transaction.TransferInitial || made.Pricing.Sent != want || made.Pricing.Received != want || made.Pricing.Fees != 0 ||
-		made.DestinationAccount != "rails/RTP" || made.PlatformCustomerID != "ana" || d.Next != transaction.StepDeliver {
-		t.Errorf("%+v, next %s", made, d.Next)
+	tx, want := d.Transaction, money.Amount{Minor: 5000, Currency: "USD"}
+	if tx.State != transaction.TransferInitial || tx.Pricing.Sent != want || tx.Pricing.Received != want || tx.Pricing.Fees != 0 ||
+		tx.DestinationAccount != "rails/RTP" || tx.PlatformCustomerID != "ana" || d.Next != transaction.StepDeliver {
+		t.Errorf("%+v, next %s", tx, d.Next)
 	}
 	if len(d.Postings) != 1 || len(d.Postings[0].Entries) != 1 {
 		t.Fatalf("%+v", d.Postings)
@@ -59,7 +60,7 @@ func TestTransferOut_MakePostsTransfer(t *testing.T) {
 
 func TestTransferOut_MakeRefused(t *testing.T) {
 	t.Parallel()
-	// Every mistake has its own answer.
+	// Every invalid party or amount is refused with its own fault.
 	for name, c := range map[string]struct {
 		change func(*transaction.TransferOutParties)
 		code   fault.Code

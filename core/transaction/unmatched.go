@@ -16,16 +16,17 @@ type Unmatched struct {
 	// Receipt is the payment that was received. For a failed refund it has the amount, rail and
 	// time of the refund, and the id of the transaction.
 	Receipt Receipt
-	// SourceAccount is the ledger path that the money came from: that of the receipt's rail, or of
+	// SourceAccount is the ledger path of the source of the money: that of the receipt's rail, or of
 	// the internal account that paid for the transaction.
 	SourceAccount string
-	// RefundOf is the transaction whose refund failed; zero for a payment that no transaction had.
+	// RefundOf is the transaction whose refund failed; zero for a payment without a transaction.
 	RefundOf ident.Transaction
-	// Posting is the posting that recorded it there, with its kind and recorded time.
+	// Posting is the id of the posting that credited funding/unmatched, Kind its kind, and Since its
+	// recorded time.
 	Posting uuid.UUID
 	Kind    ledger.Kind
 	Since   time.Time
-	// Assignment is nil while it is not assigned.
+	// Assignment is nil until the money is assigned.
 	Assignment *Assignment
 }
 
@@ -39,7 +40,7 @@ type Assignment struct {
 	At          time.Time
 }
 
-// IsFailedRefund reports whether the money is unmatched because a rail refused to return it.
+// IsFailedRefund reports whether the money is unmatched because its refund failed.
 func (u Unmatched) IsFailedRefund() bool { return u.Kind == ledger.KindRefundFailed }
 
 // DepositID returns the id of the transaction that deposits the money. It is derived from the receipt,
@@ -52,29 +53,30 @@ func (u Unmatched) DepositID() (id ident.Transaction) {
 	return id
 }
 
-// CheckUnassigned returns a CONFLICT fault if the money is assigned.
+// CheckUnassigned returns a CONFLICT fault if the money is already assigned.
 func (u Unmatched) CheckUnassigned() error {
 	if u.Assignment == nil {
 		return nil
 	}
-	return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
-		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + ". Read the list of unmatched funds again."}
+	return &fault.Error{Code: fault.Conflict, Reason: "Already assigned",
+		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + ". List the unmatched funds again."}
 }
 
-// assignmentPosting moves the money out of funding/unmatched. Its id is derived from the receipt and
-// from the posting that recorded it there, so that it is posted at most once.
+// assignmentPosting returns the posting that moves the money out of funding/unmatched. Its id is
+// derived from the receipt and from the kind of the posting that credited the account, so that it is
+// posted at most once.
 func (u Unmatched) assignmentPosting(to, note string, t ident.Transaction, now time.Time) ledger.Posting {
-	nth := 0
+	sequence := 0
 	if u.IsFailedRefund() {
-		nth = 1
+		sequence = 1
 	}
-	header := ledger.Header{ID: ledger.DerivedID(u.Receipt.ID.UUID(), ledger.KindUnmatchedAssigned, nth), Platform: u.Receipt.Platform,
+	header := ledger.Header{ID: ledger.DerivedID(u.Receipt.ID.UUID(), ledger.KindUnmatchedAssigned, sequence), Platform: u.Receipt.Platform,
 		Transaction: t, Effective: now, Memo: note}
 	return ledger.UnmatchedAssigned(header, to, u.Receipt.Amount)
 }
 
 // AssignUnmatched funds this transaction with unmatched money, as if it had been received now with the
-// reference. Faults: CONFLICT if the money is assigned already or is a refund, or if the transaction
+// reference. Faults: CONFLICT if the money is already assigned or is a refund, or if the transaction
 // does not wait for exactly this amount.
 func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (Decision, error) {
 	if err := u.CheckUnassigned(); err != nil {
@@ -84,7 +86,7 @@ func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (D
 	case !u.RefundOf.IsZero():
 		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account.", u.RefundOf)
 	case t.State != Initial || t.Flow().Funding != JustInTime:
-		return Decision{}, errNotWaiting("The transaction %s is %s and waits for no payment. Assign the money to an account, or send it back.", t.ID, t.State)
+		return Decision{}, errNotWaiting("The transaction %s is %s and does not wait for a payment. Assign the money to an account, or send it back.", t.ID, t.State)
 	case !now.Before(t.ExpiresAt):
 		return Decision{}, errNotWaiting("The quote of %s expired at %s. Assign the money to an account, or send it back.", t.ID, t.ExpiresAt.UTC().Format(time.RFC3339))
 	case u.Receipt.Amount != t.Pricing.Sent:
@@ -105,8 +107,8 @@ func errNotWaiting(format string, args ...any) error {
 	return refused
 }
 
-// AssignUnmatched deposits unmatched money in the account now. Fault: CONFLICT if it is assigned
-// already.
+// AssignUnmatched deposits unmatched money in the account now. Fault: CONFLICT if it is already
+// assigned.
 func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Time) (Decision, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
@@ -118,15 +120,15 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	return d, nil
 }
 
-// SendBack returns the posting that opens the refund of unmatched money to its payer. It is posted
-// once. Fault: CONFLICT if the money is assigned already, or a rail has refused to return it.
+// SendBack returns the posting that opens the refund of unmatched money to its payer. Fault: CONFLICT
+// if the money is already assigned, or a rail has refused to return it.
 func (u Unmatched) SendBack(note string, now time.Time) (ledger.Posting, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return ledger.Posting{}, err
 	}
 	if u.IsFailedRefund() {
-		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Not to be sent back",
-			Message: "The rail has refused to take this payment back. Assign it to an account."}
+		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Cannot be sent back",
+			Message: "The rail refused to return this payment. Assign it to an account."}
 	}
 	return u.assignmentPosting(ledger.TransitRefunds, note, ident.Transaction{}, now), nil
 }

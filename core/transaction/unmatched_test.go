@@ -10,7 +10,7 @@ import (
 	"causeway/ledger"
 )
 
-// unmatched returns funds that arrived without a reference, an hour before noon.
+// unmatched returns money that was received without a reference, an hour before noon.
 func unmatched(minor int64) transaction.Unmatched {
 	quoted := onRamp()
 	r := receiptFor(quoted, minor, "p1", noon.Add(-time.Hour))
@@ -20,8 +20,8 @@ func unmatched(minor int64) transaction.Unmatched {
 
 func TestUnmatched_AssignToQuote(t *testing.T) {
 	t.Parallel()
-	// Unmatched funds that are assigned to a quote start it, as if they had arrived with its
-	// reference, and its postings match its state.
+	// Unmatched money that is assigned to a quote funds it as if it had been received with the reference,
+	// and the postings match the state until delivery.
 	u, quoted := unmatched(10050), onRamp()
 
 	d, err := quoted.AssignUnmatched(u, "the payer called", noon)
@@ -45,7 +45,7 @@ func TestUnmatched_AssignToQuote(t *testing.T) {
 
 func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 	t.Parallel()
-	// A quote that waits for no money, for other money, or no longer, is left as it is.
+	// A quote that is paid, expired, funded by an account or for another amount does not change.
 	for name, c := range map[string]struct {
 		change func(*transaction.Transaction)
 		minor  int64
@@ -70,8 +70,8 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 
 func TestUnmatched_AssignToAccount(t *testing.T) {
 	t.Parallel()
-	// The funds become a completed deposit, debited to the account of unmatched funds, and its
-	// postings match its state.
+	// Unmatched money that is assigned to an account becomes a completed deposit, and the postings match
+	// its state.
 	u, in := unmatched(12_50), newIncoming()
 
 	d, err := in.AssignUnmatched(u, "Ana's rent", noon)
@@ -86,11 +86,11 @@ func TestUnmatched_AssignToAccount(t *testing.T) {
 
 func TestUnmatched_SendBack(t *testing.T) {
 	t.Parallel()
-	// The funds are owed to the payer and then sent. If the rail refuses them, they are
-	// unmatched again and can only be assigned to an account.
+	// Unmatched money is refunded to its payer. If the rail refuses the refund, the money is unmatched
+	// again and can only be assigned to an account.
 	u := unmatched(500)
 
-	owed, err := u.SendBack("nobody knows them", noon)
+	owed, err := u.SendBack("unknown payer", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,63 +110,64 @@ func TestUnmatched_SendBack(t *testing.T) {
 
 func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 	t.Parallel()
-	// A refund that failed pays no quote and is not sent again. It is deposited, under an id
-	// that is no other transaction's.
-	lost := unmatched(10050)
-	lost.RefundOf, lost.Kind = onRamp().ID, ledger.KindRefundFailed
-	ident.SetUUID(&lost.Receipt.ID, lost.RefundOf.UUID())
+	// A failed refund cannot fund a quote or be sent again. It can be deposited, under an id that no other
+	// transaction has.
+	failedRefund := unmatched(10050)
+	failedRefund.RefundOf, failedRefund.Kind = onRamp().ID, ledger.KindRefundFailed
+	ident.SetUUID(&failedRefund.Receipt.ID, failedRefund.RefundOf.UUID())
 
-	_, pays := onRamp().AssignUnmatched(lost, "", noon)
-	_, again := lost.SendBack("", noon)
-	for name, err := range map[string]error{"a refund to a quote": pays, "a refund to its payer": again} {
+	_, quoteErr := onRamp().AssignUnmatched(failedRefund, "", noon)
+	_, sendErr := failedRefund.SendBack("", noon)
+	for name, err := range map[string]error{"a refund to a quote": quoteErr, "a refund to its payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, id := range []ident.Transaction{lost.RefundOf, transaction.CounterpartID(lost.RefundOf)} {
-		if lost.DepositID() == id {
-			t.Errorf("the refund of %s is deposited as %s", lost.RefundOf, id)
+	for _, id := range []ident.Transaction{failedRefund.RefundOf, transaction.CounterpartID(failedRefund.RefundOf)} {
+		if failedRefund.DepositID() == id {
+			t.Errorf("the refund of %s is deposited as %s", failedRefund.RefundOf, id)
 		}
 	}
 }
 
 func TestUnmatched_AssignTwiceRefused(t *testing.T) {
 	t.Parallel()
-	// Unmatched funds are assigned once.
+	// An assignment cannot be changed.
 	u := unmatched(10050)
 	u.Assignment = &transaction.Assignment{At: noon}
-	_, quote := onRamp().AssignUnmatched(u, "", noon)
-	_, deposit := newIncoming().AssignUnmatched(u, "", noon)
-	_, back := u.SendBack("", noon)
-	for name, err := range map[string]error{"quote": quote, "account": deposit, "payer": back} {
+	_, quoteErr := onRamp().AssignUnmatched(u, "", noon)
+	_, depositErr := newIncoming().AssignUnmatched(u, "", noon)
+	_, sendErr := u.SendBack("", noon)
+	for name, err := range map[string]error{"quote": quoteErr, "account": depositErr, "payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func wantKindsMatchState(t *testing.T, of transaction.Transaction, postings []ledger.Posting) {
+func wantKindsMatchState(t *testing.T, tx transaction.Transaction, postings []ledger.Posting) {
 	t.Helper()
 	kinds := make([]ledger.Kind, len(postings))
 	for i, p := range postings {
 		kinds[i] = p.Kind
-		if p.Transaction != of.ID {
-			t.Errorf("%s is not counted to the transaction", p.Kind)
+		if p.Transaction != tx.ID {
+			t.Errorf("%s does not belong to the transaction", p.Kind)
 		}
 	}
-	if err := of.Flow().CheckKinds(of.State, kinds); err != nil {
+	if err := tx.Flow().CheckKinds(tx.State, kinds); err != nil {
 		t.Errorf("the transaction %v", err)
 	}
 }
 
 func TestReceipt_RejectedByAccount(t *testing.T) {
 	t.Parallel()
-	// It is unmatched like money of an unknown owner, under the same id, and says why.
+	// Money that the account cannot receive is unmatched like money of an unknown owner, under the same id,
+	// and its memo says why.
 	r := receiptFor(onRamp(), 500, "p1", noon)
-	kept, unknown := r.RejectedByAccount(), r.Unmatched()
+	rejected, unknown := r.RejectedByAccount(), r.Unmatched()
 
-	if kept.Memo != "not taken in: "+r.Reference || kept.ID != unknown.ID || kept.Kind != ledger.KindUnmatchedReceived {
-		t.Errorf("%+v", kept)
+	if rejected.Memo != "not accepted by the account: "+r.Reference || rejected.ID != unknown.ID || rejected.Kind != ledger.KindUnmatchedReceived {
+		t.Errorf("%+v", rejected)
 	}
-	wantBalances(t, []ledger.Posting{kept}, map[string]int64{"rails/RTP USD": 500, "funding/unmatched USD": -500})
+	wantBalances(t, []ledger.Posting{rejected}, map[string]int64{"rails/RTP USD": 500, "funding/unmatched USD": -500})
 }
