@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -18,28 +22,29 @@ const basePath = "/2025-10-13"
 
 // target is the service and the platform that uses it.
 type target struct {
-	address       string // host:port
-	authorization string
-	api           *apiclient.Client // for what is not measured by the microsecond
+	address string // host:port
+	header  string // of every request, from the version of HTTP on
+	api     *apiclient.Client
 }
 
 func newTarget(address, clientID, clientSecret string) target {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = maxSetupConnections
-	return target{address, "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+clientSecret)),
-		&apiclient.Client{BaseURL: "http://" + address + basePath, ClientID: clientID, ClientSecret: clientSecret, HTTP: &http.Client{Transport: transport}}}
+	authorization := base64.StdEncoding.EncodeToString([]byte(clientID + ":" + clientSecret))
+	return target{
+		address: address,
+		header:  " HTTP/1.1\r\nHost: " + address + "\r\nAuthorization: Basic " + authorization + "\r\nContent-Type: application/json\r\n",
+		api: &apiclient.Client{BaseURL: "http://" + address + basePath, ClientID: clientID, ClientSecret: clientSecret,
+			HTTP: &http.Client{Transport: transport}},
+	}
 }
 
-// requestLine returns the part of a request that does not change: everything up to the
-// Content-Length. The path is below basePath.
-func (t target) requestLine(method, path string) string {
-	return method + " " + basePath + path + " HTTP/1.1\r\nHost: " + t.address + "\r\nAuthorization: " + t.authorization +
-		"\r\nContent-Type: application/json\r\n"
-}
-
-// appendRequest appends a request: its line, its idempotency key if it has one, its body.
-func appendRequest(to []byte, line, key string, body []byte) []byte {
-	to = append(to, line...)
+// appendRequest appends a request with its idempotency key, if it has one, and its body.
+func (t target) appendRequest(to []byte, method, path, key string, body []byte) []byte {
+	to = append(to, method...)
+	to = append(to, " "+basePath...)
+	to = append(to, path...)
+	to = append(to, t.header...)
 	if key != "" {
 		to = append(to, "Idempotency-Key: "...)
 		to = append(to, key...)
@@ -54,7 +59,7 @@ func appendRequest(to []byte, line, key string, body []byte) []byte {
 // client is one keep-alive connection to the service, for one request at a time.
 type client struct {
 	conn       net.Conn
-	responses  messageReader
+	responses  *messageReader
 	stopCancel func() bool
 }
 
@@ -64,8 +69,7 @@ func dial(ctx context.Context, address string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	release := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return &client{conn: conn, responses: messageReader{source: conn}, stopCancel: release}, nil
+	return &client{conn, newMessageReader(conn), context.AfterFunc(ctx, func() { _ = conn.Close() })}, nil
 }
 
 func (c *client) close() {
@@ -82,13 +86,17 @@ func (c *client) roundTrip(request []byte) (status int, body []byte, err error) 
 	if err != nil {
 		return 0, nil, err
 	}
-	status, err = parseStatus(head)
+	const before = len("HTTP/1.1 ")
+	if len(head) < before+3 || !bytes.HasPrefix(head, []byte("HTTP/1.")) {
+		return 0, nil, fmt.Errorf("not an HTTP response: %.40q", head)
+	}
+	status, err = strconv.Atoi(string(head[before : before+3]))
 	return status, body, err
 }
 
 // get measures a GET request. The body is valid until the next call.
 func (c *client) get(t target, path string) ([]byte, time.Duration, error) {
-	request := appendRequest(nil, t.requestLine(http.MethodGet, path), "", nil)
+	request := t.appendRequest(nil, "GET", path, "", nil)
 	start := time.Now()
 	status, body, err := c.roundTrip(request)
 	duration := time.Since(start)
@@ -98,19 +106,6 @@ func (c *client) get(t target, path string) ([]byte, time.Duration, error) {
 	return body, duration, err
 }
 
-// parseStatus reads the status of "HTTP/1.1 201 Created".
-func parseStatus(head []byte) (int, error) {
-	const before = len("HTTP/1.1 ")
-	if len(head) < before+3 || string(head[:7]) != "HTTP/1." {
-		return 0, fmt.Errorf("not an HTTP response: %.40q", head)
-	}
-	status, err := strconv.Atoi(string(head[before : before+3]))
-	if err != nil || status < 200 || status > 599 {
-		return 0, fmt.Errorf("an HTTP response with the status %.3q", head[before:])
-	}
-	return status, nil
-}
-
 // newUnexpectedStatus returns an error for a response to a request such as "POST /quotes".
 func newUnexpectedStatus(request string, status int, body []byte) error {
 	method, path, _ := strings.Cut(request, " ")
@@ -118,4 +113,92 @@ func newUnexpectedStatus(request string, status int, body []byte) error {
 		return err
 	}
 	return fmt.Errorf("%s: unexpected status %d", request, status)
+}
+
+// messageReader reads HTTP/1.1 messages (requests or responses) from one connection. It
+// allocates nothing once its buffers have grown, because the generator shares the processors
+// with what it measures.
+type messageReader struct {
+	source     *bufio.Reader
+	head, body []byte
+}
+
+const (
+	initialBufferSize = 8 << 10
+	maxBufferSize     = 1 << 20
+)
+
+var (
+	headerEnd = []byte("\r\n\r\n")
+
+	errTooLarge = fmt.Errorf("an HTTP message is larger than %d bytes", maxBufferSize)
+	errChunked  = errors.New("an HTTP message is chunked; only Content-Length is supported")
+)
+
+func newMessageReader(source io.Reader) *messageReader {
+	return &messageReader{source: bufio.NewReaderSize(source, initialBufferSize)}
+}
+
+// next reads one message. The head (without the empty line) and the body are valid until the
+// next call. If the connection ends, it returns io.EOF between two messages and
+// io.ErrUnexpectedEOF within one.
+func (m *messageReader) next() (head, body []byte, err error) {
+	m.head = m.head[:0]
+	for !bytes.HasSuffix(m.head, headerEnd) {
+		line, err := m.source.ReadSlice('\n')
+		m.head = append(m.head, line...)
+		switch {
+		case len(m.head) > maxBufferSize:
+			return nil, nil, errTooLarge
+		case err == io.EOF && len(m.head) > 0:
+			return nil, nil, io.ErrUnexpectedEOF
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a long line is read in parts
+			return nil, nil, err
+		}
+	}
+	length, err := contentLength(m.head)
+	if err != nil {
+		return nil, nil, err
+	}
+	if length > len(m.body) {
+		m.body = make([]byte, length)
+	}
+	if _, err := io.ReadFull(m.source, m.body[:length]); err == io.EOF {
+		return nil, nil, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return m.head[:len(m.head)-len(headerEnd)], m.body[:length], nil
+}
+
+// contentLength returns the length of the body, 0 if the head has none.
+func contentLength(head []byte) (int, error) {
+	for line := range bytes.Lines(head) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case strings.EqualFold(string(name), "Transfer-Encoding"):
+			return 0, errChunked
+		case strings.EqualFold(string(name), "Content-Length"):
+			length, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 32)
+			if err != nil {
+				return 0, fmt.Errorf("an HTTP message has the Content-Length %q", value)
+			}
+			if length > maxBufferSize {
+				return 0, errTooLarge
+			}
+			return int(length), nil
+		}
+	}
+	return 0, nil
+}
+
+// jsonText returns the text after the opening of a member, such as `"reference":"`, in
+// compact JSON without escapes: ids, codes and states have none.
+func jsonText(body []byte, opening string) ([]byte, bool) {
+	_, value, _ := bytes.Cut(body, []byte(opening))
+	text, _, found := bytes.Cut(value, []byte{'"'})
+	if !found {
+		return nil, false
+	}
+	return text, true
 }

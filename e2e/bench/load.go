@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,92 @@ import (
 	"sync/atomic"
 	"time"
 )
+
+// kind is what a piece of work is.
+type kind int
+
+const (
+	ramps kind = iota
+	quotesOnly
+	payouts
+	transfersOut
+	transfersIn
+	kindCount
+)
+
+var workByKind = [kindCount]workFunc{ramps: (*worker).ramp, quotesOnly: (*worker).quoteOnly, payouts: (*worker).payout,
+	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn}
+
+// phase is load of one kind for some time.
+type phase struct {
+	name         string
+	inFlight     int     // workers
+	rate         float64 // per second; 0 is as fast as the workers can
+	kind         kind
+	maxCustomers int // 0 is all
+	warmUp       time.Duration
+	duration     time.Duration
+}
+
+// measurement is the result of a phase.
+type measurement struct {
+	inFlight           int
+	perSecond          float64
+	total, quote       latency // of all steps, and of POST /quotes
+	send, webhook      latency // of the request that moves the money, and from its response to the COMPLETED webhook
+	started, completed int     // started includes those outside of the measured time
+	cost               cost
+}
+
+// measure runs a phase: warm up, measure, and finish what was started.
+func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
+	// A checkpoint before each phase, so that none pays for what an earlier one wrote.
+	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
+		return measurement{}, err
+	}
+	var interval time.Duration
+	if p.rate > 0 {
+		interval = time.Duration(float64(time.Second) / p.rate)
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	var all []stepTimes
+	var loadErr error
+	go func() {
+		defer close(ended)
+		all, loadErr = runWorkers(ctx, p.inFlight, b.workerFactory(p), newSchedule(interval, stop), workByKind[p.kind])
+	}()
+	var edges [2]reading
+	var err error
+	for i, wait := range []time.Duration{p.warmUp, p.duration} {
+		select {
+		case <-ended: // too early: loadErr says why
+		case <-time.After(wait):
+			if err == nil {
+				edges[i], err = b.env.meter.read(ctx)
+			}
+		}
+	}
+	close(stop)
+	<-ended
+	if loadErr != nil {
+		return measurement{}, fmt.Errorf("%s: %w", p.name, loadErr)
+	}
+	if err != nil {
+		return measurement{}, err
+	}
+	b.doneByKind[p.kind] += int64(len(all))
+	return newMeasurement(p, all, edges[0], edges[1])
+}
+
+func (b *bench) workerFactory(p phase) func(context.Context, int) (*worker, error) {
+	customers := b.customers
+	if p.maxCustomers > 0 {
+		customers = customers[:min(p.maxCustomers, len(customers))]
+	}
+	return func(ctx context.Context, number int) (*worker, error) {
+		return newWorker(ctx, b.env.target, b.env.receiver, customers, number, b.idempotencyKeys)
+	}
+}
 
 // workFunc does one piece of work, such as a ramp.
 type workFunc func(w *worker, ctx context.Context, due time.Time) (stepTimes, error)
@@ -46,7 +131,7 @@ func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, 
 	workers := make([]*worker, n)
 	for i := range workers {
 		if workers[i], err = newWorker(ctx, i); err != nil {
-			return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("worker %d: %w", i, err))
+			return nil, fmt.Errorf("worker %d: %w", i, err)
 		}
 		defer workers[i].client.close()
 	}
@@ -73,4 +158,34 @@ func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, 
 	}
 	running.Wait()
 	return slices.Concat(done...), context.Cause(ctx)
+}
+
+// newMeasurement counts what ended in the measured time.
+func newMeasurement(p phase, all []stepTimes, from, to reading) (measurement, error) {
+	m := measurement{inFlight: p.inFlight, started: len(all)}
+	var total, quote, send, webhook []time.Duration
+	for _, s := range all {
+		if end := s.end(); end.Before(from.at) || !end.Before(to.at) {
+			continue
+		}
+		m.completed++
+		start := s.due
+		if !s.quoted.IsZero() {
+			quote = append(quote, s.quoted.Sub(s.due))
+			start = s.quoted
+		}
+		if s.paid.IsZero() {
+			continue
+		}
+		total = append(total, s.completed.Sub(s.due))
+		send = append(send, s.paid.Sub(start))
+		webhook = append(webhook, max(0, s.completed.Sub(s.paid))) // it may be received before the response
+	}
+	if m.completed == 0 {
+		return m, fmt.Errorf("%s: nothing was finished in %s", p.name, to.at.Sub(from.at))
+	}
+	m.perSecond = float64(m.completed) / to.at.Sub(from.at).Seconds()
+	m.total, m.quote, m.send, m.webhook = latencyOf(total), latencyOf(quote), latencyOf(send), latencyOf(webhook)
+	m.cost = costOf(from, to, m.completed)
+	return m, nil
 }

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"causeway/adapters/apiclient"
+	"causeway/e2e/kit"
 )
 
 // profilingSettings make Postgres count statements. That makes everything slower, so a run
@@ -23,40 +21,32 @@ func (b *bench) startProfiles(ctx context.Context, duration time.Duration) (fini
 	if err := os.MkdirAll(b.profileDir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "SELECT pg_stat_statements_reset()"} {
-		if err := b.env.meter.exec(ctx, statement); err != nil {
-			return nil, err
-		}
+	const reset = "CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()"
+	if _, err := b.env.meter.conn.PgConn().Exec(ctx, reset).ReadAll(); err != nil {
+		return nil, err
+	}
+	save := func(profile, name string) error {
+		_, err := kit.MustSucceed(ctx, kit.Command{Program: "curl", Args: []string{"--fail", "--silent", "--show-error",
+			"--output", filepath.Join(b.profileDir, name), "http://" + b.env.pprofAddress + "/debug/pprof/" + profile}})
+		return err
 	}
 	processor := make(chan error, 1)
-	go func() {
-		processor <- b.savePprof(ctx, fmt.Sprintf("profile?seconds=%d", int(duration.Seconds())), "service.pprof")
-	}()
+	go func() { processor <- save(fmt.Sprintf("profile?seconds=%.0f", duration.Seconds()), "service.pprof") }()
 	return func() error {
-		return errors.Join(<-processor, b.savePprof(ctx, "allocs", "service-allocations.pprof"), b.saveStatements(ctx))
+		return errors.Join(<-processor, save("allocs", "service-allocations.pprof"), b.saveStatements(ctx))
 	}, nil
-}
-
-// savePprof saves a profile that the service offers.
-func (b *bench) savePprof(ctx context.Context, profile, name string) error {
-	client := apiclient.Client{BaseURL: "http://" + b.env.pprofAddress + "/debug/pprof/"}
-	response, err := client.Do(ctx, apiclient.Request{Method: http.MethodGet, Path: profile})
-	if err != nil {
-		return err
-	}
-	if err := response.Err(http.MethodGet, profile); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(b.profileDir, name), response.Body, 0o644)
 }
 
 // saveStatements saves the statements that Postgres spent most time on.
 func (b *bench) saveStatements(ctx context.Context) error {
-	var csv bytes.Buffer
-	_, err := b.env.meter.conn.PgConn().CopyTo(ctx, &csv, `COPY (
+	file, err := os.Create(filepath.Join(b.profileDir, "statements.csv"))
+	if err != nil {
+		return err
+	}
+	_, err = b.env.meter.conn.PgConn().CopyTo(ctx, file, `COPY (
 		SELECT calls, total_exec_time, mean_exec_time, rows, shared_blks_hit, wal_bytes, regexp_replace(query, '\s+', ' ', 'g') AS statement
 		FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 40) TO STDOUT (FORMAT csv, HEADER)`)
-	return errors.Join(err, os.WriteFile(filepath.Join(b.profileDir, "statements.csv"), csv.Bytes(), 0o644))
+	return errors.Join(err, file.Close())
 }
 
 // withDiagnostics adds the end of the service's log and the state of the run to an error.

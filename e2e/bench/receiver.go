@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -16,12 +15,12 @@ type receiver struct {
 	listener net.Listener
 	running  sync.WaitGroup
 	conns    sync.Map // net.Conn to nothing
-	shards   [64]struct {
+	// Each shard has the workers that wait, and the ends that no worker waits for yet: the id of
+	// a transfer is in its response, and the webhook may be received before that.
+	shards [64]struct {
 		sync.Mutex
 		workers map[transactionID]chan<- paymentEnd
-		// early are ends that no worker waited for: the id of a transfer is in its response,
-		// and the webhook may be received before that.
-		early map[transactionID]paymentEnd
+		early   map[transactionID]paymentEnd
 	}
 
 	// Webhooks by event.
@@ -88,20 +87,21 @@ func (r *receiver) expect(id transactionID, done chan<- paymentEnd) {
 	shard.workers[id] = done
 }
 
-func (r *receiver) signalEnd(id transactionID, completed bool, at time.Time) {
+func (r *receiver) signalEnd(id transactionID, end paymentEnd) {
 	shard := &r.shards[shardOf(id)]
 	shard.Lock()
-	done, ok := shard.workers[id]
-	delete(shard.workers, id)
-	if !ok {
-		shard.early[id] = paymentEnd{at, completed}
-		r.unclaimed.Add(1)
+	defer shard.Unlock()
+	if done, ok := shard.workers[id]; ok {
+		delete(shard.workers, id)
+		done <- end
+		return
 	}
-	shard.Unlock()
-	if ok {
-		done <- paymentEnd{at, completed}
-	}
+	shard.early[id] = end
+	r.unclaimed.Add(1)
 }
+
+// shardOf uses the last digits of an id, which are random.
+func shardOf(id transactionID) int { return int(id[35]&7) | int(id[34]&7)<<3 }
 
 // String returns the numbers of webhooks, for an error message.
 func (r *receiver) String() string {
@@ -109,17 +109,12 @@ func (r *receiver) String() string {
 		r.completed.Load(), r.incoming.Load(), r.failed.Load(), r.balances.Load(), r.other.Load())
 }
 
-// shardOf uses the last digits of an id, which are random.
-func shardOf(id transactionID) int { return int(id[35]&7) | int(id[34]&7)<<3 }
-
+// accept serves connections until the listener is closed.
 func (r *receiver) accept() {
 	for {
 		conn, err := r.listener.Accept()
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			continue
+			return
 		}
 		r.conns.Store(conn, nil)
 		r.running.Go(func() {
@@ -134,7 +129,7 @@ var okResponse = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 // serve responds to the deliveries of one connection until it ends.
 func (r *receiver) serve(conn net.Conn) {
-	requests := messageReader{source: conn}
+	requests := newMessageReader(conn)
 	for {
 		head, body, err := requests.next()
 		if err != nil {
@@ -143,20 +138,23 @@ func (r *receiver) serve(conn net.Conn) {
 		if r.sampling.Load() {
 			r.addSample(head, body)
 		}
-		event, id := parseEvent(body)
-		ended, completed := r.countEvent(event)
+		ended, completed := r.countEvent(body)
 		if _, err := conn.Write(okResponse); err != nil {
 			return
 		}
 		if ended {
-			r.signalEnd(id, completed, time.Now())
+			var id transactionID
+			text, _ := jsonText(body, `"transaction":{"id":"Transaction:`)
+			copy(id[:], text)
+			r.signalEnd(id, paymentEnd{time.Now(), completed})
 		}
 	}
 }
 
-// countEvent counts an event, and reports whether it is the end of a payment and whether
-// the payment completed.
-func (r *receiver) countEvent(event []byte) (ended, completed bool) {
+// countEvent counts a webhook, and reports whether it is the end of a payment and whether the
+// payment completed.
+func (r *receiver) countEvent(body []byte) (ended, completed bool) {
+	event, _ := jsonText(body, `"event":"`)
 	switch string(event) {
 	case "OUTGOING_PAYMENT.PENDING":
 		r.pending.Add(1)
@@ -177,17 +175,6 @@ func (r *receiver) countEvent(event []byte) (ended, completed bool) {
 		r.other.Add(1)
 	}
 	return false, false
-}
-
-const transactionPrefix = `"transaction":{"id":"Transaction:`
-
-// parseEvent finds the event and the id of the transaction.
-func parseEvent(body []byte) (event []byte, id transactionID) {
-	event, _ = jsonText(body, `"event":"`)
-	if index := bytes.Index(body, []byte(transactionPrefix)); index >= 0 {
-		copy(id[:], body[index+len(transactionPrefix):])
-	}
-	return event, id
 }
 
 // maxSamples is how many deliveries are kept to verify their signatures.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -22,7 +21,8 @@ type customer struct {
 }
 
 func newCustomer(customerID, walletID string) customer {
-	return customer{id: customerID, walletID: walletID, rampQuoteBody: quoteBody(fmt.Sprintf(`{"customerId":%q,"currency":"USD"}`, customerID), walletID)}
+	source := fmt.Sprintf(`{"customerId":%q,"currency":"USD"}`, customerID)
+	return customer{id: customerID, walletID: walletID, rampQuoteBody: quoteBody(source, walletID)}
 }
 
 func quoteBody(source, walletID string) []byte {
@@ -64,10 +64,10 @@ func (s stepTimes) end() time.Time {
 // worker does one piece of work after the other on one connection.
 type worker struct {
 	client          *client
+	target          target
 	receiver        *receiver
 	customers       []customer
 	random          *rand.Rand
-	requestLines    requestLines
 	idempotencyKeys bool
 
 	done    chan paymentEnd
@@ -75,26 +75,10 @@ type worker struct {
 	body    []byte
 }
 
-// requestLines are the beginnings of a worker's requests. The id of a quote is between the
-// two parts of execute.
-type requestLines struct{ quote, send, executeBefore, executeAfter, transferOut, transferIn string }
-
-func (t target) requestLines() requestLines {
-	const id = "{id}"
-	before, after, _ := strings.Cut(t.requestLine("POST", "/quotes/"+id+"/execute"), id)
-	return requestLines{
-		quote: t.requestLine("POST", "/quotes"), send: t.requestLine("POST", "/sandbox/send"), executeBefore: before, executeAfter: after,
-		transferOut: t.requestLine("POST", "/transfer-out"), transferIn: t.requestLine("POST", "/transfer-in"),
-	}
-}
-
 func newWorker(ctx context.Context, t target, r *receiver, customers []customer, number int, keys bool) (*worker, error) {
 	c, err := dial(ctx, t.address)
-	if err != nil {
-		return nil, err
-	}
-	return &worker{client: c, receiver: r, customers: customers, idempotencyKeys: keys, random: rand.New(rand.NewPCG(uint64(number), 0x5eed)),
-		requestLines: t.requestLines(), done: make(chan paymentEnd, 1)}, nil
+	return &worker{client: c, target: t, receiver: r, customers: customers, idempotencyKeys: keys,
+		random: rand.New(rand.NewPCG(uint64(number), 0x5eed)), done: make(chan paymentEnd, 1)}, err
 }
 
 // ramp makes a quote, pays it, and waits for the COMPLETED webhook.
@@ -105,7 +89,7 @@ func (w *worker) ramp(ctx context.Context, due time.Time) (stepTimes, error) {
 		w.body = append(w.body, `","currencyCode":"USD","currencyAmount":`...)
 		w.body = strconv.AppendInt(w.body, rampAmount, 10)
 		w.body = append(w.body, '}')
-		_, err := w.post("POST /sandbox/send", w.requestLines.send, w.body, 200)
+		_, err := w.post("/sandbox/send", w.body, 200)
 		return err
 	})
 }
@@ -114,10 +98,8 @@ func (w *worker) ramp(ctx context.Context, due time.Time) (stepTimes, error) {
 func (w *worker) payout(ctx context.Context, due time.Time) (stepTimes, error) {
 	from := w.randomCustomer()
 	return w.quoteAndPay(ctx, due, from.payoutQuoteBody, `"id":"Quote:`, func(quote []byte) error {
-		_, err := w.post("POST /quotes/{id}/execute", w.requestLines.executeBefore+"Quote:"+string(quote)+w.requestLines.executeAfter, nil, 200)
-		if err == nil {
-			from.netMoved.Add(-rampAmount)
-		}
+		from.netMoved.Add(-rampAmount)
+		_, err := w.post("/quotes/Quote:"+string(quote)+"/execute", nil, 200)
 		return err
 	})
 }
@@ -125,18 +107,19 @@ func (w *worker) payout(ctx context.Context, due time.Time) (stepTimes, error) {
 // quoteAndPay makes a quote, and pays it by the value that follows a marker in the response.
 func (w *worker) quoteAndPay(ctx context.Context, due time.Time, body []byte, marker string, pay func(value []byte) error) (stepTimes, error) {
 	s := stepTimes{due: due}
-	response, err := w.post("POST /quotes", w.requestLines.quote, body, 201)
+	response, err := w.post("/quotes", body, 201)
 	if err != nil {
 		return s, err
 	}
 	s.quoted = time.Now()
-	id, ok := jsonText(response, `"transactionId":"Transaction:`)
 	value, found := jsonText(response, marker)
-	if !ok || !found || len(id) != len(transactionID{}) {
-		return s, fmt.Errorf("the quote has no transactionId or no %s: %.300s", marker, response)
+	if !found {
+		return s, fmt.Errorf("the quote has no %s: %.300s", marker, response)
 	}
 	// The webhook may be received before the response, so it is expected first.
-	w.receiver.expect(transactionID(id), w.done)
+	if err := w.expect(response, `"transactionId":"Transaction:`); err != nil {
+		return s, err
+	}
 	if err := pay(value); err != nil {
 		return s, err
 	}
@@ -146,7 +129,7 @@ func (w *worker) quoteAndPay(ctx context.Context, due time.Time, body []byte, ma
 
 // quoteOnly makes a quote that nobody pays.
 func (w *worker) quoteOnly(_ context.Context, due time.Time) (stepTimes, error) {
-	_, err := w.post("POST /quotes", w.requestLines.quote, w.randomCustomer().rampQuoteBody, 201)
+	_, err := w.post("/quotes", w.randomCustomer().rampQuoteBody, 201)
 	return stepTimes{due: due, quoted: time.Now()}, err
 }
 
@@ -154,29 +137,37 @@ func (w *worker) quoteOnly(_ context.Context, due time.Time) (stepTimes, error) 
 func (w *worker) transferOut(ctx context.Context, due time.Time) (stepTimes, error) {
 	from := w.randomCustomer()
 	from.netMoved.Add(-rampAmount)
-	return w.transfer(ctx, due, "POST /transfer-out", w.requestLines.transferOut, from.transferOutBody)
+	return w.transfer(ctx, due, "/transfer-out", from.transferOutBody)
 }
 
 // transferIn pulls money from the bank account of its owner into an account.
 func (w *worker) transferIn(ctx context.Context, due time.Time) (stepTimes, error) {
 	to := w.randomCustomer()
 	to.netMoved.Add(rampAmount)
-	return w.transfer(ctx, due, "POST /transfer-in", w.requestLines.transferIn, to.transferInBody)
+	return w.transfer(ctx, due, "/transfer-in", to.transferInBody)
 }
 
-func (w *worker) transfer(ctx context.Context, due time.Time, name, line string, body []byte) (stepTimes, error) {
+func (w *worker) transfer(ctx context.Context, due time.Time, path string, body []byte) (stepTimes, error) {
 	s := stepTimes{due: due}
-	response, err := w.post(name, line, body, 201)
+	response, err := w.post(path, body, 201)
 	if err != nil {
 		return s, err
 	}
 	s.paid = time.Now()
-	id, ok := jsonText(response, `"id":"Transaction:`)
-	if !ok || len(id) != len(transactionID{}) {
-		return s, fmt.Errorf("the transfer has no id: %.300s", response)
+	if err := w.expect(response, `"id":"Transaction:`); err != nil {
+		return s, err
+	}
+	return w.awaitWebhook(ctx, s)
+}
+
+// expect prepares for the end of the transaction whose id follows a marker in a response.
+func (w *worker) expect(response []byte, marker string) error {
+	id, _ := jsonText(response, marker)
+	if len(id) != len(transactionID{}) {
+		return fmt.Errorf("a response has no %s: %.300s", marker, response)
 	}
 	w.receiver.expect(transactionID(id), w.done)
-	return w.awaitWebhook(ctx, s)
+	return nil
 }
 
 func (w *worker) awaitWebhook(ctx context.Context, s stepTimes) (stepTimes, error) {
@@ -200,18 +191,18 @@ var (
 	idempotencyPrefix  = "bench-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
 )
 
-func (w *worker) post(name, line string, body []byte, want int) ([]byte, error) {
+func (w *worker) post(path string, body []byte, want int) ([]byte, error) {
 	key := ""
 	if w.idempotencyKeys {
 		key = idempotencyPrefix + strconv.FormatInt(idempotencyCounter.Add(1), 10)
 	}
-	w.request = appendRequest(w.request[:0], line, key, body)
+	w.request = w.target.appendRequest(w.request[:0], "POST", path, key, body)
 	status, response, err := w.client.roundTrip(w.request)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if status != want {
-		return nil, newUnexpectedStatus(name, status, response)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("POST %s: %w", path, err)
+	case status != want:
+		return nil, newUnexpectedStatus("POST "+path, status, response)
 	}
 	return response, nil
 }

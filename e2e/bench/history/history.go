@@ -10,7 +10,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,18 +28,12 @@ import (
 
 // Options say what to write.
 type Options struct {
-	// URL is that of a migrated database.
-	URL string
-	// Platform has an empty ledger.
-	Platform ident.Platform
-	// Entries is the exact number of entries.
-	Entries int
-	// Months is the number of whole months before the current one.
-	Months int
-	// Until is the last time; zero is now.
-	Until time.Time
-	// Seed decides everything but ids and, if Until is zero, the time.
-	Seed uint64
+	URL      string         // of a migrated database
+	Platform ident.Platform // its ledger is empty
+	Entries  int            // the exact number
+	Months   int            // whole months before the current one
+	Until    time.Time      // the last time; zero is now
+	Seed     uint64         // decides everything but ids and, if Until is zero, the time
 }
 
 // The limits of Options.
@@ -54,9 +47,8 @@ const (
 type Result struct {
 	From, Until                 time.Time
 	Entries, Postings, Payments int
-	// Accounts are those with entries, the busiest first.
-	Accounts []Account
-	Duration time.Duration
+	Accounts                    []Account // with entries, the busiest first
+	Duration                    time.Duration
 }
 
 // Account is an account with the number of its entries.
@@ -65,10 +57,9 @@ type Account struct {
 	Entries int
 }
 
-func (o Options) validate() error {
+// Validate checks the limits.
+func (o Options) Validate() error {
 	switch {
-	case o.Platform.IsZero():
-		return errors.New("Platform is required")
 	case o.Entries < MinEntries || o.Entries > MaxEntries:
 		return fmt.Errorf("entries must be from %d to %d, not %d", MinEntries, MaxEntries, o.Entries)
 	case o.Months < 1 || o.Months > MaxMonths:
@@ -93,7 +84,7 @@ func Write(ctx context.Context, o Options) (Result, error) {
 		o.Until = began
 	}
 	o.Until = o.Until.UTC().Truncate(time.Millisecond)
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return Result{}, err
 	}
 	from := period.MonthOf(o.Until).Start().AddDate(0, -o.Months, 0)
@@ -155,10 +146,8 @@ type writer struct {
 // scheduledStep is a later step of a payment.
 type scheduledStep struct {
 	transaction.Transaction
-	decide decideFunc
+	decide func(transaction.Transaction, time.Time) (transaction.Decision, error)
 }
-
-type decideFunc func(transaction.Transaction, time.Time) (transaction.Decision, error)
 
 // Now returns the time of the current commit: the writer is the clock of the ledger.
 func (w *writer) Now() time.Time { return w.now }
@@ -289,26 +278,26 @@ func (w *writer) randomEffective() time.Time {
 // whether there is one. A step after the last commit is not done: the payment is unfinished
 // at the end.
 func (w *writer) scheduleNext(t transaction.Transaction) bool {
-	var decide decideFunc
+	step := scheduledStep{Transaction: t}
 	switch {
 	case t.State.Refund == transaction.RefundPending:
-		decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
+		step.decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
 			return t.RefundPaid(t.SourceAccount, now)
 		}
 	case t.State.InTransit() && w.rand.IntN(1000) < 8:
-		decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
+		step.decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
 			return t.Refuse(transaction.CounterpartyPostFailed, now)
 		}
 	case t.State.InTransit():
-		decide = transaction.Transaction.Deliver
+		step.decide = transaction.Transaction.Deliver
 	case t.Type == transaction.Outgoing && t.State.IsDelivered() && w.rand.IntN(1000) < 4:
-		decide = transaction.Transaction.Return
+		step.decide = transaction.Transaction.Return
 	}
 	next := w.index + 1 + w.rand.IntN(4)
-	if decide == nil || next >= len(w.scheduled) {
+	if step.decide == nil || next >= len(w.scheduled) {
 		return false
 	}
-	w.scheduled[next] = append(w.scheduled[next], scheduledStep{t, decide})
+	w.scheduled[next] = append(w.scheduled[next], step)
 	return true
 }
 

@@ -201,7 +201,7 @@ func TestWrite_InvalidOptions(t *testing.T) {
 		change func(*history.Options)
 		want   string
 	}{
-		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "Platform is required"},
+		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "no platform"},
 		"another platform": {func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, endTime) }, "no platform"},
 		"too few entries":  {func(o *history.Options) { o.Entries-- }, "not 999"},
 		"too many entries": {func(o *history.Options) { o.Entries = history.MaxEntries + 1 }, "entries must"},

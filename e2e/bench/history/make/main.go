@@ -29,38 +29,33 @@ import (
 	"causeway/ports"
 )
 
-// options are the flags.
+// options are the flags. Without a URL the database is that of a data folder.
 type options struct {
-	database, data  string
-	platform        ident.Platform
-	entries, months int
-	seed            uint64
+	history.Options
+	data string
 }
 
 // parse reads the flags and writes help to usage.
-func parse(args []string, usage io.Writer) (options, error) {
-	var o options
+func parse(args []string, usage io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("make", flag.ContinueOnError)
 	flags.SetOutput(usage)
-	flags.StringVar(&o.database, "database", os.Getenv("DATABASE_URL"), "`URL` of the database (DATABASE_URL)")
+	flags.StringVar(&o.URL, "database", os.Getenv("DATABASE_URL"), "`URL` of the database (DATABASE_URL)")
 	flags.StringVar(&o.data, "data", ".causeway", "without --database: data `folder` of causeway dev, which may be running")
-	flags.IntVar(&o.entries, "entries", 1_000_000, "number of `entries`")
-	flags.IntVar(&o.months, "months", 12, "whole `months` before the current one")
-	flags.Uint64Var(&o.seed, "seed", 1, "random seed; the same `number` writes the same postings, except ids and the time")
+	flags.IntVar(&o.Entries, "entries", 1_000_000, "number of `entries`")
+	flags.IntVar(&o.Months, "months", 12, "whole `months` before the current one")
+	flags.Uint64Var(&o.Seed, "seed", 1, "random seed; the same `number` writes the same postings, except ids and the time")
 	flags.Func("platform", "`ID` of a platform without postings; default: a new platform", func(text string) (err error) {
-		o.platform, err = ident.ParsePlatform(text)
+		o.Platform, err = ident.ParsePlatform(text)
 		return err
 	})
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	switch {
-	case flags.NArg() > 0:
+	if flags.NArg() > 0 {
 		return o, fmt.Errorf("%s is not a flag", flags.Arg(0))
-	case o.entries < history.MinEntries || o.entries > history.MaxEntries:
-		return o, fmt.Errorf("--entries must be from %d to %d, not %d", history.MinEntries, history.MaxEntries, o.entries)
-	case o.months < 1 || o.months > history.MaxMonths:
-		return o, fmt.Errorf("--months must be from 1 to %d, not %d", history.MaxMonths, o.months)
+	}
+	if err := o.Validate(); err != nil {
+		return o, fmt.Errorf("--%w", err) // it starts with the name of the flag
 	}
 	return o, nil
 }
@@ -84,12 +79,12 @@ func main() {
 }
 
 func run(ctx context.Context, o options, out io.Writer) (err error) {
-	url, stop, err := o.openDatabase(ctx)
+	stop, err := o.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	db, err := sql.Open("pgx", url)
+	db, err := sql.Open("pgx", o.URL)
 	if err != nil {
 		return fmt.Errorf("invalid database URL: %w", err)
 	}
@@ -97,12 +92,12 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	if err := migrations.Up(ctx, db); err != nil {
 		return err
 	}
-	if o.platform.IsZero() {
-		if o.platform, err = createPlatform(ctx, url, out); err != nil {
+	if o.Platform.IsZero() {
+		if o.Platform, err = createPlatform(ctx, o.URL, out); err != nil {
 			return err
 		}
 	}
-	result, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed})
+	result, err := history.Write(ctx, o.Options)
 	if err != nil {
 		return err
 	}
@@ -116,24 +111,26 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	return err
 }
 
-// openDatabase returns the URL of the database, and a function that stops a Postgres that it
-// started.
-func (o options) openDatabase(ctx context.Context) (url string, stop func() error, err error) {
+// openDatabase sets the URL of the database, and returns a function that stops a Postgres that
+// it started.
+func (o *options) openDatabase(ctx context.Context) (stop func() error, err error) {
 	stop = func() error { return nil }
-	if o.database != "" {
-		return o.database, stop, nil
+	if o.URL != "" {
+		return stop, nil
 	}
-	if running, ok := pgembed.RunningURL(o.data); ok {
-		return running, stop, nil
+	var running bool
+	if o.URL, running = pgembed.RunningURL(o.data); running {
+		return stop, nil
 	}
 	if _, err := os.Stat(o.data); err != nil {
-		return "", nil, fmt.Errorf("there is no database: %s does not exist and --database is not set; start causeway dev, or set --data to its folder", o.data)
+		return nil, fmt.Errorf("there is no database: %s does not exist and --database is not set; start causeway dev, or set --data to its folder", o.data)
 	}
 	server, err := pgembed.Start(ctx, pgembed.Options{Dir: o.data})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return server.URL(), func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
+	o.URL = server.URL()
+	return func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
 type wallClock struct{}

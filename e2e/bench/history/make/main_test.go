@@ -10,6 +10,7 @@ import (
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/ident"
+	"causeway/e2e/bench/history"
 )
 
 func TestParse(t *testing.T) {
@@ -24,7 +25,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	o, err := parse(strings.Fields("--database x --entries 5000 --months 3 --platform PlatformConfig:0199f0a2-0000-7000-8000-000000000001"), io.Discard)
-	if err != nil || o.database != "x" || o.entries != 5000 || o.months != 3 || o.platform.IsZero() {
+	if err != nil || o.URL != "x" || o.Entries != 5000 || o.Months != 3 || o.Platform.IsZero() {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
@@ -33,7 +34,7 @@ func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
 	// A platform is created and its postings are written. A second history on the same
 	// platform is rejected.
 	t.Parallel()
-	o := options{database: pgtest.New(t), entries: 1_000, months: 1}
+	o := options{Options: history.Options{URL: pgtest.New(t), Entries: 1_000, Months: 1}}
 	var out bytes.Buffer
 
 	if err := run(t.Context(), o, &out); err != nil {
@@ -45,7 +46,7 @@ func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
 		t.Fatalf("printed %s", &out)
 	}
 	var err error
-	if o.platform, err = ident.ParsePlatform(printed[1]); err != nil {
+	if o.Platform, err = ident.ParsePlatform(printed[1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(t.Context(), o, io.Discard); err == nil || !strings.Contains(err.Error(), "already") {
@@ -56,7 +57,7 @@ func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
 func TestRun_MissingDatabase(t *testing.T) {
 	// The error about a missing folder says what to do.
 	t.Parallel()
-	err := run(t.Context(), options{data: filepath.Join(t.TempDir(), "none"), entries: 1_000, months: 1}, io.Discard)
+	err := run(t.Context(), options{Options: history.Options{Entries: 1_000, Months: 1}, data: filepath.Join(t.TempDir(), "none")}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "--data") {
 		t.Error(err)
 	}

@@ -24,7 +24,7 @@ func TestMessageReader_SplitReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := messageReader{source: from}
+			m := newMessageReader(from)
 
 			var got []string
 			for {
@@ -66,7 +66,7 @@ func TestMessageReader_InvalidInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := messageReader{source: strings.NewReader(c.stream)}
+			m := newMessageReader(strings.NewReader(c.stream))
 			head, body, err := m.next()
 			if err == nil || (c.want != nil && !errors.Is(err, c.want)) {
 				t.Errorf("got %q %q, %v; want %v", head, body, err, c.want)
@@ -79,7 +79,7 @@ func FuzzMessageReader(f *testing.F) {
 	// For any input, reading ends, and no byte is returned twice.
 	f.Add("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcdPOST / HTTP/1.1\r\n\r\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		m := messageReader{source: iotest.HalfReader(strings.NewReader(stream))}
+		m := newMessageReader(iotest.HalfReader(strings.NewReader(stream)))
 		taken := 0
 		for {
 			head, body, err := m.next()
