@@ -2,17 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
@@ -34,6 +34,7 @@ type benchEnv struct {
 	target       target
 	receiver     *receiver
 	meter        *meter
+	stops        []func() error // what stop calls, in reverse order
 }
 
 // service is causeway serve on a database of its own.
@@ -53,11 +54,8 @@ func newService(ctx context.Context, binary, databaseURL string, extra ...string
 	if err != nil {
 		return nil, err
 	}
-	var key [32]byte
-	_, _ = rand.Read(key[:]) // never fails
-	settings := append([]string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_LISTEN=" + address, "CAUSEWAY_MASTER_KEY=" + base64.StdEncoding.EncodeToString(key[:]),
-		"CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000"}, extra...)
-	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: settings}
+	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: append(extra, "DATABASE_URL="+databaseURL, "CAUSEWAY_LISTEN="+address,
+		"CAUSEWAY_MASTER_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)), "CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000")}
 	_, err = s.command(ctx, "migrate")
 	return s, err
 }
@@ -79,7 +77,7 @@ func (s *service) start(ctx context.Context) (err error) {
 }
 
 func (s *service) stop() error {
-	if s == nil || s.process == nil {
+	if s.process == nil {
 		return nil
 	}
 	process := s.process
@@ -145,9 +143,14 @@ func (e *benchEnv) start(ctx context.Context, profiling bool) (idleMemory byteSi
 		}
 		serviceSettings = []string{"CAUSEWAY_PPROF=" + e.pprofAddress}
 	}
+	if e.receiver, err = startReceiver(); err != nil {
+		return 0, err
+	}
+	e.stops = append(e.stops, func() error { e.receiver.close(); return nil })
 	if e.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(e.folder, "data"), Settings: postgresSettings}); err != nil {
 		return 0, err
 	}
+	e.stops = append(e.stops, e.stopPostgres)
 	if e.service, err = newService(ctx, e.binary, e.postgres.URL(), serviceSettings...); err != nil {
 		return 0, err
 	}
@@ -156,36 +159,32 @@ func (e *benchEnv) start(ctx context.Context, profiling bool) (idleMemory byteSi
 		return 0, err
 	}
 	e.target = platform.target
+	e.stops = append(e.stops, e.service.stop)
 	if err := e.service.start(ctx); err != nil {
 		return 0, err
 	}
 	if e.meter, err = newMeter(ctx, e.postgres.SuperuserURL(), e.postgres.URL(), e.service.process.PID()); err != nil {
 		return 0, err
 	}
+	e.stops = append(e.stops, func() error { e.meter.close(); return nil })
 	if err := sleep(ctx, idleWait); err != nil {
 		return 0, err
 	}
 	memory, err := kit.Memory(e.service.process.PID(), "VmRSS")
-	if err != nil {
-		return 0, err
-	}
-	e.receiver, err = startReceiver()
 	return byteSize(memory), err
 }
 
-// stop stops everything, in the order that lets each finish, and removes the folder.
+func (e *benchEnv) stopPostgres() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	return e.postgres.Stop(ctx)
+}
+
+// stop stops everything that was started, and removes the folder.
 func (e *benchEnv) stop() error {
-	errs := []error{e.service.stop()}
-	if e.receiver != nil {
-		e.receiver.close()
-	}
-	if e.meter != nil {
-		e.meter.close()
-	}
-	if e.postgres != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		errs = append(errs, e.postgres.Stop(ctx))
+	var errs []error
+	for _, stop := range slices.Backward(e.stops) {
+		errs = append(errs, stop())
 	}
 	return errors.Join(append(errs, os.RemoveAll(e.folder))...)
 }
@@ -235,6 +234,13 @@ func (s *ledgerService) commit(ctx context.Context, postings []ledger.Posting) e
 // maxSetupConnections is how many connections customers are created over.
 const maxSetupConnections = 16
 
+// create makes a resource and returns its id.
+func (t target) create(ctx context.Context, path string, body any) (id string, err error) {
+	var created struct{ ID string }
+	err = t.api.Call(ctx, "POST", path, body, &created)
+	return created.ID, err
+}
+
 // createCustomers sets the platform's webhook endpoint and creates customers, each with a
 // bitcoin wallet.
 func (e *benchEnv) createCustomers(ctx context.Context, count int) ([]customer, error) {
@@ -242,37 +248,25 @@ func (e *benchEnv) createCustomers(ctx context.Context, count int) ([]customer, 
 		return nil, err
 	}
 	customers := make([]customer, count)
-	return customers, forEach(ctx, count, func(ctx context.Context, i int) (err error) {
-		customers[i], err = e.createCustomer(ctx)
+	return customers, forEach(ctx, count, func(ctx context.Context, i int) error {
+		id, err := e.target.create(ctx, "/customers", kit.CustomerBody())
+		if err != nil {
+			return err
+		}
+		wallet, err := e.target.create(ctx, "/customers/external-accounts", kit.WalletBody(id, ""))
+		customers[i] = newCustomer(id, wallet)
 		return err
 	})
 }
 
-func (e *benchEnv) createCustomer(ctx context.Context) (c customer, err error) {
-	var person, wallet struct{ ID string }
-	if err := e.target.api.Call(ctx, "POST", "/customers", kit.CustomerBody(), &person); err != nil {
-		return c, err
-	}
-	err = e.target.api.Call(ctx, "POST", "/customers/external-accounts", kit.WalletBody(person.ID, ""), &wallet)
-	return newCustomer(person.ID, wallet.ID), err
-}
-
 // forEach calls do n times, over several connections.
 func forEach(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var all sync.WaitGroup
-	for first := range maxSetupConnections {
-		all.Go(func() {
-			for i := first; i < n && ctx.Err() == nil; i += maxSetupConnections {
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxSetupConnections)
+	for i := range n {
+		group.Go(func() error { return do(ctx, i) })
 	}
-	all.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }
 
 // fundingAmount is what each account is funded with, in cents: the maximum of a simulated
@@ -281,24 +275,24 @@ const fundingAmount = 100_000_000_000
 
 // fundCustomers gives each customer a bank account, and money in its account in dollars.
 func (e *benchEnv) fundCustomers(ctx context.Context, customers []customer) error {
-	accounts, err := e.usdAccounts(ctx)
+	accounts, err := e.target.usdAccounts(ctx)
 	if err != nil {
 		return err
 	}
-	accountIDs := make(map[string]string, len(accounts))
-	for _, a := range accounts {
-		accountIDs[a.CustomerID] = a.ID
-	}
 	return forEach(ctx, len(customers), func(ctx context.Context, i int) error {
 		owner := &customers[i]
-		var bank struct{ ID string }
-		if err := e.target.api.Call(ctx, "POST", "/customers/external-accounts", kit.USAccountBody(owner.id, "555"), &bank); err != nil {
+		bank, err := e.target.create(ctx, "/customers/external-accounts", kit.USAccountBody(owner.id, "555"))
+		if err != nil {
 			return err
 		}
-		owner.fundedAccount = newFundedAccount(*owner, accountIDs[owner.id], bank.ID)
+		owner.fundedAccount = newFundedAccount(*owner, accounts[owner.id].ID, bank)
 		owner.deposited.Add(fundingAmount)
-		return e.target.api.Call(ctx, "POST", "/sandbox/internal-accounts/"+owner.accountID+"/fund", kit.Object{"amount": int64(fundingAmount)}, nil)
+		return e.target.fund(ctx, owner.accountID, fundingAmount)
 	})
+}
+
+func (t target) fund(ctx context.Context, accountID string, cents int64) error {
+	return t.api.Call(ctx, "POST", "/sandbox/internal-accounts/"+accountID+"/fund", kit.Object{"amount": cents}, nil)
 }
 
 // internalAccount is an internal account as the service lists it.
@@ -307,25 +301,25 @@ type internalAccount struct {
 	Balance        struct{ Amount int64 }
 }
 
-// usdAccounts lists the accounts in dollars of all customers.
-func (e *benchEnv) usdAccounts(ctx context.Context) (all []internalAccount, err error) {
-	const first = "/customers/internal-accounts?currency=USD&limit=100"
-	for path := first; path != ""; {
+// usdAccounts returns the accounts in dollars by customer.
+func (t target) usdAccounts(ctx context.Context) (map[string]internalAccount, error) {
+	accounts := map[string]internalAccount{}
+	for cursor := ""; ; {
 		var page struct {
 			Data       []internalAccount
-			HasMore    bool
 			NextCursor string
 		}
-		if err := e.target.api.Call(ctx, "GET", path, nil, &page); err != nil {
+		if err := t.api.Call(ctx, "GET", "/customers/internal-accounts?currency=USD&limit=100"+cursor, nil, &page); err != nil {
 			return nil, err
 		}
-		all = append(all, page.Data...)
-		path = ""
-		if page.HasMore {
-			path = first + "&cursor=" + page.NextCursor
+		for _, account := range page.Data {
+			accounts[account.CustomerID] = account
 		}
+		if page.NextCursor == "" {
+			return accounts, nil
+		}
+		cursor = "&cursor=" + page.NextCursor
 	}
-	return all, nil
 }
 
 // addStart measures how long causeway dev takes to start twice on one new folder.

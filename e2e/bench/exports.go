@@ -111,19 +111,16 @@ func (t target) download(ctx context.Context, path string, to io.Writer) (size i
 func (p *closedPeriodEnv) measureStatements(ctx context.Context) error {
 	const movements = 1_000
 	logf("paying %d times into one account", movements)
-	e := benchEnv{target: p.monthTenant.target}
-	owner, err := e.createCustomer(ctx)
+	t := p.monthTenant.target
+	owner, err := t.create(ctx, "/customers", kit.CustomerBody())
 	if err != nil {
 		return err
 	}
-	accounts, err := e.usdAccounts(ctx)
+	accounts, err := t.usdAccounts(ctx)
 	if err != nil {
 		return err
 	}
-	err = forEach(ctx, movements, func(ctx context.Context, i int) error {
-		return e.target.api.Call(ctx, "POST", "/sandbox/internal-accounts/"+accounts[0].ID+"/fund", kit.Object{"amount": 100 + i}, nil)
-	})
-	if err != nil {
+	if err := forEach(ctx, movements, func(ctx context.Context, i int) error { return t.fund(ctx, accounts[owner].ID, int64(100+i)) }); err != nil {
 		return err
 	}
 	for _, s := range []struct {
@@ -138,7 +135,7 @@ func (p *closedPeriodEnv) measureStatements(ctx context.Context) error {
 		var size int64
 		l, err := timed(50, func() (took time.Duration, err error) {
 			var file bytes.Buffer
-			size, _, took, err = e.target.download(ctx, "/customers/"+owner.id+"/statement?currency=USD&format="+s.format, &file)
+			size, _, took, err = t.download(ctx, "/customers/"+owner+"/statement?currency=USD&format="+s.format, &file)
 			if err == nil && !s.complete(file.Bytes()) {
 				err = errors.New("the " + s.format + " statement is not complete")
 			}

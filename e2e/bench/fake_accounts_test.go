@@ -84,5 +84,9 @@ func (f *fakeService) listAccounts(cursor string) string {
 	for _, h := range f.accounts[from:upto] {
 		items = append(items, fmt.Sprintf(`{"id":%q,"customerId":%q,"balance":{"amount":%d}}`, h.ID, h.CustomerID, h.Balance.Amount))
 	}
-	return fmt.Sprintf(`{"data":[%s],"hasMore":%t,"nextCursor":"%d"}`, strings.Join(items, ","), upto < len(f.accounts), upto)
+	next := ""
+	if upto < len(f.accounts) {
+		next = strconv.Itoa(upto)
+	}
+	return fmt.Sprintf(`{"data":[%s],"hasMore":%t,"nextCursor":%q}`, strings.Join(items, ","), next != "", next)
 }

@@ -131,18 +131,13 @@ func (b *bench) checkTransactions(ctx context.Context) (int64, error) {
 // checkAccountBalances compares every funded account with what was paid in and out, and
 // returns how many there are.
 func (b *bench) checkAccountBalances(ctx context.Context) (int, error) {
-	accounts, err := b.env.usdAccounts(ctx)
+	accounts, err := b.env.target.usdAccounts(ctx)
 	if err != nil {
 		return 0, err
 	}
-	balances := make(map[string]int64, len(accounts))
-	for _, a := range accounts {
-		balances[a.ID] = a.Balance.Amount
-	}
 	for i := range b.customers {
 		c := &b.customers[i]
-		want := c.deposited.Load() + c.netMoved.Load()
-		if got, listed := balances[c.accountID]; !listed || got != want {
+		if got, want := accounts[c.id].Balance.Amount, c.deposited.Load()+c.netMoved.Load(); got != want {
 			return 0, fmt.Errorf("the balance of %s is %d cents; want %d", c.accountID, got, want)
 		}
 	}

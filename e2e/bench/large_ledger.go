@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,7 +26,6 @@ const (
 	goalHistoricalQuery = 20 * time.Millisecond // p99 of a balance and of a page of entries
 	goalTrialBalance    = 2 * time.Second
 
-	queriesPerKind  = 1_000
 	busiestAccounts = 20
 )
 
@@ -108,6 +106,10 @@ var commitKinds = []commitKind{
 // commitTime is the time of one commit, and the processor time of Postgres in it, in µs.
 type commitTime struct{ wall, cpu float64 }
 
+func (t commitTime) String() string {
+	return fmt.Sprintf("%.0f µs, %.0f µs of processor", t.wall, t.cpu)
+}
+
 func medianOf(times []commitTime) commitTime {
 	var wall, cpu []float64
 	for _, t := range times {
@@ -133,10 +135,6 @@ func (b *bench) comparePosting(ctx context.Context, small, large *ledgerFixture)
 			goal(fmt.Sprintf("at most %.1f times", goalLargeLedger), wall <= goalLargeLedger && cpu <= goalLargeLedger))
 	}
 	return nil
-}
-
-func (t commitTime) String() string {
-	return fmt.Sprintf("%.0f µs, %.0f µs of processor", t.wall, t.cpu)
 }
 
 // runCommits measures one round of commits.
@@ -236,13 +234,34 @@ func queryTableSizes(ctx context.Context, conn *pgx.Conn, entries float64) ([]ta
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[tableSize])
 }
 
-// ledgerQuery is a request that is measured many times.
+// ledgerQuery is a request that is measured many times. In its path {account} and {entries} are
+// of any account, {time} is any time of the ledger, {days} two days, {month} one month after the
+// other.
 type ledgerQuery struct {
 	name     string
 	count    int
 	goal     time.Duration // 0 for none
-	path     func() string
+	path     string
 	nextPage bool // measure the page after that of path
+}
+
+var ledgerQueries = []ledgerQuery{
+	{"Balance at a time, by recorded time", 1_000, goalHistoricalQuery, "/ledger/accounts/{account}&at={time}&by=recorded", false},
+	{"Balance at a time, by effective time", 1_000, goalHistoricalQuery, "/ledger/accounts/{account}&at={time}&by=effective", false},
+	{"Entries of an account until a time, newest first", 1_000, goalHistoricalQuery, "/ledger/accounts/{entries}&sortOrder=desc&to={time}", false},
+	{"The next page of entries", 1_000, goalHistoricalQuery, "/ledger/accounts/{entries}&sortOrder=desc&to={time}", true},
+	{"Entries from a time, oldest first", 1_000, goalHistoricalQuery, "/ledger/accounts/{entries}&sortOrder=asc&from={time}", false},
+	{"Entries recorded in two days", 1_000, goalHistoricalQuery, "/ledger/accounts/{entries}&by=recorded&{days}", false},
+	{"Entries effective in two days", 1_000, goalHistoricalQuery, "/ledger/accounts/{entries}&by=effective&{days}", false},
+	{"Postings until a time", 1_000, 0, "/ledger/postings?limit=100&sortOrder=desc&to={time}", false},
+	{"The next page of postings", 1_000, 0, "/ledger/postings?limit=100&sortOrder=desc&to={time}", true},
+	{"Postings effective in two days", 1_000, 0, "/ledger/postings?limit=100&by=effective&{days}", false},
+	{"Reversals until a time", 1_000, 0, "/ledger/postings?limit=100&kind=reversal&sortOrder=desc&to={time}", false},
+	{"Trial balance of a month, by recorded time", largeMonths, goalTrialBalance, "/ledger/trial-balance?by=recorded&{month}", false},
+	{"Trial balance of a month, by effective time", largeMonths, goalTrialBalance, "/ledger/trial-balance?by=effective&{month}", false},
+	{"Trial balance as of a time, by recorded time", largeMonths, goalTrialBalance, "/ledger/trial-balance?by=recorded&to={time}", false},
+	{"Trial balance as of a time, by effective time", largeMonths, goalTrialBalance, "/ledger/trial-balance?by=effective&to={time}", false},
+	{"Current trial balance", largeMonths, goalTrialBalance, "/ledger/trial-balance", false},
 }
 
 // measureQueries reads balances, pages and trial balances of past times.
@@ -256,8 +275,12 @@ func (b *bench) measureQueries(ctx context.Context, f *ledgerFixture) error {
 		return err
 	}
 	defer c.close()
-	for _, q := range f.queries() {
-		l, err := timed(q.count, func() (time.Duration, error) { return f.measureQuery(c, q) })
+	for _, q := range ledgerQueries {
+		n := 0
+		l, err := timed(q.count, func() (time.Duration, error) {
+			n++
+			return f.measureQuery(c, q, n-1)
+		})
 		if err != nil {
 			return err
 		}
@@ -271,97 +294,42 @@ func (b *bench) measureQueries(ctx context.Context, f *ledgerFixture) error {
 	return nil
 }
 
-func (f *ledgerFixture) measureQuery(c *client, q ledgerQuery) (time.Duration, error) {
+func (f *ledgerFixture) measureQuery(c *client, q ledgerQuery, n int) (time.Duration, error) {
 	for {
-		path := q.path()
+		path := f.fillPath(q.path, n)
 		body, took, err := c.get(f.target, path)
 		if err != nil || !q.nextPage {
 			return took, err
 		}
-		var page struct{ NextCursor string }
-		if err := json.Unmarshal(body, &page); err != nil {
-			return 0, err
-		}
-		if page.NextCursor != "" { // else it was the last page: try another
-			_, took, err = c.get(f.target, path+"&cursor="+page.NextCursor)
+		if cursor, found := jsonText(body, `"nextCursor":"`); found { // else it was the last page: try another
+			_, took, err = c.get(f.target, path+"&cursor="+string(cursor))
 			return took, err
 		}
 	}
 }
 
-// queries are about any account and any past time.
-func (f *ledgerFixture) queries() []ledgerQuery {
-	balance := func(by string) func() string {
-		return func() string {
-			return f.randomAccountPath("") + "&at=" + formatTimestamp(f.randomTime()) + "&by=" + by
-		}
-	}
-	entries := func(more func() string) func() string {
-		return func() string { return f.randomAccountPath("/entries") + "&limit=100" + more() }
-	}
-	postings := func(more func() string) func() string {
-		return func() string { return "/ledger/postings?limit=100" + more() }
-	}
-	until := func() string { return "&sortOrder=desc&to=" + formatTimestamp(f.randomTime()) }
-	from := func() string { return "&sortOrder=asc&from=" + formatTimestamp(f.randomTime()) }
-	days := func(by string) func() string {
-		return func() string {
-			start := f.randomTime()
-			return "&by=" + by + "&from=" + formatTimestamp(start) + "&to=" + formatTimestamp(earlierOf(start.Add(48*time.Hour), f.content.Until))
-		}
-	}
-	months := func(by string) func() string {
-		month := period.MonthOf(f.content.From)
-		return func() string { // one month after the other
-			path := "/ledger/trial-balance?by=" + by + "&from=" + formatTimestamp(month.Start()) + "&to=" + formatTimestamp(month.End().Add(-time.Millisecond))
-			if month = month.Next(); !month.End().Before(f.content.Until) {
-				month = period.MonthOf(f.content.From)
-			}
-			return path
-		}
-	}
-	times := func(by string) func() string {
-		return func() string { return "/ledger/trial-balance?by=" + by + "&to=" + formatTimestamp(f.randomTime()) }
-	}
-	return []ledgerQuery{
-		{"Balance at a time, by recorded time", queriesPerKind, goalHistoricalQuery, balance("recorded"), false},
-		{"Balance at a time, by effective time", queriesPerKind, goalHistoricalQuery, balance("effective"), false},
-		{"Entries of an account until a time, newest first", queriesPerKind, goalHistoricalQuery, entries(until), false},
-		{"The next page of entries", queriesPerKind, goalHistoricalQuery, entries(until), true},
-		{"Entries from a time, oldest first", queriesPerKind, goalHistoricalQuery, entries(from), false},
-		{"Entries recorded in two days", queriesPerKind, goalHistoricalQuery, entries(days("recorded")), false},
-		{"Entries effective in two days", queriesPerKind, goalHistoricalQuery, entries(days("effective")), false},
-		{"Postings until a time", queriesPerKind, 0, postings(until), false},
-		{"The next page of postings", queriesPerKind, 0, postings(until), true},
-		{"Postings effective in two days", queriesPerKind, 0, postings(days("effective")), false},
-		{"Reversals until a time", queriesPerKind, 0, postings(func() string { return "&kind=reversal" + until() }), false},
-		{"Trial balance of a month, by recorded time", largeMonths, goalTrialBalance, months("recorded"), false},
-		{"Trial balance of a month, by effective time", largeMonths, goalTrialBalance, months("effective"), false},
-		{"Trial balance as of a time, by recorded time", largeMonths, goalTrialBalance, times("recorded"), false},
-		{"Trial balance as of a time, by effective time", largeMonths, goalTrialBalance, times("effective"), false},
-		{"Current trial balance", largeMonths, goalTrialBalance, func() string { return "/ledger/trial-balance" }, false},
-	}
-}
-
-// randomAccountPath returns the path of an account: in half of the calls one of the busiest.
-func (f *ledgerFixture) randomAccountPath(more string) string {
-	all := f.content.Accounts
+// fillPath fills in the n-th path of a query. Half of the accounts are among the busiest.
+func (f *ledgerFixture) fillPath(path string, n int) string {
+	accounts := f.content.Accounts
 	if f.rand.IntN(2) == 0 {
-		all = all[:min(busiestAccounts, len(all))]
+		accounts = accounts[:min(busiestAccounts, len(accounts))]
 	}
-	a := all[f.rand.IntN(len(all))]
-	return "/ledger/accounts/" + url.PathEscape(a.Path) + more + "?currency=" + string(a.Currency)
+	a, start, month := accounts[f.rand.IntN(len(accounts))], f.randomTime(), period.MonthOf(f.content.From)
+	for range n % largeMonths {
+		month = month.Next()
+	}
+	days := start.Add(48 * time.Hour)
+	if days.After(f.content.Until) {
+		days = f.content.Until
+	}
+	name, currency := url.PathEscape(a.Path), "?currency="+string(a.Currency)
+	return strings.NewReplacer("{account}", name+currency, "{entries}", name+"/entries"+currency+"&limit=100", "{time}", formatTimestamp(start),
+		"{days}", "from="+formatTimestamp(start)+"&to="+formatTimestamp(days),
+		"{month}", "from="+formatTimestamp(month.Start())+"&to="+formatTimestamp(month.End().Add(-time.Millisecond))).Replace(path)
 }
 
 func (f *ledgerFixture) randomTime() time.Time {
 	return f.content.From.Add(time.Duration(f.rand.Int64N(int64(f.content.Until.Sub(f.content.From)))))
-}
-
-func earlierOf(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -41,56 +41,49 @@ func newStatementFixture(rail string, monday time.Time, size int, header func(ef
 }
 
 func (w *statementFixture) addPayment(i int64) {
-	day, minor, reference := i%statementDays, 1000+i, fmt.Sprintf("REF%09d", i)
-	nextDay, text := min(day+1, statementDays-1), "payment "+reference
-	line := func(day, minor int64) { w.lines = append(w.lines, statementLine{day, minor, reference, text}) }
-	post := func(kind func(ledger.Header, string, money.Amount) ledger.Posting, minor int64) {
-		effective := w.monday.AddDate(0, 0, int(day)).Add(10*time.Hour + time.Duration(len(w.postings))*time.Millisecond)
-		w.postings = append(w.postings, kind(w.newHeader(effective, reference), ledger.Rail(w.rail), usd(minor)))
-	}
+	cents, day, reference := 1000+i, i%statementDays, fmt.Sprintf("REF%09d", i)
+	onStatement, nextDay := reference, min(day+1, statementDays-1)
+	postings, lines := []int64{cents}, []int64{cents}
+	var reason reconcile.Reason
 	switch i % 1000 {
 	case 10:
-		line(day, minor)
-		w.breaks[reconcile.MissingInLedger]++
+		postings, reason = nil, reconcile.MissingInLedger
 	case 20:
-		post(ledger.JITReceived, minor)
-		w.breaks[reconcile.MissingOnStatement]++
+		lines, reason = nil, reconcile.MissingOnStatement
 	case 30:
-		post(ledger.JITReceived, minor)
-		line(day, minor-15)
-		w.breaks[reconcile.AmountDiffers]++
+		lines, reason = []int64{cents - 15}, reconcile.AmountDiffers
 	case 40:
-		post(ledger.JITReceived, minor)
-		line(day, minor)
-		line(day, minor)
-		w.breaks[reconcile.Duplicate]++
+		lines, reason = []int64{cents, cents}, reconcile.Duplicate
 	case 50:
-		post(ledger.Delivered, minor)
-		line(day, -minor)
-		text = "RETURN OF " + reference
-		line(nextDay, minor)
-		w.breaks[reconcile.Returned]++
-	case 60: // one line for five postings
-		for n := range int64(5) {
-			post(ledger.JITReceived, minor+n)
-		}
-		line(day, 5*minor+10)
-	case 70: // four lines for one posting
-		for n := range int64(4) {
-			line(day, minor+n)
-		}
-		post(ledger.JITReceived, 4*minor+6)
-	case 80:
-		post(ledger.JITReceived, minor)
-		line(nextDay, minor)
+		postings, lines, reason = []int64{-cents}, []int64{-cents, cents}, reconcile.Returned
+	case 60:
+		postings, lines = []int64{cents, cents + 1, cents + 2, cents + 3, cents + 4}, []int64{5*cents + 10}
+	case 70:
+		postings, lines = []int64{4*cents + 6}, []int64{cents, cents + 1, cents + 2, cents + 3}
 	default:
-		if i%2 == 0 {
-			post(ledger.JITReceived, minor)
-			line(day, minor)
-		} else { // without a reference
-			post(ledger.Delivered, minor)
-			w.lines = append(w.lines, statementLine{day, -minor, "", text})
+		if i%2 == 1 {
+			postings, lines, onStatement = []int64{-cents}, []int64{-cents}, ""
 		}
+	}
+	for _, amount := range postings {
+		effective := w.monday.AddDate(0, 0, int(day)).Add(10*time.Hour + time.Duration(len(w.postings))*time.Millisecond)
+		post := ledger.JITReceived
+		if amount < 0 {
+			post = ledger.Delivered
+		}
+		w.postings = append(w.postings, post(w.newHeader(effective, reference), ledger.Rail(w.rail), usd(max(amount, -amount))))
+	}
+	for n, amount := range lines {
+		l := statementLine{day, amount, onStatement, "payment " + reference}
+		if reason == reconcile.Returned && n == 1 {
+			l.day, l.description = nextDay, "RETURN OF "+reference
+		} else if i%1000 == 80 {
+			l.day = nextDay
+		}
+		w.lines = append(w.lines, l)
+	}
+	if reason != "" {
+		w.breaks[reason]++
 	}
 }
 
