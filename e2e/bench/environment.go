@@ -117,20 +117,15 @@ func (t tenant) awaitSealed(ctx context.Context, publishing bool) (verifierKey s
 			Postings, Sealed, Published int64
 			Keys                        []struct{ VerifierKey string }
 		}
-		if err := t.api.Call(ctx, "GET", "/ledger/log", nil, &log); err != nil {
-			return "", err
-		}
-		if log.Sealed == log.Postings && (log.Published == log.Sealed || !publishing) && len(log.Keys) > 0 {
+		err := t.api.Call(ctx, "GET", "/ledger/log", nil, &log)
+		if err == nil && log.Sealed == log.Postings && (log.Published == log.Sealed || !publishing) && len(log.Keys) > 0 {
 			return log.Keys[0].VerifierKey, nil
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := errors.Join(err, sleep(ctx, 20*time.Millisecond)); err != nil {
 			return "", err
 		}
 	}
 }
-
-// idleWait is how long the service is idle before its memory at rest is read.
-const idleWait = 3 * time.Second
 
 // start starts everything. The caller calls stop, also after an error.
 func (e *benchEnv) start(ctx context.Context, profiling bool) (idleMemory byteSize, err error) {
@@ -167,7 +162,7 @@ func (e *benchEnv) start(ctx context.Context, profiling bool) (idleMemory byteSi
 		return 0, err
 	}
 	e.stops = append(e.stops, func() error { e.meter.close(); return nil })
-	if err := sleep(ctx, idleWait); err != nil {
+	if err := sleep(ctx, 3*time.Second); err != nil {
 		return 0, err
 	}
 	memory, err := kit.Memory(e.service.process.PID(), "VmRSS")
@@ -326,10 +321,8 @@ func (t target) usdAccounts(ctx context.Context) (map[string]internalAccount, er
 func (b *bench) addStart(ctx context.Context) error {
 	logf("starting the service twice on a new folder")
 	var slowestStop time.Duration
-	for _, start := range []struct {
-		name string
-		goal time.Duration
-	}{{"First start of `causeway dev`, until ready", 10 * time.Second}, {"Second start, until ready", 3 * time.Second}} {
+	names := [2]string{"First start of `causeway dev`, until ready", "Second start, until ready"}
+	for i, limit := range []time.Duration{10 * time.Second, 3 * time.Second} {
 		address, err := kit.FreeAddress()
 		if err != nil {
 			return err
@@ -345,7 +338,7 @@ func (b *bench) addStart(ctx context.Context) error {
 			return fmt.Errorf("start causeway dev: %w", err)
 		}
 		slowestStop = max(slowestStop, time.Since(stopping))
-		b.report.add(memoryAndStart, start.name, took, goal("under "+start.goal.String(), took < start.goal))
+		b.report.add(memoryAndStart, names[i], took, goal("under "+limit.String(), took < limit))
 	}
 	b.report.add(memoryAndStart, "Stop, Postgres included", slowestStop)
 	return nil

@@ -56,7 +56,7 @@ func (b *bench) withDiagnostics(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if b.env.receiver != nil {
+	if b.env.meter != nil {
 		waiting, parked, countErr := b.env.meter.countWebhooks(ctx)
 		err = errors.Join(err, countErr, fmt.Errorf("done by kind: %v; received: %s; %d webhooks to be sent, %d not sent any more", b.doneByKind, b.env.receiver, waiting, parked))
 	}
