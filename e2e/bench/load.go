@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,8 +22,11 @@ const (
 	kindCount
 )
 
-var workByKind = [kindCount]workFunc{ramps: (*worker).ramp, quotesOnly: (*worker).quoteOnly, payouts: (*worker).payout,
-	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn}
+// workByKind does one piece of work of each kind.
+var workByKind = [kindCount]func(w *worker, ctx context.Context, due time.Time) (stepTimes, error){
+	ramps: (*worker).ramp, quotesOnly: (*worker).quoteOnly, payouts: (*worker).payout,
+	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn,
+}
 
 // phase is load of one kind for some time.
 type phase struct {
@@ -60,7 +64,7 @@ func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
 	var loadErr error
 	go func() {
 		defer close(ended)
-		all, loadErr = runWorkers(ctx, p.inFlight, b.workerFactory(p), newSchedule(interval, stop), workByKind[p.kind])
+		all, loadErr = b.runWorkers(ctx, p, newSchedule(interval, stop))
 	}()
 	var edges [2]reading
 	var err error
@@ -84,19 +88,6 @@ func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
 	b.doneByKind[p.kind] += int64(len(all))
 	return newMeasurement(p, all, edges[0], edges[1])
 }
-
-func (b *bench) workerFactory(p phase) func(context.Context, int) (*worker, error) {
-	customers := b.customers
-	if p.maxCustomers > 0 {
-		customers = customers[:min(p.maxCustomers, len(customers))]
-	}
-	return func(ctx context.Context, number int) (*worker, error) {
-		return newWorker(ctx, b.env.target, b.env.receiver, customers, number, b.idempotencyKeys)
-	}
-}
-
-// workFunc does one piece of work, such as a ramp.
-type workFunc func(w *worker, ctx context.Context, due time.Time) (stepTimes, error)
 
 // schedule returns when the next piece of work is due, and whether there is one.
 type schedule func() (due time.Time, more bool)
@@ -123,21 +114,28 @@ func newSchedule(interval time.Duration, stop <-chan struct{}) schedule {
 // stallTimeout is how long no work may finish before the run fails.
 const stallTimeout = 30 * time.Second
 
-// runWorkers does work with n workers on a schedule, and returns the times of all of it in no
+// runWorkers does the work of a phase on a schedule, and returns the times of all of it in no
 // order. The first error ends it, as does a stall.
-func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, number int) (*worker, error), next schedule, do workFunc) (all []stepTimes, err error) {
+func (b *bench) runWorkers(ctx context.Context, p phase, next schedule) (all []stepTimes, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	workers := make([]*worker, n)
+	customers := b.customers
+	if p.maxCustomers > 0 {
+		customers = customers[:min(p.maxCustomers, len(customers))]
+	}
+	workers := make([]*worker, p.inFlight)
 	for i := range workers {
-		if workers[i], err = newWorker(ctx, i); err != nil {
+		c, err := dial(ctx, b.env.target.address)
+		if err != nil {
 			return nil, fmt.Errorf("worker %d: %w", i, err)
 		}
-		defer workers[i].client.close()
+		defer c.close()
+		workers[i] = &worker{client: c, target: b.env.target, receiver: b.env.receiver, customers: customers, idempotencyKeys: b.idempotencyKeys,
+			random: rand.New(rand.NewPCG(uint64(i), 0x5eed)), done: make(chan paymentEnd, 1)}
 	}
 	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("no work has finished for %s", stallTimeout)) })
 	defer stall.Stop()
-	done := make([][]stepTimes, n)
+	done := make([][]stepTimes, p.inFlight)
 	var running sync.WaitGroup
 	for i, w := range workers {
 		running.Go(func() {
@@ -145,7 +143,7 @@ func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, 
 				err := sleep(ctx, time.Until(due))
 				var times stepTimes
 				if err == nil {
-					times, err = do(w, ctx, due)
+					times, err = workByKind[p.kind](w, ctx, due)
 				}
 				if err != nil {
 					cancel(err)

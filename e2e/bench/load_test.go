@@ -38,7 +38,7 @@ func TestRunWorkers_Ramps(t *testing.T) {
 	}
 	b := &bench{env: *r, customers: customers, options: options{idempotencyKeys: true}}
 
-	all, err := runWorkers(t.Context(), 8, b.workerFactory(phase{}), limitedTo(200), (*worker).ramp)
+	all, err := b.runWorkers(t.Context(), phase{inFlight: 8}, limitedTo(200))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestRunWorkers_QuotesOnly(t *testing.T) {
 	service := newFakeService(t)
 	b := &bench{env: *newFakeEnv(t, service), customers: []customer{newCustomer("Customer:1", "ExternalAccount:1")}}
 
-	all, err := runWorkers(t.Context(), 3, b.workerFactory(phase{}), limitedTo(30), (*worker).quoteOnly)
+	all, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: quotesOnly}, limitedTo(30))
 
 	if err != nil || len(all) != 30 || service.counts.quotes.Load() != 30 || service.counts.payments.Load() != 0 {
 		t.Errorf("%d quotes, %d seen, %d paid, %v; want 30, 30, none", len(all), service.counts.quotes.Load(), service.counts.payments.Load(), err)
@@ -108,7 +108,7 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 			}
 			b := &bench{env: *r, customers: customers}
 
-			_, err = runWorkers(ctx, 4, b.workerFactory(phase{}), newSchedule(0, nil), (*worker).ramp)
+			_, err = b.runWorkers(ctx, phase{inFlight: 4}, newSchedule(0, nil))
 
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v; want %q", err, c.want)

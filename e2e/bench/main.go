@@ -117,3 +117,17 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// withDiagnostics adds the end of the service's log and the state of the run to an error.
+func (b *bench) withDiagnostics(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if b.env.meter != nil {
+		waiting, parked, countErr := b.env.meter.countWebhooks(ctx)
+		err = errors.Join(err, countErr, fmt.Errorf("done by kind: %v; received: %s; %d webhooks to be sent, %d not sent any more", b.doneByKind, b.env.receiver, waiting, parked))
+	}
+	return fmt.Errorf("%w\nthe last output of the service:\n%s", err, b.env.service.lastOutput())
+}

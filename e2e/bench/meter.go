@@ -92,7 +92,7 @@ func (m *meter) countPostings(ctx context.Context) (n int64, err error) {
 func (m *meter) countTransactions(ctx context.Context) (counts map[string]int64, err error) {
 	counts = map[string]int64{}
 	err = m.inDatabase(ctx, m.database, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, `
+		rows, _ := conn.Query(ctx, `
 			SELECT CASE WHEN status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL THEN 'unpaid quotes'
 			            WHEN status <> 'COMPLETED' OR refund_status <> '' THEN status || ' ' || refund_status
 			            WHEN direction = 'OUTGOING' AND quote_id IS NULL THEN 'transfers out'
@@ -100,16 +100,10 @@ func (m *meter) countTransactions(ctx context.Context) (counts map[string]int64,
 			            WHEN direction = 'OUTGOING' THEN 'payouts'
 			            WHEN source_external IS NULL THEN 'deposits'
 			            ELSE 'transfers in' END AS kind, count(*)
-			FROM transactions GROUP BY kind`)
-		if err != nil {
-			return err
-		}
+			FROM transactions GROUP BY kind`) // ForEachRow returns its error
 		var kind string
 		var n int64
-		_, err = pgx.ForEachRow(rows, []any{&kind, &n}, func() error {
-			counts[kind] = n
-			return nil
-		})
+		_, err := pgx.ForEachRow(rows, []any{&kind, &n}, func() error { counts[kind] = n; return nil })
 		return err
 	})
 	return counts, err
@@ -127,27 +121,21 @@ type reading struct {
 // read takes a reading. Under load the counters of Postgres are up to a second late, at both
 // ends of a measurement.
 func (m *meter) read(ctx context.Context) (r reading, err error) {
-	err = m.conn.QueryRow(ctx, `
+	if err := m.conn.QueryRow(ctx, `
 		SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = $1),
 		       pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
 		       (pg_current_wal_insert_lsn() - '0/0')::bigint,
 		       (SELECT wal_sync FROM pg_stat_wal)`, m.database).
-		Scan(&r.commits, &r.writes, &r.walBytes, &r.walSyncs)
-	if err != nil {
+		Scan(&r.commits, &r.writes, &r.walBytes, &r.walSyncs); err != nil {
 		return r, fmt.Errorf("read the counters of Postgres: %w", err)
 	}
 	r.at = time.Now()
-	if r.server, err = cpuTime(m.serverPID); err != nil {
-		return r, err
-	}
-	if r.generator, err = cpuTime(os.Getpid()); err != nil {
-		return r, err
-	}
-	if r.postgres, err = processTreeCPUTime(m.postgresPID); err != nil {
-		return r, err
-	}
-	r.machine, err = machineCPUTime()
-	return r, err
+	var errs [4]error
+	r.server, errs[0] = cpuTime(m.serverPID)
+	r.generator, errs[1] = cpuTime(os.Getpid())
+	r.postgres, errs[2] = processTreeCPUTime(m.postgresPID)
+	r.machine, errs[3] = machineCPUTime()
+	return r, errors.Join(errs[:]...)
 }
 
 // cost is what one piece of work used between two readings.
@@ -159,14 +147,14 @@ type cost struct {
 }
 
 func costOf(from, to reading, count int) cost {
-	n, seconds := float64(count), to.at.Sub(from.at).Seconds()
+	seconds := to.at.Sub(from.at).Seconds()
 	server, postgres, generator, machine := to.server-from.server, to.postgres-from.postgres, to.generator-from.generator, to.machine-from.machine
-	each := func(d time.Duration) time.Duration { return time.Duration(float64(d) / n) }
+	each := func(n int64) float64 { return float64(n) / float64(count) }
 	return cost{
-		server: each(server), postgres: each(postgres), generator: each(generator),
+		server: time.Duration(each(int64(server))), postgres: time.Duration(each(int64(postgres))), generator: time.Duration(each(int64(generator))),
 		otherBusy: max(0, (machine-server-postgres-generator).Seconds()/seconds), busy: machine.Seconds() / seconds,
-		commits: float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
-		walSyncs: float64(to.walSyncs-from.walSyncs) / n, walBytes: float64(to.walBytes-from.walBytes) / n,
+		commits: each(to.commits - from.commits), writes: each(to.writes - from.writes),
+		walSyncs: each(to.walSyncs - from.walSyncs), walBytes: each(to.walBytes - from.walBytes),
 	}
 }
 
@@ -284,16 +272,10 @@ func (b *bench) addConditions(postgres string) error {
 	if err != nil {
 		return err
 	}
-	cpu, err := fs.CPUInfo()
-	if err != nil {
-		return err
-	}
-	memory, err := fs.Meminfo()
-	if err != nil {
-		return err
-	}
-	synced, err := syncTime(b.env.folder)
-	if err != nil {
+	cpu, cpuErr := fs.CPUInfo()
+	memory, memoryErr := fs.Meminfo()
+	synced, syncErr := syncTime(b.env.folder)
+	if err := errors.Join(cpuErr, memoryErr, syncErr); err != nil {
 		return err
 	}
 	for _, row := range [][2]string{
@@ -317,20 +299,57 @@ func syncTime(dir string) (time.Duration, error) {
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	page := make([]byte, 8<<10)
-	const pages = 64
-	if _, err := file.Write(make([]byte, pages*len(page))); err != nil {
+	const pageSize, pages = 8 << 10, 64
+	if _, err := file.Write(make([]byte, pages*pageSize)); err != nil {
 		return 0, err
 	}
-	i := 0
+	page, next := make([]byte, pageSize), 0
 	l, err := timed(200, func() (time.Duration, error) {
-		i++
+		next = (next + 1) % pages
 		start := time.Now()
-		if _, err := file.WriteAt(page, int64(i%pages)*int64(len(page))); err != nil {
+		if _, err := file.WriteAt(page, int64(next)*pageSize); err != nil {
 			return 0, err
 		}
 		err := syscall.Fdatasync(int(file.Fd()))
 		return time.Since(start), err
 	})
 	return l.p50, err
+}
+
+// profilingSettings make Postgres count statements. That makes everything slower, so a run
+// with profiles is not for comparing figures.
+var profilingSettings = map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all"}
+
+// startProfiles starts a processor profile of the service. The function it returns saves it in
+// the folder, with the memory profile and the statements that Postgres spent its time on.
+func (b *bench) startProfiles(ctx context.Context, duration time.Duration) (finish func() error, err error) {
+	if err := os.MkdirAll(b.profileDir, 0o755); err != nil {
+		return nil, err
+	}
+	const reset = "CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()"
+	if _, err := b.env.meter.conn.PgConn().Exec(ctx, reset).ReadAll(); err != nil {
+		return nil, err
+	}
+	save := func(profile, name string) error {
+		_, err := kit.MustSucceed(ctx, kit.Command{Program: "curl", Args: []string{"--fail", "--silent", "--show-error",
+			"--output", filepath.Join(b.profileDir, name), "http://" + b.env.pprofAddress + "/debug/pprof/" + profile}})
+		return err
+	}
+	processor := make(chan error, 1)
+	go func() { processor <- save(fmt.Sprintf("profile?seconds=%.0f", duration.Seconds()), "service.pprof") }()
+	return func() error {
+		return errors.Join(<-processor, save("allocs", "service-allocations.pprof"), b.saveStatements(ctx))
+	}, nil
+}
+
+// saveStatements saves the statements that Postgres spent most time on.
+func (b *bench) saveStatements(ctx context.Context) error {
+	file, err := os.Create(filepath.Join(b.profileDir, "statements.csv"))
+	if err != nil {
+		return err
+	}
+	_, err = b.env.meter.conn.PgConn().CopyTo(ctx, file, `COPY (
+		SELECT calls, total_exec_time, mean_exec_time, rows, shared_blks_hit, wal_bytes, regexp_replace(query, '\s+', ' ', 'g') AS statement
+		FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 40) TO STDOUT (FORMAT csv, HEADER)`)
+	return errors.Join(err, file.Close())
 }

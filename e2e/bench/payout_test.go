@@ -30,7 +30,7 @@ func TestRunWorkers_PayoutsAndTransfers(t *testing.T) {
 		b := newFundedBench(t, service, 7)
 
 		for do, quoted := range map[kind]bool{payouts: true, transfersOut: false, transfersIn: false} {
-			all, err := runWorkers(t.Context(), 4, b.workerFactory(phase{}), limitedTo(50+10*int64(do)), workByKind[do])
+			all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: do}, limitedTo(50+10*int64(do)))
 			if err != nil || len(all) != 50+10*int(do) {
 				t.Fatalf("%d pieces of work of kind %d, %v", len(all), do, err)
 			}
@@ -62,7 +62,7 @@ func TestRunWorkers_FewCustomers(t *testing.T) {
 	service := newFakeService(t)
 	b := newFundedBench(t, service, 5)
 
-	if _, err := runWorkers(t.Context(), 3, b.workerFactory(phase{maxCustomers: 1}), limitedTo(20), workByKind[payouts]); err != nil {
+	if _, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: payouts, maxCustomers: 1}, limitedTo(20)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -94,7 +94,7 @@ func TestRunWorkers_RefusedPayoutStopsRun(t *testing.T) {
 		service := newFakeService(t)
 		b := newFundedBench(t, service, 1)
 		service.failPath = refuse
-		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), newSchedule(0, nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was refused: 500") {
+		if _, err := b.runWorkers(t.Context(), phase{inFlight: 2, kind: do}, newSchedule(0, nil)); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was refused: 500") {
 			t.Errorf("kind %d: %v", do, err)
 		}
 	}

@@ -15,23 +15,20 @@ type receiver struct {
 	listener net.Listener
 	running  sync.WaitGroup
 	conns    sync.Map // net.Conn to nothing
-	// Each shard has the workers that wait, and the ends that no worker waits for yet: the id of
-	// a transfer is in its response, and the webhook may be received before that.
-	shards [64]struct {
-		sync.Mutex
-		workers map[transactionID]chan<- paymentEnd
-		early   map[transactionID]paymentEnd
-	}
+
+	mu      sync.Mutex
+	workers map[transactionID]chan<- paymentEnd // those that wait
+	// early are ends that no worker waits for yet: the id of a transfer is in its response, and
+	// the webhook may be received before that.
+	early    map[transactionID]paymentEnd
+	sampling atomic.Bool
+	samples  []delivery
 
 	// Webhooks by event.
 	pending, processing, completed, incoming, balances, failed, other atomic.Int64
 	// unclaimed counts ends that no worker waits for: deposits, and repeated webhooks.
 	// Delivery is at least once, so those are no error.
 	unclaimed atomic.Int64
-
-	sampling atomic.Bool
-	mu       sync.Mutex
-	samples  []delivery
 }
 
 // transactionID is the UUID of a transaction as text.
@@ -55,10 +52,7 @@ func startReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{listener: listener}
-	for i := range r.shards {
-		r.shards[i].workers, r.shards[i].early = map[transactionID]chan<- paymentEnd{}, map[transactionID]paymentEnd{}
-	}
+	r := &receiver{listener: listener, workers: map[transactionID]chan<- paymentEnd{}, early: map[transactionID]paymentEnd{}}
 	r.running.Go(r.accept)
 	return r, nil
 }
@@ -75,33 +69,28 @@ func (r *receiver) close() {
 // expect registers a worker that waits for the end of a transaction. The channel must have
 // a buffer of one.
 func (r *receiver) expect(id transactionID, done chan<- paymentEnd) {
-	shard := &r.shards[shardOf(id)]
-	shard.Lock()
-	defer shard.Unlock()
-	if end, received := shard.early[id]; received {
-		delete(shard.early, id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if end, received := r.early[id]; received {
+		delete(r.early, id)
 		r.unclaimed.Add(-1)
 		done <- end
 		return
 	}
-	shard.workers[id] = done
+	r.workers[id] = done
 }
 
 func (r *receiver) signalEnd(id transactionID, end paymentEnd) {
-	shard := &r.shards[shardOf(id)]
-	shard.Lock()
-	defer shard.Unlock()
-	if done, ok := shard.workers[id]; ok {
-		delete(shard.workers, id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if done, ok := r.workers[id]; ok {
+		delete(r.workers, id)
 		done <- end
 		return
 	}
-	shard.early[id] = end
+	r.early[id] = end
 	r.unclaimed.Add(1)
 }
-
-// shardOf uses the last digits of an id, which are random.
-func shardOf(id transactionID) int { return int(id[35]&7) | int(id[34]&7)<<3 }
 
 // String returns the numbers of webhooks, for an error message.
 func (r *receiver) String() string {

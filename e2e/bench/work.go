@@ -75,12 +75,6 @@ type worker struct {
 	body    []byte
 }
 
-func newWorker(ctx context.Context, t target, r *receiver, customers []customer, number int, keys bool) (*worker, error) {
-	c, err := dial(ctx, t.address)
-	return &worker{client: c, target: t, receiver: r, customers: customers, idempotencyKeys: keys,
-		random: rand.New(rand.NewPCG(uint64(number), 0x5eed)), done: make(chan paymentEnd, 1)}, err
-}
-
 // ramp makes a quote, pays it, and waits for the COMPLETED webhook.
 func (w *worker) ramp(ctx context.Context, due time.Time) (stepTimes, error) {
 	return w.quoteAndPay(ctx, due, w.randomCustomer().rampQuoteBody, `"reference":"`, func(reference []byte) error {

@@ -142,21 +142,22 @@ func (w *writer) feeCharged() (transaction.Decision, error) {
 		return w.deposit()
 	}
 	fee := money.Amount{Minor: baseAmounts[from.Currency] / 10, Currency: from.Currency}
-	return w.standalonePosting(ledger.FeeCharged(w.newHeader("monthly fee"), ledger.CustomerAccount(from.ID), fee)), nil
+	return standalone(ledger.FeeCharged(w.newHeader("monthly fee"), ledger.CustomerAccount(from.ID), fee)), nil
 }
 
 // feePaid is a fee that a partner keeps.
 func (w *writer) feePaid() (transaction.Decision, error) {
 	via := routes[w.rand.IntN(len(routes))]
-	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceRail.LedgerPath(), money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from})), nil
+	fee := money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from}
+	return standalone(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceRail.LedgerPath(), fee)), nil
 }
 
 func (w *writer) newHeader(memo string) ledger.Header {
 	return ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
 }
 
-// standalonePosting is a posting without a payment.
-func (w *writer) standalonePosting(p ledger.Posting) transaction.Decision {
+// standalone returns a decision with a posting that belongs to no payment.
+func standalone(p ledger.Posting) transaction.Decision {
 	return transaction.Decision{Postings: []ledger.Posting{p}}
 }
 
