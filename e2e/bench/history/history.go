@@ -102,13 +102,9 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	}
 	sinceSnapshot := 0
 	for i := range commits {
-		if err := w.createCommit(i); err != nil {
+		if err := w.writeCommit(ctx, db, i); err != nil {
 			return Result{}, err
 		}
-		if err := db.Do(ctx, w.commit); err != nil {
-			return Result{}, err
-		}
-		w.postings += len(w.newPostings)
 		if sinceSnapshot += len(w.newPostings); sinceSnapshot >= postingsPerSnapshot || i == commits-1 {
 			sinceSnapshot = 0
 			if err := db.AdvanceBalanceSnapshots(ctx); err != nil {
@@ -189,8 +185,8 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 	})
 }
 
-// createCommit creates the postings of a commit: those of scheduled steps, and new activity.
-func (w *writer) createCommit(index int) error {
+// writeCommit creates and writes the postings of a commit: those of scheduled steps, and new activity.
+func (w *writer) writeCommit(ctx context.Context, db *postgres.DB, index int) error {
 	commits := len(w.scheduled)
 	w.index, w.newPostings, w.endedTransactions = index, nil, nil
 	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(index)).Truncate(time.Millisecond)
@@ -200,7 +196,7 @@ func (w *writer) createCommit(index int) error {
 			return err
 		}
 		if !applied {
-			w.addEnded(step.Transaction)
+			w.endedTransactions = append(w.endedTransactions, step.Transaction)
 		}
 	}
 	w.scheduled[index] = nil
@@ -209,20 +205,19 @@ func (w *writer) createCommit(index int) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// commit is the unit of work of a commit.
-func (w *writer) commit(ctx context.Context, tx ports.Tx) error {
-	if err := tx.CreateTransactions(ctx, w.endedTransactions); err != nil {
-		return err
-	}
+	w.postings += len(w.newPostings)
+	w.payments += len(w.endedTransactions)
 	// Refunds are written by an update.
 	refunded := slices.DeleteFunc(slices.Clone(w.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
-	if err := tx.UpdateTransactions(ctx, refunded); err != nil {
-		return err
-	}
-	return tx.Post(ctx, w.newPostings)
+	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateTransactions(ctx, w.endedTransactions); err != nil {
+			return err
+		}
+		if err := tx.UpdateTransactions(ctx, refunded); err != nil {
+			return err
+		}
+		return tx.Post(ctx, w.newPostings)
+	})
 }
 
 // apply adds a decision to the commit, unless that is too many entries.
@@ -250,7 +245,7 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 		}
 	}
 	if t := d.Transaction; !t.ID.IsZero() && !w.scheduleNext(t) {
-		w.addEnded(t)
+		w.endedTransactions = append(w.endedTransactions, t)
 	}
 	return true, nil
 }
@@ -299,10 +294,4 @@ func (w *writer) scheduleNext(t transaction.Transaction) bool {
 	}
 	w.scheduled[next] = append(w.scheduled[next], step)
 	return true
-}
-
-// addEnded records a payment in its final state.
-func (w *writer) addEnded(t transaction.Transaction) {
-	w.payments++
-	w.endedTransactions = append(w.endedTransactions, t)
 }

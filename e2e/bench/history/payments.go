@@ -121,19 +121,20 @@ func (w *writer) transferOut() (transaction.Decision, error) {
 }
 
 func (w *writer) deposit() (transaction.Decision, error) {
-	return w.incomingPayment(transaction.Endpoint{}), nil
+	return w.incomingPayment(transaction.Endpoint{})
 }
 
 // transferIn is money pulled from an external account.
 func (w *writer) transferIn() (transaction.Decision, error) {
-	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
+	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)})
 }
 
-func (w *writer) incomingPayment(source transaction.Endpoint) transaction.Decision {
+func (w *writer) incomingPayment(source transaction.Endpoint) (transaction.Decision, error) {
 	to := w.randomAccount()
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: to.Customer, Source: source, Account: to.ID, Rail: depositRails[to.Currency],
-		AccountPath: ledger.CustomerAccount(to.ID), Amount: money.Amount{Minor: w.randomAmount(to.Currency), Currency: to.Currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
+	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: to.Customer, Source: source, Account: to.ID,
+		Rail: depositRails[to.Currency], AccountPath: ledger.CustomerAccount(to.ID), Reference: ident.ShortCode(id.UUID()),
+		Amount: money.Amount{Minor: w.randomAmount(to.Currency), Currency: to.Currency}}.Deposit(w.now), nil
 }
 
 func (w *writer) feeCharged() (transaction.Decision, error) {
