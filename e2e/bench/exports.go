@@ -230,12 +230,11 @@ func checkInclusion(body []byte) error {
 	if err := json.Unmarshal(body, &proof); err != nil {
 		return err
 	}
-	if len(proof.Checkpoint.RootHash) != tlog.HashSize {
-		return fmt.Errorf("a root of %d bytes", len(proof.Checkpoint.RootHash))
-	}
+	root := tlog.Hash{}
+	copy(root[:], proof.Checkpoint.RootHash)
 	path := make(tlog.RecordProof, len(proof.Hashes))
 	for i, hash := range proof.Hashes {
 		copy(path[i][:], hash)
 	}
-	return tlog.CheckRecord(path, proof.Checkpoint.Size, tlog.Hash(proof.Checkpoint.RootHash), proof.LeafIndex, tlog.RecordHash(proof.Leaf))
+	return tlog.CheckRecord(path, proof.Checkpoint.Size, root, proof.LeafIndex, tlog.RecordHash(proof.Leaf))
 }

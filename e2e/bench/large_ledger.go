@@ -163,11 +163,11 @@ func (f *ledgerFixture) runCommits(ctx context.Context, kind commitKind) (t comm
 func (f *ledgerFixture) rampPostings(n int) (all []ledger.Posting) {
 	bitcoin := money.Amount{Minor: 100_000, Currency: money.BTC}
 	for range n {
-		header := f.newHeaderFunc()
+		payment := ident.NewTransaction(f.ids.New, time.Now())
 		all = append(all,
-			ledger.JITReceived(header(), ledger.Rail("RTP"), usd(10_050)),
-			ledger.Converted(header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10_050), Fees: 50, Received: bitcoin}),
-			ledger.Delivered(header(), ledger.Chain("LAYER2"), bitcoin))
+			ledger.JITReceived(f.newHeader(payment), ledger.Rail("RTP"), usd(10_050)),
+			ledger.Converted(f.newHeader(payment), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10_050), Fees: 50, Received: bitcoin}),
+			ledger.Delivered(f.newHeader(payment), ledger.Chain("LAYER2"), bitcoin))
 	}
 	return all
 }
@@ -177,19 +177,16 @@ func (f *ledgerFixture) depositPostings() (all []ledger.Posting) {
 	for len(all) < 100 {
 		a := f.content.Accounts[f.rand.IntN(len(f.content.Accounts))]
 		if a.Currency == money.USD && strings.HasPrefix(a.Path, "customers/") {
-			all = append(all, ledger.Deposit(f.newHeaderFunc()(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: a.Path, Amount: usd(10_000)}))
+			all = append(all, ledger.Deposit(f.newHeader(ident.NewTransaction(f.ids.New, time.Now())), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: a.Path, Amount: usd(10_000)}))
 		}
 	}
 	return all
 }
 
-// newHeaderFunc returns a function that makes the headers of the postings of one payment.
-func (f *ledgerFixture) newHeaderFunc() func() ledger.Header {
-	payment := ident.NewTransaction(f.ids.New, time.Now())
-	return func() ledger.Header {
-		now := time.Now()
-		return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: ident.ShortCode(payment.UUID())}
-	}
+// newHeader returns the header of a posting of a payment.
+func (f *ledgerFixture) newHeader(payment ident.Transaction) ledger.Header {
+	now := time.Now()
+	return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: ident.ShortCode(payment.UUID())}
 }
 
 // tableSizesSQL returns the bytes for each entry of the tables with at least half a byte for
