@@ -280,7 +280,8 @@ func (b *bench) addConditions(postgres string) error {
 	}
 	for _, row := range [][2]string{
 		{"Date", time.Now().UTC().Format("2006-01-02 15:04 MST")},
-		{"Command", fmt.Sprintf("`make bench`, %d s of ramps, %d customers", b.seconds, b.customerCount)},
+		{"Command", fmt.Sprintf("`go run ./e2e/bench --seconds %d --customers %d --lines %d --entries %d`",
+			b.seconds, b.customerCount, b.statementLines, b.ledgerEntries)},
 		{"Processor", fmt.Sprintf("%s, %d cores", cpu[0].ModelName, runtime.NumCPU())},
 		{"Memory", fmt.Sprintf("%.0f GB", float64(*memory.MemTotal)*1024/1e9)},
 		{"Disk", "a synced write of 8 KiB takes " + formatDuration(synced)},
