@@ -70,6 +70,13 @@ func (p *closedPeriodEnv) measureReconciliation(ctx context.Context) error {
 		p.report.add(reconciliations, statement.format, first.Lines, byteSize(len(statement.file)), first.MatchedLines, breaks, took, formatRate(int64(first.Lines), took), memory, again,
 			goal(fmt.Sprintf("under %s for 100000 lines", goalReconciliation), took.Seconds()/float64(first.Lines) < goalReconciliation.Seconds()/100_000))
 	}
+	var list struct{ TotalCount int }
+	if err := p.monthTenant.api.Call(ctx, "GET", "/ledger/reconciliations", nil, &list); err != nil {
+		return err
+	}
+	if list.TotalCount != len(p.statements) {
+		return fmt.Errorf("there are %d reconciliations; want %d", list.TotalCount, len(p.statements))
+	}
 	return nil
 }
 
