@@ -81,7 +81,7 @@ func TestIdempotency_KeyReusedForOtherRequestIsRejected(t *testing.T) {
 
 func TestIdempotency_ConcurrentRepeatIsRejectedUntilFirstCompletes(t *testing.T) {
 	t.Parallel()
-	// While the first request runs, the same request is told to retry and another request
+	// While the first request runs, the same request gets an error that says to retry, and another request
 	// with the key is refused; afterwards the same request gets the response.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
@@ -113,7 +113,7 @@ func TestIdempotency_ConcurrentRepeatIsRejectedUntilFirstCompletes(t *testing.T)
 
 func TestIdempotency_ManyConcurrentRepeatsRunOnce(t *testing.T) {
 	t.Parallel()
-	// Many concurrent requests with one key run once; the others are told to retry or get
+	// Many concurrent requests with one key run once; the others get an error that says to retry, or
 	// the response.
 	f := newFixture(t)
 	runs := f.countRuns()
