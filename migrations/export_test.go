@@ -3,4 +3,5 @@ package migrations
 var (
 	UpFrom = up
 	HashOf = hash
+	Files  = files
 )

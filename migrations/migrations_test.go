@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -123,6 +124,60 @@ func TestHash_DiffersBySchema(t *testing.T) {
 	if !regexp.MustCompile("^[0-9a-f]{64}$").MatchString(migrations.Hash()) {
 		t.Errorf("the hash of the schema is %q", migrations.Hash())
 	}
+}
+
+func TestUp_IdempotencyKeysOfTwoTokens(t *testing.T) {
+	t.Parallel()
+	// If two tokens of a platform used the same idempotency key before keys belonged to the
+	// platform, the response to the first request remains, and the key is unique from then on.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00012")); err != nil {
+		t.Fatal(err)
+	}
+	const insert = `INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
+		VALUES ($1, gen_random_uuid(), $2, '', 200, $3, $4)`
+	platform, other := "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	for _, row := range []struct{ platform, key, body, at string }{
+		{platform, "twice", "second", "2026-03-02"}, {platform, "twice", "first", "2026-03-01"},
+		{platform, "once", "only", "2026-03-02"}, {other, "twice", "of another platform", "2026-03-03"},
+	} {
+		if _, err := db.Exec(insert, row.platform, row.key, row.body, row.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+
+	var bodies string
+	if err := db.QueryRow(`SELECT string_agg(convert_from(body, 'UTF8'), ', ' ORDER BY created_at) FROM idempotency_keys`).Scan(&bodies); err != nil {
+		t.Fatal(err)
+	}
+	if want := "first, only, of another platform"; bodies != want {
+		t.Errorf("stored %s, want %s", bodies, want)
+	}
+	if _, err := db.Exec(insert, platform, "twice", "third", "2026-03-04"); err == nil || !strings.Contains(err.Error(), `"idempotency_keys_pkey"`) {
+		t.Errorf("the key of another token: %v, want a violation of idempotency_keys_pkey", err)
+	}
+}
+
+// filesUpTo returns the migrations up to a number.
+func filesUpTo(t *testing.T, last string) fstest.MapFS {
+	t.Helper()
+	names, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := fstest.MapFS{}
+	for _, name := range names {
+		if text, err := fs.ReadFile(migrations.Files, name); err != nil {
+			t.Fatal(err)
+		} else if name[:len(last)] <= last {
+			tree[name] = &fstest.MapFile{Data: text}
+		}
+	}
+	return tree
 }
 
 // numberedFiles returns migrations numbered from 1.

@@ -8,11 +8,10 @@ import (
 	"causeway/core/ident"
 )
 
-// IdempotencyKey identifies a request that a caller may repeat. A key belongs to one token
-// of one platform.
+// IdempotencyKey identifies a request that a caller may repeat. A key belongs to a platform,
+// whichever of its tokens sends it, so that a retry after a token was replaced runs once.
 type IdempotencyKey struct {
 	Platform ident.Platform
-	Token    ident.Token
 	Key      string
 }
 
@@ -21,7 +20,7 @@ type IdempotencyKey struct {
 // response are one commit.
 type IdempotentRequest struct {
 	Platform ident.Platform
-	Token    ident.Token
+	Token    ident.Token // that sent the request first
 	// Key has 1 to 255 printable characters.
 	Key string
 	// Fingerprint is a hash of method, path, query and body: it is equal for equal
@@ -35,7 +34,7 @@ type IdempotentRequest struct {
 
 // IdempotencyKey returns the key under which the response to the request is stored.
 func (r *IdempotentRequest) IdempotencyKey() IdempotencyKey {
-	return IdempotencyKey{Platform: r.Platform, Token: r.Token, Key: r.Key}
+	return IdempotencyKey{Platform: r.Platform, Key: r.Key}
 }
 
 // StoredResponse is the stored response to a request, and the fingerprint of the request.

@@ -90,6 +90,8 @@ var (
 	parcelID   = must(ident.ParseQuote("Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
 	receiverID = must(ident.ParseCustomer("Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
 	platformID = must(ident.ParsePlatform("PlatformConfig:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6d"))
+
+	otherPlatformID = must(ident.ParsePlatform("PlatformConfig:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6e"))
 )
 
 func must[T any](v T, err error) T {
@@ -123,8 +125,13 @@ func newFakeAuthenticator() *fakeAuthenticator {
 		clientID:     principal(platform.Sandbox, platform.Permissions...),
 		"viewer":     principal(platform.Sandbox, platform.View),
 		"production": principal(platform.Production, platform.Permissions...),
+		"rotated":    principal(platform.Sandbox, platform.Permissions...),
+		"foreign":    principal(platform.Sandbox, platform.Permissions...),
 	}}
 	for id, p := range g.tokens {
+		if id == "foreign" {
+			p.Platform = otherPlatformID
+		}
 		p.Token = must(ident.ParseToken("Token:" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(id)).String()))
 		g.tokens[id] = p
 	}

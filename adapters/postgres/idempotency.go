@@ -63,17 +63,17 @@ func (u *unit) replayOnConflict(ctx context.Context, err error) error {
 // selectResponses uses the primary key.
 const selectResponses = `
 	SELECT k.n, m.fingerprint, m.status, m.body
-	FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS k(platform_id, token_id, key, n)
-	JOIN idempotency_keys m USING (platform_id, token_id, key)`
+	FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS k(platform_id, key, n)
+	JOIN idempotency_keys m USING (platform_id, key)`
 
 // StoredResponses returns stored responses; nil for a key without one.
 func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) ([]*ports.StoredResponse, error) {
 	n := len(keys)
-	platforms, tokens, names := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n)
+	platforms, names := make([]uuid.UUID, n), make([]string, n)
 	for i, k := range keys {
-		platforms[i], tokens[i], names[i] = k.Platform.UUID(), k.Token.UUID(), k.Key
+		platforms[i], names[i] = k.Platform.UUID(), k.Key
 	}
-	rows, err := db.pool.Query(ctx, selectResponses, pgx.QueryExecModeCacheStatement, platforms, tokens, names)
+	rows, err := db.pool.Query(ctx, selectResponses, pgx.QueryExecModeCacheStatement, platforms, names)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func (c *env) countCustomers(t *testing.T) int {
 func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	t.Parallel()
 	// A response is stored if and only if the unit of work commits, byte for byte, for its
-	// platform and token, and never with a server error.
+	// platform, and never with a server error.
 	c := newEnv(t)
 	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404), c.idempotentRequest("3", "third", 500)
 	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken); err != nil {
@@ -71,15 +72,12 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	})
 	foreign := first.IdempotencyKey()
 	foreign.Platform = c.otherPlatform.ID
-	otherToken, _ := newToken(t, c.platform, "other", "VIEW")
-	ofAnotherToken := first.IdempotencyKey()
-	ofAnotherToken.Token = otherToken.ID
 
-	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), ofAnotherToken, undone.IdempotencyKey(), first.IdempotencyKey()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), undone.IdempotencyKey(), first.IdempotencyKey()})
 
 	created := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
 	missing := &ports.StoredResponse{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
-	if want := []*ports.StoredResponse{nil, missing, nil, created, nil, nil, created}; err != nil || !reflect.DeepEqual(found, want) {
+	if want := []*ports.StoredResponse{nil, missing, nil, created, nil, created}; err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("stored %+v, %v\nwant %+v", found, err, want)
 	}
 }
@@ -103,6 +101,31 @@ func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 	}
 	if n := c.countCustomers(t); n != 1 {
 		t.Errorf("%d customers, want the first alone", n)
+	}
+}
+
+func TestSaveResponse_RepeatByOtherTokenReturnsFirstResponse(t *testing.T) {
+	t.Parallel()
+	// A request that is repeated with another token of the platform changes nothing and gets the
+	// first response.
+	c := newEnv(t)
+	old, rotated := c.idempotentRequest("key", "request", 201), c.idempotentRequest("key", "request", 201)
+	for i, request := range []*ports.IdempotentRequest{old, rotated} {
+		token, _ := newToken(t, c.platform, fmt.Sprint("token ", i), "TRANSACT")
+		request.Token = token.ID
+	}
+	if err := c.createWithRequests(t.Context(), c.DB, "ana", "first", old); err != nil {
+		t.Fatal(err)
+	}
+
+	err := c.createWithRequests(t.Context(), c.DB, "bea", "second", rotated)
+
+	var replay *ports.Replay
+	if !errors.As(err, &replay) || string(replay.Body) != "first" {
+		t.Errorf("the request with the other token: %v, want the first response", err)
+	}
+	if n := c.countCustomers(t); n != 1 {
+		t.Errorf("%d customers, want 1", n)
 	}
 }
 
