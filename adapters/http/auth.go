@@ -31,21 +31,9 @@ func (x *exchange) authorize() error {
 	if err != nil {
 		return err
 	}
-	address := x.api.remoteAddr(x.r)
-	if wait := x.api.loginLimiter.wait(clientID, address, x.started); wait > 0 {
-		return &fault.Error{
-			Code:       fault.RateLimited,
-			Message:    "Too many requests with invalid credentials from this address. Check the client id and secret, wait, and try again.",
-			Reason:     "Too many failed authentications",
-			RetryAfter: wait,
-		}
-	}
 	principal, err := x.api.config.Authenticator.Authenticate(&x.ctx, clientID, secret)
 	if err != nil {
-		if f, ok := fault.As(err); ok && f.Code.Status() == http.StatusUnauthorized {
-			x.api.loginLimiter.recordFailure(clientID, address, x.started)
-		}
-		return err
+		return x.failedLogin(clientID, err)
 	}
 	x.call.Principal = principal
 	if wait := x.api.tokenLimiters.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
@@ -62,6 +50,24 @@ func (x *exchange) authorize() error {
 		return principal.CheckSandbox()
 	}
 	return nil
+}
+
+// failedLogin counts a failed authentication, and returns its error or, after too many of them,
+// RATE_LIMITED.
+func (x *exchange) failedLogin(clientID string, err error) error {
+	if f, ok := fault.As(err); !ok || f.Code.Status() != http.StatusUnauthorized {
+		return err
+	}
+	wait := x.api.loginLimiter.recordFailure(clientID, x.api.remoteAddr(x.r), x.started)
+	if wait == 0 {
+		return err
+	}
+	return &fault.Error{
+		Code:       fault.RateLimited,
+		Message:    "Too many requests with invalid credentials from this address. Check the client id and secret, wait, and try again.",
+		Reason:     "Too many failed authentications",
+		RetryAfter: wait,
+	}
 }
 
 const maxCredentialsLength = 1024
@@ -132,8 +138,9 @@ func (a *API) isTrustedProxy(addr netip.Addr) bool {
 	return false
 }
 
-// loginLimiter limits failed authentications. A client id is blocked only for the
-// address of the failures, so that an attacker cannot lock out its owner.
+// loginLimiter limits failed authentications of a client id from an address, and of an address.
+// It applies to failures only: valid credentials always pass, whoever else fails with the same
+// client id or behind the same proxy. A secret of 256 random bits cannot be guessed at any rate.
 type loginLimiter struct {
 	seed      maphash.Seed
 	byClient  *limiters[loginKey]
@@ -145,7 +152,7 @@ type loginKey struct {
 	address netip.Addr
 }
 
-// Failed authentications that are allowed before the client must wait.
+// Failed authentications that return 401; further ones return 429.
 var (
 	failedLoginsPerClient  = Rate{PerSecond: 0.2, Burst: 10}
 	failedLoginsPerAddress = Rate{PerSecond: 2, Burst: 100}
@@ -159,16 +166,8 @@ func newLoginLimiter() *loginLimiter {
 	}
 }
 
-// wait returns how long the client must wait before the next attempt; usually zero.
-func (g *loginLimiter) wait(client string, address netip.Addr, now time.Time) time.Duration {
-	return max(g.byClient.peek(g.key(client, address), now), g.byAddress.peek(address, now))
-}
-
-func (g *loginLimiter) recordFailure(client string, address netip.Addr, now time.Time) {
-	g.byClient.take(g.key(client, address), now)
-	g.byAddress.take(address, now)
-}
-
-func (g *loginLimiter) key(client string, address netip.Addr) loginKey {
-	return loginKey{maphash.String(g.seed, client), address}
+// recordFailure counts a failure. It returns zero if it is within both limits, or else how long
+// to wait before the next attempt.
+func (g *loginLimiter) recordFailure(client string, address netip.Addr, now time.Time) time.Duration {
+	return max(g.byClient.take(loginKey{maphash.String(g.seed, client), address}, now), g.byAddress.take(address, now))
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -127,50 +128,89 @@ func TestRegister_RequiresPermissionOrPublic(t *testing.T) {
 
 func TestAuthenticate_FailedLoginsAreRateLimited(t *testing.T) {
 	t.Parallel()
-	// After several wrong secrets from one address, the client id must wait there, even
-	// with the right secret; other addresses and clients are not affected.
+	// After several wrong secrets for a client id from one address, further ones return 429
+	// there. The right secret, other addresses and other client ids are not affected.
 	f := newFixture(t)
-	wrong := func(r *http.Request) { r.SetBasicAuth(clientID, "wrong") }
+	wrong := func(client string) requestOption { return func(r *http.Request) { r.SetBasicAuth(client, "wrong") } }
 	from := func(address string) requestOption { return func(r *http.Request) { r.RemoteAddr = address } }
-
 	for range failedLoginsPerClient.Burst {
-		if got := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:1000")); got.status != 401 {
+		if got := f.do("GET", "/parcels", "", wrong(clientID), from("203.0.113.7:1000")); got.status != 401 {
 			t.Fatalf("a first guess: %d", got.status)
 		}
 	}
-	blocked := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:2000"))
-	right := f.do("GET", "/parcels", "", from("203.0.113.7:3000"))
-	elsewhere := f.do("GET", "/parcels", "", from("203.0.113.8:1000"))
-	other := f.do("GET", "/parcels", "", asClient("viewer"), from("203.0.113.7:1000"))
 
-	if blocked.status != 429 || blocked.error.Code != "RATE_LIMITED" || blocked.header.Get("Retry-After") == "" || right.status != 429 {
-		t.Errorf("guessing on: %d %s, then right: %d", blocked.status, blocked.body, right.status)
+	limited := f.do("GET", "/parcels", "", wrong(clientID), from("203.0.113.7:2000"))
+
+	if limited.status != 429 || limited.error.Code != "RATE_LIMITED" || limited.header.Get("Retry-After") == "" {
+		t.Errorf("guessing on: %d %s", limited.status, limited.body)
 	}
-	if elsewhere.status != 200 || other.status != 200 {
-		t.Errorf("from elsewhere %d, another client %d", elsewhere.status, other.status)
+	for name, c := range map[string]struct {
+		credentials requestOption
+		address     string
+		status      int
+	}{
+		"right secret":                 {func(*http.Request) {}, "203.0.113.7:3000", 200},
+		"right secret of another":      {asClient("viewer"), "203.0.113.7:1000", 200},
+		"wrong secret of another":      {wrong("viewer"), "203.0.113.7:1000", 401},
+		"right secret elsewhere":       {func(*http.Request) {}, "203.0.113.8:1000", 200},
+		"wrong secret from an address": {wrong(clientID), "203.0.113.8:1000", 401},
+	} {
+		if got := f.do("GET", "/parcels", "", c.credentials, from(c.address)); got.status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		}
+	}
+}
+
+func TestAuthenticate_FailuresBehindProxyShutOutNobody(t *testing.T) {
+	t.Parallel()
+	// However many requests of one address fail, with any client ids, valid credentials from that
+	// address pass. Behind a trusted proxy the address of each client counts by itself.
+	f := newFixture(t, func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	from := func(peer, client string) requestOption {
+		return func(r *http.Request) {
+			r.RemoteAddr = peer
+			r.Header.Set("X-Forwarded-For", client)
+		}
+	}
+	statuses := map[int]int{}
+	for i := range 2 * failedLoginsPerAddress.Burst {
+		wrong := func(r *http.Request) { r.SetBasicAuth(fmt.Sprint("client", i), "wrong") }
+		statuses[f.do("GET", "/parcels", "", wrong, from("192.0.2.1:1", "")).status]++
+		statuses[f.do("GET", "/parcels", "", wrong, from("10.0.0.1:1", "198.51.100.1")).status]++
+	}
+
+	if statuses[401] < 2*failedLoginsPerAddress.Burst || statuses[429] == 0 {
+		t.Errorf("wrong credentials returned %v", statuses)
+	}
+	for _, c := range []struct{ peer, client string }{{"192.0.2.1:1", ""}, {"10.0.0.1:1", "198.51.100.1"}} {
+		if got := f.do("GET", "/parcels", "", from(c.peer, c.client)); got.status != 200 {
+			t.Errorf("valid credentials from %s for %q: %d %s", c.peer, c.client, got.status, got.body)
+		}
+	}
+	wrong := func(r *http.Request) { r.SetBasicAuth("another", "wrong") }
+	if got := f.do("GET", "/parcels", "", wrong, from("10.0.0.1:1", "198.51.100.2")); got.status != 401 {
+		t.Errorf("another client behind the proxy: %d %s", got.status, got.body)
 	}
 }
 
 func TestLoginLimiter_LimitsAddressAcrossClients(t *testing.T) {
 	t.Parallel()
-	// An address that tries many client ids is blocked, and may try again later.
+	// An address that tries many client ids is limited, and may try again later.
 	g, now := newLoginLimiter(), time.Unix(1e9, 0)
 	attacker, other := netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("203.0.113.8")
 	for i := range failedLoginsPerAddress.Burst {
-		client := strings.Repeat("x", i+1)
-		if wait := g.wait(client, attacker, now); wait != 0 {
+		if wait := g.recordFailure(strings.Repeat("x", i+1), attacker, now); wait != 0 {
 			t.Fatalf("client %d waits %s already", i, wait)
 		}
-		g.recordFailure(client, attacker, now)
 	}
 
-	if wait := g.wait("another", attacker, now); wait <= 0 || wait > time.Second {
+	if wait := g.recordFailure("another", attacker, now); wait <= 0 || wait > time.Second {
 		t.Errorf("the attacker waits %s", wait)
 	}
-	if wait := g.wait("another", other, now); wait != 0 {
+	if wait := g.recordFailure("another", other, now); wait != 0 {
 		t.Errorf("another address waits %s", wait)
 	}
-	if wait := g.wait("another", attacker, now.Add(time.Second)); wait != 0 {
+	if wait := g.recordFailure("another", attacker, now.Add(time.Second)); wait != 0 {
 		t.Errorf("a second later the attacker waits %s", wait)
 	}
 }

@@ -73,18 +73,6 @@ func (l *limiters[K]) take(key K, now time.Time) time.Duration {
 	return l.retryAfter(limiter, now)
 }
 
-// peek returns what take would return, without counting.
-func (l *limiters[K]) peek(key K, now time.Time) time.Duration {
-	shard := l.shard(key)
-	shard.mu.Lock()
-	limiter, ok := shard.keys[key]
-	shard.mu.Unlock()
-	if !ok {
-		return 0
-	}
-	return l.retryAfter(limiter, now)
-}
-
 func (l *limiters[K]) retryAfter(limiter *rate.Limiter, now time.Time) time.Duration {
 	missing := 1 - limiter.TokensAt(now)
 	if missing <= 0 {

@@ -81,7 +81,7 @@ func TestLimiters_IdleKeysAreRemoved(t *testing.T) {
 	if n := l.len(); n > 1001 {
 		t.Errorf("%d keys", n)
 	}
-	if l.peek("busy", now.Add(sweepInterval+10*time.Millisecond)) == 0 {
+	if l.take("busy", now.Add(sweepInterval+10*time.Millisecond)) == 0 {
 		t.Error("the busy key was forgotten")
 	}
 }
