@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
@@ -26,13 +24,15 @@ type Render func(event.Event) ([]byte, error)
 // Options configure the database connection.
 type Options struct {
 	URL string
-	// MaxConnections of the pool; 16 if zero.
+	// MaxConnections of the pool for units of work and reads by key; 16 if zero.
 	MaxConnections int32
+	// MaxReadConnections of the pool for lists, reports and exports. If it is zero, they use the
+	// other pool: then they can take the connections that payments need.
+	MaxReadConnections int32
 	// StatementTimeout ends statements that run longer; 30 s if zero.
 	StatementTimeout time.Duration
 	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
-	// rows are always looked up by key: a prepared statement keeps its plan, and a plan made
-	// while a table was small must still be good when the table is large.
+	// rows are always looked up by key.
 	ForReports bool
 	Clock      ports.Clock
 	IDs        ports.IDs
@@ -41,12 +41,14 @@ type Options struct {
 	Emitted func()
 }
 
-// DB is a pool of connections to one database, all in the role of the service. It implements
+// DB is two pools of connections to one database, all in the role of the service. It implements
 // ports.Store and ports.Jobs.
 type DB struct {
 	pool        *pgxpool.Pool
 	sql         *sql.DB
 	bun         *bun.DB
+	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
+	readBun     *bun.DB       // readPool for bun
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	render      Render
@@ -60,78 +62,32 @@ var (
 
 // Open connects to a migrated database.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	config, err := pgxpool.ParseConfig(o.URL)
-	if err != nil {
-		return nil, fmt.Errorf("the database URL is not usable: %w", err)
-	}
 	if o.StatementTimeout == 0 {
 		o.StatementTimeout = 30 * time.Second
 	}
-	config.MaxConns = o.MaxConnections
-	if config.MaxConns == 0 {
-		config.MaxConns = 16
+	if o.MaxConnections == 0 {
+		o.MaxConnections = 16
 	}
-	// bun formats arguments into the statement, so its statements are not worth preparing.
-	// Other statements choose to be prepared one by one.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	for name, value := range o.sessionSettings() {
-		config.ConnConfig.RuntimeParams[name] = value
+	maxSilence := o.StatementTimeout + 10*time.Second
+	if o.ForReports {
+		maxSilence = 0
 	}
-	config.AfterConnect = setServiceRole
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the database: %w", err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("cannot use the database: %w", err)
+		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
-	return &DB{
-		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render, emitted: o.Emitted,
-	}, nil
-}
-
-// sessionSettings returns the settings of every connection.
-func (o Options) sessionSettings() map[string]string {
-	settings := map[string]string{
-		"application_name": "causeway", "timezone": "UTC", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
-		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
+	db := &DB{pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
+		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render, emitted: o.Emitted}
+	db.readPool, db.readBun = db.pool, db.bun
+	if o.MaxReadConnections > 0 {
+		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence); err != nil {
+			db.Close()
+			return nil, err
+		}
+		db.readBun = bun.NewDB(stdlib.OpenDBFromPool(db.readPool), pgdialect.New())
 	}
-	if !o.ForReports {
-		settings["enable_seqscan"], settings["enable_hashjoin"], settings["enable_mergejoin"] = "off", "off", "off"
-		settings["plan_cache_mode"] = "force_generic_plan" // planning costs more than it can win
-	}
-	return settings
-}
-
-func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, "SET ROLE causeway_service")
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return err
-	}
-	switch pg.Code {
-	case "22023": // the role does not exist
-		return errors.New("it has no role causeway_service; run causeway migrate")
-	case "42501": // not a member of the role
-		return fmt.Errorf("its login %[1]s is not a member of the role causeway_service; run: GRANT causeway_service TO %[1]s", conn.Config().User)
-	}
-	return err
-}
-
-// Connect opens a connection outside the pool, for session locks that are held for long.
-func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
-	if err != nil {
-		return nil, err
-	}
-	if err := setServiceRole(ctx, conn); err != nil {
-		_ = conn.Close(ctx)
-		return nil, err
-	}
-	return conn, nil
+	return db, nil
 }
 
 // reportPool begins transactions that read many rows.
@@ -190,16 +146,19 @@ func (db *DB) CreateMonthPartitions(ctx context.Context) error {
 func (db *DB) LedgerReader() ports.LedgerReader { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
 
 // Finance returns a reader for reports and lists.
-func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
+func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
 
 // LedgerLog returns the log of postings.
 func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool) }
 
 // LedgerViews returns views of the ledger at a time, for exports.
-func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.pool) }
+func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.readPool) }
 
 // Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// ReadPool returns the pool for lists, reports and exports.
+func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 
 // SQL returns the same pool for package database/sql.
 func (db *DB) SQL() *sql.DB { return db.sql }
@@ -209,6 +168,10 @@ func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
 // Close waits for running statements and closes the connections.
 func (db *DB) Close() {
+	if db.readPool != nil && db.readPool != db.pool {
+		_ = db.readBun.Close()
+		db.readPool.Close()
+	}
 	_ = db.sql.Close()
 	db.pool.Close()
 }

@@ -93,7 +93,8 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 	idGenerator := ids.New()
 	var err error
 	a.db, err = openMigrated(ctx, postgres.Options{
-		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
+		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections),
+		Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
 		Emitted: func() { a.webhooks.Wake() },
 	})
 	if err != nil {

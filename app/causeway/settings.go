@@ -27,7 +27,8 @@ type databaseFlags struct {
 
 // serverFlags are the settings of every command that runs the service.
 type serverFlags struct {
-	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Maximum number of database connections, at least 4."`
+	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Maximum number of database connections for requests and jobs, at least 4."`
+	ReadConnections  int           `name:"read-connections" env:"CAUSEWAY_READ_CONNECTIONS" default:"4" help:"Maximum number of further database connections for lists, reports and exports."`
 	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Public base URL of the API, without the version. Default: http://<listen>." placeholder:"URL"`
 	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second."`
 	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses."`
@@ -50,6 +51,9 @@ func (c serverFlags) validate() error {
 	}
 	if c.Connections < 4 || c.Connections > 1000 {
 		refuse("--connections (CAUSEWAY_CONNECTIONS)", "from 4 to 1000", c.Connections)
+	}
+	if c.ReadConnections < 1 || c.ReadConnections > 1000 {
+		refuse("--read-connections (CAUSEWAY_READ_CONNECTIONS)", "from 1 to 1000", c.ReadConnections)
 	}
 	if c.SandboxSpeed < 1 || c.SandboxSpeed > 100_000 {
 		refuse("--sandbox-speed (CAUSEWAY_SANDBOX_SPEED)", "from 1 to 100000", c.SandboxSpeed)

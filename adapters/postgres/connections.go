@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sys/unix"
+)
+
+// Limits after which a connection to a host that does not respond is given up, on both sides. The
+// server then rolls back what the connection began and releases its locks.
+const (
+	connectTimeout    = 5 * time.Second
+	pingTimeout       = 2 * time.Second
+	unackedTimeout    = 10 * time.Second // sent data that the other host does not acknowledge
+	keepAliveIdle     = 5 * time.Second
+	keepAliveInterval = 2 * time.Second
+	keepAliveCount    = 3
+
+	// idleInTransaction ends a unit of work whose process sends nothing more. Units of work make no
+	// calls to other services, so there are milliseconds between their statements.
+	idleInTransaction = 5 * time.Second
+	// lockTimeout is short enough that a batch which waits for a locked row can be split several
+	// times before its deadline.
+	lockTimeout = 3 * time.Second
+	// maxReadSilence is longer than any statement of a report may run without a row.
+	maxReadSilence = 5 * time.Minute
+)
+
+// commonSettings are the settings of every session.
+var commonSettings = map[string]string{
+	"application_name": "causeway",
+	"timezone":         "UTC",
+	"jit":              "off", // compiling short statements costs more than it saves
+	"random_page_cost": "1.1", // suits SSDs
+}
+
+// keyLookupSettings make the planner look rows up by key. A prepared statement keeps its plan, and
+// a plan made while a table was small must still be good when the table is large.
+var keyLookupSettings = map[string]string{
+	"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+	"plan_cache_mode": "force_generic_plan", // planning costs more than it can win
+}
+
+// serverConnectionSettings make the server notice that the host of a connection has vanished. They
+// are set after connecting, because a server that does not support them must still be usable.
+var serverConnectionSettings = map[string]string{
+	"tcp_keepalives_idle":              strconv.Itoa(int(keepAliveIdle / time.Second)),
+	"tcp_keepalives_interval":          strconv.Itoa(int(keepAliveInterval / time.Second)),
+	"tcp_keepalives_count":             strconv.Itoa(keepAliveCount),
+	"tcp_user_timeout":                 milliseconds(unackedTimeout),
+	"client_connection_check_interval": milliseconds(keepAliveIdle), // while a statement runs or waits for a lock
+}
+
+// workSettings are the session settings of units of work and of reads by key.
+func (o Options) workSettings() map[string]string {
+	settings := maps.Clone(commonSettings)
+	maps.Copy(settings, map[string]string{
+		"lock_timeout": milliseconds(lockTimeout), "idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
+		"statement_timeout": milliseconds(o.StatementTimeout),
+	})
+	if !o.ForReports {
+		maps.Copy(settings, keyLookupSettings)
+	}
+	return settings
+}
+
+// readSettings are the session settings of lists, reports and exports.
+func (o Options) readSettings() map[string]string {
+	settings := o.workSettings()
+	settings["application_name"] = "causeway readers"
+	settings["idle_in_transaction_session_timeout"] = "60000"
+	settings["default_transaction_read_only"] = "on"
+	return settings
+}
+
+// newPool opens a pool and one connection. maxSilence is the longest that a statement may run
+// without a response.
+func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not usable: %w", err)
+	}
+	config.MaxConns = maxConnections
+	config.PingTimeout = pingTimeout
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout, maxSilence)
+	// bun formats arguments into the statement, so its statements are not worth preparing.
+	// Other statements choose to be prepared one by one.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	maps.Copy(config.ConnConfig.RuntimeParams, settings)
+	config.AfterConnect = prepareSession
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("cannot use the database: %w", err)
+	}
+	return pool, nil
+}
+
+// prepareSession sets the role of a new connection, and makes the server notice a lost client.
+func prepareSession(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := setServiceRole(ctx, conn); err != nil {
+		return err
+	}
+	for name, value := range serverConnectionSettings {
+		_, err := conn.Exec(ctx, `SELECT set_config($1, $2, false) WHERE current_setting($1, true) IS NOT NULL`, name, value)
+		var refused *pgconn.PgError
+		if err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
+	return nil
+}
+
+func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SET ROLE causeway_service")
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case "22023": // the role does not exist
+		return errors.New("it has no role causeway_service; run causeway migrate")
+	case "42501": // not a member of the role
+		return fmt.Errorf("its login %[1]s is not a member of the role causeway_service; run: GRANT causeway_service TO %[1]s", conn.Config().User)
+	}
+	return err
+}
+
+// Connect opens a connection outside the pool, for session locks that are held for long. Waiting
+// for a notification on it has no limit; only a host that does not respond ends it.
+func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
+	config := db.pool.Config().ConnConfig
+	config.DialFunc = dialer(config.ConnectTimeout, 0)
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareSession(ctx, conn); err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// dialer returns the function that opens network connections to the database.
+func dialer(timeout, maxSilence time.Duration) pgconn.DialFunc {
+	d := net.Dialer{
+		Timeout:         timeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount},
+		Control:         setUnackedTimeout,
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil || maxSilence == 0 {
+			return conn, err
+		}
+		return &timedConn{Conn: conn, maxSilence: maxSilence}, nil
+	}
+}
+
+// setUnackedTimeout ends a connection whose data is not acknowledged. Keep-alive packets alone do
+// not, while data is waiting to be sent.
+func setUnackedTimeout(network, _ string, c syscall.RawConn) error {
+	if network != "tcp" && network != "tcp4" && network != "tcp6" {
+		return nil
+	}
+	var refused error
+	err := c.Control(func(fd uintptr) {
+		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unackedTimeout.Milliseconds()))
+	})
+	return errors.Join(err, refused)
+}
+
+// timedConn is a connection on which each read and write has a deadline, so that a statement whose
+// context has none ends too.
+type timedConn struct {
+	net.Conn
+	maxSilence time.Duration
+
+	mu                          sync.Mutex
+	readDeadline, writeDeadline time.Time // set by the driver; zero for none
+}
+
+// Read implements net.Conn.
+func (c *timedConn) Read(b []byte) (int, error) {
+	c.mu.Lock()
+	err := c.Conn.SetReadDeadline(c.earliest(c.readDeadline))
+	c.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+// Write implements net.Conn.
+func (c *timedConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	err := c.Conn.SetWriteDeadline(c.earliest(c.writeDeadline))
+	c.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *timedConn) earliest(deadline time.Time) time.Time {
+	limit := time.Now().Add(c.maxSilence)
+	if deadline.IsZero() || limit.Before(deadline) {
+		return limit
+	}
+	return deadline
+}
+
+// SetDeadline implements net.Conn.
+func (c *timedConn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readDeadline, c.writeDeadline = t, t
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *timedConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readDeadline = t
+	return c.Conn.SetReadDeadline(t)
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *timedConn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writeDeadline = t
+	return c.Conn.SetWriteDeadline(t)
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

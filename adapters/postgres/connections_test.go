@@ -1,0 +1,93 @@
+package postgres_test
+
+import (
+	"context"
+	"maps"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/ports/portstest"
+)
+
+func TestOpen_SessionsHaveTheirOwnSettings(t *testing.T) {
+	t.Parallel()
+	// The settings that statements depend on are those of the session, whatever the server's are.
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, Clock: portstest.NewFakeClock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	common := map[string]string{"jit": "off", "random_page_cost": "1.1", "TimeZone": "UTC", "lock_timeout": "3s", "statement_timeout": "30s",
+		"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan", "client_connection_check_interval": "5s", "role": "causeway_service"}
+	work, reads := maps.Clone(common), maps.Clone(common)
+	work["idle_in_transaction_session_timeout"], work["default_transaction_read_only"] = "5s", "off"
+	reads["idle_in_transaction_session_timeout"], reads["default_transaction_read_only"] = "1min", "on"
+
+	for _, c := range []struct {
+		name string
+		pool interface {
+			QueryRow(context.Context, string, ...any) pgx.Row
+		}
+		want map[string]string
+	}{{"work", db.Pool(), work}, {"reads", db.ReadPool(), reads}} {
+		for name, want := range c.want {
+			var got string
+			if err := c.pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&got); err != nil || got != want {
+				t.Errorf("%s: %s = %q (%v), want %q", c.name, name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestOpen_ServerThatDoesNotRespondIsGivenUp(t *testing.T) {
+	t.Parallel()
+	// A host that accepts connections and then says nothing does not block the caller for ever,
+	// although its context has no deadline.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	begin := time.Now()
+
+	db, err := postgres.Open(context.Background(), postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/db?sslmode=disable&connect_timeout=1"})
+
+	if err == nil {
+		db.Close()
+		t.Fatal("connected to nothing")
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("gave up after %s", took)
+	}
+}
+
+func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
+	t.Parallel()
+	// Reads that hold all connections of their pool take none from units of work, and the other
+	// way round.
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, Clock: portstest.NewFakeClock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+
+	err = pgx.BeginFunc(ctx, db.ReadPool(), func(pgx.Tx) error {
+		return db.Ping(ctx)
+	})
+	if err != nil {
+		t.Errorf("a unit of work got no connection beside a reader: %v", err)
+	}
+	err = pgx.BeginFunc(ctx, db.Pool(), func(pgx.Tx) error {
+		return db.ReadPool().Ping(ctx)
+	})
+	if err != nil {
+		t.Errorf("a reader got no connection beside a unit of work: %v", err)
+	}
+}
