@@ -134,11 +134,11 @@ func (s *Service) checkInterval(i period.Interval) error {
 	if i.From.After(now) {
 		bad = append(bad, fault.Field{Field: "from", Message: "must not be in the future"})
 	}
-	if i.To.After(now.Add(time.Millisecond)) {
+	switch {
+	case i.To.After(now.Add(time.Millisecond)):
 		bad = append(bad, fault.Field{Field: "to", Message: "must not be in the future"})
-	}
-	if i.IsEmpty() {
-		bad = append(bad, fault.Field{Field: "to", Message: "must not be before from"})
+	case i.IsEmpty():
+		bad = append(bad, fault.Field{Field: "to", Message: "must be after from"})
 	}
 	if len(bad) == 0 {
 		return nil

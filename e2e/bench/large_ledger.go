@@ -322,7 +322,7 @@ func (f *ledgerFixture) fillPath(path string, n int) string {
 	name, currency := url.PathEscape(a.Path), "?currency="+string(a.Currency)
 	return strings.NewReplacer("{account}", name+currency, "{entries}", name+"/entries"+currency+"&limit=100", "{time}", formatTimestamp(start),
 		"{days}", "from="+formatTimestamp(start)+"&to="+formatTimestamp(days),
-		"{month}", "from="+formatTimestamp(month.Start())+"&to="+formatTimestamp(month.End().Add(-time.Millisecond))).Replace(path)
+		"{month}", "from="+formatTimestamp(month.Start())+"&to="+formatTimestamp(month.End())).Replace(path)
 }
 
 func (f *ledgerFixture) randomTime() time.Time {

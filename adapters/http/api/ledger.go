@@ -63,10 +63,12 @@ func timeKindName(by ports.TimeKind) string {
 // TimeRange is embedded in the input of an operation that takes a time range.
 type TimeRange struct {
 	From httpapi.Time `query:"from" doc:"Start of the time range, inclusive; not in the future."`
-	To   httpapi.Time `query:"to" doc:"End of the time range, inclusive to the millisecond; not in the future."`
+	To   httpapi.Time `query:"to" doc:"End of the time range, exclusive; not in the future."`
 }
 
-func (s TimeRange) interval() period.Interval { return inclusiveInterval(s.From, s.To) }
+func (s TimeRange) interval() period.Interval {
+	return period.Interval{From: s.From.Time, To: s.To.Time}
+}
 
 // inclusiveInterval is the interval from one timestamp of a request to another, both
 // included. Timestamps are written in milliseconds, so the last one includes its whole
@@ -84,7 +86,7 @@ func (s TimeRange) Resolve(huma.Context) []error {
 	if s.To.IsZero() || !s.To.Before(s.From.Time) {
 		return nil
 	}
-	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"}))
+	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "to", Message: "must be after from"}))
 }
 
 // entryCursor returns the cursor of an entry.

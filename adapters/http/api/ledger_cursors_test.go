@@ -50,3 +50,31 @@ func TestLedgerLists_RejectOtherCursors(t *testing.T) {
 		}
 	}
 }
+
+func TestLedgerLists_TimeRangeIsHalfOpen(t *testing.T) {
+	t.Parallel()
+	// A range includes its start and excludes its end, so that consecutive ranges have every posting
+	// once.
+	a := newAuditor(t)
+	a.postDeposits(2) // effective at noon
+	const before, at, after = "from=2026-03-14T11:00:00Z&to=2026-03-14T11:59:59.999Z", "from=2026-03-14T11:00:00Z&to=2026-03-14T12:00:00Z", "from=2026-03-14T12:00:00Z&to=2026-03-14T12:00:00.001Z"
+	for _, list := range []string{"/ledger/accounts/rails%2FACH/entries?currency=USD&by=effective&", "/ledger/postings?by=effective&"} {
+		for span, want := range map[string]int{before: 0, at: 0, after: 2} {
+			if got := strings.Count(a.must(200, "GET", list+span, "").rawBody, `"kind":"deposit"`); got != want {
+				t.Errorf("%s%s: %d items, want %d", list, span, got, want)
+			}
+		}
+	}
+	for span, want := range map[string]bool{at: false, after: true} {
+		report := a.must(200, "GET", "/ledger/trial-balance?by=effective&"+span, "")
+		if got := strings.Contains(report.rawBody, `"debits":200`); got != want {
+			t.Errorf("trial balance of %s: %s", span, report.rawBody)
+		}
+	}
+	if end := a.must(200, "GET", "/ledger/trial-balance?by=effective&"+at, "").stringAt("to"); end != "2026-03-14T12:00:00.000Z" {
+		t.Errorf("the report ends at %s", end)
+	}
+	for _, list := range []string{"/ledger/postings?", "/ledger/trial-balance?"} {
+		a.must(400, "GET", list+"from=2026-03-14T12:00:00Z&to=2026-03-14T12:00:00Z", "")
+	}
+}

@@ -38,14 +38,14 @@ type trialBalanceTotalBody struct {
 
 type trialBalanceBody struct {
 	From   *httpapi.Time           `json:"from,omitempty" doc:"Start of the period, inclusive. Omitted if it starts with the first posting."`
-	To     *httpapi.Time           `json:"to,omitempty" doc:"End of the period, inclusive. Omitted if it ends with the last posting."`
+	To     *httpapi.Time           `json:"to,omitempty" doc:"End of the period, exclusive. Omitted if it ends with the last posting."`
 	By     string                  `json:"by" enum:"recorded,effective" doc:"Time used for the report."`
 	Lines  []trialBalanceLineBody  `json:"lines" doc:"Lines by currency and path, for accounts with postings up to the end of the period."`
 	Totals []trialBalanceTotalBody `json:"totals" doc:"Totals, one per currency."`
 }
 
 func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
-	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.Last()), By: timeKindName(b.By),
+	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
 		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
 		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns)}
@@ -63,7 +63,7 @@ type incomeBody struct {
 
 type incomePeriodBody struct {
 	From  httpapi.Time     `json:"from" doc:"Start of the period, inclusive."`
-	To    httpapi.Time     `json:"to" doc:"End of the period, inclusive."`
+	To    httpapi.Time     `json:"to" doc:"End of the period, exclusive."`
 	Lines []incomeLineBody `json:"lines" doc:"Lines by currency and account, without zero amounts."`
 }
 
@@ -76,7 +76,7 @@ type incomeLineBody struct {
 func renderIncome(r accounting.Income) incomeBody {
 	body := incomeBody{By: timeKindName(r.By), Periods: make([]incomePeriodBody, len(r.Periods))}
 	for i, p := range r.Periods {
-		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.Last()), make([]incomeLineBody, len(p.Lines))}
+		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.To), make([]incomeLineBody, len(p.Lines))}
 		for j, l := range p.Lines {
 			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.NewBigMinor(l.Amount)}
 		}
@@ -133,13 +133,13 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trialBalanceParams) (accounting.TrialBalance, error) {
-		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Grouped: in.Detail == "group"})
+		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: in.interval(), Grouped: in.Detail == "group"})
 	}, renderTrialBalance)
 
 	type incomeParams struct {
 		TimeBasis
 		From   httpapi.Time `query:"from" required:"true" doc:"Start of the report, inclusive."`
-		To     httpapi.Time `query:"to" doc:"End of the report, inclusive. Defaults to now."`
+		To     httpapi.Time `query:"to" doc:"End of the report, exclusive. Defaults to now."`
 		Period string       `query:"period" enum:"day,month" default:"month" doc:"Length of the periods: UTC days or months."`
 	}
 	httpapi.Get(a, httpapi.Operation{
@@ -147,7 +147,7 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends at `to`; at most 100 periods are returned.",
 		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *incomeParams) (accounting.Income, error) {
-		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Granularity: accounting.Granularity(in.Period)})
+		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: TimeRange{in.From, in.To}.interval(), Granularity: accounting.Granularity(in.Period)})
 	}, renderIncome)
 
 	type fxPositionParams struct {
