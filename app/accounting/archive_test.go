@@ -191,6 +191,9 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	}
 	_, err = env.tryCheckLedger()
 	wantArchived(t, "a check", err)
+	if !strings.HasPrefix(err.Error(), "MONTH_ARCHIVED: The month 2026-01 is archived") {
+		t.Errorf("a check: %v", err)
+	}
 
 	view := func(asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
 		return env.Store.LedgerViews().View(ctx, p, asOf, fn)

@@ -62,8 +62,12 @@ func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
 	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
-		err = fault.New(fault.MonthArchived, "The months from %s to %s are archived, and the check needs all postings. Restore them (causeway ledger restore), run the check, then archive them again.",
-			period.MonthOf(first.Time), period.MonthOf(last.Time))
+		archived := "The month " + period.MonthOf(first.Time).String() + " is"
+		if last.Time.After(first.Time) {
+			archived = fmt.Sprintf("The months from %s to %s are", period.MonthOf(first.Time), period.MonthOf(last.Time))
+		}
+		err = fault.New(fault.MonthArchived,
+			"%s archived, and the check needs all postings. Restore what is archived (causeway ledger restore), run the check, then archive it again.", archived)
 	}
 	return err
 }
