@@ -117,7 +117,11 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 			t.Errorf("the command does not print %q:\n%s", want, out)
 		}
 	}
-	_, errOut, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--account", "rails/RTP", "--currency", "USD", "--file", later)
+	_, errOut, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/NOPE", "--currency", "USD", "--file", later)
+	if status != 1 || !strings.Contains(errOut, "--account is rails/NOPE, which does not exist") || !strings.Contains(errOut, "rails/RTP") {
+		t.Errorf("an unknown account: status %d, %s", status, errOut)
+	}
+	_, errOut, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--account", "rails/RTP", "--currency", "USD", "--file", later)
 	if status != 1 || !strings.Contains(errOut, "--platform") {
 		t.Errorf("two platforms and no --platform: status %d, %s", status, errOut)
 	}

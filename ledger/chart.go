@@ -70,12 +70,6 @@ func Partner(rail string, isChain bool) string {
 	return Rail(rail)
 }
 
-// PartnerName returns the name of the rail or chain whose path it is; false for other paths.
-func PartnerName(path string) (string, bool) {
-	group, name, _ := strings.Cut(path, "/")
-	return name, group == "rails" || group == "chains"
-}
-
 // InternalAccount returns the path of the balance of an internal account: of an embedded wallet,
 // of a customer, or of the platform if there is no owner.
 func InternalAccount(id ident.InternalAccount, owner ident.Customer, isWallet bool) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
 	"causeway/core/transaction"
@@ -225,8 +226,11 @@ const selectReceiptRefs = `
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byReceipt: map[uuid.UUID]receiptRef{}, byPosting: map[uuid.UUID]receiptRef{}}
-	rail, _ := ledger.PartnerName(a.Path)
-	args := []any{pgID(a.Platform.UUID()), rail, string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
+	rail, known := corridor.AtPath(a.Path)
+	if !known {
+		return found, nil // receipts have known chains
+	}
+	args := []any{pgID(a.Platform.UUID()), string(rail), string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		var ref receiptRef

@@ -67,7 +67,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 }
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliation.Service {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Accounts: db.Finance(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})
 }
 
 // operatorName returns the name recorded as the author of an import.

@@ -38,6 +38,9 @@ type ImportResult struct {
 // the earlier run and changes nothing. Fault: INVALID_INPUT with everything that is wrong.
 func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.IdempotentRequest) (ImportResult, error) {
 	format, err := in.statementFormat()
+	if err == nil {
+		err = r.checkAccount(ctx, in)
+	}
 	if err != nil {
 		return ImportResult{}, err
 	}
@@ -80,6 +83,18 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
+}
+
+// checkAccount returns INVALID_INPUT if neither the service nor the ledger has the account.
+func (r *Service) checkAccount(ctx context.Context, in ImportRequest) error {
+	if reconcile.IsKnownPartner(in.Path) {
+		return nil
+	}
+	found, err := r.Accounts.AccountsAtCutoff(ctx, in.Platform, in.Path, "", ports.Cutoff{})
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	return reconcile.UnknownPartner(in.Path)
 }
 
 // statementFormat returns the format of the file, or INVALID_INPUT with everything that is wrong

@@ -52,7 +52,10 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 			}
 			resolution.Method, resolution.Posting = reconcile.ResolvedByPosting, correction.ID
 			if correction.Kind == ledger.KindUnmatchedReceived {
-				receipt := unmatchedReceipt(found, now)
+				receipt, err := unmatchedReceipt(found, now)
+				if err != nil {
+					return err
+				}
 				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
 					return err
 				}
@@ -76,14 +79,19 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 }
 
 // unmatchedReceipt returns the receipt of the funds that a correction posts to unmatched funds, so
-// that they are listed there and can be assigned. Its id is that of the break.
-func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) transaction.Receipt {
-	rail, _ := ledger.PartnerName(found.Account.Path)
-	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, Rail: corridor.Rail(rail),
+// that they are listed there and can be assigned. Its id is that of the break. Fault: INVALID_INPUT
+// for an unknown chain, because the funds could not be returned by it.
+func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) (transaction.Receipt, error) {
+	rail, ok := corridor.AtPath(found.Account.Path)
+	if !ok {
+		return transaction.Receipt{}, fault.Invalid(fault.Field{Field: "against",
+			Message: "cannot be UNMATCHED: " + found.Account.Path + " is not a chain of the service, which could not return the funds; use another account, or a note"})
+	}
+	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, Rail: rail,
 		Amount: money.Amount{Minor: found.Difference, Currency: found.Account.Currency}, At: now}
 	ident.SetUUID(&r.ID, found.ID.UUID())
 	if found.Line == nil {
-		return r
+		return r, nil
 	}
 	if found.Line.ServicerReference != "" {
 		r.PartnerID = found.Line.ServicerReference
@@ -91,5 +99,5 @@ func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) transaction.R
 	if len(found.Line.References) > 0 {
 		r.Reference = found.Line.References[0]
 	}
-	return r
+	return r, nil
 }

@@ -20,6 +20,7 @@ type Config struct {
 	Store      ports.Store
 	Runs       ports.ReconciliationReader
 	Ledger     ports.LedgerReader
+	Accounts   ports.Finance
 	Statements ports.Statements
 	Clock      ports.Clock
 	IDs        ports.IDs

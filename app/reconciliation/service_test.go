@@ -219,6 +219,58 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 	}
 }
 
+func TestImport_UnknownAccountIsRefused(t *testing.T) {
+	t.Parallel()
+	// An account that neither the service nor the ledger has is refused with the known names. One that
+	// an operator has posted to is reconciled, whatever its name.
+	env := newEnv(t)
+	file := newStatementFile()
+	file.addLine(0, 700, "Rent March", "")
+	request := func(path string) reconciliation.ImportRequest {
+		r := env.importRequest(file.String())
+		r.Path = path
+		return r
+	}
+	for _, path := range []string{"rails/NOPE", "chains/DOGE"} {
+		_, err := env.reconciliation.Import(t.Context(), request(path), nil)
+		refused, ok := fault.As(err)
+		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Field != "account" || !strings.Contains(refused.Fields[0].Message, "rails/RTP") || !strings.Contains(refused.Fields[0].Message, "chains/TRON") {
+			t.Errorf("%s: %+v", path, err)
+		}
+		env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(monday), Platform: env.Platform.ID, Effective: monday}, path, usd(1)))
+		if _, err := env.reconciliation.Import(t.Context(), request(path), nil); err != nil {
+			t.Errorf("%s with postings: %v", path, err)
+		}
+	}
+}
+
+func TestResolve_UnknownChainIsNotTakenForARail(t *testing.T) {
+	t.Parallel()
+	// Money on a chain that the service does not know cannot become unmatched funds, which could only
+	// be returned by the rail of that name. It can be posted to an expense.
+	env := newEnv(t)
+	env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(monday), Platform: env.Platform.ID, Effective: monday}, "chains/DOGE", usd(1)))
+	file := newStatementFile()
+	file.addLine(0, 700, "Rent March", "")
+	request := env.importRequest(file.String())
+	request.Path = "chains/DOGE"
+	done, err := env.reconciliation.Import(t.Context(), request, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := env.breaksByReason(t, done.ID)[reconcile.MissingInLedger]
+
+	_, err = env.resolve(t, found.ID, reconcile.ResolveCommand{Note: "whose?", Offset: reconcile.OffsetUnmatched})
+
+	if refused, ok := fault.As(err); !ok || len(refused.Fields) != 1 || refused.Fields[0].Field != "against" {
+		t.Fatalf("got %+v", err)
+	}
+	if _, err := env.resolve(t, found.ID, reconcile.ResolveCommand{Note: "a correction", Offset: reconcile.OffsetExpense}); err != nil {
+		t.Fatal(err)
+	}
+	env.WantBalances(map[string]int64{"chains/DOGE USD": 699, "expense/rails USD": -699})
+}
+
 func TestResolve_NoteOrCorrection(t *testing.T) {
 	t.Parallel()
 	// A break is resolved once, with a note or a correction; afterwards neither the break nor the

@@ -199,5 +199,13 @@ func railNames(rails []Rail) []string {
 
 func joinRails(rails []Rail) string { return strings.Join(railNames(rails), ", ") }
 
+// AtPath returns the rail or chain whose ledger account has the path; false for other accounts, and
+// for an unknown chain, because LedgerPath takes an unknown name for that of a rail of banks.
+func AtPath(path string) (Rail, bool) {
+	_, name, _ := strings.Cut(path, "/")
+	rail := Rail(name)
+	return rail, rail.LedgerPath() == path
+}
+
 // LedgerPath returns the path of the ledger account of the rail's partner, or of the chain.
 func (r Rail) LedgerPath() string { return ledger.Partner(string(r), r.IsChain()) }

@@ -160,3 +160,19 @@ func chooseRail(currency money.Currency, country string, minor int64) (corridor.
 	}
 	return corridor.Choose(rails, currency, minor)
 }
+
+func TestAtPath(t *testing.T) {
+	// Every rail is found at its own path. The path of an unknown chain is no rail's, and above all not
+	// that of a bank rail with the name of the chain.
+	t.Parallel()
+	for _, rail := range append(corridor.Rails(), "UMA") {
+		if got, ok := corridor.AtPath(rail.LedgerPath()); !ok || got != rail {
+			t.Errorf("AtPath(%s) = %q, %v", rail.LedgerPath(), got, ok)
+		}
+	}
+	for _, path := range []string{"chains/DOGE", "chains/RTP", "rails/TRON", "customers/RTP", "income/fees", "RTP", ""} {
+		if got, ok := corridor.AtPath(path); ok {
+			t.Errorf("AtPath(%q) = %q", path, got)
+		}
+	}
+}

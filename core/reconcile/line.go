@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -23,6 +25,23 @@ type Account struct {
 func IsReconcilable(path string) bool {
 	line, err := ledger.FindChartLine(path)
 	return err == nil && (strings.HasPrefix(line.Path, "rails/") || strings.HasPrefix(line.Path, "chains/"))
+}
+
+// IsKnownPartner reports whether the path is that of a rail or chain of the service.
+func IsKnownPartner(path string) bool {
+	rail, ok := corridor.AtPath(path)
+	return ok && rail.Known()
+}
+
+// UnknownPartner returns the INVALID_INPUT fault for the path of an account that neither the service
+// nor the ledger has, with the names that it could have meant.
+func UnknownPartner(path string) error {
+	var names []string
+	for _, rail := range corridor.Rails() {
+		names = append(names, rail.LedgerPath())
+	}
+	return fault.Invalid(fault.Field{Field: "account", Message: "is " + path + ", which does not exist; use " + strings.Join(names, ", ") +
+		", or an account with postings", Constraint: map[string]any{"enum": names}})
 }
 
 // Line is one line of a partner's statement.
