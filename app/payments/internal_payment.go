@@ -27,7 +27,7 @@ func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transact
 	if fault.Is(err, fault.TransactionNotFound) {
 		arrived, err = s.createInternal(ctx, sent, *to)
 	}
-	if _, refused := fault.As(err); refused {
+	if fault.IsFinal(err) {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
 	}
 	if err != nil {

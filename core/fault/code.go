@@ -84,6 +84,19 @@ func (c Code) Status() int {
 	return 500
 }
 
+// Temporary reports whether the same work may succeed later, without a change of the request. A
+// payment is never refused, refunded or dropped because of a temporary fault.
+func (c Code) Temporary() bool {
+	switch c {
+	case RateLimited, QuoteRequestFailed, WebhookDeliveryError, IdempotencyKeyInUse:
+		return true
+	case MonthArchived: // until an operator restores the month
+		return true
+	default:
+		return c.Status() >= 500
+	}
+}
+
 // Codes returns every code, in alphabetical order.
 func Codes() []Code {
 	codes := make([]Code, 0, len(statuses))

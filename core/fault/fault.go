@@ -94,3 +94,11 @@ func As(err error) (*Error, bool) {
 	}
 	return fault, true
 }
+
+// IsFinal reports whether err is a fault that the same work would meet again: what it concerns can
+// be refused. All other errors are temporary: temporary faults, and errors that are no fault, such
+// as a lost connection, a cancelled context or a failure of unknown cause.
+func IsFinal(err error) bool {
+	fault, ok := As(err)
+	return ok && !fault.Code.Temporary()
+}

@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -90,5 +91,32 @@ func TestInvalid_ListsEveryField(t *testing.T) {
 	}
 	if none := fault.Invalid(); none.Code != fault.InvalidInput || none.Message == "" || none.Fields != nil {
 		t.Errorf("Invalid() = %+v", none)
+	}
+}
+
+func TestIsFinal(t *testing.T) {
+	t.Parallel()
+	// Only a fault that the same work would meet again is final. What is not a fault, and what may
+	// pass, is temporary, wrapped or not.
+	for err, want := range map[error]bool{
+		fault.New(fault.UserNotReady, "The customer is suspended."):                        true,
+		fmt.Errorf("forward: %w", fault.New(fault.AmountOutOfRange, "The limit is 100.")):  true,
+		fault.New(fault.ServiceUnavailable, "Another request works on the same resource."): false,
+		fmt.Errorf("forward: %w", fault.New(fault.QuoteRequestFailed, "No rates.")):        false,
+		fault.New(fault.InternalError, "Unknown cause."):                                   false,
+		fault.New(fault.NotImplemented, "No rail is connected."):                           false,
+		fault.New(fault.RateLimited, "Too many requests."):                                 false,
+		fault.New(fault.MonthArchived, "The month is archived."):                           false,
+		fault.New("UNDECLARED", "A mistake of this program."):                              false,
+		errors.New("connection lost"):                                                      false,
+		context.Canceled:                                                                   false,
+		context.DeadlineExceeded:                                                           false,
+	} {
+		if got := fault.IsFinal(err); got != want {
+			t.Errorf("IsFinal(%v) = %t, want %t", err, got, want)
+		}
+	}
+	if fault.IsFinal(nil) {
+		t.Error("no error is final")
 	}
 }
