@@ -102,6 +102,34 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	}
 }
 
+func TestIncomingPayment_ApprovalSurvivesUnreadableKeys(t *testing.T) {
+	t.Parallel()
+	// While the signing keys cannot be read, nothing can be sent, and this is no failure of the
+	// endpoint: a payment that needs approval stays pending, no attempt is counted, and no event
+	// is lost. The platform is asked as soon as the keys can be read.
+	h := newTestEnv(t)
+	h.exec("REVOKE SELECT ON webhook_keys FROM causeway_service")
+	hooks := h.startReceiverNoWait()
+	ana := h.createCustomer()
+	payment := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200).text("id")
+	quote := h.createQuote("")
+	h.payQuote(quote, 0).wantStatus(200)
+	eventually(t, "a repeated request for approval", func() bool {
+		return h.queryInt("SELECT count(*) FROM jobs WHERE step = 'request-approval' AND attempts > 1") == 1
+	})
+	h.get("/transactions/" + payment).wantStatus(200).wantValues(map[string]any{"status": "PENDING"})
+	if n := h.queryInt("SELECT count(*) FROM webhook_attempts"); n != 0 {
+		t.Errorf("%d attempts are recorded", n)
+	}
+
+	h.exec("GRANT SELECT ON webhook_keys TO causeway_service")
+
+	hooks.awaitDelivery("TEST", func(d delivery) bool { return d.event == "TEST" })
+	hooks.awaitIncomingEvent(payment, "PENDING")
+	hooks.awaitIncomingEvent(payment, "COMPLETED")
+	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+}
+
 func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	t.Parallel()
 	// An account is funded by a deposit and by a pull from a bank account; each is listed as a

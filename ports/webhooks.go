@@ -14,8 +14,8 @@ import (
 // Webhooks sends signed webhooks.
 type Webhooks interface {
 	// Deliver makes one attempt and returns its outcome. It never retries and never takes
-	// longer than event.Timeout. If ctx is done first the outcome is Unreachable, and it is
-	// unknown whether the receiver has the event.
+	// longer than event.Timeout. If ctx is done first, or the attempt fails for another
+	// reason that is not the receiver's, the outcome is InternalError.
 	Deliver(ctx context.Context, d WebhookDelivery) WebhookResponse
 }
 
@@ -44,7 +44,8 @@ type WebhookResponse struct {
 	Outcome event.Outcome
 	// StatusCode is the HTTP status; 0 without a response.
 	StatusCode int
-	// Error says why there was no response.
+	// Error says why there was no response. It is for the platform, except that of the outcome
+	// InternalError, which is for the operator only.
 	Error string
 	// Response is the beginning of the response body, as valid UTF-8.
 	Response string

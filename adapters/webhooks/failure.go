@@ -22,12 +22,28 @@ func failureResponse(ctx, requestCtx context.Context, err error) ports.WebhookRe
 	case errors.Is(err, errForbiddenAddress):
 		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describeError(err)}
 	case ctx.Err() != nil:
-		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery was interrupted"}
+		return ports.WebhookResponse{Outcome: event.InternalError, Error: "the delivery was interrupted"}
+	case isOurs(err):
+		return ports.WebhookResponse{Outcome: event.InternalError, Error: err.Error()}
 	case requestCtx.Err() != nil, errors.As(err, &network) && network.Timeout():
 		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no response in time"}
 	default:
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: describeError(err)}
 	}
+}
+
+// isOurs reports whether a connection failed because this machine lacks a resource.
+func isOurs(err error) bool {
+	for _, ours := range []error{
+		syscall.EMFILE, syscall.ENFILE, // open files
+		syscall.ENOMEM, syscall.ENOBUFS, // memory
+		syscall.EADDRNOTAVAIL, // local ports
+	} {
+		if errors.Is(err, ours) {
+			return true
+		}
+	}
+	return false
 }
 
 // describeError describes an error for the platform that owns the endpoint. It says what the platform

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -168,7 +169,7 @@ func TestKeyring_ConcurrentRotation(t *testing.T) {
 func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	// Cached keys continue to sign while the store is unavailable. Without cached keys the delivery
-	// fails and says why.
+	// fails with an internal error that says why, and not as if the endpoint had failed.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
 	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
@@ -182,7 +183,7 @@ func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	}
 	d := f.delivery("https://example.com")
 	d.Endpoint.Environment = platform.Production
-	if response := f.sender.Deliver(ctx, d); response.Outcome != "UNREACHABLE" || response.Error != "the delivery could not be signed" {
+	if response := f.sender.Deliver(ctx, d); response.Outcome != event.InternalError || response.Error != "sign the delivery: "+errStore.Error() {
 		t.Errorf("response %+v", response)
 	}
 }

@@ -102,7 +102,7 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	id := d.ID.String()
 	signed, err := s.keys.sign(ctx, d.Endpoint.Environment, id, d.At, d.Body)
 	if err != nil {
-		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery could not be signed"}
+		return ports.WebhookResponse{Outcome: event.InternalError, Error: "sign the delivery: " + err.Error()}
 	}
 
 	requestCtx, cancel := context.WithTimeout(ctx, s.timeout)

@@ -183,14 +183,14 @@ func TestSender_RejectsUntrustedCertificate(t *testing.T) {
 
 func TestSender_CancelledContext(t *testing.T) {
 	t.Parallel()
-	// Cancelling the context interrupts a delivery.
+	// Cancelling the context interrupts a delivery, which is no failure of the endpoint.
 	f := newFixture(t, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	url := serveTCP(t, func(c net.Conn) { cancel(); _, _ = io.Copy(io.Discard, c) })
 
 	response := f.sender.Deliver(ctx, f.delivery(url))
 
-	if response.Outcome != event.Unreachable || response.Error != "the delivery was interrupted" {
+	if response.Outcome != event.InternalError || response.Error != "the delivery was interrupted" {
 		t.Errorf("response %+v", response)
 	}
 }

@@ -48,6 +48,10 @@ func (m *webhookMetrics) Delivered(lag time.Duration) { m.lag.Observe(lag.Second
 
 func (m *webhookMetrics) Abandoned() { m.abandoned.Inc() }
 
+func (m *webhookMetrics) InternalError(p ident.Platform, reason string) {
+	m.log.WithField("platform", p.String()).WithField("error", reason).Error("webhook attempt failed in this service; will retry")
+}
+
 func (m *webhookMetrics) Paused(p ident.Platform, outcome event.Outcome) {
 	m.log.WithField("platform", p.String()).WithField("outcome", outcome).Warn("webhook endpoint failing; deliveries paused, probing")
 }

@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,6 +118,40 @@ func TestApproval_NoResponse(t *testing.T) {
 			env.WantBalances(nil)
 		})
 	}
+}
+
+func TestApproval_RequestThatCouldNotBeSentIsRepeated(t *testing.T) {
+	t.Parallel()
+	// If the service cannot send the request, the payment stays pending and the request is repeated
+	// under the same id, until the platform responds.
+	env := newReceivingEnv(t)
+	var calls atomic.Int32
+	env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) {
+		if calls.Add(1) <= 2 {
+			return ports.WebhookResponse{Outcome: event.InternalError}, errors.New("the keys cannot be read")
+		}
+		return ports.WebhookResponse{Outcome: event.Accepted, StatusCode: 200}, nil
+	}
+
+	payment := env.receiveUMA(t, env.umaPayment())
+	for n := int32(1); n <= 2; n++ {
+		for calls.Load() < n {
+			time.Sleep(time.Millisecond)
+		}
+		if found := env.Transaction(payment.ID); found.IncomingState() != transaction.ApprovalRequested {
+			t.Fatalf("after call %d the payment is %s", n, found.State)
+		}
+		env.Clock.Advance(time.Minute)
+	}
+	env.waitForStatus(payment.ID, transaction.Completed)
+
+	for _, request := range env.approvals.all() {
+		if request.ID != payment.Approval.Webhook {
+			t.Errorf("requested under %s and %s", request.ID, payment.Approval.Webhook)
+		}
+	}
+	env.wantIncomingEvents(t, payment.ID, "INCOMING_PAYMENT.COMPLETED")
+	env.WantBalances(env.creditedBalances())
 }
 
 func TestApproval_RequiresMandatoryFields(t *testing.T) {

@@ -76,6 +76,7 @@ func (c *deliveryCounter) Delivered(time.Duration) {
 }
 func (*deliveryCounter) Attempted(event.Outcome, time.Duration) {}
 func (*deliveryCounter) Abandoned()                             {}
+func (*deliveryCounter) InternalError(ident.Platform, string)   {}
 func (*deliveryCounter) Paused(ident.Platform, event.Outcome)   {}
 func (*deliveryCounter) Resumed(ident.Platform)                 {}
 func (*deliveryCounter) Disconnected(error)                     {}

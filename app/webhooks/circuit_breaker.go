@@ -16,6 +16,11 @@ const (
 	// initialConcurrency is how many deliveries run at the same time at first. Each that succeeds
 	// allows one more.
 	initialConcurrency = 8
+	// internalErrorThreshold is how many attempts in a row may fail in this service before it
+	// makes only one in each internalErrorDelay. Unlike an open circuit breaker this says nothing
+	// about the endpoint.
+	internalErrorThreshold = 4
+	internalErrorDelay     = time.Second
 )
 
 // circuitBreaker decides how many deliveries to one endpoint may run at the same time. It starts low,
@@ -29,6 +34,9 @@ type circuitBreaker struct {
 	open         bool
 	failedProbes int       // since it opened
 	nextProbe    time.Time // time of the next probe while open, on the machine clock
+
+	internalErrors int       // in a row
+	nextAttempt    time.Time // after internalErrorThreshold of them, on the machine clock
 }
 
 func newCircuitBreaker(maxConcurrency int) circuitBreaker {
@@ -38,12 +46,12 @@ func newCircuitBreaker(maxConcurrency int) circuitBreaker {
 // allowed returns how many deliveries may run now.
 func (b *circuitBreaker) allowed(now time.Time) int {
 	switch {
-	case !b.open:
-		return b.concurrency
-	case now.Before(b.nextProbe):
+	case b.open && now.Before(b.nextProbe), b.internalErrors >= internalErrorThreshold && now.Before(b.nextAttempt):
 		return 0
-	default:
+	case b.open, b.internalErrors >= internalErrorThreshold:
 		return 1
+	default:
+		return b.concurrency
 	}
 }
 
@@ -55,7 +63,7 @@ func (b *circuitBreaker) recordSuccess() (wasOpen bool) {
 		b.concurrency = min(initialConcurrency, b.maxConcurrency)
 	}
 	b.concurrency = min(b.concurrency+1, b.maxConcurrency)
-	b.failures, b.open, b.failedProbes = 0, false, 0
+	b.failures, b.open, b.failedProbes, b.internalErrors = 0, false, 0, 0
 	return wasOpen
 }
 
@@ -64,6 +72,7 @@ func (b *circuitBreaker) recordSuccess() (wasOpen bool) {
 // opened the circuit breaker.
 func (b *circuitBreaker) recordFailure(now time.Time, responded, probe bool) (opened bool) {
 	b.failures++
+	b.internalErrors = 0
 	if !responded {
 		b.concurrency = max(b.concurrency/2, 1)
 	}
@@ -80,4 +89,12 @@ func (b *circuitBreaker) recordFailure(now time.Time, responded, probe bool) (op
 		b.nextProbe = now.Add(min(initialProbeDelay<<min(b.failedProbes, 16), maxDelay))
 	}
 	return false
+}
+
+// recordInternalError records a delivery that failed in this service. It reports whether it is the
+// first in a row.
+func (b *circuitBreaker) recordInternalError(now time.Time) (first bool) {
+	b.internalErrors++
+	b.nextAttempt = now.Add(internalErrorDelay)
+	return b.internalErrors == 1
 }

@@ -87,3 +87,29 @@ func TestCircuitBreaker_ConcurrencyStaysInBounds(t *testing.T) {
 		}
 	})
 }
+
+func TestCircuitBreaker_InternalErrorsSlowDownAndDoNotOpen(t *testing.T) {
+	t.Parallel()
+	// Attempts that fail in this service never open the circuit breaker. After some in a row one at a
+	// time is made each second, until the endpoint responds in any way.
+	for name, respond := range map[string]func(*circuitBreaker, time.Time){
+		"accepted": func(b *circuitBreaker, _ time.Time) { b.recordSuccess() },
+		"refused":  func(b *circuitBreaker, now time.Time) { b.recordFailure(now, true, false) },
+	} {
+		breaker, now := newCircuitBreaker(64), time.Unix(0, 0)
+		for i := range 2 * failureThreshold {
+			if slow := breaker.allowed(now) == 0; slow != (i >= internalErrorThreshold) {
+				t.Fatalf("%s: after %d errors %d attempts are allowed", name, i, breaker.allowed(now))
+			}
+			if first := breaker.recordInternalError(now); first != (i == 0) || breaker.open || breaker.failures != 0 {
+				t.Fatalf("%s: error %d: first %v, %+v", name, i, first, breaker)
+			}
+		}
+		if now = now.Add(internalErrorDelay); breaker.allowed(now) != 1 {
+			t.Errorf("%s: after the delay %d attempts are allowed, want 1", name, breaker.allowed(now))
+		}
+		if respond(&breaker, now); breaker.allowed(now) < initialConcurrency || breaker.internalErrors != 0 {
+			t.Errorf("%s: afterwards %+v", name, breaker)
+		}
+	}
+}

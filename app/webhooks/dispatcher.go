@@ -48,6 +48,8 @@ type dispatcher struct {
 	// releasedBreakers are the circuit breakers of platforms that were released while their endpoint
 	// failed, to make room for others.
 	releasedBreakers map[ident.Platform]circuitBreaker
+	// panicked receives the panic of a worker, which ends the session.
+	panicked chan error
 
 	turns          int
 	lastTurn       time.Time
@@ -79,6 +81,11 @@ func (d *dispatcher) serve(ctx context.Context) error {
 		var err error
 		if newEvents, err = d.wait(ctx, stopping); err != nil {
 			return err
+		}
+		select {
+		case err := <-d.panicked:
+			return err
+		default:
 		}
 	}
 }
@@ -176,6 +183,15 @@ func (d *dispatcher) wait(ctx context.Context, stopping bool) (bool, error) {
 	newEvents, err := d.service.wakeup.wait(ctx, pause, d.session.Wait)
 	d.lastTurn = time.Now()
 	return newEvents, err
+}
+
+// endSession ends the session because a worker panicked.
+func (d *dispatcher) endSession(err error) {
+	select {
+	case d.panicked <- err:
+	default: // another worker panicked too
+	}
+	d.service.wakeup.wake(false)
 }
 
 func (d *dispatcher) stopQueues() {

@@ -21,6 +21,8 @@ type endpointQueue struct {
 	platform ident.Platform
 	// wake notifies the dispatcher that there are outcomes to record or events to fetch.
 	wake func()
+	// endSession ends the session of the dispatcher, because the state of the queue may be wrong.
+	endSession func(error)
 
 	mu            sync.Mutex
 	endpoint      ports.Endpoint
@@ -36,9 +38,9 @@ type endpointQueue struct {
 	fetchState
 }
 
-func newEndpointQueue(s *Service, p ident.Platform, endpoint ports.Endpoint, wake func()) *endpointQueue {
+func newEndpointQueue(s *Service, p ident.Platform, endpoint ports.Endpoint, wake func(), endSession func(error)) *endpointQueue {
 	return &endpointQueue{
-		service: s, platform: p, endpoint: endpoint, wake: wake, breaker: newCircuitBreaker(s.MaxConcurrency),
+		service: s, platform: p, endpoint: endpoint, wake: wake, endSession: endSession, breaker: newCircuitBreaker(s.MaxConcurrency),
 		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(), lastActive: time.Now()},
 	}
 }
@@ -108,11 +110,26 @@ func (q *endpointQueue) nextDelivery(now time.Time) (delivery, bool) {
 
 // deliver sends one event after another, as long as finishAttempt returns a next one.
 func (q *endpointQueue) deliver(ctx context.Context, d delivery) {
+	defer func() {
+		if p := recover(); p != nil {
+			q.endSession(newPanicError(p))
+		}
+	}()
 	for more := true; more; {
 		attemptedAt := q.service.Clock.Now()
-		response := q.service.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: attemptedAt})
+		response := q.attempt(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: attemptedAt})
 		d, more = q.finishAttempt(ctx, d, attemptedAt, response)
 	}
+}
+
+// attempt sends an event. A panic is an internal error of this attempt only.
+func (q *endpointQueue) attempt(ctx context.Context, d ports.WebhookDelivery) (response ports.WebhookResponse) {
+	defer func() {
+		if p := recover(); p != nil {
+			response = ports.WebhookResponse{Outcome: event.InternalError, Error: newPanicError(p).Error()}
+		}
+	}()
+	return q.service.Webhooks.Deliver(ctx, d)
 }
 
 // finishAttempt sets the outcome of an event after an attempt. It returns the next delivery of the
@@ -129,19 +146,10 @@ func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attempted
 		return delivery{}, false
 	}
 	q.service.Metrics.Attempted(response.Outcome, response.Duration)
-	q.updateBreaker(now.machine, d, response.Outcome)
-
-	subject, attempt := q.subjects[d.event.Subject], newAttempt(attemptedAt, response)
+	q.updateBreaker(now.machine, d, response)
+	subject := q.subjects[d.event.Subject]
 	subject.events = subject.events[1:]
-	result := ports.WebhookResult{Event: d.event, Attempt: &attempt}
-	if response.Outcome.Delivered() {
-		q.service.Metrics.Delivered(now.service.Sub(d.event.Created))
-	} else if next, retry := event.NextAttempt(d.event.Name, d.event.AttemptsSinceDue+1, d.event.DueSince, now.service, rand.Uint64()); retry {
-		result.Outcome, result.RetryAt = ports.WebhookRetry, next
-	} else {
-		q.service.Metrics.Abandoned()
-	}
-	q.finishEvent(subject, result)
+	q.finishEvent(subject, q.resultOf(d.event, attemptedAt, response, now.service))
 
 	next, more := q.nextDelivery(now.machine)
 	if more {
@@ -150,9 +158,32 @@ func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attempted
 	return next, more
 }
 
+// resultOf decides what happens to an event after an attempt.
+func (q *endpointQueue) resultOf(w ports.QueuedWebhook, attemptedAt time.Time, response ports.WebhookResponse, now time.Time) ports.WebhookResult {
+	if response.Outcome == event.InternalError {
+		// The attempt does not count. Others are not delayed if only this event fails.
+		return ports.WebhookResult{Event: w, Outcome: ports.WebhookRetry, RetryAt: now.Add(internalErrorDelay + rand.N(internalErrorDelay))}
+	}
+	attempt := newAttempt(attemptedAt, response)
+	result := ports.WebhookResult{Event: w, Attempt: &attempt}
+	if response.Outcome.Delivered() {
+		q.service.Metrics.Delivered(now.Sub(w.Created))
+	} else if next, retry := event.NextAttempt(w.Name, w.AttemptsSinceDue+1, w.DueSince, now, rand.Uint64()); retry {
+		result.Outcome, result.RetryAt = ports.WebhookRetry, next
+	} else if w.Name != event.TestSent { // nothing is lost with a test event
+		q.service.Metrics.Abandoned()
+	}
+	return result
+}
+
 // updateBreaker records an outcome in the circuit breaker, unless the endpoint has changed since.
-func (q *endpointQueue) updateBreaker(now time.Time, d delivery, outcome event.Outcome) {
+func (q *endpointQueue) updateBreaker(now time.Time, d delivery, response ports.WebhookResponse) {
+	outcome := response.Outcome
 	switch {
+	case outcome == event.InternalError:
+		if q.breaker.recordInternalError(now) {
+			q.service.Metrics.InternalError(q.platform, response.Error)
+		}
 	case d.endpoint != q.endpoint:
 	case outcome.Delivered():
 		if q.breaker.recordSuccess() {

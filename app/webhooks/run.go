@@ -2,7 +2,9 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"causeway/core/ident"
@@ -19,7 +21,7 @@ func (s *Service) Wake() { s.wakeup.wake(true) }
 func (s *Service) Run(ctx context.Context) {
 	var unrecorded []ports.WebhookResult
 	for failures := 0; ctx.Err() == nil; failures++ {
-		d := &dispatcher{service: s, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{}}
+		d := &dispatcher{service: s, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{}, panicked: make(chan error, 1)}
 		err := d.runSession(ctx, unrecorded)
 		unrecorded = d.unrecordedDeliveries()
 		if err == nil {
@@ -41,8 +43,13 @@ func (s *Service) Run(ctx context.Context) {
 
 // runSession opens a session and serves on it until ctx is done (nil) or the session fails. If the
 // session is lost, running deliveries are interrupted, because another process may claim the
-// platforms.
-func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookResult) error {
+// platforms. After a panic the next session reads everything again.
+func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookResult) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = newPanicError(p)
+		}
+	}()
 	opening, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
 	session, err := d.service.Queue.OpenSession(opening)
@@ -65,16 +72,23 @@ func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookR
 
 	deliveryCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.deliveryCtx = deliveryCtx
-	err = d.serve(ctx)
-	stop()
-	for _, q := range d.queues {
-		q.stopAndWait()
+	endDeliveries := func() {
+		stop()
+		for _, q := range d.queues {
+			q.stopAndWait()
+		}
 	}
+	defer endDeliveries() // after a panic
+	err = d.serve(ctx)
+	endDeliveries()
 	if err != nil {
 		return err
 	}
 	return d.recordRemaining()
 }
+
+// newPanicError returns the error for a recovered panic, with its stack.
+func newPanicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 // recordRemaining records the outcomes of the last deliveries.
 func (d *dispatcher) recordRemaining() error {

@@ -48,8 +48,11 @@ type Metrics interface {
 	Attempted(outcome event.Outcome, duration time.Duration)
 	// Delivered counts a delivered event, with the time since it happened.
 	Delivered(latency time.Duration)
-	// Abandoned counts an event that was given up.
+	// Abandoned counts an event that was given up, except test events.
 	Abandoned()
+	// InternalError records that an attempt for a platform failed in this service, and will be
+	// repeated. It is called for the first of several in a row.
+	InternalError(p ident.Platform, reason string)
 	// Paused and Resumed record that the circuit breaker of a platform opened and closed.
 	Paused(p ident.Platform, outcome event.Outcome)
 	Resumed(p ident.Platform)
@@ -177,7 +180,8 @@ const (
 
 // SendAndWait sends an event at once, outside of the queue, and returns the response. The event is
 // listed among the deliveries, with one attempt for each call. The fault is
-// WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault.
+// WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault. After any other error the call has to
+// be repeated: it says nothing about the endpoint.
 func (s *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
 	_, response, err := s.sendNow(ctx, e, body, maxResponse)
 	return response, err
@@ -195,6 +199,9 @@ func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte, maxRe
 	now := s.Clock.Now()
 	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, MaxResponseBytes: maxResponseBytes})
 	s.Metrics.Attempted(response.Outcome, response.Duration)
+	if response.Outcome == event.InternalError {
+		return endpoint, response, fmt.Errorf("send webhook %s: %s", e.ID, response.Error)
+	}
 	stored := response
 	stored.Response = strings.ToValidUTF8(stored.Response[:min(len(stored.Response), maxStoredResponse)], "")
 	return endpoint, response, s.Log.Record(ctx, e, body, newAttempt(now, stored))
@@ -218,6 +225,7 @@ type noMetrics struct{}
 func (noMetrics) Attempted(event.Outcome, time.Duration) {}
 func (noMetrics) Delivered(time.Duration)                {}
 func (noMetrics) Abandoned()                             {}
+func (noMetrics) InternalError(ident.Platform, string)   {}
 func (noMetrics) Paused(ident.Platform, event.Outcome)   {}
 func (noMetrics) Resumed(ident.Platform)                 {}
 func (noMetrics) Disconnected(error)                     {}

@@ -35,6 +35,7 @@ func (m *countingMetrics) get(name string) int {
 func (m *countingMetrics) Attempted(o event.Outcome, _ time.Duration) { m.count(string(o)) }
 func (m *countingMetrics) Delivered(time.Duration)                    { m.count("delivered") }
 func (m *countingMetrics) Abandoned()                                 { m.count("abandoned") }
+func (m *countingMetrics) InternalError(ident.Platform, string)       { m.count("internal error") }
 func (m *countingMetrics) Paused(ident.Platform, event.Outcome)       { m.count("paused") }
 func (m *countingMetrics) Resumed(ident.Platform)                     { m.count("resumed") }
 func (m *countingMetrics) Disconnected(error)                         { m.count("disconnected") }

@@ -72,9 +72,12 @@ const (
 	Forbidden Outcome = "FORBIDDEN"
 	// GivenUp: not sent, because the retry window is over.
 	GivenUp Outcome = "GIVEN_UP"
+	// InternalError: the attempt failed in this service, and it is unknown whether the receiver
+	// has the event. It is repeated and never recorded, so it says nothing about the endpoint.
+	InternalError Outcome = "INTERNAL_ERROR"
 )
 
-// Outcomes lists every outcome.
+// Outcomes lists every outcome that is recorded.
 var Outcomes = []Outcome{Accepted, Duplicate, Refused, TimedOut, Unreachable, Forbidden, GivenUp}
 
 // OutcomeOf returns the outcome of a response with this HTTP status.

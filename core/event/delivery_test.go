@@ -32,7 +32,7 @@ func TestOutcome_DeliveredAndResponded(t *testing.T) {
 		delivered, responded bool
 	}{
 		{Accepted, true, true}, {Duplicate, true, true}, {Refused, false, true},
-		{TimedOut, false, false}, {Unreachable, false, false}, {Forbidden, false, false}, {GivenUp, false, false},
+		{TimedOut, false, false}, {Unreachable, false, false}, {Forbidden, false, false}, {GivenUp, false, false}, {InternalError, false, false},
 	} {
 		if c.outcome.Delivered() != c.delivered || c.outcome.Responded() != c.responded {
 			t.Errorf("%s: delivered %v, responded %v", c.outcome, c.outcome.Delivered(), c.outcome.Responded())

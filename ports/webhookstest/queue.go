@@ -24,7 +24,7 @@ type Fixture struct {
 func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"fresh events are in order": testNewEventsInOrder, "events are read in pages": testReadInPages,
-		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue,
+		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue, "a retry without an attempt is not counted": testRetryWithoutAttempt,
 		"later events of a subject are deferred": testLaterEventsOfSubjectAreDeferred, "the first deferred event is made due": testFirstDeferredEventIsMadeDue, "recording is idempotent": testRecordingIsIdempotent,
 		"a platform has one owner": testPlatformHasOneOwner, "a scan finds due events": testScanFindsDue,
 		"without an endpoint events are not queued": testNoEndpoint, "redelivery keeps ids and order": testRedeliveryKeepsIDAndOrder,
@@ -117,6 +117,35 @@ func testFailedEventIsRetriedWhenDue(t *testing.T, b Fixture) {
 	}
 	w.exchange([]ports.WebhookResult{w.settled(again, event.Duplicate)}, w.fetch(1, 1))
 	w.wantStatus(e, event.Delivered, event.Refused, event.Refused, event.Duplicate)
+}
+
+func testRetryWithoutAttempt(t *testing.T, b Fixture) {
+	// An event whose attempt does not count is returned when it is due, before the later events of
+	// its subject, and has no attempt, in the queue as well as in the backlog.
+	w := newEnv(t, b)
+	e := w.append("a1", "a2")[0]
+	got := w.take(2)
+	uncounted := func(q ports.QueuedWebhook) ports.WebhookResult {
+		return ports.WebhookResult{Event: q, Outcome: ports.WebhookRetry, RetryAt: w.now.Add(time.Minute)}
+	}
+	w.exchange([]ports.WebhookResult{uncounted(got[0]), w.deferred(got[1])}, w.fetch(1, 1))
+
+	for range 2 {
+		w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries)
+		w.now = w.now.Add(time.Minute)
+		due := w.exchange(nil, w.fetch(10, 10))
+		w.wantLabels(due.Retries, "a1")
+		if again := due.Retries[0]; again.Attempts != 0 || again.AttemptsSinceDue != 0 || !again.DueSince.Equal(e.OccurredAt) {
+			t.Errorf("got %+v", again)
+		}
+		w.wantStatus(e, event.Pending)
+		got[0] = due.Retries[0]
+		w.exchange([]ports.WebhookResult{uncounted(got[0])}, w.fetch(1, 1))
+	}
+
+	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted)}, w.fetch(1, 1))
+	w.wantStatus(e, event.Delivered, event.Accepted)
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries, "a2")
 }
 
 func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {
