@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +76,13 @@ func renderFault(f *fault.Error) Error {
 	return body
 }
 
+// setShouldRetry tells clients that read x-should-retry, as those of Stripe do, whether the
+// same request may succeed later. An error that is stored under the idempotency key stays.
+func (x *exchange) setShouldRetry(header http.Header) {
+	retry := x.code.Retryable() && !x.replayed && !(x.keyed != nil && x.isFinal())
+	header["X-Should-Retry"] = []string{strconv.FormatBool(retry)}
+}
+
 func ceilSeconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
 
 // init sets the global functions through which huma reports validation errors.
@@ -82,6 +90,7 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		f := validationFault(status, message, errs)
 		if x, ok := ctx.(*exchange); ok {
+			f = x.withMisspelt(f)
 			x.code = f.Code
 			if f.Code == fault.InternalError {
 				x.err = errors.Join(append([]error{errors.New(message)}, errs...)...)

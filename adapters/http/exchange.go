@@ -8,7 +8,9 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,6 +47,7 @@ type exchange struct {
 
 	status      int
 	code        fault.Code    // of an error response
+	misspelt    []fault.Field // query parameters
 	responded   bool          // the operation has set its response
 	err         error         // an internal error, to be logged
 	keyed       *keyedRequest // nil without an idempotency key
@@ -107,8 +110,8 @@ func (x *exchange) respondError(err error) {
 	}
 	x.code = f.Code
 	header := x.w.Header()
-	if f.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(ceilSeconds(f.RetryAfter)))
+	if wait := f.RetryAfter; wait > 0 || f.Code == fault.RateLimited || f.Code == fault.ServiceUnavailable {
+		header.Set("Retry-After", strconv.Itoa(ceilSeconds(wait)))
 	}
 	if f.Code.Status() == http.StatusUnauthorized {
 		header.Set("Www-Authenticate", challenge)
@@ -127,8 +130,11 @@ func (x *exchange) send() {
 	}
 	x.headersSent = true
 	header := x.w.Header()
-	if x.status == 0 {
+	switch {
+	case x.status == 0:
 		x.status = http.StatusOK
+	case x.status >= http.StatusBadRequest:
+		x.setShouldRetry(header)
 	}
 	if x.response != nil && x.response.Len() > 0 && x.status != http.StatusNoContent {
 		header["Content-Type"] = jsonType
@@ -161,11 +167,20 @@ func (x *exchange) Method() string             { return x.r.Method }
 func (x *exchange) Host() string               { return x.r.Host }
 func (x *exchange) RemoteAddr() string         { return x.r.RemoteAddr }
 func (x *exchange) URL() url.URL               { return *x.r.URL }
-func (x *exchange) Query(name string) string   { return queryparam.Get(x.r.URL.RawQuery, name) }
 func (x *exchange) Header(name string) string  { return x.r.Header.Get(name) }
 func (x *exchange) BodyReader() io.Reader      { return &x.reader }
 func (x *exchange) Status() int                { return x.status }
 func (x *exchange) BodyWriter() io.Writer      { return x.buffer() }
+
+// Query returns the value of a query parameter. The values of a list that is sent as
+// repeated parameters are joined by commas, which huma splits.
+func (x *exchange) Query(name string) string {
+	if !slices.Contains(x.route.known.lists, name) {
+		return queryparam.Get(x.r.URL.RawQuery, name)
+	}
+	values := x.r.URL.Query()[name]
+	return strings.Join(slices.DeleteFunc(values, func(v string) bool { return v == "" }), ",")
+}
 
 func (x *exchange) Version() huma.ProtoVersion {
 	return huma.ProtoVersion{Proto: x.r.Proto, ProtoMajor: x.r.ProtoMajor, ProtoMinor: x.r.ProtoMinor}

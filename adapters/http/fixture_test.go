@@ -222,6 +222,7 @@ func newUnbuiltFixture(t *testing.T, configure ...func(*Config)) *fixture {
 			Sorting
 			To    ID[ident.Customer] `query:"to" doc:"Only those for this customer."`
 			Since Time               `query:"since" doc:"Only later ones."`
+			Color []string           `query:"color" doc:"Only those with one of these colors."`
 		}) ([]parcel, error) {
 			if _, err := CursorID[ident.Quote](in.Cursor); err != nil {
 				return nil, err

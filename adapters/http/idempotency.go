@@ -103,16 +103,21 @@ func (x *exchange) runIdempotent() error {
 // shouldSaveResponse reports whether the response must be saved here: a success or a
 // final error that no use case has saved in its commit.
 func (x *exchange) shouldSaveResponse() bool {
+	last := x.keyed.rendered.Load()
+	return !x.replayed && x.isFinal() && (last == nil || last.status != x.status)
+}
+
+// isFinal reports whether the response is saved under an idempotency key.
+func (x *exchange) isFinal() bool {
 	switch {
-	case x.replayed, x.status < http.StatusOK, x.status >= http.StatusInternalServerError:
+	case x.status < http.StatusOK, x.status >= http.StatusInternalServerError:
 		return false
 	case x.status == http.StatusUnauthorized, x.status == http.StatusTooManyRequests, x.status == http.StatusUnsupportedMediaType:
 		return false
 	case x.code == fault.IdempotencyKeyInUse, x.code == fault.IdempotencyKeyReused:
 		return false
 	}
-	last := x.keyed.rendered.Load()
-	return last == nil || last.status != x.status
+	return true
 }
 
 // replay sends a saved response.

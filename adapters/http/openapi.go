@@ -108,6 +108,10 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 
 **Idempotency.** Send an 'Idempotency-Key' with every POST. If you receive no response, send the same request with the same key again: it runs only once, and you get its response.
 
+**Unknown fields** and query parameters are ignored and named in the response header 'Causeway-Ignored-Fields'. A query parameter whose name is within two letters of a known one is refused.
+
+**Retries.** Errors have the header 'x-should-retry': 'true' if the same request may succeed later.
+
 **Pagination.** Lists return 'data' and 'hasMore'. To get the next page, send 'nextCursor' as 'cursor'.
 
 **Request ids.** Every response has the header 'Request-Id'. You can send your own UUID in that header. Include the id when you contact support.
@@ -186,6 +190,12 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 // its parameters and body, which huma adds at registration.
 func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	d.operations = append(d.operations, described)
+	for _, p := range described.Parameters {
+		if p.In == "query" && p.Schema.Type == huma.TypeArray {
+			repeated := true
+			p.Explode = &repeated // as well as separated by commas; see Query
+		}
+	}
 	delete(described.Responses, "default") // all responses are listed
 	if op.Upload != nil {
 		described.RequestBody = op.Upload.requestBody(described.Parameters)
@@ -227,6 +237,10 @@ func (d *document) publish() error {
 		return err
 	}
 	d.addErrorSchemas()
+	for _, op := range d.operations {
+		rt := op.Metadata[routeKey].(*route)
+		rt.known = newKnownNames(op, d.openapi.Components.Schemas)
+	}
 	if _, err := d.readExamples(); err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 				return last.status, last.body
 			}
 		}
-		result, err := handle(ctx, x.call, in)
+		result, err := callHandler(ctx, x, handle, in)
 		x.responded = true
 		if err != nil {
 			x.fail(err)
@@ -185,6 +185,14 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 		return emptyOutput, nil
 	})
 	a.document.addErrorResponses(rt.op, op)
+}
+
+// callHandler calls the handler of an operation, unless query parameters are misspelt.
+func callHandler[In, Result any](ctx context.Context, x *exchange, handle Handler[In, Result], in *In) (result Result, err error) {
+	if len(x.misspelt) > 0 {
+		return result, x.withMisspelt(nil)
+	}
+	return handle(ctx, x.call, in)
 }
 
 // fail responds with the error of a use case, or replays the saved response if that is

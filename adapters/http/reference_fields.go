@@ -91,13 +91,9 @@ func (r *referenceRenderer) typeName(s *huma.Schema) string {
 // variantsOf returns the branches of a union and collects them for the section of
 // objects.
 func (r *referenceRenderer) variantsOf(s *huma.Schema) []variantView {
-	branches, ok := s.Extensions["oneOf"].([]any)
-	if !ok {
-		return nil
-	}
 	var variants []variantView
-	for _, branch := range branches {
-		name := strings.TrimPrefix(branch.(map[string]string)["$ref"], schemaPrefix)
+	for _, form := range unionForms(s) {
+		name := strings.TrimPrefix(form.Ref, schemaPrefix)
 		r.variants[name] = true
 		variants = append(variants, variantView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
 	}

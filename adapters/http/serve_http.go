@@ -33,6 +33,7 @@ type route struct {
 	maxBody     int64 // bytes
 	upload      *Upload
 	timeout     time.Duration // zero means Config.RequestTimeout
+	known       knownNames
 
 	// A page has this.
 	page http.Handler
@@ -101,6 +102,7 @@ func (x *exchange) serve() {
 		}
 		x.call.File = bytes.NewReader(x.uploaded)
 	}
+	x.findUnknown()
 	if err := x.runIdempotent(); err != nil {
 		x.respondError(err)
 	}

@@ -54,7 +54,7 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	described.Responses["200"] = &huma.Response{Description: "The file.", Content: content}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
-		file, err := handle(ctx, x.call, in)
+		file, err := callHandler(ctx, x, handle, in)
 		x.responded = true
 		if err != nil {
 			x.fail(err)

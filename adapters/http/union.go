@@ -215,8 +215,7 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 // schema returns the published schema and adds the branches to the registry. The registry
 // is nil for a nested union, which is added later.
 func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
-	const prefix = "#/components/schemas/"
-	var oneOf []any
+	var oneOf []*huma.Schema
 	mapping := map[string]string{}
 	for i, branch := range c.spec.Branches {
 		if r != nil {
@@ -230,16 +229,34 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 				inner.schema(r)
 			}
 		}
-		oneOf = append(oneOf, map[string]string{"$ref": prefix + branch.Name})
+		oneOf = append(oneOf, &huma.Schema{Ref: schemaPrefix + branch.Name})
 		for _, value := range branch.Values {
-			mapping[value] = prefix + branch.Name
+			mapping[value] = schemaPrefix + branch.Name
 		}
 	}
-	s := &huma.Schema{Type: huma.TypeObject, Description: c.spec.Description, AdditionalProperties: true, Extensions: map[string]any{"oneOf": oneOf}}
+	s := &huma.Schema{Type: huma.TypeObject, Description: c.spec.Description, AdditionalProperties: true, Extensions: map[string]any{oneOfKey: oneOf}}
 	if c.spec.Discriminator != "" && !slices.ContainsFunc(c.spec.Branches, func(b Branch) bool { return b.Marker != "" }) {
-		s.Extensions["discriminator"] = map[string]any{"propertyName": c.spec.Discriminator, "mapping": mapping}
+		s.Extensions[discriminatorKey] = unionDiscriminator{c.spec.Discriminator, mapping}
 	}
 	return s
+}
+
+// The keywords of a union are extensions, because huma would validate them itself.
+const (
+	oneOfKey         = "oneOf"
+	discriminatorKey = "discriminator"
+)
+
+// unionDiscriminator says which property selects the branch, and the branch of each value.
+type unionDiscriminator struct {
+	PropertyName string            `json:"propertyName"`
+	Mapping      map[string]string `json:"mapping"` // references to schemas
+}
+
+// unionForms returns the branches of a union; nil for any other schema.
+func unionForms(s *huma.Schema) []*huma.Schema {
+	forms, _ := s.Extensions[oneOfKey].([]*huma.Schema)
+	return forms
 }
 
 // check reports all errors of an object and returns the name of its branch.

@@ -97,6 +97,16 @@ func (c Code) Temporary() bool {
 	}
 }
 
+// Retryable reports whether a client should send the same request again after some seconds.
+// Unlike Temporary, it is false for what only an operator can change.
+func (c Code) Retryable() bool {
+	switch c {
+	case QuoteRequestFailed, IdempotencyKeyInUse, RateLimited, ServiceUnavailable:
+		return true
+	}
+	return c.Status() == 500
+}
+
 // Codes returns every code, in alphabetical order.
 func Codes() []Code {
 	codes := make([]Code, 0, len(statuses))

@@ -73,6 +73,17 @@ func TestStatus_MatchesPublishedTable(t *testing.T) {
 	}
 }
 
+func TestRetryable_OnlyWhenRepeatingHelps(t *testing.T) {
+	t.Parallel()
+	// The same request may succeed later if a dependency or the service failed, or is busy; no
+	// other code is worth a retry.
+	want := []fault.Code{fault.IdempotencyKeyInUse, fault.InternalError, fault.QuoteRequestFailed, fault.RateLimited, fault.ServiceUnavailable}
+	retryable := slices.DeleteFunc(fault.Codes(), func(c fault.Code) bool { return !c.Retryable() })
+	if !slices.Equal(retryable, want) {
+		t.Errorf("retryable: %v, want %v", retryable, want)
+	}
+}
+
 // declaredCodes returns the value of every constant in code.go.
 func declaredCodes(t *testing.T) []fault.Code {
 	t.Helper()

@@ -35,7 +35,7 @@ type exchangeRateListResponse struct {
 func registerRates(a *httpapi.API, service Quotes) {
 	type listParams struct {
 		SourceCurrency      string   `query:"sourceCurrency" doc:"Currency sent. Defaults to all your currencies."`
-		DestinationCurrency []string `query:"destinationCurrency,explode" doc:"Currency received. May be repeated. Defaults to all live currencies."`
+		DestinationCurrency []string `query:"destinationCurrency" doc:"Currencies received: repeat the parameter, or separate them by commas. Defaults to all live currencies."`
 		SendingAmount       int64    `query:"sendingAmount" minimum:"0" maximum:"9000000000000000" default:"10000" doc:"Amount sent, in the smallest unit of the source currency."`
 	}
 	httpapi.Get(a, httpapi.Operation{
