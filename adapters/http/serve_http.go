@@ -180,10 +180,9 @@ func (x *exchange) readBody() error {
 		x.w.Header().Set("Connection", "close")
 		return tooLarge(limit)
 	}
+	// The buffer grows with what arrives: a client that announces a large body and sends
+	// nothing must not cost its size.
 	x.body = getBuffer()
-	if x.r.ContentLength > 0 {
-		x.body.Grow(int(x.r.ContentLength) + bytes.MinRead)
-	}
 	if _, err := x.body.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, limit)); err != nil {
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {

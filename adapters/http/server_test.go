@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +119,49 @@ func TestReadBody_IncompleteBody(t *testing.T) {
 
 	if got := f.decodeReply(response); got.status != 400 || got.error.Code != "INVALID_REQUEST_FORMAT" {
 		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestReadBody_DeclaredLengthTakesNoMemory(t *testing.T) {
+	// Not parallel: it measures all memory that is allocated meanwhile. Connections that declare
+	// a body of 10 MB and send none of it cost a small part of that.
+	const connections, declared = 1000, 10 << 20
+	f := newUnbuiltFixture(t)
+	Post(f.API, Operation{ID: "store", Path: "/depot", Summary: "Store", Tag: "Parcels", Permission: platform.Transact, MaxBody: 64 << 20},
+		func(_ context.Context, _ Call, in *struct{ Body struct{ Text string } }) (string, error) {
+			return in.Body.Text, nil
+		},
+		func(s string) label { return label{Color: s} })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	base, _, _ := f.startServer(Timeouts{ReadHeader: 10 * time.Second, Read: 3 * time.Second, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+
+	open := make([]net.Conn, connections)
+	for i := range open {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		fmt.Fprintf(connection, "POST %s/depot HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: %d\r\n\r\n", BasePath, basicCredentials(clientID), declared)
+		open[i] = connection
+	}
+	for _, connection := range open {
+		response, err := http.ReadResponse(bufio.NewReaderSize(connection, 512), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != 400 {
+			t.Fatalf("status %d, want that the body is incomplete", response.StatusCode)
+		}
+	}
+
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > connections*128<<10 {
+		t.Errorf("%d connections that sent no body took %d MB", connections, used>>20)
 	}
 }
 
