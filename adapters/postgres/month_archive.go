@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
@@ -132,39 +134,86 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 	return found, err
 }
 
-// ArchiveMonth implements ports.MonthKeeper. Readers and writers wait until both partitions
-// are detached, which waits only for running statements.
+// Detaching a partition needs an exclusive lock on its table, and postings queue behind a lock
+// that waits. So an attempt waits for a moment only, and the next one comes later.
+const (
+	archiveLockTimeout = 300 * time.Millisecond
+	archivePatience    = 10 * time.Minute
+	minArchivePause    = 500 * time.Millisecond
+	maxArchivePause    = 10 * time.Second
+)
+
+// ArchiveMonth implements ports.MonthKeeper. While a long query reads the ledger it makes
+// further attempts for archivePatience; postings wait for at most archiveLockTimeout each time.
 func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
-	return db.execAsOwner(ctx, "archive "+m.String(),
+	postings, entries := "ledger_postings_"+partitionSuffix(m), "ledger_entries_"+partitionSuffix(m)
+	// The tables are locked in the order in which postings use them.
+	return db.changePartitions(ctx, "archive "+m.String(),
+		"LOCK TABLE ONLY ledger_postings, ONLY ledger_entries, "+postings+", "+entries+" IN ACCESS EXCLUSIVE MODE",
 		"INSERT INTO ledger_archived_months (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
-		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+partitionSuffix(m),
-		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+partitionSuffix(m))
+		"ALTER TABLE ledger_entries DETACH PARTITION "+entries,
+		"ALTER TABLE ledger_postings DETACH PARTITION "+postings)
 }
 
 // RestoreMonth implements ports.MonthKeeper. The database checks that all rows of the
-// tables belong to the month.
+// tables belong to the month; postings into other months continue meanwhile.
 func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
+	postings, entries := "ledger_postings_"+partitionSuffix(m), "ledger_entries_"+partitionSuffix(m)
 	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
-	return db.execAsOwner(ctx, "restore "+m.String(),
-		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+partitionSuffix(m)+bounds,
-		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+partitionSuffix(m)+bounds,
+	return db.changePartitions(ctx, "restore "+m.String(),
+		"LOCK TABLE ONLY ledger_postings, ONLY ledger_entries IN SHARE UPDATE EXCLUSIVE MODE",
+		"ALTER TABLE ledger_postings ATTACH PARTITION "+postings+bounds,
+		"ALTER TABLE ledger_entries ATTACH PARTITION "+entries+bounds,
 		"DELETE FROM ledger_archived_months WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
 }
 
 func partitionSuffix(m period.Month) string { return m.Start().Format("200601") }
 
-// execAsOwner runs statements that the role of the service may not run, all or none.
-func (db *DB) execAsOwner(ctx context.Context, action string, statements ...string) error {
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		for _, statement := range append([]string{"SET LOCAL ROLE NONE", "SET LOCAL statement_timeout = 0"}, statements...) {
-			if _, err := tx.Exec(ctx, statement); err != nil {
+// changePartitions runs statements that the role of the service may not run, all or none. lock
+// takes all locks that they need; it is attempted until archivePatience has passed.
+func (db *DB) changePartitions(ctx context.Context, action, lock string, statements ...string) error {
+	deadline := time.Now().Add(archivePatience)
+	for pause := minArchivePause; ; pause = min(2*pause, maxArchivePause) {
+		locked := false
+		err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SET LOCAL ROLE NONE"); err != nil {
 				return err
 			}
+			// It limits the time for all locks together; lock_timeout would for each of them.
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = %d", archiveLockTimeout.Milliseconds())); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, lock); err != nil {
+				return err
+			}
+			locked = true
+			for _, statement := range append([]string{"SET LOCAL statement_timeout = 0"}, statements...) {
+				if _, err := tx.Exec(ctx, statement); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			return nil
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", action, err)
+		if locked || !isLockUnavailable(err) {
+			return fmt.Errorf("%s: %w", action, err)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s: the ledger was in use for %s, for example by a check; nothing was changed; repeat the command later: %w", action, archivePatience, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", action, ctx.Err())
+		case <-time.After(pause):
+		}
 	}
-	return nil
+}
+
+// isLockUnavailable reports whether a statement ended because it would have had to wait for a
+// lock: by its timeout, or because of a deadlock.
+func isLockUnavailable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "57014" || pg.Code == "55P03" || pg.Code == "40P01")
 }

@@ -256,6 +256,48 @@ func TestArchive_PostingContinues(t *testing.T) {
 	env.archive() // again
 }
 
+func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {
+	t.Parallel()
+	// While a long query reads the month, archiving it keeps trying and each posting waits for
+	// less than a second; when the query has ended, the month is archived.
+	env := newArchiveEnv(t)
+	reader, err := env.Store.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := reader.Exec(t.Context(), "SELECT count(*) FROM ledger_entries"); err != nil {
+		t.Fatal(err)
+	}
+
+	archived := make(chan error, 1)
+	go func() { archived <- env.periods.Archive(context.WithoutCancel(t.Context()), mustMonth("2026-01")) }()
+	var longest time.Duration
+	for start := time.Now(); time.Since(start) < 3*time.Second; {
+		posted := time.Now()
+		env.deposit(env.bob, 1)
+		longest = max(longest, time.Since(posted))
+	}
+	select {
+	case err := <-archived:
+		t.Errorf("archived while the month is read: %v", err)
+	default:
+	}
+	if err := reader.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := <-archived; err != nil {
+		t.Error(err)
+	}
+	if longest > time.Second {
+		t.Errorf("a posting waited for %s", longest)
+	}
+	if months, err := env.Store.LedgerMonths(t.Context()); err != nil || months.LastArchived != mustMonth("2026-01") {
+		t.Errorf("%+v, %v", months, err)
+	}
+}
+
 func TestArchive_Blockers(t *testing.T) {
 	t.Parallel()
 	// A month is not archived while anything in it is open on any platform; each blocker is named.
