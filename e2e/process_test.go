@@ -27,7 +27,7 @@ type process struct {
 // flags, such as --no-workers.
 func startServer(t testing.TB, database string, options ...string) *process {
 	t.Helper()
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8"}, options...)
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks"}, options...)
 	p := startProcess(t, []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
 	line, err := p.AwaitLogField(waitContext(t), "address")
 	if err != nil {

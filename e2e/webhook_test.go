@@ -260,6 +260,31 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 	}
 }
 
+func TestWebhook_PrivateAddressesNeedSwitch(t *testing.T) {
+	t.Parallel()
+	// Without --allow-private-webhooks no request is made to a private address. With it a test event
+	// shows the response.
+	h := newTestEnv(t, "--allow-private-webhooks=false")
+	requested := make(chan struct{}, 100)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requested <- struct{}{}
+		fmt.Fprint(w, "internal")
+	}))
+	defer endpoint.Close()
+	h.patch("/config", object{"webhookEndpoint": endpoint.URL}).wantStatus(200)
+
+	h.post("/sandbox/webhooks/test", nil).wantError(400, "WEBHOOK_DELIVERY_ERROR")
+	eventually(t, "the attempt of the queued TEST event", func() bool {
+		return h.get("/webhook-deliveries?status=FAILED").text("data.1.attempts.0.outcome") == "FORBIDDEN"
+	})
+	if len(requested) > 0 {
+		t.Error("the endpoint received a request")
+	}
+
+	allowed := h.withServer(startServer(t, h.databaseURL))
+	allowed.post("/sandbox/webhooks/test", nil).wantStatus(200).wantValues(map[string]any{"response_status": 200, "response_body": "internal"})
+}
+
 func TestWebhook_PublishedKeys(t *testing.T) {
 	t.Parallel()
 	// Keys are published in both forms, all servers sign with the same ones, and a production

@@ -1,24 +1,20 @@
 package webhooks
 
-import (
-	"net/netip"
+import "net/netip"
 
-	"causeway/core/platform"
-)
-
-// allowed reports whether webhooks may be sent to an address. In production these are public
-// addresses. In the sandbox loopback and private networks are allowed too, so that a receiver can run
-// next to the service. Link-local addresses, metadata services of clouds, multicast, and addresses
-// that embed others are never allowed.
-func allowed(env platform.Environment, address netip.Addr) bool {
+// allowed reports whether webhooks may be sent to an address: to public ones, and with private also to
+// loopback and private networks, so that a receiver can run next to the service. Link-local
+// addresses, metadata services of clouds, multicast, and addresses that embed others are never
+// allowed.
+func allowed(private bool, address netip.Addr) bool {
 	address = address.Unmap() // ::ffff:127.0.0.1 is 127.0.0.1
 	if address.IsLoopback() {
-		return env == platform.Sandbox
+		return private
 	}
 	if !address.IsValid() || address.Zone() != "" || inRanges(blockedRanges, address) {
 		return false
 	}
-	return env == platform.Sandbox || !inRanges(privateRanges, address)
+	return private || !inRanges(privateRanges, address)
 }
 
 func inRanges(ranges []netip.Prefix, address netip.Addr) bool {
@@ -30,7 +26,7 @@ func inRanges(ranges []netip.Prefix, address netip.Addr) bool {
 	return false
 }
 
-// blockedRanges are not allowed in any environment.
+// blockedRanges are never allowed.
 var blockedRanges = mustParsePrefixes(
 	"0.0.0.0/8",          // this host
 	"169.254.0.0/16",     // link-local, and the metadata service of most clouds
@@ -52,7 +48,7 @@ var blockedRanges = mustParsePrefixes(
 	"ff00::/8",           // multicast
 )
 
-// privateRanges are not allowed in production.
+// privateRanges are allowed with private only.
 var privateRanges = mustParsePrefixes(
 	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", // private
 	"100.64.0.0/10",                                     // carrier-grade NAT

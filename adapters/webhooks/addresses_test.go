@@ -19,8 +19,8 @@ import (
 
 func TestAllowed_AddressRanges(t *testing.T) {
 	t.Parallel()
-	// Addresses in and next to each range, in both environments.
-	const never, sandboxOnly, always = 0, 1, 2
+	// Addresses in and next to each range, with private addresses and without.
+	const never, private, always = 0, 1, 2
 	for address, want := range map[string]int{
 		"1.1.1.1": always, "93.184.216.34": always, "172.15.255.255": always, "172.32.0.0": always,
 		"192.167.255.255": always, "192.169.0.0": always, "11.0.0.0": always, "9.255.255.255": always,
@@ -28,11 +28,11 @@ func TestAllowed_AddressRanges(t *testing.T) {
 		"198.17.255.255": always, "198.20.0.0": always, "223.255.255.255": always, "168.63.129.17": always,
 		"2606:4700::1111": always, "2a00:1450::1": always,
 
-		"127.0.0.1": sandboxOnly, "127.255.255.254": sandboxOnly, "::1": sandboxOnly, "10.0.0.1": sandboxOnly,
-		"172.16.0.1": sandboxOnly, "172.31.255.255": sandboxOnly, "192.168.1.1": sandboxOnly, "100.64.0.1": sandboxOnly,
-		"100.127.255.255": sandboxOnly, "fc00::1": sandboxOnly, "fdff::1": sandboxOnly, "192.0.2.1": sandboxOnly,
-		"198.18.0.1": sandboxOnly, "203.0.113.9": sandboxOnly, "2001:db8::1": sandboxOnly,
-		"::ffff:127.0.0.1": sandboxOnly, "::ffff:10.1.2.3": sandboxOnly,
+		"127.0.0.1": private, "127.255.255.254": private, "::1": private, "10.0.0.1": private,
+		"172.16.0.1": private, "172.31.255.255": private, "192.168.1.1": private, "100.64.0.1": private,
+		"100.127.255.255": private, "fc00::1": private, "fdff::1": private, "192.0.2.1": private,
+		"198.18.0.1": private, "203.0.113.9": private, "2001:db8::1": private,
+		"::ffff:127.0.0.1": private, "::ffff:10.1.2.3": private,
 
 		"0.0.0.0": never, "0.1.2.3": never, "::": never, "169.254.0.1": never, "169.254.169.254": never,
 		"::ffff:169.254.169.254": never, "fe80::1": never, "fe80::1%eth0": never, "febf::1": never, "fec0::1": never,
@@ -42,17 +42,14 @@ func TestAllowed_AddressRanges(t *testing.T) {
 		"::ffff:0.0.0.0": never,
 	} {
 		a := netip.MustParseAddr(address)
-		if got := allowed(platform.Sandbox, a); got != (want >= sandboxOnly) {
-			t.Errorf("%s in the sandbox: %v", address, got)
+		if got := allowed(true, a); got != (want >= private) {
+			t.Errorf("%s with private addresses: %v", address, got)
 		}
-		if got := allowed(platform.Production, a); got != (want == always) {
-			t.Errorf("%s in production: %v", address, got)
-		}
-		if got := allowed("ELSEWHERE", a); got != (want == always) {
-			t.Errorf("%s in an unknown environment: %v", address, got)
+		if got := allowed(false, a); got != (want == always) {
+			t.Errorf("%s without private addresses: %v", address, got)
 		}
 	}
-	if allowed(platform.Sandbox, netip.Addr{}) {
+	if allowed(true, netip.Addr{}) {
 		t.Error("the zero address is allowed")
 	}
 }
@@ -85,20 +82,31 @@ func TestSender_BlocksDNSRebinding(t *testing.T) {
 	}
 }
 
-func TestSender_LoopbackNameOnlyInSandbox(t *testing.T) {
+func TestSender_LoopbackNeedsSandboxAndSwitch(t *testing.T) {
 	t.Parallel()
-	// A name that resolves to a loopback address is allowed in the sandbox and not in production.
+	// A loopback address, also if a name resolves to it, is allowed for sandbox platforms where the
+	// operator allows it, and never in production. A public address always is.
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
-	f := newFixture(t, Options{Resolver: fakeDNS(func(string) net.IP { return net.IPv4(127, 0, 0, 1) })})
-	d := f.delivery(strings.Replace(server.URL, "127.0.0.1", "receiver.test", 1))
-
-	if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Accepted {
-		t.Errorf("sandbox: %+v", response)
-	}
-	d.Endpoint = ports.Endpoint{URL: strings.Replace(d.Endpoint.URL, "http:", "https:", 1), Environment: platform.Production}
-	if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Forbidden {
-		t.Errorf("production: %+v", response)
+	named := strings.Replace(server.URL, "127.0.0.1", "receiver.test", 1)
+	resolver := fakeDNS(func(string) net.IP { return net.IPv4(127, 0, 0, 1) })
+	for _, private := range []bool{false, true} {
+		f := newFixture(t, Options{Resolver: resolver})
+		f.sender = NewSender(f.keyring, Options{Resolver: resolver, AllowPrivate: private})
+		for _, url := range []string{server.URL, named} {
+			want := event.Forbidden
+			if private {
+				want = event.Accepted
+			}
+			d := f.delivery(url)
+			if response := f.sender.Deliver(context.Background(), d); response.Outcome != want {
+				t.Errorf("private %v, %s: %+v", private, url, response)
+			}
+			d.Endpoint = ports.Endpoint{URL: strings.Replace(url, "http:", "https:", 1), Environment: platform.Production}
+			if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Forbidden {
+				t.Errorf("private %v, %s in production: %+v", private, url, response)
+			}
+		}
 	}
 }
 

@@ -117,7 +117,9 @@ type fixture struct {
 	sender  *Sender
 }
 
+// newFixture returns a fixture whose sender reaches receivers on this machine.
 func newFixture(t testing.TB, o Options) *fixture {
+	o.AllowPrivate = true
 	f := &fixture{clock: &fakeClock{now: time.Now().UTC()}, store: &fakeKeyStore{}}
 	f.keyring = NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	f.sender = NewSender(f.keyring, o)

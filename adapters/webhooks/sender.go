@@ -38,6 +38,8 @@ type Options struct {
 	Timeout time.Duration
 	// Resolver resolves host names; the default resolver if nil.
 	Resolver *net.Resolver
+	// AllowPrivate lets deliveries of sandbox platforms reach loopback and private addresses.
+	AllowPrivate bool
 	// UserAgent is the User-Agent header; "causeway-webhooks" if empty.
 	UserAgent string
 }
@@ -72,8 +74,8 @@ func NewSender(keys *Keyring, o Options) *Sender {
 	return &Sender{
 		keys: keys, timeout: o.Timeout, userAgent: []string{o.UserAgent},
 		transport: map[platform.Environment]*http.Transport{
-			platform.Sandbox:    newTransport(o, platform.Sandbox),
-			platform.Production: newTransport(o, platform.Production),
+			platform.Sandbox:    newTransport(o, o.AllowPrivate),
+			platform.Production: newTransport(o, false),
 		},
 	}
 }

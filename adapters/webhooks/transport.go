@@ -16,13 +16,14 @@ import (
 	"causeway/ports"
 )
 
-// newTransport returns a transport that connects to allowed addresses only. It checks the address that
+// newTransport returns a transport that connects to allowed addresses only: with private also to
+// private ones. It checks the address that
 // is dialled, after the name is resolved, so that DNS rebinding does not get around the check.
-func newTransport(o Options, env platform.Environment) *http.Transport {
+func newTransport(o Options, private bool) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout: o.Timeout, KeepAlive: 30 * time.Second, Resolver: o.Resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return checkAddress(env, address)
+			return checkAddress(private, address)
 		},
 	}
 	return &http.Transport{
@@ -48,9 +49,9 @@ var (
 	errForbiddenAddress = errors.New("webhooks cannot be sent to this address")
 )
 
-func checkAddress(env platform.Environment, address string) error {
+func checkAddress(private bool, address string) error {
 	addrPort, err := netip.ParseAddrPort(address)
-	if err != nil || !allowed(env, addrPort.Addr()) {
+	if err != nil || !allowed(private, addrPort.Addr()) {
 		return errForbiddenAddress
 	}
 	return nil

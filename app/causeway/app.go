@@ -154,8 +154,9 @@ func (a *app) openWebhooks(masterKey [32]byte, idGenerator *ids.Generator) error
 	}
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), sealer, systemClock{}, idGenerator)
 	a.webhooks = webhooks.New(webhooks.Config{
-		Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{}),
+		Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
+		ShowTestResponses: a.AllowPrivateWebhooks,
 	})
 	return nil
 }

@@ -96,7 +96,7 @@ func (p *paymentDemo) receiveWebhooks(ctx context.Context) (restore func() error
 	restore = func() error { return p.restoreEndpoint(context.WithoutCancel(ctx), before.text("webhookEndpoint")) }
 	switch _, err := p.awaitWebhook(ctx, "TEST", p.testEventTimeout); {
 	case errors.Is(err, errNoWebhook):
-		p.screen.writeText(margin, "No TEST event was received. It is sent only once; the events of the payment are sent until they are accepted.")
+		p.screen.writeText(margin, "No TEST event was received. It is sent only once; the events of the payment are sent until they are accepted. A service that was not started with causeway dev needs --allow-private-webhooks to reach this program.")
 	case err != nil:
 		return nil, errors.Join(err, restore())
 	}

@@ -21,11 +21,13 @@ import (
 type devCommand struct {
 	serverFlags
 	databaseFlags
-	Listen string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	NoDemo bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
+	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
+	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" default:"true" negatable:"" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
+	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
 }
 
 func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
+	d.AllowPrivateWebhooks = d.PrivateWebhooks
 	if err := d.validate(); err != nil {
 		return err
 	}

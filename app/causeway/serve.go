@@ -9,13 +9,15 @@ import (
 
 type serveCommand struct {
 	serverFlags
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL. Run causeway migrate on it first." placeholder:"URL"`
-	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64 that encrypt the stored private keys. The same for every process." placeholder:"KEY"`
-	NoWorkers   bool   `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
+	DatabaseURL     string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL. Run causeway migrate on it first." placeholder:"URL"`
+	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
+	MasterKey       string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64 that encrypt the stored private keys. The same for every process." placeholder:"KEY"`
+	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
+	NoWorkers       bool   `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
 }
 
 func (s serveCommand) Run(ctx context.Context) error {
+	s.AllowPrivateWebhooks = s.PrivateWebhooks
 	key, err := parseMasterKey(s.MasterKey)
 	if err := errors.Join(err, s.validate()); err != nil {
 		return err

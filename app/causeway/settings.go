@@ -39,6 +39,8 @@ type serverFlags struct {
 	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address for Go profiles (pprof). Keep it private." placeholder:"ADDRESS"`
 	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error."`
 	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
+	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
+	AllowPrivateWebhooks bool `kong:"-"`
 	rateFlags
 	sealFlags
 }

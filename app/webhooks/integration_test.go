@@ -73,7 +73,7 @@ func (e *testEnv) connectFunc(name string) func(context.Context) (*pgx.Conn, err
 
 // newService is a service whose deliveries carry its name as their user agent.
 func (e *testEnv) newService(name string, metrics webhooks.Metrics) *webhooks.Service {
-	sender := sending.NewSender(e.keys, sending.Options{UserAgent: name})
+	sender := sending.NewSender(e.keys, sending.Options{UserAgent: name, AllowPrivate: true})
 	e.t.Cleanup(sender.Close)
 	return webhooks.New(webhooks.Config{
 		Queue: outbox.NewQueue(e.connectFunc(name)), Log: e.log, Webhooks: sender, Keys: e.keys,

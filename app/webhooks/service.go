@@ -37,6 +37,9 @@ type Config struct {
 	MaxTenants int
 	// Overlap is how long a replaced key stays valid; 24 hours.
 	Overlap time.Duration
+	// ShowTestResponses includes the body of the response in the result of SendTest. Where
+	// webhooks reach public addresses only, nobody needs it.
+	ShowTestResponses bool
 	// Grace is how long running deliveries may take when the program stops; 5 seconds.
 	Grace time.Duration
 }
@@ -145,7 +148,8 @@ func (s *Service) Redeliver(ctx context.Context, p ident.Platform, r ports.Redel
 	return count, err
 }
 
-// TestResult is the response of an endpoint to a test event.
+// TestResult is the response of an endpoint to a test event. Response is empty unless the service
+// shows it.
 type TestResult struct {
 	URL        string
 	StatusCode int
@@ -168,7 +172,11 @@ func (s *Service) SendTest(ctx context.Context, p ident.Platform) (TestResult, e
 			Reason:  string(response.Outcome), Details: map[string]any{"url": endpoint.URL, "error": response.Error},
 		}
 	}
-	return TestResult{URL: endpoint.URL, StatusCode: response.StatusCode, Response: response.Response}, nil
+	result := TestResult{URL: endpoint.URL, StatusCode: response.StatusCode}
+	if s.ShowTestResponses {
+		result.Response = response.Response
+	}
+	return result, nil
 }
 
 const (

@@ -15,9 +15,10 @@ import (
 
 func TestService_SendTestReturnsResponse(t *testing.T) {
 	t.Parallel()
-	// A test event is sent at once and listed. The response is the result.
+	// A test event is sent at once and listed. The status of the response is the result, and its
+	// body where the service shows it.
 	env := newTestEnv()
-	p, service := env.newPlatform(), env.newService(Config{})
+	p, service := env.newPlatform(), env.newService(Config{ShowTestResponses: true})
 	env.respond = func(receivedRequest) receiverReply { return receiverReply{outcome: event.Refused} }
 
 	result, err := service.SendTest(context.Background(), p)
@@ -26,6 +27,9 @@ func TestService_SendTestReturnsResponse(t *testing.T) {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	page, err := service.Deliveries(context.Background(), p, ports.DeliveryFilter{Type: event.Test})
+	if result, err := env.newService(Config{}).SendTest(context.Background(), p); err != nil || result.StatusCode != 500 || result.Response != "" {
+		t.Errorf("without bodies: %+v, %v", result, err)
+	}
 	if err != nil || len(page.Items) != 1 || page.Items[0].Status != event.Failed || len(page.Items[0].Attempts) != 1 {
 		t.Errorf("logged %+v, %v", page, err)
 	}

@@ -55,7 +55,7 @@ func newService(ctx context.Context, binary, databaseURL string, extra ...string
 		return nil, err
 	}
 	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: append(extra, "DATABASE_URL="+databaseURL, "CAUSEWAY_LISTEN="+address,
-		"CAUSEWAY_MASTER_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)), "CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000")}
+		"CAUSEWAY_MASTER_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)), "CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000", "CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS=true")}
 	_, err = s.command(ctx, "migrate")
 	return s, err
 }

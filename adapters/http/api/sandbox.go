@@ -89,7 +89,7 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 type testWebhookResponse struct {
 	URL            string `json:"url" format:"uri" doc:"URL that the event was sent to." example:"https://example.com/webhooks"`
 	ResponseStatus int    `json:"response_status" doc:"HTTP status of the response." example:"200"`
-	ResponseBody   string `json:"response_body" doc:"First bytes of the response body."`
+	ResponseBody   string `json:"response_body" doc:"First bytes of the response body. Empty unless the operator of the service allows webhooks to private addresses."`
 }
 
 func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
