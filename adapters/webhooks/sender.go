@@ -34,7 +34,9 @@ type Options struct {
 	// ConnectionsPerHost is how many idle connections are kept to one host: as many as a platform
 	// has concurrent deliveries. 64 if zero.
 	ConnectionsPerHost int
-	// Timeout is the time limit of one delivery; event.Timeout if zero.
+	// Timeout is the time limit of one delivery; event.Timeout if zero. Within it, connecting and
+	// the TLS handshake may take half of it each, and the body of the response a fifth, unless
+	// MaxResponseBytes asks for it.
 	Timeout time.Duration
 	// Resolver resolves host names; the default resolver if nil.
 	Resolver *net.Resolver
@@ -134,8 +136,12 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	}
 	defer func() { _ = response.Body.Close() }()
 	outcome := event.OutcomeOf(response.StatusCode)
+	needsBody := d.MaxResponseBytes > 0
+	if !needsBody {
+		defer time.AfterFunc(s.timeout/5, cancel).Stop()
+	}
 	excerpt, err := readExcerpt(response.Body, outcome, d.MaxResponseBytes)
-	if err != nil && ctx.Err() == nil && requestCtx.Err() != nil && !outcome.Delivered() {
+	if err != nil && requestCtx.Err() != nil && needsBody {
 		return failureResponse(ctx, requestCtx, err)
 	}
 	return ports.WebhookResponse{Outcome: outcome, StatusCode: response.StatusCode, Response: excerpt}

@@ -88,6 +88,45 @@ func TestSender_EndlessResponse(t *testing.T) {
 	<-stopped // the connection was closed
 }
 
+func TestSender_SlowPhases(t *testing.T) {
+	t.Parallel()
+	// An endpoint that accepts connections and does not complete the TLS handshake, and one that
+	// sends the body of its response byte by byte for ever, hold a delivery for a part of the
+	// timeout only. The slow body counts by its status, unless the caller needs the body.
+	const timeout = 2 * time.Second
+	f := newFixture(t, Options{Timeout: timeout})
+	noHandshake := strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1)
+	dripping, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000000000")
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, "x")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	for name, c := range map[string]struct {
+		url       string
+		needsBody bool
+		want      event.Outcome
+		limit     time.Duration
+	}{
+		"no handshake": {noHandshake, false, event.TimedOut, timeout * 9 / 10},
+		"endless body": {dripping.URL, false, event.Accepted, timeout * 9 / 10},
+		"needed body":  {dripping.URL, true, event.TimedOut, timeout * 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := f.delivery(c.url)
+			if c.needsBody {
+				d.MaxResponseBytes = 1000
+			}
+			if response := f.sender.Deliver(context.Background(), d); response.Outcome != c.want || response.Duration > c.limit {
+				t.Errorf("%s after %s, want %s within %s: %s", response.Outcome, response.Duration, c.want, c.limit, response.Error)
+			}
+		})
+	}
+}
+
 func TestSender_MaxResponseBytes(t *testing.T) {
 	t.Parallel()
 	// MaxResponseBytes sets how much of a response is returned.

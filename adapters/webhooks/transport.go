@@ -21,7 +21,7 @@ import (
 // is dialled, after the name is resolved, so that DNS rebinding does not get around the check.
 func newTransport(o Options, private bool) *http.Transport {
 	dialer := &net.Dialer{
-		Timeout: o.Timeout, KeepAlive: 30 * time.Second, Resolver: o.Resolver,
+		Timeout: o.Timeout / 2, KeepAlive: 30 * time.Second, Resolver: o.Resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			return checkAddress(private, address)
 		},
@@ -30,7 +30,9 @@ func newTransport(o Options, private bool) *http.Transport {
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(1024)},
-		TLSHandshakeTimeout:    o.Timeout,
+		TLSHandshakeTimeout:    o.Timeout / 2,
+		ResponseHeaderTimeout:  o.Timeout,
+		MaxIdleConns:           maxIdleConnections,
 		MaxIdleConnsPerHost:    o.ConnectionsPerHost,
 		IdleConnTimeout:        60 * time.Second,
 		DisableCompression:     true,
@@ -43,6 +45,9 @@ func newTransport(o Options, private bool) *http.Transport {
 		TLSNextProto:      map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 }
+
+// maxIdleConnections is how many idle connections are kept to all hosts together.
+const maxIdleConnections = 1024
 
 var (
 	errForbiddenURL     = errors.New("webhooks cannot be sent to this URL")
