@@ -23,12 +23,22 @@ type process struct {
 	endedByTest bool
 }
 
-// startServer starts a server on a free port, and returns when it is ready. Options are
-// flags, such as --no-workers.
+// startServer starts a server on a free port, and returns when it is ready. It does not log in
+// as the owner of the database. Options are flags, such as --no-workers.
 func startServer(t testing.TB, database string, options ...string) *process {
 	t.Helper()
+	url, err := kit.CreateServiceLogin(waitContext(t), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startServerAs(t, url, options...)
+}
+
+// startServerAs is startServer with the URL of the service's login.
+func startServerAs(t testing.TB, url string, options ...string) *process {
+	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks"}, options...)
-	p := startProcess(t, []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+	p := startProcess(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
 	line, err := p.AwaitLogField(waitContext(t), "address")
 	if err != nil {
 		t.Fatal(err)

@@ -110,6 +110,22 @@ func TestServe_UnmigratedDatabaseExits(t *testing.T) {
 	}
 }
 
+func TestServe_LoginMustNotOwnTables(t *testing.T) {
+	t.Parallel()
+	// The service refuses a login that could take more rights than the role causeway_service, and
+	// says what to do. A setting allows it.
+	h := newDatabaseEnv(t)
+	owner := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
+
+	_, errOut, status := runCommand(t, owner, "serve", "--listen", "127.0.0.1:0")
+	allowed := startProcess(t, owner, "serve", "--listen", "127.0.0.1:0", "--allow-owner-login")
+
+	if status == 0 || !strings.Contains(errOut, "owns the tables") || !strings.Contains(errOut, "GRANT causeway_service TO") || !strings.Contains(errOut, "CAUSEWAY_ALLOW_OWNER_LOGIN") {
+		t.Errorf("as the owner: status %d, %s", status, errOut)
+	}
+	allowed.awaitLine("the database login may change the ledger")
+}
+
 func TestServe_GracefulShutdown(t *testing.T) {
 	t.Parallel()
 	// On SIGTERM during a request the server accepts no new requests, finishes that one, and

@@ -176,8 +176,11 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// URL returns the URL by which the service connects, as the role that owns the database.
-func (s *Server) URL() string { return socketURL(s.socketDir, serviceRole, serviceDatabase) }
+// URL returns the URL of the database, as the role that owns it.
+func (s *Server) URL() string { return s.RoleURL(serviceRole) }
+
+// RoleURL returns the URL of the database, as another role.
+func (s *Server) RoleURL(role string) string { return socketURL(s.socketDir, role, serviceDatabase) }
 
 // SuperuserURL returns a URL for operators and tests that create databases or roles. The service
 // never uses it.

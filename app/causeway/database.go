@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/pgembed"
@@ -48,4 +50,42 @@ func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, 
 		return nil, err
 	}
 	return db, nil
+}
+
+// allowOwnerSetting names the setting that lets serve run with any login.
+const allowOwnerSetting = "--allow-owner-login (CAUSEWAY_ALLOW_OWNER_LOGIN)"
+
+// checkLogin returns an error if the login of the service may do more than the role
+// causeway_service, which can neither change postings nor read the rows of another platform.
+func checkLogin(ctx context.Context, db *postgres.DB) error {
+	login, err := db.Login(ctx)
+	if err != nil || login.Excess == "" {
+		return err
+	}
+	return fmt.Errorf("--database-url (DATABASE_URL): the login %s %s, so the service could change the ledger. "+
+		"Create a login for the service, as the owner of the database:\n"+
+		"  CREATE ROLE causeway_web LOGIN PASSWORD '...';\n"+
+		"  GRANT causeway_service TO causeway_web;\n"+
+		"and name it in the URL. To start with this login all the same, set %s", login.Name, login.Excess, allowOwnerSetting)
+}
+
+// devLogin is the login of the service in the private Postgres.
+const devLogin = "causeway_web"
+
+// createDevLogin creates the login of the service in the private Postgres, if it does not exist,
+// and returns the URL of the database with it. The login keeps statement errors out of the
+// server's log, where they would show customers' data.
+func createDevLogin(ctx context.Context, server *pgembed.Server) (string, error) {
+	conn, err := pgx.Connect(ctx, server.SuperuserURL())
+	if err == nil {
+		defer func() { _ = conn.Close(ctx) }()
+		_, err = conn.Exec(ctx, `
+			DO $$ BEGIN CREATE ROLE `+devLogin+` LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+			ALTER ROLE `+devLogin+` SET log_min_messages = log;
+			GRANT causeway_service TO `+devLogin)
+	}
+	if err != nil {
+		return "", fmt.Errorf("create the login of the service in the private Postgres: %w", err)
+	}
+	return server.RoleURL(devLogin), nil
 }

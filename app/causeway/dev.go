@@ -35,7 +35,7 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
 	}
-	url, stop, stopped, err := d.database(ctx, log)
+	database, stop, stopped, err := d.database(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -54,36 +54,43 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		case <-ctx.Done():
 		}
 	}()
-	err = d.serve(ctx, out, log, listener, url)
+	err = d.serve(ctx, out, log, listener, database)
 	if cause := context.Cause(ctx); err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return err
 }
 
-// database returns the URL of the configured database, or starts the private Postgres of the
-// data folder. Both are migrated. stopped is closed when the private Postgres exits.
-func (d devCommand) database(ctx context.Context, log *logrus.Logger) (url string, stop func() error, stopped <-chan struct{}, err error) {
+// devDatabase is a migrated database, with the URL of its owner and that of the service.
+type devDatabase struct{ ownerURL, serviceURL string }
+
+// database returns the configured database, or starts the private Postgres of the data folder.
+// stopped is closed when the private Postgres exits.
+func (d devCommand) database(ctx context.Context, log *logrus.Logger) (database devDatabase, stop func() error, stopped <-chan struct{}, err error) {
 	stop = func() error { return nil }
-	if url = d.DatabaseURL; url == "" {
-		server, err := pgembed.Start(ctx, pgembed.Options{Dir: d.Data, Log: log})
-		if err != nil {
-			return "", nil, nil, err
-		}
-		url, stopped = server.URL(), server.Done()
-		stop = func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			defer cancel()
-			return server.Stop(ctx)
-		}
+	if d.DatabaseURL != "" {
+		return devDatabase{d.DatabaseURL, d.DatabaseURL}, stop, nil, migrate(ctx, d.DatabaseURL)
 	}
-	if err := migrate(ctx, url); err != nil {
-		return "", nil, nil, errors.Join(err, stop())
+	server, err := pgembed.Start(ctx, pgembed.Options{Dir: d.Data, Log: log})
+	if err != nil {
+		return database, nil, nil, err
 	}
-	return url, stop, stopped, nil
+	stop = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		return server.Stop(ctx)
+	}
+	database.ownerURL = server.URL()
+	if err = migrate(ctx, database.ownerURL); err == nil {
+		database.serviceURL, err = createDevLogin(ctx, server)
+	}
+	if err != nil {
+		return database, nil, nil, errors.Join(err, stop())
+	}
+	return database, stop, server.Done(), nil
 }
 
-func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, url string) error {
+func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, database devDatabase) error {
 	key, err := loadOrCreateMasterKey(d.Data)
 	if err != nil {
 		return err
@@ -94,7 +101,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.Checkpoints == "" {
 		d.Checkpoints = filepath.Join(d.Data, "checkpoints")
 	}
-	a, err := build(ctx, d.serverFlags, url, key, log)
+	a, err := build(ctx, d.serverFlags, database.serviceURL, key, log)
 	if err != nil {
 		return err
 	}
@@ -106,7 +113,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL, d.credentialsPath())
 	if first && !d.NoDemo {
 		go func() {
-			if err := runDemo(ctx, saved, url, out); err != nil && ctx.Err() == nil {
+			if err := runDemo(ctx, saved, database.ownerURL, out); err != nil && ctx.Err() == nil {
 				log.WithError(err).Error("demo payment failed; run it again with: causeway demo")
 			}
 		}()

@@ -9,10 +9,11 @@ import (
 
 type serveCommand struct {
 	serverFlags
-	DatabaseURL     string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL. Run causeway migrate on it first." placeholder:"URL"`
+	DatabaseURL     string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
 	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	MasterKey       string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64 that encrypt the stored private keys. The same for every process." placeholder:"KEY"`
 	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
+	AllowOwner      bool   `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself."`
 	NoWorkers       bool   `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
 }
 
@@ -33,6 +34,12 @@ func (s serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer a.close()
+	if err := checkLogin(ctx, a.db); err != nil {
+		if !s.AllowOwner {
+			return err
+		}
+		log.Warn("the database login may change the ledger; " + allowOwnerSetting + " is set")
+	}
 	log.WithField("address", a.baseURL(listener.Addr())).Info("serving")
 	if s.Checkpoints == "" && !s.NoWorkers {
 		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")

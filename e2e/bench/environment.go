@@ -54,9 +54,13 @@ func newService(ctx context.Context, binary, databaseURL string, extra ...string
 	if err != nil {
 		return nil, err
 	}
-	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: append(extra, "DATABASE_URL="+databaseURL, "CAUSEWAY_LISTEN="+address,
+	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: append(extra, "CAUSEWAY_LISTEN="+address,
 		"CAUSEWAY_MASTER_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)), "CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000", "CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS=true")}
-	_, err = s.command(ctx, "migrate")
+	if _, err = s.command(ctx, "migrate"); err != nil {
+		return nil, err
+	}
+	serviceURL, err := kit.CreateServiceLogin(ctx, databaseURL)
+	s.settings = append(s.settings, "DATABASE_URL="+serviceURL)
 	return s, err
 }
 
