@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 	t.Parallel()
@@ -102,6 +105,21 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 	h.post("/sandbox/send", object{"reference": "NOSUCHREF2", "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
 	h.post("/sandbox/send", object{"quoteId": "Quote:00000000-0000-7000-8000-000000000000", "currencyCode": "USD"}).wantError(404, "QUOTE_NOT_FOUND")
 	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
+}
+
+func TestPayment_AnyReferenceIsKept(t *testing.T) {
+	t.Parallel()
+	// What a payer wrote is kept whole, whatever its length and characters.
+	h := newTestEnv(t)
+	for _, reference := range []string{
+		"two\nlines\t\u0001", strings.Repeat("🙂 rent ", 1000), "FUND-" + strings.Repeat("x", 10_000),
+	} {
+		h.post("/sandbox/send", object{"reference": reference, "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
+		h.post("/sandbox/send", object{"reference": reference, "currencyCode": "USD", "currencyAmount": 5}).wantError(404, "REFERENCE_NOT_FOUND")
+		if kept := h.get("/ledger/unmatched?limit=1&sortOrder=desc").wantStatus(200).text("data.0.reference"); kept != reference {
+			t.Errorf("%.20q is kept as %.20q", reference, kept)
+		}
+	}
 }
 
 func TestPayment_WrongCurrencyIsRejected(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -24,6 +25,16 @@ const (
 	// MaxMemo is the longest memo, in bytes.
 	MaxMemo = 200
 )
+
+// MemoOf returns as much of a text as fits into one line of a memo.
+func MemoOf(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	for len(text) > MaxMemo {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
 
 // Validate returns ErrInvalid for a posting that must not be written: one without id,
 // platform, effective time or entries, with an unknown kind or currency, an account that

@@ -162,6 +162,41 @@ func TestUp_IdempotencyKeysOfTwoTokens(t *testing.T) {
 	}
 }
 
+func TestUp_ReceiptsWithOnePartnerID(t *testing.T) {
+	t.Parallel()
+	// If several receipts have the same partner's id, it stays with the first of them, and is unique
+	// from then on. A long one becomes its hash.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00014")); err != nil {
+		t.Fatal(err)
+	}
+	const insert = `INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
+		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), $1, $2, '', 'USD', 1, $3)`
+	for _, row := range []struct{ rail, partnerID, at string }{
+		{"RTP", "twice", "2026-03-02"}, {"RTP", "twice", "2026-03-01"}, {"RTP", "once", "2026-03-03"}, {"WIRE", "twice", "2026-03-04"},
+		{"WIRE", strings.Repeat("x", 3000), "2026-03-05"},
+	} {
+		if _, err := db.Exec(insert, row.rail, row.partnerID, row.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+
+	var kept string
+	if err := db.QueryRow(`SELECT string_agg(rail || ' ' || left(partner_id, 15), ', ' ORDER BY received_at) FROM receipts`).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if want := "RTP twice, RTP repeat of twice, RTP once, WIRE twice, WIRE sha256:e1630f84"; kept != want {
+		t.Errorf("stored %s, want %s", kept, want)
+	}
+	if _, err := db.Exec(insert, "RTP", "twice", "2026-03-06"); err == nil || !strings.Contains(err.Error(), `"receipts_by_partner_id"`) {
+		t.Errorf("the payment again: %v, want a violation of receipts_by_partner_id", err)
+	}
+}
+
 // filesUpTo returns the migrations up to a number.
 func filesUpTo(t *testing.T, last string) fstest.MapFS {
 	t.Helper()

@@ -20,8 +20,9 @@ type PaymentWriter interface {
 	// CreateTransactions stores transactions without a quote: transfers, deposits, and
 	// payments from other providers. One whose id exists already is skipped.
 	CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error
-	// SaveReceipts stores receipts, and returns, locked, the transactions that they pay
-	// for; one result per receipt. Receipts with the same reference share a transaction.
+	// SaveReceipts stores receipts, unless there is one with the same platform, rail and
+	// partner's id, and returns, locked, the transactions that they pay for; one result per
+	// receipt. Receipts with the same reference share a transaction.
 	SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]SavedReceipt, error)
 	// LockQuotes returns quotes with their transactions, and locks the transactions in one
 	// order.
@@ -84,6 +85,8 @@ type ReferenceKey struct {
 
 // SavedReceipt is the result for a stored receipt.
 type SavedReceipt struct {
+	// ID is the id under which it is stored.
+	ID ident.Receipt
 	// IsNew is false for a receipt that was stored before, or earlier in the batch.
 	IsNew bool
 	// Transaction is the transaction with the receipt's reference; nil if there is none.

@@ -2,13 +2,16 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -16,12 +19,17 @@ import (
 	"causeway/ports"
 )
 
-// insertReceipts uses the primary key.
+// insertReceipts uses the primary key and receipts_by_partner_id.
 const insertReceipts = `
 	INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
-	ON CONFLICT (platform_id, id) DO NOTHING
+	ON CONFLICT DO NOTHING
 	RETURNING id`
+
+// readReceiptIDs uses receipts_by_partner_id.
+const readReceiptIDs = `
+	SELECT k.n, r.id FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS k(platform_id, rail, partner_id, n)
+	JOIN receipts r ON r.platform_id = k.platform_id AND r.rail = k.rail AND r.partner_id = k.partner_id`
 
 // lockTransactionsByReference finds transactions by quote_reference_unique and locks them in the
 // order of their keys, so that two batches cannot deadlock.
@@ -39,7 +47,7 @@ const lockTransactionsByReference = `
 
 // SaveReceipts stores receipts and locks the transactions that they pay for.
 func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
-	fresh, err := u.insertReceipts(ctx, receipts)
+	taken, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
 		return nil, err
 	}
@@ -60,38 +68,85 @@ func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 			return nil, err
 		}
 	}
-	taken := make([]ports.SavedReceipt, len(receipts))
 	for i, r := range receipts {
-		taken[i] = ports.SavedReceipt{IsNew: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
-		fresh[r.ID] = false // a second notification in the same batch is not new
+		taken[i].Transaction = found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
 	}
 	return taken, nil
 }
 
-// insertReceipts inserts in the order of the ids, so that two batches with the same receipts
-// cannot deadlock.
-func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]bool, error) {
-	sorted := slices.Clone(receipts)
-	slices.SortFunc(sorted, func(a, b transaction.Receipt) int { return a.ID.Compare(b.ID) })
-	n := len(sorted)
+// partnerKey is what a receipt is unique by.
+type partnerKey struct {
+	platform  ident.Platform
+	rail      corridor.Rail
+	partnerID string
+}
+
+// insertReceipts inserts receipts and returns for each whether it is new, and its stored id. It
+// inserts in the order of their keys, so that two batches with the same receipts cannot deadlock.
+func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+	order := make([]int, len(receipts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := receipts[i], receipts[j]
+		return cmp.Or(a.Platform.Compare(b.Platform), strings.Compare(string(a.Rail), string(b.Rail)), strings.Compare(a.PartnerID, b.PartnerID))
+	})
+	n := len(receipts)
 	platforms, ids := make(idArray, n), make(idArray, n)
 	rails, partners, references := make([]string, n), make([]string, n), make([]string, n)
 	currencies, amounts, moments := make([]string, n), make([]int64, n), make(timeArray, n)
-	byID := make(map[uuid.UUID]ident.Receipt, n)
-	for i, r := range sorted {
-		platforms[i], ids[i] = pgID(r.Platform.UUID()), pgID(r.ID.UUID())
-		rails[i], partners[i], references[i] = string(r.Rail), r.PartnerID, r.Reference
-		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, pgTime(r.At)
-		byID[r.ID.UUID()] = r.ID
+	for at, i := range order {
+		r := receipts[i]
+		platforms[at], ids[at] = pgID(r.Platform.UUID()), pgID(r.ID.UUID())
+		rails[at], partners[at], references[at] = string(r.Rail), r.PartnerID, r.Reference
+		currencies[at], amounts[at], moments[at] = string(r.Amount.Currency), r.Amount.Minor, pgTime(r.At)
 	}
-	fresh := make(map[ident.Receipt]bool, n)
+	fresh := make(map[uuid.UUID]bool, n)
 	err := u.query(ctx, insertReceipts, []any{platforms, ids, rails, partners, references, currencies, amounts, moments}, func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		err := rows.Scan(&id)
-		fresh[byID[id.Bytes]] = true
+		fresh[id.Bytes] = true
 		return err
 	})
-	return fresh, err
+	if err != nil {
+		return nil, err
+	}
+	saved, stored := make([]ports.SavedReceipt, n), make(map[partnerKey]ident.Receipt, n)
+	for _, i := range order {
+		r := receipts[i]
+		key := partnerKey{r.Platform, r.Rail, r.PartnerID}
+		if _, repeated := stored[key]; !repeated && fresh[r.ID.UUID()] {
+			stored[key], saved[i].IsNew = r.ID, true
+		}
+		saved[i].ID = stored[key]
+	}
+	return saved, u.readReceiptIDs(ctx, receipts, saved)
+}
+
+// readReceiptIDs fills in the ids of receipts that were stored before. There are seldom any.
+func (u *unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receipt, saved []ports.SavedReceipt) error {
+	var platforms idArray
+	var rails, partners []string
+	var missing []int
+	for i, r := range receipts {
+		if saved[i].ID.IsZero() {
+			platforms, rails, partners = append(platforms, pgID(r.Platform.UUID())), append(rails, string(r.Rail)), append(partners, r.PartnerID)
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return u.query(ctx, readReceiptIDs, []any{platforms, rails, partners}, func(rows pgx.Rows) error {
+		var position int
+		var id pgtype.UUID
+		if err := rows.Scan(&position, &id); err != nil {
+			return err
+		}
+		ident.SetUUID(&saved[missing[position-1]].ID, id.Bytes)
+		return nil
+	})
 }
 
 // Receipts uses the primary key.

@@ -219,10 +219,11 @@ func (r partnerRefs) forEntry(posting, receipt uuid.UUID) []string {
 	}
 }
 
-// selectReceiptRefs uses the primary key: ids of receipts sort by the time they were received.
+// selectReceiptRefs uses the primary key: ids of receipts sort by the time at which this service heard
+// of them, which is when the partner received them or later. A day is let in for clocks that differ.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference FROM receipts
-	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
+	WHERE platform_id = $1 AND id >= $4 AND received_at >= $5 AND received_at < $6 AND rail = $2 AND currency = $3`
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byReceipt: map[uuid.UUID]receiptRef{}, byPosting: map[uuid.UUID]receiptRef{}}
@@ -230,7 +231,7 @@ func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span re
 	if !known {
 		return found, nil // receipts have known chains
 	}
-	args := []any{pgID(a.Platform.UUID()), string(rail), string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
+	args := []any{pgID(a.Platform.UUID()), string(rail), string(a.Currency), firstIDOfDay(span.First - 1), span.First.Start(), (span.Last + 1).Start()}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		var ref receiptRef

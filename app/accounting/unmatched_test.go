@@ -91,6 +91,33 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	}
 }
 
+func TestAssignUnmatched_AnyReference(t *testing.T) {
+	t.Parallel()
+	// A payment is kept with whatever its payer wrote, and is assigned to an account or sent back like
+	// any other. In memos the text is one line, cut.
+	env := newEnv(t)
+	noise := make([]byte, 10_000)
+	for i := range noise {
+		noise[i] = byte(i * i * 31 >> 7) // does not compress, and is not UTF-8
+	}
+	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	for i, reference := range []string{"two\nlines\r\n", "control \x01\x1b\u0085\x00", "emoji 🙂🙂", strings.Repeat("long ", 2000), string(noise)} {
+		for _, to := range []ident.InternalAccount{account.ID, {}} {
+			receipt := env.receivePayment(t, reference, 100)
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: to, Note: "it is"}, nil); err != nil {
+				t.Fatalf("reference %d: %v", i, err)
+			}
+			stored, err := env.Store.Receipts(t.Context(), env.Platform.ID, []ident.Receipt{receipt})
+			if err != nil || len(stored) != 1 || stored[0].Reference != (transaction.Receipt{Reference: reference}).Storable().Reference {
+				t.Errorf("reference %d is stored as %.40q, %v", i, stored[0].Reference, err)
+			}
+		}
+	}
+	env.WaitForNoJobs(transaction.StepSendBack)
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "500", account.LedgerPath() + " USD": "500"})
+	env.checkLedger(t)
+}
+
 func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	t.Parallel()
 	// A pending quote of exactly this amount executes, and its timeline shows the assignment.

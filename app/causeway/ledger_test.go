@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed/pgtest"
@@ -128,7 +129,7 @@ func seededDatabase(t testing.TB) string {
 	completed := must(funded.Transaction.Deliver(noon.Add(time.Second)))
 	mismatched := must(refunded.Receive(newReceipt(refunded, 9900), noon))
 	refundPaid := must(mismatched.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
-	unmatched := transaction.Receipt{ID: transaction.ReceiptID("RTP", "stray", noon), PartnerID: "stray", Platform: platformID,
+	unmatched := transaction.Receipt{ID: newReceiptID("stray"), PartnerID: "stray", Platform: platformID,
 		Rail: "RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
 	created := must(platform.New(platformID, "Sandbox", platform.Sandbox, true, noon))
@@ -179,8 +180,13 @@ func newQuote(t transaction.Transaction) quote.Quote {
 }
 
 func newReceipt(t transaction.Transaction, minor int64) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceRail, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
+	return transaction.Receipt{ID: newReceiptID(t.Reference), PartnerID: t.Reference, Platform: t.Platform,
 		Rail: t.SourceRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
+}
+
+func newReceiptID(partnerID string) (id ident.Receipt) {
+	ident.SetUUID(&id, uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
+	return id
 }
 
 // must returns value and panics on an error, for fixtures that cannot fail.

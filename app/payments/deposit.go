@@ -17,6 +17,7 @@ import (
 // the account is closed or full) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+	receipt = receipt.Storable()
 	var deposit transaction.Transaction
 	var refused error
 	var w work
@@ -27,6 +28,7 @@ func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to i
 			return err
 		}
 		if !saved[0].IsNew {
+			receipt.ID = saved[0].ID
 			deposit, refused, err = existingDeposit(ctx, tx, receipt)
 			if err != nil || request == nil {
 				return err

@@ -126,13 +126,25 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 	// it. What the account cannot hold is unmatched.
 	env := newReceivingEnv(t)
 	receipt := func(partner string, amount money.Amount) transaction.Receipt {
-		return transaction.Receipt{ID: transaction.ReceiptID("ACH", partner, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
+		return transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: partner, Platform: env.Platform.ID,
 			Rail: "ACH", Reference: env.dollars.Reference, Amount: amount, At: apptest.Noon.Add(-time.Minute)}
 	}
 	paid := receipt("1", money.Amount{Minor: 20_00, Currency: "USD"})
 
 	for range 2 {
-		deposit, err := env.Deposit(t.Context(), paid, env.dollars.ID, nil)
+		again := receipt("1", paid.Amount) // under another id, and with another time
+		again.At = env.Clock.Now()
+		if again.ID == paid.ID {
+			t.Fatal("the second report has the id of the first")
+		}
+		first, err := env.Deposit(t.Context(), paid, env.dollars.ID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deposit, err := env.Deposit(t.Context(), again, env.dollars.ID, nil)
+		if err != nil || deposit.ID != first.ID {
+			t.Fatalf("reported again it is %+v, %v", deposit, err)
+		}
 		if err != nil || deposit.State.Status != transaction.Completed || deposit.ID.UUID() != paid.ID.UUID() {
 			t.Fatalf("%+v, %v", deposit, err)
 		}
@@ -158,7 +170,7 @@ func TestDeposit_AccountFull(t *testing.T) {
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("000123456")
 	pay := func(partner string, minor int64) error {
-		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: transaction.ReceiptID("ACH", partner, apptest.Noon), PartnerID: partner,
+		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: partner,
 			Platform: env.Platform.ID, Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
 		return err
 	}

@@ -136,12 +136,14 @@ func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 
 func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	t.Parallel()
-	// A payment that the partner reports ten times is received once.
+	// A payment that the partner reports ten times, with another time each, is received once.
 	env := newEnv(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
-	receipt := env.receipt(q, "RTP", 10050)
+	first := env.receipt(q, "RTP", 10050)
 	var all sync.WaitGroup
-	for range 10 {
+	for i := range 10 {
+		receipt := env.receipt(q, "RTP", 10050)
+		receipt.PartnerID, receipt.At = first.PartnerID, first.At.Add(time.Duration(i)*time.Second)
 		all.Go(func() {
 			if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 				t.Error(err)

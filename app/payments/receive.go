@@ -18,9 +18,10 @@ type receiveCommand struct {
 
 // Receive receives a payment from a rail, and returns the transaction that it funds. A payment with
 // an unknown reference is held as unmatched funds and returns REFERENCE_NOT_FOUND; so is one that the
-// account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A repeated receipt changes nothing.
+// account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A receipt with the rail and the partner's id
+// of an earlier one changes nothing.
 func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return s.receiveBatcher.Do(ctx, receiveCommand{r, claim})
+	return s.receiveBatcher.Do(ctx, receiveCommand{r.Storable(), claim})
 }
 
 func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
@@ -68,7 +69,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 			w.PostUnmatched(r, r.Unmatched())
 		}
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound,
-			"No quote has the reference %q. The payment of %s was received and is kept as unmatched; "+
+			"No quote has the reference %.80q. The payment of %s was received and is kept as unmatched; "+
 				"check the reference, which must be the one of the quote's payment instructions.", r.Reference, r.Amount)
 	}
 	t := w.Latest(*taken.Transaction)

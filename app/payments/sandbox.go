@@ -21,7 +21,7 @@ func (s *Service) findByReference(ctx context.Context, keys []ports.ReferenceKey
 	for i, key := range keys {
 		t, ok := found[key]
 		if results[i].Value = t; !ok {
-			results[i].Err = fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %q.", key.Reference)
+			results[i].Err = fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %.80q.", key.Reference)
 		}
 	}
 	return results, nil
@@ -45,9 +45,9 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 		return transaction.Transaction{}, err
 	}
 	now := s.Clock.Now()
-	receipt := transaction.Receipt{Platform: platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), Rail: transaction.DefaultFundingRail(in.Currency)}
-	receipt.Amount.Currency = in.Currency
+	receipt := transaction.Receipt{ID: ident.NewReceipt(s.IDs.New, now), Platform: platform, Reference: in.Reference, At: now,
+		PartnerID: s.IDs.New(now).String(), Rail: transaction.DefaultFundingRail(in.Currency)}.Storable()
+	receipt.Amount.Currency, in.Reference = in.Currency, receipt.Reference
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
 	}
@@ -64,7 +64,6 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	if in.Amount != nil {
 		receipt.Amount.Minor = *in.Amount
 	}
-	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, now)
 	return s.Receive(ctx, receipt, claim)
 }
 
@@ -78,12 +77,11 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 	to, known := found[key]
 	switch {
 	case !known && in.Amount == nil:
-		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %q.", in.Reference)
+		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %.80q.", in.Reference)
 	case in.Amount == nil:
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
-	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, receipt.At)
 	if !known {
 		return s.Receive(ctx, receipt, claim)
 	}
@@ -94,9 +92,6 @@ func (in SendRequest) validate() error {
 	var bad []fault.Field
 	if in.Reference == "" && in.Quote.IsZero() {
 		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
-	}
-	if len(in.Reference) > 140 {
-		bad = append(bad, fault.Field{Field: "reference", Message: "must not be longer than 140 characters"})
 	}
 	if !in.Currency.Known() {
 		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})

@@ -56,7 +56,7 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 				if err != nil {
 					return err
 				}
-				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
+				if err := saveUnmatchedReceipt(ctx, tx, receipt); err != nil {
 					return err
 				}
 				funds := []ports.UnmatchedFunds{{Platform: correction.Platform, Posting: correction.ID, Receipt: receipt.ID}}
@@ -76,6 +76,18 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
+}
+
+// saveUnmatchedReceipt stores the receipt of a correction. If a payment with the partner's id was
+// received, the receipt has the id of the break in its place.
+func saveUnmatchedReceipt(ctx context.Context, tx ports.Tx, r transaction.Receipt) error {
+	saved, err := tx.SaveReceipts(ctx, []transaction.Receipt{r})
+	if err != nil || saved[0].IsNew {
+		return err
+	}
+	r.PartnerID = r.ID.String()
+	_, err = tx.SaveReceipts(ctx, []transaction.Receipt{r})
+	return err
 }
 
 // unmatchedReceipt returns the receipt of the funds that a correction posts to unmatched funds, so
@@ -99,5 +111,5 @@ func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) (transaction.
 	if len(found.Line.References) > 0 {
 		r.Reference = found.Line.References[0]
 	}
-	return r, nil
+	return r.Storable(), nil
 }

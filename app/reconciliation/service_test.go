@@ -125,7 +125,7 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	var receipts []transaction.Receipt
 	for i, reference := range []string{"Rent March", "Rent April"} {
 		partner := fmt.Sprint("UNMATCHED", i)
-		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
+		receipts = append(receipts, transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: partner, Platform: env.Platform.ID,
 			Rail: "RTP", Reference: reference, Amount: usd(1250), At: received})
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
@@ -153,7 +153,7 @@ func TestImport_MatchesPaymentsByReceipt(t *testing.T) {
 	received := monday.Add(10 * time.Hour)
 	transactions := map[string]ident.Transaction{}
 	for _, partner := range []string{"FIRST001", "SECOND002"} {
-		receipt := transaction.Receipt{ID: transaction.ReceiptID("RTP", partner, received), PartnerID: partner, Platform: env.Platform.ID,
+		receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: partner, Platform: env.Platform.ID,
 			Rail: "RTP", Reference: opened.Reference, Amount: usd(1250), At: received}
 		decided, err := receipt.Deposit(opened.ID, transaction.IncomingParties{To: &opened, Owner: &env.Customer}, 0)
 		if err != nil {
@@ -269,6 +269,33 @@ func TestResolve_UnknownChainIsNotTakenForARail(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.WantBalances(map[string]int64{"chains/DOGE USD": 699, "expense/rails USD": -699})
+}
+
+func TestResolve_PartnerIDOfReceivedPayment(t *testing.T) {
+	t.Parallel()
+	// The difference of a payment that was received is posted to unmatched funds of its own, although
+	// the line has the partner's id of that payment.
+	env := newEnv(t)
+	received := monday.Add(10 * time.Hour)
+	receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: "P1", Platform: env.Platform.ID, Rail: "RTP", Reference: "Rent", Amount: usd(500), At: received}
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
+		return err
+	})
+	env.Post(receipt.Unmatched())
+	file := newStatementFile()
+	file.addLine(0, 700, "Rent", "") // with the id P1
+	run := env.mustImport(t, file.String())
+	found := env.breaksByReason(t, run.ID)[reconcile.AmountDiffers]
+
+	if _, err := env.resolve(t, found.ID, reconcile.ResolveCommand{Note: "they sent more", Offset: reconcile.OffsetUnmatched}); err != nil {
+		t.Fatal(err)
+	}
+
+	page, err := env.Store.Unmatched(t.Context(), env.Platform.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Receipt.Amount != usd(200) || page.Items[0].Receipt.PartnerID == "P1" {
+		t.Errorf("listed %+v, %v", page.Items, err)
+	}
 }
 
 func TestResolve_NoteOrCorrection(t *testing.T) {

@@ -73,6 +73,7 @@ func ParseWebhook(s string) (Webhook, error)                 { return Parse[webh
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
 func NewQuote(source Source, at time.Time) Quote             { return New[quoteKind](source, at) }
 func NewTransaction(source Source, at time.Time) Transaction { return New[transactionKind](source, at) }
+func NewReceipt(source Source, at time.Time) Receipt         { return New[receiptKind](source, at) }
 func NewCustomer(source Source, at time.Time) Customer       { return New[customerKind](source, at) }
 func NewLookup(source Source, at time.Time) Lookup           { return New[lookupKind](source, at) }
 func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }

@@ -82,7 +82,7 @@ func (c ResolveCommand) Correction(id ident.Break, account Account, difference i
 	}
 	amount := money.Amount{Minor: max(difference, -difference), Currency: account.Currency}
 	header := func(kind ledger.Kind) ledger.Header {
-		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: now, Memo: breakMemo(id, c.Note)}
+		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: now, Memo: ledger.MemoOf(id.String() + ": " + c.Note)}
 	}
 	switch {
 	case c.Offset == OffsetUnmatched && difference > 0:
@@ -98,16 +98,6 @@ func (c ResolveCommand) Correction(id ident.Break, account Account, difference i
 	}
 	return ledger.Posting{}, fault.Invalid(fault.Field{Field: "against",
 		Message: "cannot be FEES: the statement has less than the ledger; use EXPENSE or UNMATCHED"})
-}
-
-// breakMemo returns the id of the break and as much of the note as fits.
-func breakMemo(id ident.Break, note string) string {
-	text := id.String() + ": " + strings.Join(strings.Fields(note), " ")
-	for len(text) > ledger.MaxMemo {
-		_, size := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-size]
-	}
-	return text
 }
 
 // Resolution is the resolution of a break. It is final.

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"strings"
 	"time"
 
 	"causeway/core/fault"
@@ -265,8 +266,17 @@ func (t Transaction) Refundable() money.Amount {
 	return t.Pricing.Sent
 }
 
-// RefundReference returns the reference that the payer sees on the refund.
+// maxRefundedReference is how much of the payer's reference is part of that of the refund, in bytes,
+// because rails limit it.
+const maxRefundedReference = 100
+
+// RefundReference returns the reference that the payer sees on the refund: of the quote, or as much of
+// what the payer wrote as a rail takes.
 func RefundReference(id ident.Transaction, reference string) string {
+	reference = ledger.MemoOf(reference)
+	if len(reference) > maxRefundedReference {
+		reference = strings.ToValidUTF8(reference[:maxRefundedReference], "")
+	}
 	if reference == "" {
 		reference = id.UUID().String()
 	}

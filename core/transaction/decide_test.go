@@ -1,6 +1,8 @@
 package transaction_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,8 +34,13 @@ func onRamp() transaction.Transaction {
 }
 
 func receiptFor(t transaction.Transaction, minor int64, partnerID string, at time.Time) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceRail, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
+	return transaction.Receipt{ID: newReceiptID(partnerID), PartnerID: partnerID, Platform: t.Platform,
 		Rail: t.SourceRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
+}
+
+func newReceiptID(partnerID string) (id ident.Receipt) {
+	ident.SetUUID(&id, uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
+	return id
 }
 
 // balances returns the balance changes of the postings, with debits positive.
@@ -353,23 +360,50 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 	}
 }
 
-func TestReceiptID_SamePaymentSameID(t *testing.T) {
+func TestReceipt_Storable(t *testing.T) {
 	t.Parallel()
-	// A payment that is reported twice is one receipt; another payment id or rail is another receipt.
-	id := transaction.ReceiptID("RTP", "abc", noon)
-	if id != transaction.ReceiptID("RTP", "abc", noon) {
-		t.Fatal("the same payment has two ids")
-	}
-	for _, other := range []ident.Receipt{
-		transaction.ReceiptID("RTP", "abd", noon), transaction.ReceiptID("WIRE", "abc", noon),
-	} {
-		if id == other {
-			t.Fatal("two payments have one id")
+	// A reference of any length is kept, and only what is not text is replaced. A partner's id that is
+	// not text or is long becomes a hash of its own.
+	long := strings.Repeat("é\n🙂\t", 2500)
+	for reference, want := range map[string]string{"": "", "4T9K2M7PXQ3A": "4T9K2M7PXQ3A", long: long, "a\x00b\xffc": "a\uFFFDb\uFFFDc"} {
+		if got := (transaction.Receipt{Reference: reference}).Storable().Reference; got != want {
+			t.Errorf("%.20q is kept as %.20q", reference, got)
 		}
 	}
-	if v := id.UUID().Version(); v != 8 {
-		t.Fatalf("version %d", v)
+	seen := map[string]bool{}
+	for _, id := range []string{"20250310MMQFMP31000042", strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("x", 257), "a\x00", "a\xff", "a"} {
+		got := (transaction.Receipt{PartnerID: id}).Storable().PartnerID
+		if seen[got] || len(got) > transaction.MaxPartnerID || strings.HasPrefix(got, "sha256:") == (got == id) {
+			t.Errorf("%.20q becomes %.20q", id, got)
+		}
+		seen[got] = true
 	}
+}
+
+func TestReceipt_MemosOfAnyReference(t *testing.T) {
+	// Whatever the payer wrote, the postings of a receipt are valid, and those of a surplus payment are
+	// found by their memos.
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text") + rapid.SampledFrom([]string{"", "\n", "\x00", "\xff", "🙂"}).Draw(t, "more")
+		r := receiptFor(onRamp(), 100, "1", noon)
+		r.Reference = strings.Repeat(text, rapid.SampledFrom([]int{1, 20, 500}).Draw(t, "times"))
+		r = r.Storable()
+		surplus := append(r.Surplus(), r.SentBack("rails/RTP", noon), r.SendBackFailed(noon))
+		for _, posting := range append([]ledger.Posting{r.Unmatched(), r.RejectedByAccount()}, surplus...) {
+			if err := posting.Validate(); err != nil {
+				t.Fatalf("reference %.50q: %v", r.Reference, err)
+			}
+		}
+		for _, posting := range surplus {
+			if r.Reference != "" && !slices.Contains(transaction.SurplusMemos(r.Reference), posting.Memo) {
+				t.Fatalf("%s has the memo %q", posting.Kind, posting.Memo)
+			}
+		}
+		if sent := transaction.RefundReference(onRamp().ID, r.Reference); len(sent) > 110 || strings.ContainsAny(sent, "\n\x00") || sent == "-REFUND" {
+			t.Fatalf("the refund has the reference %q", sent)
+		}
+	})
 }
 
 func wantBalances(t *testing.T, postings []ledger.Posting, want map[string]int64) {

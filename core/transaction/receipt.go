@@ -2,10 +2,10 @@ package transaction
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
+	"fmt"
+	"strings"
 	"time"
-
-	"github.com/google/uuid"
+	"unicode/utf8"
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -15,35 +15,37 @@ import (
 
 // Receipt is one payment that was received on a rail or a chain, as the partner reported it.
 type Receipt struct {
-	// ID is derived from the rail and PartnerID (see ReceiptID), so that a payment reported twice is
-	// one receipt.
-	ID        ident.Receipt
-	PartnerID string
-	Platform  ident.Platform
+	ID       ident.Receipt
+	Platform ident.Platform
 	// Rail is the rail or chain on which it was received.
 	Rail corridor.Rail
-	// Reference is the code from the payer; a payment with an empty or unknown one has no owner.
+	// PartnerID is the partner's id of the payment. A platform has one receipt for a rail and a
+	// partner's id, however often and with whichever time the partner reports the payment.
+	PartnerID string
+	// Reference is what the payer wrote, of any length; a payment with an empty or unknown one has no
+	// owner.
 	Reference string
 	Amount    money.Amount
-	At        time.Time
+	// At is when the partner received the payment.
+	At time.Time
 }
 
-// ReceiptID returns the id of the receipt with the partner's id. It is a UUID of version 8 that starts
-// with the time of the receipt, so that receipts can be sorted by it.
-func ReceiptID(rail corridor.Rail, partnerID string, at time.Time) ident.Receipt {
-	sum := sha256.Sum256([]byte("causeway receipt\x00" + string(rail) + "\x00" + partnerID))
-	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16)
-	copy(id[6:], sum[:])
-	id[6] = id[6]&0x0f | 0x80
-	id[8] = id[8]&0x3f | 0x80
-	var receipt ident.Receipt
-	ident.SetUUID(&receipt, id)
-	return receipt
+// MaxPartnerID is the longest partner's id that is kept as it is, in bytes.
+const MaxPartnerID = 255
+
+// Storable returns the receipt as it is kept. What is not text in the reference (NUL, invalid UTF-8)
+// becomes U+FFFD. A partner's id that is not text, or is longer than MaxPartnerID, becomes its hash,
+// so that it stays unique.
+func (r Receipt) Storable() Receipt {
+	r.Reference = strings.ReplaceAll(strings.ToValidUTF8(r.Reference, "\uFFFD"), "\x00", "\uFFFD")
+	if len(r.PartnerID) > MaxPartnerID || !utf8.ValidString(r.PartnerID) || strings.ContainsRune(r.PartnerID, 0) {
+		r.PartnerID = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(r.PartnerID)))
+	}
+	return r
 }
 
 func (r Receipt) header(kind ledger.Kind, at time.Time, memo string) ledger.Header {
-	return ledger.Header{ID: ledger.DerivedID(r.ID.UUID(), kind, 0), Platform: r.Platform, Effective: at, Memo: memo}
+	return ledger.Header{ID: ledger.DerivedID(r.ID.UUID(), kind, 0), Platform: r.Platform, Effective: at, Memo: ledger.MemoOf(memo)}
 }
 
 // ReceiptKinds returns the kinds of postings that record a receipt under an id derived from the
@@ -102,7 +104,7 @@ func (r Receipt) describe() string {
 // belong to no transaction.
 func SurplusMemos(reference string) []string {
 	r := Receipt{Reference: reference}
-	return []string{surplusMemo + reference, sentBackMemo + r.describe(), sendBackFailedMemo + r.describe()}
+	return []string{ledger.MemoOf(surplusMemo + reference), ledger.MemoOf(sentBackMemo + r.describe()), ledger.MemoOf(sendBackFailedMemo + r.describe())}
 }
 
 const (

@@ -113,6 +113,7 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
 	}
+	in.Reference = ledger.MemoOf(in.Reference) // a reference is found by the memo of its postings
 	deposit := in.newTransaction(now)
 	deposit.SourceAccount = u.SourceAccount
 	d := deposit.credited(now)

@@ -23,7 +23,7 @@ type unmatchedFundsBody struct {
 	Amount     currencyAmount                `json:"amount" doc:"Amount of the funds."`
 	Rail       string                        `json:"rail" doc:"Path of the ledger account of the rail or blockchain that the funds arrived by; for a failed refund, of the rail, blockchain or internal account that funded the transaction." example:"rails/RTP"`
 	Reference  string                        `json:"reference,omitempty" doc:"Reference given by the payer, or of the transaction, if any." example:"RENT MARCH"`
-	PartnerID  string                        `json:"partnerId" doc:"Partner's id of the payment. Empty for a failed refund. For a corrected break, the id on the statement." example:"20250310MMQFMP31000042"`
+	PartnerID  string                        `json:"partnerId" doc:"Partner's id of the payment. Empty for a failed refund. For a corrected break, the id on the statement or, if a payment with it was received, that of the break." example:"20250310MMQFMP31000042"`
 	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"Time the payment arrived, the refund was initiated or the break was resolved."`
 	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,REFUND_FAILED" doc:"Reason the funds are unmatched. OWNER_UNKNOWN: no reference, an unknown reference, or an account that could not accept the payment. REFUND_FAILED: the rail refused to return the funds to the payer."`
 	Assigned   bool                          `json:"assigned" doc:"Whether the funds were assigned."`

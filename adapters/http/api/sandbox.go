@@ -20,7 +20,7 @@ type Sandbox interface {
 }
 
 type sandboxSendRequest struct {
-	Reference      string                  `json:"reference,omitempty" maxLength:"140" doc:"Reference of a quote's payment instructions or of an internal account's funding instructions (FUND-…). Required unless quoteId is given." example:"4T9K2M7PXQ3A"`
+	Reference      string                  `json:"reference,omitempty" doc:"Reference of a quote's payment instructions or of an internal account's funding instructions (FUND-…). Required unless quoteId is given." example:"4T9K2M7PXQ3A"`
 	QuoteID        httpapi.ID[ident.Quote] `json:"quoteId,omitzero" doc:"Id of the quote to pay. Required unless reference is given."`
 	CurrencyCode   string                  `json:"currencyCode" pattern:"^[A-Z0-9]{3,5}$" patternDescription:"a currency code in upper case" doc:"Currency of the payment: the sending currency of the quote, or the currency of the account." example:"USD"`
 	CurrencyAmount *httpapi.Minor          `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment." example:"10050"`

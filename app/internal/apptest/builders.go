@@ -124,7 +124,7 @@ func (e *Env) QuoteRequest(from money.Currency, minor int64, to account.External
 func (e *Env) NewReceipt(rail corridor.Rail, reference string, amount money.Amount) transaction.Receipt {
 	e.receipts++
 	partnerID, now := fmt.Sprint("partner-", e.receipts), e.Clock.Now()
-	return transaction.Receipt{ID: transaction.ReceiptID(rail, partnerID, now), PartnerID: partnerID, Platform: e.Platform.ID,
+	return transaction.Receipt{ID: ident.NewReceipt(e.IDs.New, now), PartnerID: partnerID, Platform: e.Platform.ID,
 		Rail: rail, Reference: reference, Amount: amount, At: now}
 }
 
