@@ -32,6 +32,7 @@ func Webhook[Body any](a *API, name, tag, summary, description string) {
 	media := &huma.MediaType{Schema: registry.Schema(reflect.TypeFor[Body](), true, name+"Request")}
 	a.document.openapi.Webhooks[name] = &huma.PathItem{Post: &huma.Operation{
 		OperationID: name, Tags: []string{tag}, Summary: summary, Description: description,
+		Security:    []map[string][]string{}, // events are signed
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": media}},
 		Responses: map[string]*huma.Response{
 			"2XX": {Description: "Accepted. The event is not sent again."},
@@ -67,6 +68,8 @@ func newDocument(a *API) *document {
 			Title:       "Causeway",
 			Version:     strings.TrimPrefix(BasePath, "/"),
 			Description: introduction,
+			Contact:     &huma.Contact{Name: "Operator of this service"},
+			License:     &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:  []*huma.Server{{URL: server}},
 		Webhooks: map[string]*huma.PathItem{},
@@ -145,6 +148,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		// The body is read and limited before huma runs.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
+	described.Security = []map[string][]string{}
 	if !op.Public {
 		described.Security = []map[string][]string{{basicAuth: {}}}
 		described.Extensions["x-permission"] = string(op.Permission)
@@ -237,6 +241,7 @@ func (d *document) publish() error {
 		return err
 	}
 	d.addErrorSchemas()
+	d.tidySchemas()
 	for _, op := range d.operations {
 		rt := op.Metadata[routeKey].(*route)
 		rt.known = newKnownNames(op, d.openapi.Components.Schemas)
@@ -333,8 +338,9 @@ func (d *document) addErrorSchemas() {
 		Description: "Invalid fields of the request.",
 	}
 	base := registry.Schema(reflect.TypeFor[Error](), false, "")
+	delete(registry.Map(), schemaName(reflect.TypeFor[Error](), ""))
 	base.Properties["details"] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: base.Properties["details"].Description,
+		Type: huma.TypeObject, AdditionalProperties: &huma.Schema{}, Description: base.Properties["details"].Description,
 		Properties: map[string]*huma.Schema{
 			"errors": fieldErrors,
 			"reason": {Type: huma.TypeString, Description: "Same as reason."},
@@ -342,7 +348,9 @@ func (d *document) addErrorSchemas() {
 	}
 	byStatus := map[int][]any{}
 	for _, code := range fault.Codes() {
-		byStatus[code.Status()] = append(byStatus[code.Status()], string(code))
+		if code != fault.MethodNotAllowed { // never a response of an operation
+			byStatus[code.Status()] = append(byStatus[code.Status()], string(code))
+		}
 	}
 	for status, codes := range byStatus {
 		properties := map[string]*huma.Schema{}
@@ -352,7 +360,7 @@ func (d *document) addErrorSchemas() {
 		properties["status"] = &huma.Schema{Type: huma.TypeInteger, Enum: []any{status}, Description: base.Properties["status"].Description}
 		properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: codes, Description: base.Properties["code"].Description}
 		registry.Map()["Error"+strconv.Itoa(status)] = &huma.Schema{
-			Type: huma.TypeObject, Required: base.Required, Properties: properties, AdditionalProperties: true,
+			Type: huma.TypeObject, Required: base.Required, Properties: properties,
 			Description: "Error response with the status " + strconv.Itoa(status) + ".",
 		}
 	}

@@ -145,8 +145,8 @@ func constraints(s *huma.Schema) []string {
 		add("at most %d", *s.MaxItems)
 	}
 	switch {
-	case s.PatternDescription != "":
-		add("%s", s.PatternDescription)
+	case s.Extensions[patternExtension] != nil:
+		add("%s", s.Extensions[patternExtension])
 	case s.Pattern != "":
 		add("%s", s.Pattern)
 	case s.Format == "email" || s.Format == "uri" || s.Format == "uuid":

@@ -15,6 +15,8 @@ import (
 // UnionSpec describes an object that has one of several forms (branches). The published
 // oneOf and the validation are both generated from it.
 type UnionSpec struct {
+	// Name is the name of the published schema. Empty means that each field has its own.
+	Name        string
 	Description string
 	// Discriminator is the property whose value selects the branch: "accountType".
 	Discriminator string
@@ -30,7 +32,8 @@ type Branch struct {
 	// the others are aliases.
 	Values []string
 	// Marker is a property that selects the branch if the discriminator is missing. Empty
-	// means that the discriminator is required.
+	// means that the discriminator is required. It always is in the description, because the
+	// branches would not exclude each other without it.
 	Marker string
 	Fields []Field
 }
@@ -131,10 +134,11 @@ const discriminatorDescription = "Type of this object."
 
 // compiledUnion is a specification with its schemas, compiled once per type.
 type compiledUnion struct {
-	spec    UnionSpec
-	names   []string // all discriminator values
-	schemas []*huma.Schema
-	nested  []map[string]*compiledUnion // by branch and property
+	spec      UnionSpec
+	names     []string                    // all discriminator values
+	schemas   []*huma.Schema              // of the branches, for the validation
+	published []*huma.Schema              // the same for the description
+	nested    []map[string]*compiledUnion // by branch and property
 }
 
 var compiledUnions sync.Map // reflect.Type -> *compiledUnion
@@ -164,13 +168,19 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 		}
 		schema.PrecomputeMessages()
 		c.schemas = append(c.schemas, schema)
+		if len(branch.Values) > 0 && branch.Marker != "" {
+			described := *schema
+			described.Required = append([]string{spec.Discriminator}, schema.Required...)
+			schema = &described
+		}
+		c.published = append(c.published, schema)
 		c.nested = append(c.nested, nested)
 	}
 	return c
 }
 
 func objectSchema(fields []Field, nested map[string]*compiledUnion) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: true}
+	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, f := range fields {
 		if f.Required {
 			schema.Required = append(schema.Required, f.Name)
@@ -221,10 +231,10 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 		if r != nil {
 			// Unions may share a branch, but branches with the same name must be equal.
 			other, exists := r.Map()[branch.Name]
-			if exists && other != c.schemas[i] && !reflect.DeepEqual(other, c.schemas[i]) {
+			if exists && other != c.published[i] && !reflect.DeepEqual(other, c.published[i]) {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
-			r.Map()[branch.Name] = c.schemas[i]
+			r.Map()[branch.Name] = c.published[i]
 			for _, inner := range c.nested[i] {
 				inner.schema(r)
 			}
@@ -234,11 +244,14 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 			mapping[value] = schemaPrefix + branch.Name
 		}
 	}
-	s := &huma.Schema{Type: huma.TypeObject, Description: c.spec.Description, AdditionalProperties: true, Extensions: map[string]any{oneOfKey: oneOf}}
-	if c.spec.Discriminator != "" && !slices.ContainsFunc(c.spec.Branches, func(b Branch) bool { return b.Marker != "" }) {
-		s.Extensions[discriminatorKey] = unionDiscriminator{c.spec.Discriminator, mapping}
+	s := &huma.Schema{Type: huma.TypeObject, Description: c.spec.Description, Extensions: map[string]any{
+		oneOfKey: oneOf, discriminatorKey: unionDiscriminator{c.spec.Discriminator, mapping},
+	}}
+	if r == nil || c.spec.Name == "" {
+		return s
 	}
-	return s
+	r.Map()[c.spec.Name] = s
+	return &huma.Schema{Ref: schemaPrefix + c.spec.Name}
 }
 
 // The keywords of a union are extensions, because huma would validate them itself.

@@ -61,9 +61,13 @@ func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(d.Rate.String()),
 // IsZero reports whether the number is 0, for fields tagged omitzero.
 func (d Decimal) IsZero() bool { return d.Rate.IsZero() }
 
-// Schema returns the schema of a number, without a binary format.
+// decimalDigits is what the description says about the digits of a Decimal.
+const decimalDigits = "It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it."
+
+// Schema returns the schema of a number. Its format is double, because clients generated
+// without a format use floats of 32 bits.
 func (Decimal) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Description: "Exact decimal number. Parse it with a decimal type.", Examples: []any{rawNumber("0.9975")}}
+	return &huma.Schema{Type: huma.TypeNumber, Format: "double", Description: "Exact decimal number. " + decimalDigits, Examples: []any{rawNumber("0.9975")}}
 }
 
 // Time is a timestamp: written in UTC with milliseconds, read with any offset.

@@ -43,7 +43,7 @@ type accountInfoInput struct{}
 
 // Union returns a branch for every account type.
 func (accountInfoInput) Union() httpapi.UnionSpec {
-	return accountUnion("Account details; the fields depend on `accountType`.", "Create", nil)
+	return accountUnion("AccountCreateInfo", "Account details; the fields depend on `accountType`.", "Create", nil)
 }
 
 // accountInfoOutput is the union of account details in responses.
@@ -51,14 +51,14 @@ type accountInfoOutput struct{}
 
 // Union returns a branch for every account type, with its rails.
 func (accountInfoOutput) Union() httpapi.UnionSpec {
-	return accountUnion("Registered account details, with the payment rails that reach the account.", "", []httpapi.Field{{
+	return accountUnion("AccountInfo", "Registered account details, with the payment rails that reach the account.", "", []httpapi.Field{{
 		Name: "paymentRails", Required: true, Schema: stringListSchema(),
 		Description: "Payment rails that reach the account. The service chooses one for each payment.",
 	}})
 }
 
-func accountUnion(description, infix string, more []httpapi.Field) httpapi.UnionSpec {
-	spec := httpapi.UnionSpec{Description: description, Discriminator: "accountType"}
+func accountUnion(name, description, infix string, more []httpapi.Field) httpapi.UnionSpec {
+	spec := httpapi.UnionSpec{Name: name, Description: description, Discriminator: "accountType"}
 	for _, t := range account.Catalogue() {
 		name := schemaName(t.Type) + infix + "Info"
 		branch := httpapi.Branch{Name: name, Description: t.Description, Values: []string{string(t.Type)}}

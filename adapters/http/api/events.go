@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	httpapi "causeway/adapters/http"
 	"causeway/core/account"
 	"causeway/core/event"
@@ -18,6 +20,8 @@ type BaseWebhook struct {
 	Event     string                    `json:"event" doc:"Name of the event." example:"OUTGOING_PAYMENT.COMPLETED"`
 	Timestamp httpapi.Time              `json:"timestamp" doc:"Time of the event."`
 }
+
+type testWebhook struct{ BaseWebhook }
 
 type outgoingPaymentWebhook struct {
 	BaseWebhook
@@ -44,6 +48,40 @@ func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transa
 		body.Transaction.RequestedInfo = body.RequestedInfo
 	}
 	return body
+}
+
+// The types and names of the events are constants in the description, so that a generated
+// client can tell them apart.
+
+// TransformSchema adds the constants of outgoing payment events.
+func (outgoingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.OutgoingPayment)
+}
+
+// TransformSchema adds the constants of internal account events.
+func (internalAccountStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.InternalAccountStatus)
+}
+
+// TransformSchema adds the constants of incoming payment events.
+func (incomingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.IncomingPayment)
+}
+
+// TransformSchema adds the constants of test events.
+func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.Test)
+}
+
+func withEventNames(s *huma.Schema, t event.Type) *huma.Schema {
+	constant := func(name string, values ...string) {
+		property := *s.Properties[name]
+		property.Enum, property.Examples = enumSchema(values).Enum, []any{values[0]}
+		s.Properties[name] = &property
+	}
+	constant("type", string(t))
+	constant("event", event.Names[t]...)
+	return s
 }
 
 // RenderEvent returns the body of an event, as it is signed and sent.
@@ -79,5 +117,5 @@ func registerWebhooks(a *httpapi.API) {
 			"- `403` rejects the payment; `reason` may contain the reason.\n"+
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
-	httpapi.Webhook[BaseWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
+	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

@@ -44,6 +44,7 @@ type paymentAccountInfo struct{}
 // Union returns a branch for every account type, with the fields that a payer needs.
 func (paymentAccountInfo) Union() httpapi.UnionSpec {
 	spec := httpapi.UnionSpec{
+		Name:          "PaymentAccountInfo",
 		Description:   "Account or wallet to pay to. For bank accounts, the memo of the payment must contain the `reference`.",
 		Discriminator: "accountType",
 	}

@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,13 +16,11 @@ import (
 func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	// Every operation, parameter and field of the published document has a description.
-	w := httptest.NewRecorder()
-	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
 	var document struct {
 		Paths      map[string]map[string]map[string]any
 		Components struct{ Schemas map[string]any }
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
+	if err := json.Unmarshal(fetchOpenAPI(t), &document); err != nil {
 		t.Fatal(err)
 	}
 
@@ -49,6 +49,82 @@ func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	for name, schema := range document.Components.Schemas {
 		checkDescribed(t, name, schema)
 	}
+}
+
+func TestOpenAPI_HasOnlyWhatToolsUnderstand(t *testing.T) {
+	t.Parallel()
+	// In the published schemas, lists are never null, requests are not open, unions have a
+	// discriminator that all their branches require, numbers have a format, and no keyword is
+	// one of our own.
+	var document map[string]any
+	if err := json.Unmarshal(fetchOpenAPI(t), &document); err != nil {
+		t.Fatal(err)
+	}
+	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
+	unions := 0
+	walkSchemas(document, "", func(path string, schema map[string]any) {
+		if _, isText := schema["type"].(string); schema["type"] != nil && !isText {
+			t.Errorf("%s has the types %v", path, schema["type"])
+		}
+		if schema["additionalProperties"] == true || schema["patternDescription"] != nil {
+			t.Errorf("%s: %v, %v", path, schema["additionalProperties"], schema["patternDescription"])
+		}
+		if schema["type"] == "number" && (schema["format"] != "double" || !strings.Contains(schema["description"].(string), "34 digits")) {
+			t.Errorf("%s has the format %v and the description %v", path, schema["format"], schema["description"])
+		}
+		forms, isUnion := schema["oneOf"].([]any)
+		if !isUnion {
+			return
+		}
+		unions++
+		discriminator, _ := schema["discriminator"].(map[string]any)
+		for _, form := range forms {
+			branch := schemas[strings.TrimPrefix(form.(map[string]any)["$ref"].(string), "#/components/schemas/")].(map[string]any)
+			if required, _ := branch["required"].([]any); !slices.Contains(required, discriminator["propertyName"]) {
+				t.Errorf("%s: a branch requires %v, without the discriminator %v", path, required, discriminator["propertyName"])
+			}
+		}
+	})
+	if unions < 6 {
+		t.Errorf("only %d unions found: the test reads the description wrongly", unions)
+	}
+
+	webhook := schemas["OutgoingPaymentWebhook"].(map[string]any)["properties"].(map[string]any)
+	if got := fmt.Sprint(webhook["type"].(map[string]any)["enum"]); got != "[OUTGOING_PAYMENT]" {
+		t.Errorf("the type of an outgoing payment event is one of %s", got)
+	}
+	if names, _ := webhook["event"].(map[string]any)["enum"].([]any); !slices.Contains(names, any("OUTGOING_PAYMENT.COMPLETED")) || slices.Contains(names, any("TEST")) {
+		t.Errorf("the name of an outgoing payment event is one of %v", names)
+	}
+}
+
+// walkSchemas calls visit for every schema below a value. Examples are not schemas.
+func walkSchemas(value any, path string, visit func(path string, schema map[string]any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		if v["type"] != nil || v["oneOf"] != nil || v["$ref"] != nil {
+			if _, isSchema := v["type"].(map[string]any); !isSchema { // a property named type
+				visit(path, v)
+			}
+		}
+		for name, inner := range v {
+			if name != "example" && name != "examples" && name != "securitySchemes" {
+				walkSchemas(inner, path+"/"+name, visit)
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			walkSchemas(inner, fmt.Sprint(path, "/", i), visit)
+		}
+	}
+}
+
+// fetchOpenAPI returns the published document.
+func fetchOpenAPI(t *testing.T) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
+	return w.Body.Bytes()
 }
 
 // checkDescribed reports the properties below a schema without a description. A list or

@@ -45,13 +45,14 @@ func (quoteSource) Union() httpapi.UnionSpec {
 	payer.Description = "Customer who pays. Omit it if your platform pays."
 	owner.Description = "Customer that an account of your platform pays for. For a customer's account it is the owner and may be omitted."
 	return httpapi.UnionSpec{
+		Name: "QuoteSource",
 		Description: "Source of the funds: an account, which pays when the quote is executed; or just-in-time funding, where the quote contains payment instructions " +
 			"and runs when the payment arrives.",
 		Discriminator: "sourceType",
 		Branches: []httpapi.Branch{
 			{
 				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
-				Description: "An internal account, or an external account that can be debited. `sourceType` may be omitted.",
+				Description: "An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.",
 				Fields: []httpapi.Field{
 					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
 					owner,
@@ -60,7 +61,7 @@ func (quoteSource) Union() httpapi.UnionSpec {
 			},
 			{
 				Name: "RealtimeFundingQuoteSource", Values: []string{"REALTIME_FUNDING"}, Marker: "currency",
-				Description: "Just-in-time funding. `sourceType` may be omitted.",
+				Description: "Just-in-time funding. Clients that do not send `sourceType` are accepted.",
 				Fields: []httpapi.Field{
 					payer,
 					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to pay in.", Example: "USD"},
@@ -81,11 +82,12 @@ type quoteDestination struct{}
 // Union returns the branches of a destination.
 func (quoteDestination) Union() httpapi.UnionSpec {
 	return httpapi.UnionSpec{
+		Name:          "QuoteDestination",
 		Description:   "Destination of the funds.",
 		Discriminator: "destinationType",
 		Branches: []httpapi.Branch{{
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
-			Description: "An internal or external account. `destinationType` may be omitted.",
+			Description: "An internal or external account. Clients that do not send `destinationType` are accepted.",
 			Fields: []httpapi.Field{
 				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that receives.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency of the account. May be omitted; any other currency is refused."},
@@ -93,7 +95,7 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			},
 		}, {
 			Name: "UmaAddressDestination", Values: []string{"UMA_ADDRESS"}, Marker: "umaAddress",
-			Description: "A person with a UMA address. Requires `lookupId`. `destinationType` may be omitted.",
+			Description: "A person with a UMA address. Requires `lookupId`. Clients that do not send `destinationType` are accepted.",
 			Fields: []httpapi.Field{
 				{Name: "umaAddress", Required: true, MaxLength: customer.MaxUMAAddressLength, Description: "UMA address to pay.", Example: "$success.usd@sandbox.uma.test"},
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to receive: one of the lookup's supportedCurrencies. May be omitted if there is only one."},
@@ -175,8 +177,8 @@ type quoteBody struct {
 	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the quote. PENDING: awaiting payment. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt."`
 	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"Time the quote was created."`
 	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Time until which the rate is locked and the quote can be paid."`
-	Source               paymentParty                  `json:"source" doc:"Source of the funds."`
-	Destination          paymentParty                  `json:"destination" doc:"Destination of the funds."`
+	Source               paymentSource                 `json:"source" doc:"Source of the funds."`
+	Destination          paymentDestination            `json:"destination" doc:"Destination of the funds."`
 	SendingCurrency      currency                      `json:"sendingCurrency" doc:"Currency sent."`
 	ReceivingCurrency    currency                      `json:"receivingCurrency" doc:"Currency received."`
 	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"Total amount sent including fees, in the smallest unit of the sending currency."`

@@ -39,10 +39,10 @@ func (timelineEventType) Schema(huma.Registry) *huma.Schema {
 }
 
 type timelineRequest struct {
-	CustomerID  string       `json:"customerId" doc:"Id of the customer, or of your platform." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
-	Source      paymentParty `json:"source" doc:"Source of the funds."`
-	Destination paymentParty `json:"destination" doc:"Destination of the funds."`
-	Description string       `json:"description,omitempty" doc:"Your note."`
+	CustomerID  string             `json:"customerId" doc:"Id of the customer, or of your platform." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	Source      paymentSource      `json:"source" doc:"Source of the funds."`
+	Destination paymentDestination `json:"destination" doc:"Destination of the funds."`
+	Description string             `json:"description,omitempty" doc:"Your note."`
 }
 
 type timelineQuote struct {

@@ -26,13 +26,13 @@ type transactionBody struct {
 	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"Id of the transaction."`
 	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"Direction: OUTGOING if the customer sends, INCOMING if the customer receives."`
-	Source              paymentParty                  `json:"source" doc:"Source of the funds."`
-	Destination         paymentParty                  `json:"destination" doc:"Destination of the funds."`
+	Source              paymentSource                 `json:"source" doc:"Source of the funds."`
+	Destination         paymentDestination            `json:"destination" doc:"Destination of the funds."`
 	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"OUTGOING only: total amount sent, including fees."`
 	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"Amount received."`
 	CustomerID          string                        `json:"customerId" doc:"Id of the customer, or of your platform for its own transactions." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your id for the customer. Empty for transactions of your platform."`
-	SettledAt           *httpapi.Time                 `json:"settledAt" nullable:"true" doc:"Time the beneficiary received the funds. Null before."`
+	SettledAt           *httpapi.Time                 `json:"settledAt,omitempty" doc:"Time the beneficiary received the funds. Absent before."`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
