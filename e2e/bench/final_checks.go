@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"strings"
 	"time"
 
 	"causeway/adapters/apiclient"
@@ -17,84 +12,43 @@ import (
 // drainTimeout is how long the last webhooks may take.
 const drainTimeout = 2 * time.Minute
 
-// checkAfterLoad waits for the last webhooks, and checks that the load has broken nothing.
-func (b *bench) checkAfterLoad(ctx context.Context) error {
-	logf("waiting for the last webhooks, checking signatures and ledger")
-	if err := b.awaitWebhooks(ctx); err != nil {
-		return err
-	}
-	r := b.env.receiver
-	if r.failed.Load() > 0 {
-		return fmt.Errorf("%d payments failed", r.failed.Load())
-	}
-	completed, err := b.checkTransactions(ctx)
-	if err != nil {
-		return err
-	}
-	accounts, err := b.checkAccountBalances(ctx)
-	if err != nil {
-		return err
-	}
-	signatures, err := b.verifySamples(ctx)
-	if err != nil {
-		return err
-	}
-	peak, err := peakMemory(b.env.service.process.PID())
-	if err != nil {
-		return err
-	}
-	b.report.add(memoryAndStart, "Maximum memory of the service", max(peak, b.peakBeforeReset))
-	postings, err := b.env.meter.countPostings(ctx)
-	if err != nil {
-		return err
-	}
-	check, err := b.env.service.command(ctx, "ledger", "check")
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(strings.Trim(check.Output, "\n")) {
-		b.report.code += strings.TrimRight(line, " \n") + "\n"
-	}
-	if b.includes("check") {
-		b.report.add(checkSection, "Postings", postings)
-		b.report.add(checkSection, "Time", check.Duration)
-		b.report.add(checkSection, "Postings per second", formatRate(postings, check.Duration))
-		b.report.add(checkSection, "Maximum memory of the command", byteSize(check.PeakMemory))
-	}
-	b.report.add(afterwards, "Webhooks accepted", r.pending.Load()+r.processing.Load()+r.completed.Load()+r.incoming.Load()+r.balances.Load()+r.other.Load())
-	b.report.add(afterwards, "`COMPLETED` webhooks received more than once (delivery is at least once)", r.unclaimed.Load()-b.depositCount())
-	b.report.add(afterwards, "Webhooks whose two signatures were verified", signatures)
-	b.report.add(afterwards, "Completed transactions", completed)
-	b.report.add(afterwards, "Accounts whose balance was checked", accounts)
-	return nil
-}
+const (
+	outgoingCompleted = "OUTGOING_PAYMENT.COMPLETED"
+	incomingCompleted = "INCOMING_PAYMENT.COMPLETED"
+)
 
-// awaitWebhooks waits until the receiver has accepted all webhooks and the service knows it.
-func (b *bench) awaitWebhooks(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, drainTimeout, fmt.Errorf("not all webhooks were received within %s", drainTimeout))
-	defer cancel()
-	r := b.env.receiver
-	for {
-		waiting, parked, err := b.env.meter.countWebhooks(ctx)
-		switch {
-		case err != nil:
-			return errors.Join(context.Cause(ctx), err)
-		case parked > 0:
-			return fmt.Errorf("%d webhooks are not sent any more", parked)
-		case waiting == 0 && r.pending.Load() >= b.outgoingCount()+b.doneByKind[quotesOnly] && r.processing.Load() >= b.outgoingCount() &&
-			r.completed.Load() >= b.outgoingCount() && r.incoming.Load() >= b.doneByKind[transfersIn]+b.depositCount():
-			return nil
-		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
+// checkAfterwards waits for the last webhooks, and checks that the load has broken nothing.
+func (b *bench) checkAfterwards(ctx context.Context) {
+	logf("waiting for the last webhooks, checking signatures and ledger")
+	b.awaitWebhooks(ctx)
+	transactions := b.checkTransactions(ctx)
+	accounts := b.checkAccountBalances(ctx)
+	signatures := b.verifySamples(ctx)
+	b.report.add(memoryAndStart, "Maximum memory of the service", max(peakMemory(b.service.process.PID()), b.earlierPeak))
+	postings := b.countPostings(ctx)
+	ledgerChecked := b.service.command(ctx, "ledger", "check")
+	if b.includes("check") {
+		b.report.add(ledgerCheck, "Postings", postings)
+		b.report.add(ledgerCheck, "Time", ledgerChecked.Duration)
+		b.report.add(ledgerCheck, "Postings per second", formatRate(postings, ledgerChecked.Duration))
+		b.report.add(ledgerCheck, "Maximum memory of the command", byteSize(ledgerChecked.PeakMemory))
 	}
+	events, webhooks := b.receiver.eventCounts(), int64(0)
+	for _, n := range events {
+		webhooks += n
+	}
+	payments := b.outgoingCount() + b.done[transfersIn] + b.depositCount()
+	b.report.add(afterwards, "Webhooks accepted", webhooks)
+	b.report.add(afterwards, "`COMPLETED` webhooks received more than once (delivery is at least once)",
+		events[outgoingCompleted]+events[incomingCompleted]-payments)
+	b.report.add(afterwards, "Webhooks whose two signatures were verified", signatures)
+	b.report.add(afterwards, "Completed transactions", transactions)
+	b.report.add(afterwards, "Accounts whose balance was checked", accounts)
+	b.report.addText(afterwards, ledgerChecked.Output)
 }
 
 // outgoingCount returns how many outgoing payments were made so far.
-func (b *bench) outgoingCount() int64 {
-	return b.doneByKind[ramps] + b.doneByKind[payouts] + b.doneByKind[transfersOut]
-}
+func (b *bench) outgoingCount() int64 { return b.done[ramps] + b.done[payouts] + b.done[transfersOut] }
 
 // depositCount returns how many accounts were funded.
 func (b *bench) depositCount() int64 {
@@ -104,62 +58,116 @@ func (b *bench) depositCount() int64 {
 	return int64(len(b.customers))
 }
 
+// awaitWebhooks waits until the receiver has accepted all webhooks and the service knows it.
+func (b *bench) awaitWebhooks(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, drainTimeout, fmt.Errorf("not all webhooks were received within %s", drainTimeout))
+	defer cancel()
+	want := map[string]int64{
+		"OUTGOING_PAYMENT.PENDING":    b.outgoingCount() + b.done[unpaidQuotes],
+		"OUTGOING_PAYMENT.PROCESSING": b.outgoingCount(),
+		outgoingCompleted:             b.outgoingCount(),
+		incomingCompleted:             b.done[transfersIn] + b.depositCount(),
+	}
+	for {
+		var waiting, parked int64
+		if err := try(func() { waiting, parked = b.countWebhooks(ctx) }); err != nil {
+			check(context.Cause(ctx), err)
+		}
+		if parked > 0 {
+			failf("%d webhooks are not sent any more", parked)
+		}
+		received, all := b.receiver.eventCounts(), waiting == 0
+		for event, n := range want {
+			all = all && received[event] >= n
+		}
+		if failed := received["OUTGOING_PAYMENT.FAILED"] + received["INCOMING_PAYMENT.FAILED"]; failed > 0 {
+			failf("%d payments failed", failed)
+		}
+		if all {
+			return
+		}
+		check(sleep(ctx, 100*time.Millisecond))
+	}
+}
+
+// countWebhooks counts the events to be sent, and those that will not be sent any more.
+func (b *bench) countWebhooks(ctx context.Context) (waiting, parked int64) {
+	counts := queryIn[struct{ Waiting, Parked int64 }](ctx, b.meter, b.meter.database, `
+		SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
+		       (SELECT count(*) FROM webhook_attempts WHERE given_up)`)
+	return counts[0].Waiting, counts[0].Parked
+}
+
+func (b *bench) countPostings(ctx context.Context) int64 {
+	const query = "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks"
+	return queryIn[struct{ Count int64 }](ctx, b.meter, b.meter.database, query)[0].Count
+}
+
+const deposits kind = "Deposits"
+
+// countTransactions counts the transactions by their kind, or by their state if they are neither
+// completed nor quotes that were not paid.
+func (b *bench) countTransactions(ctx context.Context) map[kind]int64 {
+	counts := map[kind]int64{}
+	for _, row := range queryIn[struct {
+		Kind  kind
+		Count int64
+	}](ctx, b.meter, b.meter.database, `
+		SELECT CASE WHEN status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL THEN 'Unpaid quotes'
+		            WHEN status <> 'COMPLETED' OR refund_status <> '' THEN status || ' ' || refund_status
+		            WHEN direction = 'OUTGOING' AND quote_id IS NULL THEN 'Transfers out'
+		            WHEN direction = 'OUTGOING' AND source_internal IS NULL THEN 'Ramps'
+		            WHEN direction = 'OUTGOING' THEN 'Payouts'
+		            WHEN source_external IS NULL THEN 'Deposits'
+		            ELSE 'Transfers in' END AS kind, count(*)
+		FROM transactions GROUP BY kind`) {
+		counts[row.Kind] = row.Count
+	}
+	return counts
+}
+
 // checkTransactions compares the transactions of the service with those of the run, by
 // kind, and returns how many completed.
-func (b *bench) checkTransactions(ctx context.Context) (int64, error) {
-	got, err := b.env.meter.countTransactions(ctx)
-	if err != nil {
-		return 0, err
-	}
-	want := map[string]int64{"ramps": b.doneByKind[ramps], "payouts": b.doneByKind[payouts], "transfers out": b.doneByKind[transfersOut],
-		"transfers in": b.doneByKind[transfersIn], "deposits": b.depositCount(), "unpaid quotes": b.doneByKind[quotesOnly]}
-	maps.DeleteFunc(want, func(_ string, n int64) bool { return n == 0 })
+func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
+	want := maps.Clone(b.done)
+	want[deposits] = b.depositCount()
+	maps.DeleteFunc(want, func(_ kind, n int64) bool { return n == 0 })
+	got := b.countTransactions(ctx)
 	if !maps.Equal(got, want) {
-		return 0, fmt.Errorf("the service has the transactions %v; want %v", got, want)
+		failf("the service has the transactions %v; want %v", got, want)
 	}
-	var completed int64
-	for kind, n := range got {
-		if kind != "unpaid quotes" {
-			completed += n
-		}
+	for _, n := range got {
+		completed += n
 	}
-	return completed, nil
+	return completed - got[unpaidQuotes]
 }
 
 // checkAccountBalances compares every funded account with what was paid in and out, and
 // returns how many there are.
-func (b *bench) checkAccountBalances(ctx context.Context) (int, error) {
+func (b *bench) checkAccountBalances(ctx context.Context) int64 {
 	if b.depositCount() == 0 {
-		return 0, nil
+		return 0
 	}
-	accounts, err := b.env.target.usdAccounts(ctx)
-	if err != nil {
-		return 0, err
-	}
+	accounts := b.platform.usdAccounts(ctx)
 	for i := range b.customers {
 		c := &b.customers[i]
-		if got, want := accounts[c.id].Balance.Amount, c.deposited.Load()+c.netMoved.Load(); got != want {
-			return 0, fmt.Errorf("the balance of %s is %d cents; want %d", c.accountID, got, want)
+		if got, want := accounts[c.id].Balance.Amount, fundingAmount+c.netMoved.Load(); got != want {
+			failf("the balance of %s is %d cents; want %d", c.accountID, got, want)
 		}
 	}
-	return len(b.customers), nil
+	return b.depositCount()
 }
 
 // verifySamples verifies the signatures of the webhooks that were kept.
-func (b *bench) verifySamples(ctx context.Context) (int, error) {
-	verifier := apiclient.NewVerifier(b.env.target.api)
-	samples := b.env.receiver.takenSamples()
-	if len(samples) == 0 {
-		return 0, errors.New("no webhook was kept to verify its signatures")
+func (b *bench) verifySamples(ctx context.Context) int {
+	verifier := apiclient.NewVerifier(b.platform.Client)
+	if len(b.receiver.samples) == 0 {
+		failf("no webhook was kept to verify its signatures")
 	}
-	for _, sample := range samples {
-		request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(append(sample.head, "\r\n\r\n"...))))
-		if err != nil {
-			return 0, err
-		}
-		if err := verifier.Verify(ctx, request.Header, sample.body, sample.receivedAt); err != nil {
-			return 0, fmt.Errorf("webhook %.80s: %w", sample.body, err)
+	for _, sample := range b.receiver.samples {
+		if err := verifier.Verify(ctx, sample.header, sample.body, sample.receivedAt); err != nil {
+			failf("webhook %.80s: %w", sample.body, err)
 		}
 	}
-	return len(samples), nil
+	return len(b.receiver.samples)
 }

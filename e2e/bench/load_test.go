@@ -1,24 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 )
-
-// newFakeEnv returns an environment whose service is a fake.
-func newFakeEnv(t *testing.T, f *fakeService) *benchEnv {
-	t.Helper()
-	r, err := startReceiver()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.sending.Wait(); r.close() })
-	return &benchEnv{target: f.target(), receiver: r}
-}
 
 // limitedTo makes n pieces of work due now.
 func limitedTo(n int64) schedule {
@@ -26,56 +21,85 @@ func limitedTo(n int64) schedule {
 	return func() (time.Time, bool) { return time.Now(), next.Add(1) <= n }
 }
 
-func TestRunWorkers_Ramps(t *testing.T) {
-	// Workers make as many ramps as scheduled, each until its webhook, and measure every step;
-	// the service receives exactly their requests.
+func TestRunWorkers_EachKind(t *testing.T) {
+	// Each piece of work ends with its webhook, whether that is received before or after the
+	// response; every step is measured; the service receives exactly those requests, and the
+	// balances are then what they must be.
 	t.Parallel()
-	service := newFakeService(t)
-	r := newFakeEnv(t, service)
-	customers, err := r.createCustomers(t.Context(), 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{env: *r, customers: customers, options: options{idempotencyKeys: true}}
+	for _, early := range []bool{false, true} {
+		t.Run(fmt.Sprint("webhook first: ", early), func(t *testing.T) {
+			t.Parallel()
+			b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
+			b.idempotencyKeys = true
+			work := map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70}
+			for kind, n := range work {
+				all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
+				if err != nil || len(all) != int(n) {
+					t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
+				}
+				quoted, paid := kind != transfersOut && kind != transfersIn, kind != unpaidQuotes
+				for _, s := range all {
+					if s.quoted.IsZero() == quoted || s.paid.IsZero() == paid || s.completed.IsZero() == paid ||
+						!s.due.Before(s.end()) || quoted && paid && !s.quoted.Before(s.paid) {
+						t.Fatalf("%s: times %+v", kind, s)
+					}
+				}
+			}
+			service.sending.Wait()
 
-	all, err := b.runWorkers(t.Context(), phase{inFlight: 8}, limitedTo(200))
-	if err != nil {
-		t.Fatal(err)
-	}
-	service.sending.Wait()
-
-	if got := service.counts.quotes.Load(); len(all) != 200 || got != 200 || service.counts.payments.Load() != 200 {
-		t.Errorf("%d ramps measured; the service received %d quotes and %d payments; want 200", len(all), got, service.counts.payments.Load())
-	}
-	for _, m := range all {
-		if !m.due.Before(m.quoted) || !m.quoted.Before(m.paid) || !m.quoted.Before(m.completed) {
-			t.Fatalf("times out of order: %+v", m)
-		}
-	}
-	counts := []int64{r.receiver.pending.Load(), r.receiver.processing.Load(), r.receiver.completed.Load(), r.receiver.other.Load(), r.receiver.unclaimed.Load()}
-	for i, want := range []int64{200, 200, 200, 0, 0} {
-		if counts[i] != want {
-			t.Errorf("webhooks counted %v; want 200 of each and no others", counts)
-		}
-	}
-	if len(service.idempotencyKeys) != 400 {
-		t.Errorf("%d idempotency keys for 400 requests", len(service.idempotencyKeys))
-	}
-	if service.counts.customers.Load() != 20 || service.counts.accounts.Load() != 20 {
-		t.Errorf("%d customers, %d accounts; want 20", service.counts.customers.Load(), service.counts.accounts.Load())
+			received := func(path string) int64 { return int64(service.requests[path]) }
+			executed := int64(0)
+			for path, n := range service.requests {
+				if strings.HasSuffix(path, "/execute") {
+					executed += int64(n)
+				}
+			}
+			if received("/quotes") != 120 || received("/sandbox/send") != 40 || executed != 50 || received("/transfer-out") != 60 ||
+				received("/transfer-in") != 70 || received("/customers") != 7 || received("/customers/external-accounts") != 14 {
+				t.Errorf("the service received %v", service.requests)
+			}
+			if len(service.keys) != 340+1 { // and none, of the customers
+				t.Errorf("%d idempotency keys for 340 requests", len(service.keys)-1)
+			}
+			wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 120, "OUTGOING_PAYMENT.PROCESSING": 90, outgoingCompleted: 150,
+				incomingCompleted: 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 187}
+			if got := b.receiver.eventCounts(); !maps.Equal(got, wantEvents) {
+				t.Errorf("webhooks %v; want %v", got, wantEvents)
+			}
+			if err := try(func() { b.checkAccountBalances(t.Context()) }); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
-func TestRunWorkers_QuotesOnly(t *testing.T) {
-	// Work of this kind creates quotes and pays none.
+func TestCheckAccountBalances(t *testing.T) {
+	// A difference of one cent on one account is an error that names the account.
 	t.Parallel()
-	service := newFakeService(t)
-	b := &bench{env: *newFakeEnv(t, service), customers: []customer{newCustomer("Customer:1", "ExternalAccount:1")}}
+	b, service := newFakeBench(t, 4, "hot", nil)
+	for _, by := range []int64{-1, 1} {
+		service.accounts[2].Balance.Amount += by
+		err := try(func() { b.checkAccountBalances(t.Context()) })
+		if err == nil || !strings.Contains(err.Error(), service.accounts[2].ID) {
+			t.Errorf("a difference of %d cents: %v", by, err)
+		}
+		service.accounts[2].Balance.Amount -= by
+	}
+}
 
-	all, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: quotesOnly}, limitedTo(30))
+func TestRunWorkers_FewCustomers(t *testing.T) {
+	// Work limited to few customers uses no others.
+	t.Parallel()
+	b, _ := newFakeBench(t, 5, "hot", nil)
 
-	if err != nil || len(all) != 30 || service.counts.quotes.Load() != 30 || service.counts.payments.Load() != 0 {
-		t.Errorf("%d quotes, %d seen, %d paid, %v; want 30, 30, none", len(all), service.counts.quotes.Load(), service.counts.payments.Load(), err)
+	if _, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: payouts, maxCustomers: 1}, limitedTo(20)); err != nil {
+		t.Fatal(err)
+	}
+
+	for i := range b.customers {
+		if got, want := b.customers[i].netMoved.Load(), map[bool]int64{true: -20 * rampAmount}[i == 0]; got != want {
+			t.Errorf("customer %d paid %d; want %d", i, got, want)
+		}
 	}
 }
 
@@ -83,32 +107,31 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 	// A refused request, a failed payment and a cancelled run each end the workers, with the
 	// reason.
 	t.Parallel()
-	cancelled := errors.New("cancelled by the test")
-	for name, c := range map[string]struct {
-		change func(f *fakeService, cancel func())
-		want   string
+	for _, c := range []struct {
+		kind                kind
+		refused, finalEvent string
+		want                string
 	}{
-		"quote refused":   {func(f *fakeService, _ func()) { f.failPath = "/quotes" }, "POST /quotes was refused: 500"},
-		"payment refused": {func(f *fakeService, _ func()) { f.failPath = "/sandbox/send" }, "POST /sandbox/send was refused: 500"},
-		"payment failed":  {func(f *fakeService, _ func()) { f.finalEvent = "OUTGOING_PAYMENT.FAILED" }, "a payment failed"},
-		"no webhook, cancelled": {
-			func(f *fakeService, cancel func()) { f.finalEvent, f.onPayment = "OUTGOING_PAYMENT.OTHER", cancel }, cancelled.Error(),
-		},
+		{ramps, "/quotes", outgoingCompleted, "POST /quotes was refused: 500"},
+		{ramps, "/sandbox/send", outgoingCompleted, "POST /sandbox/send was refused: 500"},
+		{payouts, "/quotes", outgoingCompleted, "POST /quotes was refused: 500"},
+		{transfersOut, "/transfer-out", "", "POST /transfer-out was refused: 500"},
+		{transfersIn, "/transfer-in", "", "POST /transfer-in was refused: 500"},
+		{ramps, "", "OUTGOING_PAYMENT.FAILED", "a payment failed"},
+		{ramps, "", "OUTGOING_PAYMENT.OTHER", "cancelled by the test"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(string(c.kind)+c.want, func(t *testing.T) {
 			t.Parallel()
-			service := newFakeService(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			c.change(service, func() { cancel(cancelled) })
-			r := newFakeEnv(t, service)
-			customers, err := r.createCustomers(t.Context(), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := &bench{env: *r, customers: customers}
+			b, _ := newFakeBench(t, 1, "hot", func(f *fakeService) {
+				f.refused, f.finalEvent = c.refused, c.finalEvent
+				if c.finalEvent == "OUTGOING_PAYMENT.OTHER" {
+					f.onPayment = func() { cancel(errors.New(c.want)) }
+				}
+			})
 
-			_, err = b.runWorkers(ctx, phase{inFlight: 4}, newSchedule(0, nil))
+			_, err := b.runWorkers(ctx, phase{inFlight: 4, kind: c.kind}, newSchedule(0, nil))
 
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v; want %q", err, c.want)
@@ -117,16 +140,97 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 	}
 }
 
+func TestPost_InvalidResponse(t *testing.T) {
+	// A response with another status, a status that does not exist, or one that is cut is an error.
+	t.Parallel()
+	for response, want := range map[string]string{
+		"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n":                        "unexpected status 202",
+		"HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n":                              "POST /quotes was refused: 99",
+		"HTTP/1.1 600 No\r\nContent-Length: 0\r\n\r\n":                              "POST /quotes was refused: 600",
+		"HTTP/1.1 20 No\r\nContent-Length: 0\r\n\r\n":                               "malformed HTTP status code",
+		"HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{}":                       "unexpected EOF",
+		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0":     "unexpected EOF",
+		"HTTP/1.1 201 Created\r\nContent-Length: 99999999999999999999999\r\n\r\n{}": "bad Content-Length",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := http.NewResponseController(w).Hijack()
+			defer conn.Close()
+			_, _ = conn.Write([]byte(response))
+		}))
+		err := try(func() {
+			connect(t.Context(), newClient(server.Listener.Addr().String(), "", ""), false).post("/quotes", 201, nil)
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", response, err, want)
+		}
+		server.Close()
+	}
+}
+
+func TestReceiver_SplitRequestsAndSamples(t *testing.T) {
+	// Requests are read however the bytes are split; while sampling, some are kept as they were
+	// received.
+	t.Parallel()
+	r, err := startReceiver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	r.sampling.Store(true)
+	conn, err := net.Dial("tcp", r.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const body = `{"event":"OUTGOING_PAYMENT.COMPLETED","transaction":{"id":"Transaction:1"}}`
+	request := fmt.Sprintf("POST /webhooks HTTP/1.1\r\nHost: x\r\nwebhook-id: w\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+
+	responses := bufio.NewReader(conn)
+	for i := range maxSamples + 1 {
+		for _, part := range []string{request[:i%len(request)], request[i%len(request):]} {
+			if _, err := conn.Write([]byte(part)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if response, err := http.ReadResponse(responses, nil); err != nil || response.StatusCode != 200 {
+			t.Fatalf("%+v, %v", response, err)
+		}
+	}
+
+	if end := <-r.end("1"); !end.completed {
+		t.Errorf("%+v", end)
+	}
+	if got := r.eventCounts()[outgoingCompleted]; got != maxSamples+1 && got != maxSamples { // the last one is counted after its response
+		t.Errorf("%d webhooks counted", got)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.samples; len(s) != maxSamples || s[7].header.Get("Webhook-Id") != "w" || string(s[7].body) != body {
+		t.Errorf("%d samples", len(s))
+	}
+}
+
+func TestTextAfter(t *testing.T) {
+	// A text is found by the opening of its member; without one it is not found.
+	t.Parallel()
+	body := []byte(`{"id":"Quote:1","info":{"reference":"4T9K"},"open":"`)
+	for opening, want := range map[string]string{`"id":"`: "Quote:1", `"reference":"`: "4T9K", `"none":"`: "", `"open":"`: ""} {
+		if got, found := textAfter(body, opening); got != want || found != (want != "") {
+			t.Errorf("%s: got %q %v; want %q", opening, got, found, want)
+		}
+	}
+}
+
 func TestAtFixedRate(t *testing.T) {
 	// Work at a fixed rate is due at equal intervals, however late a worker is, and ends when
 	// it is stopped.
 	t.Parallel()
 	stop := make(chan struct{})
-	p := newSchedule(time.Hour, stop)
+	p := newSchedule(0.5, stop)
 
 	first, _ := p()
 	for i := 1; i <= 3; i++ {
-		if due, more := p(); !more || due.Sub(first) != time.Duration(i)*time.Hour {
+		if due, more := p(); !more || due.Sub(first) != time.Duration(i)*2*time.Second {
 			t.Errorf("piece %d is due %s after the first", i, due.Sub(first))
 		}
 	}
@@ -149,20 +253,20 @@ func TestNewMeasurement(t *testing.T) {
 		{due: at(1990), quoted: at(1992), paid: at(1995), completed: at(2000)}, // after
 	}
 
-	f, err := newMeasurement(phase{}, all, reading{at: at(0)}, reading{at: at(2000), server: 400 * time.Microsecond, commits: 8, walBytes: 3000})
+	m := newMeasurement(phase{}, all, reading{at: at(0)}, reading{at: at(2000), figures: [figureCount]float64{commits: 8}})
 
 	want := measurement{
-		perSecond: 1, started: 4, completed: 2,
+		perSecond: 1, completed: 2,
 		total:   latency{17 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond},
 		quote:   latency{10 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
 		send:    latency{10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond},
 		webhook: latency{0, 50 * time.Millisecond, 50 * time.Millisecond, 50 * time.Millisecond},
-		cost:    cost{server: 200 * time.Microsecond, commits: 4, walBytes: 1500},
+		cost:    cost{each: [figureCount]float64{commits: 4}},
 	}
-	if err != nil || f != want {
-		t.Errorf("got  %+v, %v\nwant %+v", f, err, want)
+	if m != want {
+		t.Errorf("got  %+v\nwant %+v", m, want)
 	}
-	if _, err := newMeasurement(phase{}, all[:1], reading{at: at(0)}, reading{at: at(2000)}); err == nil {
+	if try(func() { newMeasurement(phase{}, all[:1], reading{at: at(0)}, reading{at: at(2000)}) }) == nil {
 		t.Error("a phase in which nothing was finished has a result")
 	}
 }

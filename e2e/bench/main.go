@@ -7,8 +7,9 @@
 // It fails if a request is refused, a payment does not complete, a webhook is missing or
 // the ledger is wrong afterwards. A goal that is missed is reported and is no failure.
 //
-// The load generator shares the processors with what it measures. So it searches in
-// messages instead of parsing them, and verifies signatures on a sample only.
+// The load generator shares the processors with what it measures. So it has plain connections
+// instead of net/http's client and server, searches in messages instead of parsing them, and
+// verifies signatures on a sample only.
 package main
 
 import (
@@ -35,39 +36,46 @@ type options struct {
 }
 
 // partNames are the values of --only.
-var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
-	"exports", "check", "proof", "reconciliation", "statements", "months", "books"}
+var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
+	"transfers-in", "hot", "exports", "check", "proof", "reconciliation", "statements", "months", "books"}
 
 // parse reads the flags and writes help to usage.
-func parse(args []string, usage io.Writer) (options, error) {
-	var o options
+func parse(args []string, usage io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(usage)
-	flags.StringVar(&o.binary, "binary", cmp.Or(os.Getenv("CAUSEWAY_BIN"), "bin/causeway"), "the `program` to measure (CAUSEWAY_BIN)")
-	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` to measure ramps for; other parts take half of it or less")
-	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` at the same time")
-	flags.IntVar(&o.customerCount, "customers", 1000, "`customers` to create")
-	flags.IntVar(&o.statementLines, "lines", 100_000, "`lines` of the statements to reconcile; the ledger of that month has four times as many postings")
-	flags.IntVar(&o.ledgerEntries, "entries", 10_000_000, "`entries` of the large ledger")
-	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+strings.Join(partNames, ", "))
-	flags.StringVar(&o.profileDir, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no report")
+	numbers := []struct {
+		value                  *int
+		name                   string
+		min, max, defaultValue int
+		usage                  string
+	}{
+		{&o.seconds, "seconds", 2, 600, 20, "`seconds` to measure ramps for; other parts take half of it or less"},
+		{&o.inFlight, "concurrency", 1, 4096, 128, "`ramps` at the same time"},
+		{&o.customerCount, "customers", 10, 100_000, 1000, "`customers` to create"},
+		{&o.statementLines, "lines", 1000, 150_000, 100_000,
+			"`lines` of the statements to reconcile; the ledger of that month has four times as many postings"},
+		{&o.ledgerEntries, "entries", 2 * smallEntries, 100_000_000, 10_000_000, "`entries` of the large ledger"},
+	}
+	for _, n := range numbers {
+		flags.IntVar(n.value, n.name, n.defaultValue, n.usage)
+	}
+	parts := strings.Join(partNames, ", ")
+	flags.StringVar(&o.binary, "binary", cmp.Or(os.Getenv("CAUSEWAY_BIN"), "bin/causeway"),
+		"the `program` to measure (CAUSEWAY_BIN)")
+	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+parts)
+	flags.StringVar(&o.profileDir, "profile", "",
+		"write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no report")
 	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the report to")
 	flags.BoolVar(&o.idempotencyKeys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if o.part != "" && !slices.Contains(partNames, o.part) {
-		return o, fmt.Errorf("--only must be one of %s, not %s", strings.Join(partNames, ", "), o.part)
+		return o, fmt.Errorf("--only must be one of %s, not %s", parts, o.part)
 	}
-	for _, f := range []struct {
-		name            string
-		value, min, max int
-	}{
-		{"seconds", o.seconds, 2, 600}, {"concurrency", o.inFlight, 1, 4096}, {"customers", o.customerCount, 10, 100_000},
-		{"lines", o.statementLines, 1000, 150_000}, {"entries", o.ledgerEntries, 2 * smallEntries, 100_000_000},
-	} {
-		if f.value < f.min || f.value > f.max {
-			return o, fmt.Errorf("--%s must be from %d to %d, not %d", f.name, f.min, f.max, f.value)
+	for _, n := range numbers {
+		if *n.value < n.min || *n.value > n.max {
+			return o, fmt.Errorf("--%s must be from %d to %d, not %d", n.name, n.min, n.max, *n.value)
 		}
 	}
 	return o, nil
@@ -82,15 +90,11 @@ func (o options) needsFundedAccounts() bool {
 	return o.includes("payouts", "transfers-out", "transfers-in", "hot")
 }
 
-func (o options) needsClosedPeriods() bool {
-	return o.includes("proof", "reconciliation", "statements", "months")
-}
-
 // partial reports whether the run prints its figures and writes no file.
 func (o options) partial() bool { return o.part != "" || o.profileDir != "" || o.idempotencyKeys }
 
-// runTimeout returns several times what a run should take.
-func runTimeout(o options) time.Duration {
+// timeout returns several times what a run should take.
+func (o options) timeout() time.Duration {
 	timeout := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
 	if o.includes("books") {
 		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
@@ -108,7 +112,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, runTimeout(o), errors.New("the run took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout(), errors.New("the run took too long"))
 	err = run(ctx, o)
 	cancel()
 	stop()
@@ -116,18 +120,4 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-// withDiagnostics adds the end of the service's log and the state of the run to an error.
-func (b *bench) withDiagnostics(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if b.env.meter != nil {
-		waiting, parked, countErr := b.env.meter.countWebhooks(ctx)
-		err = errors.Join(err, countErr, fmt.Errorf("done by kind: %v; received: %s; %d webhooks to be sent, %d not sent any more", b.doneByKind, b.env.receiver, waiting, parked))
-	}
-	return fmt.Errorf("%w\nthe last output of the service:\n%s", err, b.env.service.lastOutput())
 }

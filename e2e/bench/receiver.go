@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
-	"fmt"
+	"io"
+	"maps"
 	"net"
+	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,24 +19,13 @@ type receiver struct {
 	listener net.Listener
 	running  sync.WaitGroup
 	conns    sync.Map // net.Conn to nothing
+	sampling atomic.Bool
 
 	mu      sync.Mutex
-	workers map[transactionID]chan<- paymentEnd // those that wait
-	// early are ends that no worker waits for yet: the id of a transfer is in its response, and
-	// the webhook may be received before that.
-	early    map[transactionID]paymentEnd
-	sampling atomic.Bool
-	samples  []delivery
-
-	// Webhooks by event.
-	pending, processing, completed, incoming, balances, failed, other atomic.Int64
-	// unclaimed counts ends that no worker waits for: deposits, and repeated webhooks.
-	// Delivery is at least once, so those are no error.
-	unclaimed atomic.Int64
+	ends    map[string]chan paymentEnd // by the id of the transaction
+	events  map[string]int64           // how many webhooks
+	samples []delivery
 }
-
-// transactionID is the UUID of a transaction as text.
-type transactionID [36]byte
 
 // paymentEnd is a webhook that says that a payment has ended.
 type paymentEnd struct {
@@ -42,60 +35,32 @@ type paymentEnd struct {
 
 // delivery is one webhook as it was received.
 type delivery struct {
-	head, body []byte
+	header     http.Header
+	body       []byte
 	receivedAt time.Time
 }
+
+// maxSamples is how many deliveries are kept to verify their signatures.
+const maxSamples = 300
 
 // startReceiver opens the endpoint on loopback.
 func startReceiver() (*receiver, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+	r := &receiver{listener: listener, ends: map[string]chan paymentEnd{}, events: map[string]int64{}}
+	if err == nil {
+		r.running.Go(r.accept)
 	}
-	r := &receiver{listener: listener, workers: map[transactionID]chan<- paymentEnd{}, early: map[transactionID]paymentEnd{}}
-	r.running.Go(r.accept)
-	return r, nil
+	return r, err
 }
 
 // url returns the endpoint for the service.
 func (r *receiver) url() string { return "http://" + r.listener.Addr().String() + "/webhooks" }
 
-func (r *receiver) close() {
-	_ = r.listener.Close()
+func (r *receiver) close() error {
+	err := r.listener.Close()
 	r.conns.Range(func(conn, _ any) bool { _ = conn.(net.Conn).Close(); return true })
 	r.running.Wait()
-}
-
-// expect registers a worker that waits for the end of a transaction. The channel must have
-// a buffer of one.
-func (r *receiver) expect(id transactionID, done chan<- paymentEnd) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if end, received := r.early[id]; received {
-		delete(r.early, id)
-		r.unclaimed.Add(-1)
-		done <- end
-		return
-	}
-	r.workers[id] = done
-}
-
-func (r *receiver) signalEnd(id transactionID, end paymentEnd) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if done, ok := r.workers[id]; ok {
-		delete(r.workers, id)
-		done <- end
-		return
-	}
-	r.early[id] = end
-	r.unclaimed.Add(1)
-}
-
-// String returns the numbers of webhooks, for an error message.
-func (r *receiver) String() string {
-	return fmt.Sprintf("%d PENDING, %d PROCESSING, %d COMPLETED, %d incoming, %d FAILED, %d balance, %d other", r.pending.Load(), r.processing.Load(),
-		r.completed.Load(), r.incoming.Load(), r.failed.Load(), r.balances.Load(), r.other.Load())
+	return err
 }
 
 // accept serves connections until the listener is closed.
@@ -107,79 +72,80 @@ func (r *receiver) accept() {
 		}
 		r.conns.Store(conn, nil)
 		r.running.Go(func() {
-			defer r.conns.Delete(conn)
 			defer conn.Close()
-			r.serve(conn)
+			defer r.conns.Delete(conn)
+			_ = r.serve(conn) // the connection has ended
 		})
 	}
 }
 
-var okResponse = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
 // serve responds to the deliveries of one connection until it ends.
-func (r *receiver) serve(conn net.Conn) {
-	requests := newMessageReader(conn)
+func (r *receiver) serve(conn net.Conn) error {
+	requests, body := bufio.NewReader(conn), new(bytes.Buffer)
 	for {
-		head, body, err := requests.next()
+		request, err := http.ReadRequest(requests)
 		if err != nil {
-			return // the connection has ended
+			return err
 		}
-		if r.sampling.Load() {
-			r.addSample(head, body)
+		body.Reset()
+		if _, err := body.ReadFrom(request.Body); err != nil {
+			return err
 		}
-		ended, completed := r.countEvent(body)
-		if _, err := conn.Write(okResponse); err != nil {
-			return
+		if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			return err
 		}
-		if ended {
-			var id transactionID
-			text, _ := jsonText(body, `"transaction":{"id":"Transaction:`)
-			copy(id[:], text)
-			r.signalEnd(id, paymentEnd{time.Now(), completed})
+		r.take(request.Header, body.Bytes())
+	}
+}
+
+// take counts a webhook, keeps some, and signals the end of a payment.
+func (r *receiver) take(header http.Header, body []byte) {
+	now := time.Now()
+	event, _ := textAfter(body, `"event":"`)
+	transaction, _ := textAfter(body, `"transaction":{"id":"Transaction:`)
+	r.mu.Lock()
+	r.events[event]++
+	if r.sampling.Load() && len(r.samples) < maxSamples {
+		r.samples = append(r.samples, delivery{header, bytes.Clone(body), now})
+	}
+	r.mu.Unlock()
+	if completed := strings.HasSuffix(event, "_PAYMENT.COMPLETED"); completed || strings.HasSuffix(event, "_PAYMENT.FAILED") {
+		select {
+		case r.end(transaction) <- paymentEnd{now, completed}:
+		default: // received before: delivery is at least once
 		}
 	}
 }
 
-// countEvent counts a webhook, and reports whether it is the end of a payment and whether the
-// payment completed.
-func (r *receiver) countEvent(body []byte) (ended, completed bool) {
-	event, _ := jsonText(body, `"event":"`)
-	switch string(event) {
-	case "OUTGOING_PAYMENT.PENDING":
-		r.pending.Add(1)
-	case "OUTGOING_PAYMENT.PROCESSING":
-		r.processing.Add(1)
-	case "OUTGOING_PAYMENT.COMPLETED":
-		r.completed.Add(1)
-		return true, true
-	case "INCOMING_PAYMENT.COMPLETED":
-		r.incoming.Add(1)
-		return true, true
-	case "OUTGOING_PAYMENT.FAILED", "INCOMING_PAYMENT.FAILED":
-		r.failed.Add(1)
-		return true, false
-	case "INTERNAL_ACCOUNT.BALANCE_UPDATED":
-		r.balances.Add(1)
-	default:
-		r.other.Add(1)
-	}
-	return false, false
-}
-
-// maxSamples is how many deliveries are kept to verify their signatures.
-const maxSamples = 300
-
-func (r *receiver) addSample(head, body []byte) {
+// end returns the channel with the end of a transaction: the webhook may be received before the
+// response that has the id.
+func (r *receiver) end(transaction string) chan paymentEnd {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.samples) < maxSamples {
-		r.samples = append(r.samples, delivery{bytes.Clone(head), bytes.Clone(body), time.Now()})
+	if r.ends[transaction] == nil {
+		r.ends[transaction] = make(chan paymentEnd, 1)
 	}
+	return r.ends[transaction]
 }
 
-// takenSamples returns the deliveries that were kept.
-func (r *receiver) takenSamples() []delivery {
+// forget drops a transaction whose end was received.
+func (r *receiver) forget(transaction string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.samples
+	delete(r.ends, transaction)
+}
+
+// eventCounts returns how many webhooks were received of each event.
+func (r *receiver) eventCounts() map[string]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.events)
+}
+
+// textAfter returns the text after the opening of a member, such as `"reference":"`, in
+// compact JSON without escapes: ids, codes and states have none.
+func textAfter(body []byte, opening string) (text string, found bool) {
+	_, value, _ := bytes.Cut(body, []byte(opening))
+	value, _, found = bytes.Cut(value, []byte{'"'})
+	return string(value), found
 }

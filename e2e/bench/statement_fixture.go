@@ -19,8 +19,11 @@ type statementFixture struct {
 	postings  []ledger.Posting
 	lines     []statementLine
 	breaks    map[reconcile.Reason]int
-	newHeader func(effective time.Time, memo string) ledger.Header
+	newHeader newHeader
 }
+
+// newHeader returns the header of a new posting.
+type newHeader func(effective time.Time, memo string) ledger.Header
 
 // statementLine is one line of the statement.
 type statementLine struct {
@@ -32,7 +35,7 @@ const statementDays = 7
 
 // newStatementFixture makes a statement with at least so many lines: payments in and out,
 // batches on either side, payments a day late, and one break of each kind in a thousand.
-func newStatementFixture(rail string, monday time.Time, size int, header func(effective time.Time, memo string) ledger.Header) statementFixture {
+func newStatementFixture(rail string, monday time.Time, size int, header newHeader) statementFixture {
 	w := statementFixture{rail: rail, monday: monday, breaks: map[reconcile.Reason]int{}, newHeader: header}
 	for i := int64(0); len(w.lines) < size; i++ {
 		w.addPayment(i)
@@ -66,12 +69,13 @@ func (w *statementFixture) addPayment(i int64) {
 		}
 	}
 	for _, amount := range postings {
-		effective := w.monday.AddDate(0, 0, int(day)).Add(10*time.Hour + time.Duration(len(w.postings))*time.Millisecond)
+		inDay := 10*time.Hour + time.Duration(len(w.postings))*time.Millisecond
+		header := w.newHeader(w.monday.AddDate(0, 0, int(day)).Add(inDay), reference)
 		post := ledger.JITReceived
 		if amount < 0 {
 			post = ledger.Delivered
 		}
-		w.postings = append(w.postings, post(w.newHeader(effective, reference), ledger.Rail(w.rail), usd(max(amount, -amount))))
+		w.postings = append(w.postings, post(header, ledger.Rail(w.rail), usd(max(amount, -amount))))
 	}
 	for n, amount := range lines {
 		l := statementLine{day, amount, onStatement, "payment " + reference}
@@ -97,7 +101,9 @@ func (w *statementFixture) csv() []byte {
 	var file bytes.Buffer
 	file.WriteString("Booked,Value,Amount,Id,Reference,Text\n")
 	for i, l := range w.lines {
-		fmt.Fprintf(&file, "%[1]s,%[1]s,%[2]s%[3]s,P%[4]d,%[5]s,%[6]s\n", w.dateOn(l.day), map[bool]string{true: "-"}[l.minor < 0], absMajor(l.minor), i, l.reference, l.description)
+		sign := map[bool]string{true: "-"}[l.minor < 0]
+		fmt.Fprintf(&file, "%[1]s,%[1]s,%[2]s%[3]s,P%[4]d,%[5]s,%[6]s\n",
+			w.dateOn(l.day), sign, absMajor(l.minor), i, l.reference, l.description)
 	}
 	return file.Bytes()
 }
@@ -125,7 +131,8 @@ func (w *statementFixture) camt053() []byte {
 	closing := int64(0)
 	for i, l := range w.lines {
 		closing += l.minor
-		fmt.Fprintf(&entries, `<Ntry>%[1]s<Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>%[2]s</Dt></BookgDt><ValDt><Dt>%[2]s</Dt></ValDt><AcctSvcrRef>P%[3]d</AcctSvcrRef>
+		fmt.Fprintf(&entries, `<Ntry>%[1]s<Sts><Cd>BOOK</Cd></Sts>
+<BookgDt><Dt>%[2]s</Dt></BookgDt><ValDt><Dt>%[2]s</Dt></ValDt><AcctSvcrRef>P%[3]d</AcctSvcrRef>
 <NtryDtls><TxDtls><Refs><EndToEndId>%[4]s</EndToEndId></Refs><RmtInf><Ustrd>%[5]s</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
 `, amount(l.minor), w.dateOn(l.day), i, cmp.Or(l.reference, "NOTPROVIDED"), l.description)
 	}
@@ -141,12 +148,15 @@ func (w *statementFixture) camt053() []byte {
 }
 
 // conversions returns n conversions spread over a month.
-func conversions(n int, month time.Time, header func(effective time.Time, memo string) ledger.Header) []ledger.Posting {
+func conversions(n int, month time.Time, header newHeader) []ledger.Posting {
 	all := make([]ledger.Posting, n)
 	for i := range all {
 		effective := month.Add(time.Duration(i) * (28 * 24 * time.Hour / time.Duration(n)))
-		all[i] = ledger.Converted(header(effective, ""), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10_050), Fees: 50,
-			Received: money.Amount{Minor: 100_000, Currency: money.BTC}})
+		all[i] = ledger.Converted(header(effective, ""), rampConversion)
 	}
 	return all
 }
+
+// rampConversion is that of a ramp.
+var rampConversion = ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(rampAmount), Fees: 50,
+	Received: money.Amount{Minor: 100_000, Currency: money.BTC}}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+)
+
+// fakeService is the part of the service that the load generator uses.
+type fakeService struct {
+	finalEvent            string // event at the end of a quote's payment
+	refused               string // a path that is responded to with 500
+	onPayment             func() // called on a payment; may be nil
+	deliverBeforeResponse bool   // deliver the end of a transfer before the response
+
+	mu       sync.Mutex
+	endpoint string
+	quotes   map[string]string // transaction by reference
+	payers   map[string]string // the account that pays, by transaction
+	keys     map[string]bool   // idempotency keys that were received
+	accounts []internalAccount // the oldest first
+	requests map[string]int    // by path
+	sending  sync.WaitGroup
+}
+
+// newFakeBench returns a bench with customers at a fake service.
+func newFakeBench(t *testing.T, customers int, part string, change func(*fakeService)) (*bench, *fakeService) {
+	t.Helper()
+	f := &fakeService{finalEvent: outgoingCompleted, quotes: map[string]string{}, payers: map[string]string{},
+		keys: map[string]bool{}, requests: map[string]int{}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	receiver, err := startReceiver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.sending.Wait(); _ = receiver.close() })
+	b := &bench{options: options{customerCount: customers, part: part}, receiver: receiver, report: report{}, done: map[kind]int64{},
+		platform: platform{newClient(server.Listener.Addr().String(), "id", "secret"), ident.Platform{}}}
+	if err := try(func() { b.createCustomers(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(f)
+	}
+	return b, f
+}
+
+func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := strings.TrimPrefix(r.URL.Path, basePath)
+	status, response := http.StatusInternalServerError, `{"code":"INTERNAL_ERROR"}`
+	if id, secret, _ := r.BasicAuth(); id == "id" && secret == "secret" && path != f.refused {
+		f.requests[path]++
+		f.keys[r.Header.Get("Idempotency-Key")] = true
+		status, response = f.respond(path, r)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(response))
+}
+
+// respond returns the response to a request. The caller holds the lock.
+func (f *fakeService) respond(path string, r *http.Request) (status int, response string) {
+	var in struct {
+		WebhookEndpoint, Reference, CurrencyCode string
+		Source, Destination                      struct{ AccountID string }
+		Amount, CurrencyAmount                   int64
+	}
+	if r.ContentLength > 0 && json.NewDecoder(r.Body).Decode(&in) != nil {
+		return http.StatusBadRequest, `{}`
+	}
+	transaction := uuid.NewString()
+	created := `{"id":"Transaction:` + transaction + `"}`
+	account, funding := strings.CutPrefix(path, "/sandbox/internal-accounts/")
+	executed, executing := strings.CutPrefix(path, "/quotes/Quote:")
+	switch {
+	case path == "/config":
+		f.endpoint = in.WebhookEndpoint
+	case path == "/customers":
+		owner := "Customer:" + transaction
+		f.accounts = append(f.accounts, internalAccount{ID: "InternalAccount:" + transaction, CustomerID: owner})
+		return http.StatusCreated, `{"id":"` + owner + `"}`
+	case path == "/customers/external-accounts":
+		return http.StatusCreated, `{"id":"ExternalAccount:` + transaction + `"}`
+	case path == "/customers/internal-accounts":
+		return http.StatusOK, f.listAccounts(r.URL.Query().Get("cursor"))
+	case funding:
+		f.send(incomingCompleted, transaction)
+		return f.changeBalance(strings.TrimSuffix(account, "/fund"), in.Amount, http.StatusOK), `{}`
+	case path == "/quotes":
+		reference := fmt.Sprintf("REF%09d", len(f.quotes))
+		f.quotes[reference], f.payers[transaction] = transaction, in.Source.AccountID
+		f.send("OUTGOING_PAYMENT.PENDING", transaction)
+		return http.StatusCreated, fmt.Sprintf(`{"id":"Quote:%[1]s","paymentInstructions":[{"accountOrWalletInfo":{"reference":%[2]q}}],`+
+			`"transactionId":"Transaction:%[1]s"}`, transaction, reference)
+	case path == "/sandbox/send" && in.CurrencyCode == "USD" && in.CurrencyAmount == rampAmount && f.quotes[in.Reference] != "":
+		f.send("OUTGOING_PAYMENT.PROCESSING", f.quotes[in.Reference])
+		f.send(f.finalEvent, f.quotes[in.Reference])
+		if f.onPayment != nil {
+			f.onPayment()
+		}
+	case executing:
+		executed = strings.TrimSuffix(executed, "/execute")
+		f.send("OUTGOING_PAYMENT.PROCESSING", executed)
+		f.send(f.finalEvent, executed)
+		return f.changeBalance(f.payers[executed], -rampAmount, http.StatusOK), `{}`
+	case path == "/transfer-out":
+		f.sendEnd(outgoingCompleted, transaction)
+		return f.changeBalance(in.Source.AccountID, -in.Amount, http.StatusCreated), created
+	case path == "/transfer-in":
+		f.sendEnd(incomingCompleted, transaction)
+		return f.changeBalance(in.Destination.AccountID, in.Amount, http.StatusCreated), created
+	default:
+		return http.StatusNotFound, `{}`
+	}
+	return http.StatusOK, `{}`
+}
+
+// changeBalance changes a balance, and returns the status for success if there is the account.
+func (f *fakeService) changeBalance(account string, by int64, success int) int {
+	for i := range f.accounts {
+		if f.accounts[i].ID == account {
+			f.accounts[i].Balance.Amount += by
+			f.send("INTERNAL_ACCOUNT.BALANCE_UPDATED", "")
+			return success
+		}
+	}
+	return http.StatusNotFound
+}
+
+// listAccounts returns a page of three accounts.
+func (f *fakeService) listAccounts(cursor string) string {
+	from, _ := strconv.Atoi(cursor) // none: from the first
+	upto := min(from+3, len(f.accounts))
+	page := map[string]any{"data": f.accounts[from:upto]}
+	if upto < len(f.accounts) {
+		page["nextCursor"] = strconv.Itoa(upto)
+	}
+	text, _ := json.Marshal(page)
+	return string(text)
+}
+
+// sendEnd delivers the end of a transfer.
+func (f *fakeService) sendEnd(event, transaction string) {
+	f.send(event, transaction)
+	if f.deliverBeforeResponse {
+		f.sending.Wait()
+	}
+}
+
+// send delivers an event, as the service does. The caller holds the lock.
+func (f *fakeService) send(event, transaction string) {
+	body := fmt.Sprintf(`{"webhookId":"Webhook:1","event":%q,"transaction":{"id":"Transaction:%s"}}`, event, transaction)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, f.endpoint, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	f.sending.Go(func() {
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
+		}
+	})
+}

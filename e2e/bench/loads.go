@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"causeway/e2e/kit"
+)
+
+// lowConcurrency leaves the processors idle at times.
+const lowConcurrency = 8
+
+// requests are those that move the money of each kind, for the report.
+var requests = map[kind]string{ramps: "`POST /sandbox/send`", payouts: "`POST /quotes/{id}/execute`",
+	transfersOut: "`POST /transfer-out`", transfersIn: "`POST /transfer-in`"}
+
+// measureRamps measures the main figure.
+func (b *bench) measureRamps(ctx context.Context) {
+	m := b.measureLoads(ctx, []phase{{part: "ramps", kind: ramps, inFlight: b.inFlight, duration: b.long()}})[0]
+	b.rampsPerSecond = m.perSecond
+	tps := mean(b.baselines)
+	b.report.add(mainFigure, "**Ramps per second**", "**"+formatNumber(m.perSecond)+"**")
+	b.report.add(mainFigure, "pgbench, transactions per second",
+		fmt.Sprintf("%.0f (%.0f before, %.0f after)", tps, b.baselines[0], b.baselines[1]))
+	b.report.add(mainFigure, "**Ramps per pgbench transaction**", fmt.Sprintf("**%.3f**", m.perSecond/tps),
+		judge(goalRampRatio, m.perSecond/tps))
+	b.report.add(mainFigure, "Commits per ramp", fmt.Sprintf("%.2f", m.cost.each[commits]), judge(goalCommits, m.cost.each[commits]))
+}
+
+// measureOtherLoads measures payouts and transfers, and ramps of other concurrency.
+func (b *bench) measureOtherLoads(ctx context.Context) {
+	loads := []phase{
+		{part: "payouts", kind: payouts, inFlight: b.inFlight, duration: b.long() / 2},
+		{part: "payouts", kind: payouts, inFlight: lowConcurrency, duration: b.long() / 4},
+		{part: "transfers-out", kind: transfersOut, inFlight: b.inFlight, duration: b.long() / 2},
+		{part: "transfers-in", kind: transfersIn, inFlight: b.inFlight, duration: b.long() / 2},
+		{part: "concurrency", kind: ramps, inFlight: lowConcurrency, duration: b.brief()},
+		{part: "concurrency", kind: ramps, inFlight: 256, duration: b.brief()},
+	}
+	b.measureLoads(ctx, slices.DeleteFunc(loads, func(p phase) bool { return !b.includes(p.part) }))
+}
+
+// measureLoads measures loads between two runs of pgbench. Each has a row in the report.
+func (b *bench) measureLoads(ctx context.Context, loads []phase) (results []measurement) {
+	if len(b.baselines) == 0 {
+		b.measureBaseline(ctx)
+	}
+	for _, p := range loads {
+		p.name, p.warmUp = fmt.Sprintf("%s, %d in flight", p.kind, p.inFlight), 2*time.Second
+		results = append(results, b.runPhase(ctx, p))
+	}
+	b.measureBaseline(ctx)
+	beforeAndAfter := mean(b.baselines[len(b.baselines)-2:])
+	for i, m := range results {
+		p, c := loads[i], m.cost
+		b.report.add(payments, p.kind, p.inFlight, "**"+formatNumber(m.perSecond)+"**", fmt.Sprintf("%.3f", m.perSecond/beforeAndAfter),
+			m.total, m.quote, requests[p.kind]+" "+m.send.String(), m.webhook)
+		otherBusy := fmt.Sprintf("%.2f", c.otherBusy)
+		if c.otherBusy >= 0.1 {
+			otherBusy = "**" + otherBusy + ": the figures are too low**"
+		}
+		row := []any{p.kind, p.inFlight}
+		for _, text := range c.processorTimes() {
+			row = append(row, text)
+		}
+		for _, figure := range []int{commits, writes, walSyncs} {
+			row = append(row, fmt.Sprintf("%.2f", c.each[figure]))
+		}
+		b.report.add(costOfPayment, append(row, byteSize(c.each[walBytes]), fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()), otherBusy)...)
+	}
+	return results
+}
+
+// measureBaseline runs pgbench while nothing else runs.
+func (b *bench) measureBaseline(ctx context.Context) {
+	// The pgbench of the measured Postgres is in the same folder.
+	program := filepath.Join(filepath.Dir(must(os.Readlink(fmt.Sprintf("/proc/%d/exe", b.meter.postgresPID)))), "pgbench")
+	pgbench := func(args ...string) string {
+		return must(kit.MustSucceed(ctx, kit.Command{Program: program, Args: append(args, b.pgbenchURL)})).Output
+	}
+	if b.pgbenchURL == "" {
+		logf("preparing pgbench")
+		b.pgbenchURL = b.createDatabase(ctx, "pgbench")
+		// The scale is at least the number of clients: each transaction updates a row of one of as many branches.
+		pgbench("--initialize", "--quiet", "--scale", "10")
+	}
+	b.awaitWebhooks(ctx)
+	b.meter.exec(ctx, "CHECKPOINT")
+	output := pgbench("--protocol=prepared", "--client", "8", "--jobs", "2", "--time", strconv.Itoa(max(2, b.seconds/2)))
+	b.baselines = append(b.baselines, must(parseTPS(output)))
+	logf("pgbench: %.0f transactions/s", b.baselines[len(b.baselines)-1])
+}
+
+var tpsPattern = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
+
+// parseTPS reads "tps = 7061.4 (without initial connection time)".
+func parseTPS(output string) (float64, error) {
+	found := tpsPattern.FindStringSubmatch(output)
+	if found == nil {
+		return 0, fmt.Errorf("the output of pgbench has no tps:\n%s", output)
+	}
+	return strconv.ParseFloat(found[1], 64)
+}
+
+// compareOneAccount compares payouts from all accounts with payouts from one.
+func (b *bench) compareOneAccount(ctx context.Context) {
+	b.report.compareRates(hotAccount, 3, b.customersSide(ctx, "Payouts/s, all accounts", payouts, 0),
+		b.customersSide(ctx, "Payouts/s, one account", payouts, 1), "One to all", goalHotAccount)
+}
+
+// compareFewCustomers compares ramps of few customers with ramps of all.
+func (b *bench) compareFewCustomers(ctx context.Context) {
+	b.report.compareRates(hotRail, 3, b.customersSide(ctx, "Ramps/s, 10 customers", ramps, 10),
+		b.customersSide(ctx, "Ramps/s, all customers", ramps, 0), "All to ten", goalHotRail)
+}
+
+// customersSide is the rate of work for some of the customers.
+func (b *bench) customersSide(ctx context.Context, name string, k kind, maxCustomers int) ratedSide {
+	p := phase{name: name, inFlight: b.inFlight, kind: k, maxCustomers: maxCustomers, warmUp: time.Second, duration: b.brief()}
+	return ratedSide{name, func() float64 { return b.runPhase(ctx, p).perSecond }}
+}
+
+// measureHalfRate measures ramps at half the rate of the main figure.
+func (b *bench) measureHalfRate(ctx context.Context) {
+	m := b.runPhase(ctx, phase{name: "ramps at half the rate", kind: ramps, inFlight: 512, rate: b.rampsPerSecond / 2,
+		warmUp: 2 * time.Second, duration: b.long() / 2})
+	b.report.add(quotes, fmt.Sprintf("`POST /quotes` at %.0f ramps/s, %s", m.perSecond, latencyColumn), m.quote, judge(goalQuote, m.quote.p99))
+	b.report.add(quotes, "Ramp at that rate, "+latencyColumn, m.total)
+}
+
+// measureQuotes measures quotes that nobody pays.
+func (b *bench) measureQuotes(ctx context.Context) {
+	m := b.runPhase(ctx, phase{part: "quotes", name: "quotes only", kind: unpaidQuotes, inFlight: b.inFlight,
+		warmUp: 2 * time.Second, duration: b.long() / 2})
+	b.report.add(quotes, fmt.Sprintf("Quotes only, per second, %d in flight", b.inFlight), m.perSecond)
+	b.report.add(quotes, "`POST /quotes` then, "+latencyColumn, m.quote)
+	b.report.add(quotes, "Processor time of one quote: service, Postgres, load generator", strings.Join(m.cost.processorTimes(), ", "))
+}
