@@ -240,6 +240,26 @@ func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 	h.get("/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
 }
 
+func TestExecute_DeletedPartyStopsTheQuote(t *testing.T) {
+	t.Parallel()
+	// An account or a customer that is deleted after the quote was created stops its execution, and
+	// what is paid in for a just-in-time quote is refunded.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	s := h.newScenarioEnv(t)
+	wallet := s.createBTCWallet("")
+	prefunded := s.createQuoteTo(object{"accountId": wallet}, object{"accountId": s.fundUSDAccount(20_000)}, 10050)
+	justInTime := h.createQuote("")
+	s.delete("/customers/external-accounts/" + wallet).wantStatus(204)
+	h.delete("/customers/external-accounts/" + justInTime.text("destination.accountId")).wantStatus(204)
+
+	s.post("/quotes/"+prefunded.text("id")+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE").wantValues(map[string]any{"reason": "Account deleted"})
+	h.payQuote(justInTime, 0).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureReason": "QUOTE_EXECUTION_FAILED"})
+
+	hooks.awaitOutgoingEvent(justInTime.text("transactionId"), "REFUND_COMPLETED")
+	s.get("/quotes/" + prefunded.text("id")).wantStatus(200).wantValues(map[string]any{"status": "PENDING"})
+}
+
 func TestErrors_MalformedRequests(t *testing.T) {
 	t.Parallel()
 	// A malformed request gets an error in the common form, and every response has a request

@@ -11,8 +11,8 @@ import (
 
 // PaymentWriter changes quotes, transactions and receipts, in batches.
 type PaymentWriter interface {
-	// Parties returns what quotes refer to, one result per key; what does not exist, or is
-	// deleted, is nil.
+	// Parties returns what quotes refer to, one result per key; what does not exist is nil,
+	// and so is a deleted external account.
 	Parties(ctx context.Context, keys []PartyKey) ([]quote.Parties, error)
 	// CreateQuotes stores quotes with their transactions. A quote whose id exists already,
 	// from a repeated attempt, is skipped.
@@ -24,9 +24,11 @@ type PaymentWriter interface {
 	// partner's id, and returns, locked, the transactions that they pay for; one result per
 	// receipt. Receipts with the same reference share a transaction.
 	SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]SavedReceipt, error)
-	// LockQuotes returns quotes with their transactions, and locks the transactions in one
-	// order.
+	// LockQuotes returns quotes with their transactions and parties, and locks the
+	// transactions in one order.
 	LockQuotes(ctx context.Context, keys []QuoteKey) (map[QuoteKey]QuoteState, error)
+	// TransactionParties returns the present parties of a transaction.
+	TransactionParties(ctx context.Context, key TransactionKey) (transaction.Parties, error)
 	// LockTransactions returns transactions, and locks them in one order.
 	LockTransactions(ctx context.Context, keys []TransactionKey) (map[TransactionKey]transaction.Transaction, error)
 	UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error
@@ -75,6 +77,7 @@ type QuoteKey struct {
 type QuoteState struct {
 	Quote       quote.Quote
 	Transaction transaction.Transaction
+	Parties     transaction.Parties
 }
 
 // ReferenceKey identifies what a payer pays for, by the reference in the payment.
@@ -89,8 +92,10 @@ type SavedReceipt struct {
 	ID ident.Receipt
 	// IsNew is false for a receipt that was stored before, or earlier in the batch.
 	IsNew bool
-	// Transaction is the transaction with the receipt's reference; nil if there is none.
+	// Transaction is the transaction with the receipt's reference, and Parties are its parties;
+	// nil if there is none.
 	Transaction *transaction.Transaction
+	Parties     transaction.Parties
 }
 
 // TransactionKey identifies a transaction of a platform.

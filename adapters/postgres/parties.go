@@ -15,18 +15,20 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/quote"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // readParties uses the primary keys of customers, external_accounts and
-// internal_accounts. Deleted rows are filtered afterwards, so that the planner does
+// internal_accounts. Deleted accounts are filtered afterwards, so that the planner does
 // not choose a partial index.
 const readParties = `
 	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at,
 		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
 		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.rails, te.status, te.created_at, te.deleted_at,
 		fi.id, fi.customer_id, fi.currency, fi.account_type, fi.status,
-		ti.id, ti.customer_id, ti.currency, ti.account_type, ti.status
+		ti.id, ti.customer_id, ti.currency, ti.account_type, ti.status,
+		o.id, o.status, o.customer_type, o.deleted_at
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
 		WITH ORDINALITY AS k(platform_id, customer_id, from_external, to_external, from_internal, to_internal, n)
 	LEFT JOIN external_accounts fe ON fe.platform_id = k.platform_id AND fe.id = k.from_external
@@ -34,7 +36,8 @@ const readParties = `
 	LEFT JOIN internal_accounts fi ON fi.platform_id = k.platform_id AND fi.id = k.from_internal
 	LEFT JOIN internal_accounts ti ON ti.platform_id = k.platform_id AND ti.id = k.to_internal
 	LEFT JOIN customers c ON c.platform_id = k.platform_id
-		AND c.id = coalesce(k.customer_id, fi.customer_id, fe.customer_id, ti.customer_id, te.customer_id)`
+		AND c.id = coalesce(k.customer_id, fi.customer_id, fe.customer_id, ti.customer_id, te.customer_id)
+	LEFT JOIN customers o ON o.platform_id = k.platform_id AND o.id = coalesce(ti.customer_id, te.customer_id) AND o.id IS DISTINCT FROM c.id`
 
 // Parties loads the customers and accounts on both sides of quotes.
 func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
@@ -53,13 +56,15 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 		var c partyCustomer
 		var fe, te partyExternal
 		var fi, ti partyInternal
+		var o customerState
 		columns := append([]any{&position}, c.scanTargets()...)
 		columns = append(append(columns, fe.scanTargets()...), te.scanTargets()...)
-		if err := rows.Scan(append(append(columns, fi.scanTargets()...), ti.scanTargets()...)...); err != nil {
+		columns = append(append(append(columns, fi.scanTargets()...), ti.scanTargets()...), o.scanTargets()...)
+		if err := rows.Scan(columns...); err != nil {
 			return err
 		}
 		platform, parties := keys[position-1].Platform, &found[position-1]
-		parties.Customer = c.customer(platform)
+		parties.Customer, parties.Owner = c.customer(platform), o.read()
 		parties.FromInternal, parties.ToInternal = fi.account(platform), ti.account(platform)
 		var fromErr, toErr error
 		parties.FromExternal, fromErr = fe.account(platform)
@@ -67,6 +72,80 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 		return errors.Join(fromErr, toErr)
 	})
 	return found, err
+}
+
+// partyStateColumns are the columns that partyStates reads, of a transaction t, its customer c and
+// partyStateTables, which use primary keys. An account that was deleted has no status.
+const partyStateColumns = `
+	c.id, c.status, c.customer_type, c.deleted_at, o.id, o.status, o.customer_type, o.deleted_at, fi.status, ti.status,
+	CASE WHEN fe.deleted_at IS NULL THEN fe.status END, CASE WHEN te.deleted_at IS NULL THEN te.status END`
+
+const partyStateTables = `
+	LEFT JOIN internal_accounts fi ON fi.platform_id = t.platform_id AND fi.id = t.source_internal
+	LEFT JOIN internal_accounts ti ON ti.platform_id = t.platform_id AND ti.id = t.destination_internal
+	LEFT JOIN external_accounts fe ON fe.platform_id = t.platform_id AND fe.id = t.source_external
+	LEFT JOIN external_accounts te ON te.platform_id = t.platform_id AND te.id = t.destination_external
+	LEFT JOIN customers o ON o.platform_id = t.platform_id AND o.id = coalesce(ti.customer_id, te.customer_id)
+		AND o.id IS DISTINCT FROM t.customer_id`
+
+// partyStates holds partyStateColumns.
+type partyStates struct {
+	customer, owner          customerState
+	fromInternal, toInternal *string
+	fromExternal, toExternal *string
+}
+
+type customerState struct {
+	id           pgtype.UUID
+	status, kind *string
+	deletedAt    *time.Time
+}
+
+func (s *partyStates) scanTargets() []any {
+	return append(append(s.customer.scanTargets(), s.owner.scanTargets()...), &s.fromInternal, &s.toInternal, &s.fromExternal, &s.toExternal)
+}
+
+func (s *customerState) scanTargets() []any { return []any{&s.id, &s.status, &s.kind, &s.deletedAt} }
+
+func (s *partyStates) parties() transaction.Parties {
+	internal := func(status *string) *account.Internal {
+		if status == nil {
+			return nil
+		}
+		return &account.Internal{Status: account.InternalStatus(*status)}
+	}
+	external := func(status *string) *account.External {
+		if status == nil {
+			return nil
+		}
+		return &account.External{Status: account.Status(*status)}
+	}
+	return transaction.Parties{Customer: s.customer.read(), Owner: s.owner.read(), FromInternal: internal(s.fromInternal), ToInternal: internal(s.toInternal),
+		FromExternal: external(s.fromExternal), ToExternal: external(s.toExternal)}
+}
+
+func (s customerState) read() *customer.Customer {
+	if !s.id.Valid {
+		return nil
+	}
+	c := &customer.Customer{Status: customer.Status(*s.status), Type: customer.Type(*s.kind), DeletedAt: timeOrZero(s.deletedAt)}
+	ident.SetUUID(&c.ID, s.id.Bytes)
+	return c
+}
+
+// readTransactionParties uses primary keys.
+const readTransactionParties = `
+	SELECT ` + partyStateColumns + ` FROM transactions t
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables + `
+	WHERE t.platform_id = $1 AND t.id = $2`
+
+// TransactionParties reads the present parties of a transaction.
+func (u *unit) TransactionParties(ctx context.Context, key ports.TransactionKey) (transaction.Parties, error) {
+	var states partyStates
+	err := u.query(ctx, readTransactionParties, []any{pgID(key.Platform.UUID()), pgID(key.ID.UUID())}, func(rows pgx.Rows) error {
+		return rows.Scan(states.scanTargets()...)
+	})
+	return states.parties(), err
 }
 
 // partyCustomer holds the columns of a LEFT JOIN with customers.
@@ -81,10 +160,11 @@ func (r *partyCustomer) scanTargets() []any {
 }
 
 func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
-	if !r.id.Valid || r.deletedAt != nil {
+	if !r.id.Valid {
 		return nil
 	}
-	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind)}
+	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind),
+		DeletedAt: timeOrZero(r.deletedAt)}
 	ident.SetUUID(&c.ID, r.id.Bytes)
 	return c
 }

@@ -117,10 +117,10 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 // quoteColumns are the columns that scanQuote reads.
 const quoteColumns = transactionColumns + `, q.side, q.locked_amount, q.purpose`
 
-func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {
+func scanQuote(rows pgx.Rows, more ...any) (ports.QuoteState, error) {
 	var side, purpose string
 	var locked int64
-	t, err := scanTransaction(rows, &side, &locked, &purpose)
+	t, err := scanTransaction(rows, append([]any{&side, &locked, &purpose}, more...)...)
 	return ports.QuoteState{Transaction: t, Quote: quote.Quote{
 		ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Source: t.Source, Destination: t.Destination,
 		Side: quote.Side(side), LockedAmount: locked, Pricing: t.Pricing, Reference: t.Reference, Instructions: t.Instructions,
@@ -152,7 +152,7 @@ func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quot
 	return found.Quote, found.Transaction, err
 }
 
-// lockQuotes uses the primary keys of quotes, transactions and customers. Rows
+// lockQuotes uses the primary keys of quotes, transactions and their parties. Rows
 // are locked in the order of their keys, as lockTransactions does.
 const lockQuotes = `
 	WITH wanted AS (
@@ -160,9 +160,9 @@ const lockQuotes = `
 	locked AS MATERIALIZED (
 		SELECT t.* FROM transactions t JOIN wanted USING (platform_id, id)
 		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
-	SELECT ` + quoteColumns + ` FROM locked t
+	SELECT ` + quoteColumns + `,` + partyStateColumns + ` FROM locked t
 	JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
-	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables
 
 func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
@@ -171,7 +171,9 @@ func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports
 		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
 	}
 	err := u.query(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
-		state, err := scanQuote(rows)
+		var parties partyStates
+		state, err := scanQuote(rows, parties.scanTargets()...)
+		state.Parties = parties.parties()
 		found[ports.QuoteKey{Platform: state.Quote.Platform, ID: state.Quote.ID}] = state
 		return err
 	})

@@ -41,9 +41,9 @@ const lockTransactionsByReference = `
 	locked AS MATERIALIZED (
 		SELECT t.* FROM transactions t JOIN wanted USING (platform_id, id)
 		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
-	SELECT ` + transactionColumns + ` FROM locked t
+	SELECT ` + transactionColumns + `,` + partyStateColumns + ` FROM locked t
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
-	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables
 
 // SaveReceipts stores receipts and locks the transactions that they pay for.
 func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
@@ -58,18 +58,20 @@ func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 			platforms, references = append(platforms, pgID(r.Platform.UUID())), append(references, r.Reference)
 		}
 	}
-	found := make(map[ports.ReferenceKey]*transaction.Transaction, len(receipts))
+	found := make(map[ports.ReferenceKey]ports.SavedReceipt, len(receipts))
 	if len(references) > 0 {
 		if err := u.query(ctx, lockTransactionsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
-			t, err := scanTransaction(rows)
-			found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = &t
+			var parties partyStates
+			t, err := scanTransaction(rows, parties.scanTargets()...)
+			found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = ports.SavedReceipt{Transaction: &t, Parties: parties.parties()}
 			return err
 		}); err != nil {
 			return nil, err
 		}
 	}
 	for i, r := range receipts {
-		taken[i].Transaction = found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
+		paid := found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
+		taken[i].Transaction, taken[i].Parties = paid.Transaction, paid.Parties
 	}
 	return taken, nil
 }

@@ -31,7 +31,8 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 
 // AssignUnmatched assigns an unmatched payment, once. Faults: NOT_FOUND; CONFLICT if it is
 // assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
-// INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED.
+// INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED; those of
+// transaction.CheckParties.
 func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a AssignCommand, request *ports.IdempotentRequest) (transaction.Unmatched, error) {
 	if a.Note == "" || len(a.Note) > maxNoteBytes {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
@@ -87,7 +88,11 @@ func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transactio
 	if !found {
 		return fault.New(fault.TransactionNotFound, "No transaction has the id %s.", a.Transaction)
 	}
-	d, err := t.AssignUnmatched(u, a.Note, w.Now)
+	parties, err := tx.TransactionParties(ctx, key)
+	if err != nil {
+		return err
+	}
+	d, err := t.AssignUnmatched(u, parties, a.Note, w.Now)
 	if err != nil {
 		return err
 	}

@@ -125,9 +125,9 @@ func seededDatabase(t testing.TB) string {
 
 	platformID := must(ident.ParsePlatform(fakePlatform))
 	delivered, refunded, unpaid := newRamp(t, deliveredRamp), newRamp(t, refundedRamp), newRamp(t, unpaidRamp)
-	funded := must(delivered.Receive(newReceipt(delivered, 10050), noon))
+	funded := must(delivered.Receive(newReceipt(delivered, 10050), transaction.Parties{}, noon))
 	completed := must(funded.Transaction.Deliver(noon.Add(time.Second)))
-	mismatched := must(refunded.Receive(newReceipt(refunded, 9900), noon))
+	mismatched := must(refunded.Receive(newReceipt(refunded, 9900), transaction.Parties{}, noon))
 	refundPaid := must(mismatched.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
 	unmatched := transaction.Receipt{ID: newReceiptID("stray"), PartnerID: "stray", Platform: platformID,
 		Rail: "RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}

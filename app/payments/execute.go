@@ -18,15 +18,16 @@ import (
 type executeCommand struct {
 	quote       ports.QuoteKey
 	idempotency *ports.IdempotentRequest
-	// attempted is set once a batch has run with the command. If the result of its commit was lost,
-	// the quote may be executed.
-	attempted bool
+	// executed is set once a batch has executed the quote for the command. If the result of its commit
+	// was lost, the quote is executed. If the batch failed for another reason, and the quote had been
+	// executed before, the command is refused in its own next batch as it was in the first.
+	executed bool
 }
 
 // ExecuteQuote executes a quote that an account funds, and returns the quote afterwards. Any number of
 // calls execute it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, and INSUFFICIENT_BALANCE and
-// AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
+// QUOTE_ALREADY_EXECUTED; QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer was
+// deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
 // the receiving account has capacity).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
@@ -58,9 +59,9 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 			if !known {
 				results[i].Err = fault.New(fault.QuoteNotFound, "There is no quote %s.", o.quote.ID)
 			} else {
-				results[i].Value, results[i].Err = done.execute(state, o.attempted, balances)
+				results[i].Value, results[i].Err = done.execute(state, o.executed, balances)
 			}
-			o.attempted = true
+			o.executed = o.executed || results[i].Err == nil
 			if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
@@ -75,10 +76,10 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 }
 
 // execute decides about one command, after those before it in the batch.
-func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.WithStatus, error) {
+func (w work) execute(state ports.QuoteState, executed bool, balances ledger.Balances) (quote.WithStatus, error) {
 	t := w.Latest(state.Transaction)
-	d, err := t.Execute(w.Now)
-	if tried && fault.Is(err, fault.QuoteAlreadyExecuted) {
+	d, err := t.Execute(state.Parties, w.Now)
+	if executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
 		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
 	}
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 	"causeway/ports"
 )
 
+// PendingExecutions returns the number of requests to execute a quote that wait for a batch.
+func (s *Service) PendingExecutions() int { return s.executeBatcher.Waiting() }
+
 // ReceiveInternal, Send and TransferOutWithID are what jobs call, for tests of repeated calls.
 
 func (s *Service) ReceiveInternal(ctx context.Context, sent transaction.Transaction) (ports.Outcome, bool, error) {

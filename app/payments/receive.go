@@ -76,7 +76,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	if !taken.IsNew {
 		return t, nil
 	}
-	d, err := t.Receive(r, w.Now)
+	d, err := t.Receive(r, taken.Parties, w.Now)
 	if err != nil {
 		return t, err
 	}

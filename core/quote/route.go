@@ -14,8 +14,11 @@ import (
 
 // Parties are the two sides of a quote. A party that does not exist is nil.
 type Parties struct {
-	// Customer is the customer who pays or, if the platform pays, the customer who receives.
+	// Customer is the customer who pays or, if the platform pays, the customer who receives, even if
+	// deleted.
 	Customer *customer.Customer
+	// Owner owns the account that receives, if it is another customer.
+	Owner *customer.Customer
 	// FromInternal or FromExternal is the account that pays, and ToInternal or ToExternal the
 	// account that receives.
 	FromInternal *account.Internal
@@ -36,14 +39,17 @@ type Route struct {
 }
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
-// USER_NOT_READY, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
+// USER_NOT_READY, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
 	if err := r.checkFound(p); err != nil {
 		return Route{}, err
 	}
-	if p.Customer != nil {
-		if err := p.Customer.CheckReady(); err != nil {
+	for _, c := range []*customer.Customer{p.Customer, p.Owner} {
+		if c == nil {
+			continue
+		}
+		if err := c.CheckReady(); err != nil {
 			return Route{}, err
 		}
 	}
@@ -100,7 +106,7 @@ func (r Request) checkPayerInfo(p Parties) error {
 // checkFound returns a fault for the first named party that does not exist.
 func (r Request) checkFound(p Parties) error {
 	switch {
-	case !r.Source.Customer.IsZero() && p.Customer == nil:
+	case !r.Source.Customer.IsZero() && (p.Customer == nil || p.Customer.Deleted()):
 		return fault.New(fault.UserNotFound, "There is no customer %s.", r.Source.Customer)
 	case !r.Source.Internal.IsZero() && p.FromInternal == nil:
 		return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", r.Source.Internal)

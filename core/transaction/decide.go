@@ -22,17 +22,20 @@ type Decision struct {
 	Due time.Time
 }
 
-// Receive applies a payment that was received with the reference of this transaction.
-func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
+// Receive applies a payment that was received with the reference of this transaction. It is late if it
+// reached the partner after the quote expired, not if this service hears of it later.
+func (t Transaction) Receive(r Receipt, p Parties, now time.Time) (Decision, error) {
 	switch {
-	case t.State.Status != Pending && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
+	case t.State != Initial && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
 		// The transaction already has its money, or an account funds it: the payment is surplus
 		// and is refunded separately.
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
-	case t.State.Status == Expired || !now.Before(t.ExpiresAt):
+	case !r.At.Before(t.ExpiresAt):
 		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
 	case r.Amount != t.Pricing.Sent:
 		return t.refundReceipt(r, FundWrongAmount, FundingAmountMismatch, RefundFailed, now)
+	case t.CheckParties(p) != nil:
+		return t.refundReceipt(r, FundRefused, QuoteExecutionFailed, RefundFailed, now)
 	}
 	next, err := t.transition(Fund, "", now)
 	if err != nil {
@@ -66,9 +69,12 @@ func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledge
 
 // Execute executes a quote that an account funds. An internal account is debited at once, after the
 // caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
-func (t Transaction) Execute(now time.Time) (Decision, error) {
+// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, USER_NOT_READY.
+func (t Transaction) Execute(p Parties, now time.Time) (Decision, error) {
 	if err := t.checkExecutable(now); err != nil {
+		return Decision{}, err
+	}
+	if err := t.CheckParties(p); err != nil {
 		return Decision{}, err
 	}
 	if t.Flow().Funding == Pull {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"causeway/core/account"
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -43,6 +45,13 @@ func newReceiptID(partnerID string) (id ident.Receipt) {
 	return id
 }
 
+// activeParties returns parties that may move money.
+func activeParties() transaction.Parties {
+	return transaction.Parties{Customer: &customer.Customer{Status: customer.Approved},
+		FromInternal: &account.Internal{Status: account.InternalActive}, FromExternal: &account.External{Status: account.Active},
+		ToInternal: &account.Internal{Status: account.InternalActive}, ToExternal: &account.External{Status: account.Active}}
+}
+
 // balances returns the balance changes of the postings, with debits positive.
 func balances(postings []ledger.Posting) map[string]int64 {
 	sums := map[string]int64{}
@@ -66,7 +75,7 @@ func TestTransaction_OnRampBalances(t *testing.T) {
 	// rail, the bitcoin paid out on the chain, and the fee as income.
 	quoted := onRamp()
 
-	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon.Add(time.Minute)), transaction.Parties{}, noon.Add(time.Minute))
 	if err != nil || funded.Next != transaction.StepDeliver {
 		t.Fatalf("%v, next %q", err, funded.Next)
 	}
@@ -110,6 +119,10 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			return r
 		}, noon, "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10050,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
+		"reported late, of the wrong amount": {func(q transaction.Transaction) transaction.Receipt {
+			return receiptFor(q, 10049, "p", late.Add(-time.Millisecond))
+		}, late.Add(time.Hour), "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10049,
+			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
 		"at the time of expiry": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10050, "p", late) }, late,
 			"EXPIRED (refund PENDING)", "", transaction.RefundTimeout, 10050,
 			[]string{"OUTGOING_PAYMENT.EXPIRED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
@@ -119,7 +132,7 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 			quoted := onRamp()
 			receipt := c.receipt(quoted)
 
-			got, err := quoted.Receive(receipt, c.at)
+			got, err := quoted.Receive(receipt, transaction.Parties{}, c.at)
 
 			if err != nil || got.Next != transaction.StepRefund {
 				t.Fatalf("%v, next %q", err, got.Next)
@@ -139,16 +152,88 @@ func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 	}
 }
 
+func TestTransaction_PaymentReportedLate(t *testing.T) {
+	t.Parallel()
+	// A payment that reached the partner before the quote expired runs it, however late this service
+	// hears of it, and also if the quote is EXPIRED by then. One that reached the partner later is refunded.
+	reported := noon.Add(time.Hour)
+	for _, expired := range []bool{false, true} {
+		for reached, want := range map[time.Time]string{noon.Add(5*time.Minute - time.Millisecond): "PROCESSING", noon.Add(5 * time.Minute): "EXPIRED (refund PENDING)"} {
+			quoted := onRamp()
+			if expired {
+				d, err := quoted.ExpireAt(noon.Add(5 * time.Minute))
+				if err != nil {
+					t.Fatal(err)
+				}
+				quoted = d.Transaction
+			}
+
+			got, err := quoted.Receive(receiptFor(quoted, 10050, "p", reached), transaction.Parties{}, reported)
+
+			if err != nil || got.Transaction.State.String() != want || got.Postings[0].Effective != reached {
+				t.Errorf("expired %v, reached the partner at %s: %s, %v; want %s", expired, reached, got.Transaction.State, err, want)
+			}
+			wantKindsMatchState(t, got.Transaction, got.Postings)
+		}
+	}
+}
+
+func TestTransaction_PartyNoLongerActive(t *testing.T) {
+	t.Parallel()
+	// A party that was deleted, is not active or not verified stops the execution of a quote with the
+	// reason, and a payment for it is refunded. Without a change the quote runs.
+	funded, prefunded := onRamp(), onRamp()
+	for _, q := range []*transaction.Transaction{&funded, &prefunded} {
+		ident.SetUUID(&q.Customer, internal)
+		ident.SetUUID(&q.Destination.ExternalAccount, external)
+	}
+	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
+	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
+	for name, c := range map[string]struct {
+		change func(*transaction.Parties)
+		code   fault.Code
+		reason string
+	}{
+		"nothing":                         {func(*transaction.Parties) {}, "", ""},
+		"the customer is deleted":         {func(p *transaction.Parties) { p.Customer.DeletedAt = noon }, fault.QuoteNotExecutable, "Customer deleted"},
+		"the customer is gone":            {func(p *transaction.Parties) { p.Customer = nil }, fault.QuoteNotExecutable, "Customer deleted"},
+		"the customer is rejected":        {func(p *transaction.Parties) { p.Customer.Status = customer.Rejected }, fault.UserNotReady, "Customer not verified"},
+		"the receiver is deleted":         {func(p *transaction.Parties) { p.Owner = &customer.Customer{Status: customer.Approved, DeletedAt: noon} }, fault.QuoteNotExecutable, "Customer deleted"},
+		"the receiver is not verified":    {func(p *transaction.Parties) { p.Owner = &customer.Customer{Status: customer.Pending} }, fault.UserNotReady, "Customer not verified"},
+		"the bank account is deleted":     {func(p *transaction.Parties) { p.ToExternal = nil }, fault.QuoteNotExecutable, "Account deleted"},
+		"the bank account is in review":   {func(p *transaction.Parties) { p.ToExternal.Status = account.UnderReview }, fault.QuoteNotExecutable, "Account not active"},
+		"the account that pays is frozen": {func(p *transaction.Parties) { p.FromInternal.Status = account.InternalFrozen }, fault.QuoteNotExecutable, "Account not active"},
+	} {
+		parties := activeParties()
+		c.change(&parties)
+
+		executed, err := prefunded.Execute(parties, noon)
+		refused, _ := fault.As(err)
+		if c.code == "" && err != nil || c.code != "" && (refused == nil || refused.Code != c.code || refused.Reason != c.reason || len(executed.Postings) > 0) {
+			t.Errorf("%s: executed with %+v, want %s %s", name, err, c.code, c.reason)
+		}
+		paid, err := funded.Receive(receiptFor(funded, 10050, "p", noon), parties, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isRefunded := paid.Transaction.State == transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending, Stage: transaction.Received, Reason: transaction.QuoteExecutionFailed}
+		if paysFromAccount := name == "the account that pays is frozen"; isRefunded != (c.code != "" && !paysFromAccount) {
+			t.Errorf("%s: paid, it is %+v", name, paid.Transaction.State)
+		}
+		wantKindsMatchState(t, paid.Transaction, paid.Postings)
+	}
+}
+
 func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
 	// A further payment does not change the transaction, and is refunded.
 	quoted := onRamp()
-	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), noon)
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), transaction.Parties{}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	second, err := funded.Transaction.Receive(receiptFor(quoted, 10050, "p2", noon.Add(time.Second)), noon.Add(time.Second))
+	second, err := funded.Transaction.Receive(receiptFor(quoted, 10050, "p2", noon.Add(time.Second)), transaction.Parties{}, noon.Add(time.Second))
 
 	if err != nil || second.Next != transaction.StepSendBack || len(second.Events) != 0 ||
 		second.Transaction.State != funded.Transaction.State {
@@ -234,11 +319,16 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 
 // applyRandomEvent applies an event drawn by rapid.
 func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
+	parties := activeParties()
+	if rapid.IntRange(0, 9).Draw(t, "party deleted") == 0 {
+		parties.ToInternal, parties.FromInternal, parties.FromExternal = nil, nil, nil
+	}
+	reached := now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "reported late")) * time.Second)
 	switch rapid.IntRange(0, 13).Draw(t, "event") {
 	case 0:
-		return tx.Receive(receiptFor(tx, 10050, string(rune('a'+step)), now), now)
+		return tx.Receive(receiptFor(tx, 10050, string(rune('a'+step)), reached), parties, now)
 	case 1:
-		return tx.Receive(receiptFor(tx, rapid.Int64Range(1, 20000).Draw(t, "amount"), string(rune('a'+step)), now), now)
+		return tx.Receive(receiptFor(tx, rapid.Int64Range(1, 20000).Draw(t, "amount"), string(rune('a'+step)), reached), parties, now)
 	case 2:
 		return tx.ExpireAt(now)
 	case 3, 4:
@@ -252,7 +342,7 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 8:
 		return tx.RefundFailed(now)
 	case 9:
-		return tx.Execute(now)
+		return tx.Execute(parties, now)
 	case 10:
 		return tx.Collected(now)
 	case 11:
@@ -274,7 +364,7 @@ func TestTransaction_BalanceFundedBalances(t *testing.T) {
 	ident.SetUUID(&quoted.Source.InternalAccount, internal)
 	quoted.SourceAccount = ledger.CustomerAccount(quoted.Source.InternalAccount)
 
-	executed, err := quoted.Execute(noon.Add(time.Minute))
+	executed, err := quoted.Execute(activeParties(), noon.Add(time.Minute))
 	if err != nil || executed.Next != transaction.StepDeliver {
 		t.Fatalf("%v, next %q", err, executed.Next)
 	}
@@ -302,7 +392,7 @@ func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	ident.SetUUID(&quoted.Destination.InternalAccount, external)
 	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
-	executed, err := quoted.Execute(noon.Add(time.Minute))
+	executed, err := quoted.Execute(activeParties(), noon.Add(time.Minute))
 
 	if err != nil || executed.Next != transaction.NoStep || executed.Transaction.State.Status != transaction.Completed || executed.Transaction.SettledAt.IsZero() {
 		t.Fatalf("%v: %+v", err, executed)
@@ -341,7 +431,7 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 	accountFunded := onRamp()
 	ident.SetUUID(&accountFunded.Source.InternalAccount, internal)
 	accountFunded.SourceAccount = ledger.CustomerAccount(accountFunded.Source.InternalAccount)
-	executed, err := accountFunded.Execute(noon)
+	executed, err := accountFunded.Execute(activeParties(), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +444,7 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 		"when it expires":           {accountFunded, accountFunded.ExpiresAt, fault.QuoteExpired},
 		"a just-in-time funded one": {onRamp(), noon, fault.QuoteNotExecutable},
 	} {
-		if d, err := c.tx.Execute(c.at); !fault.Is(err, c.code) || len(d.Postings) > 0 {
+		if d, err := c.tx.Execute(activeParties(), c.at); !fault.Is(err, c.code) || len(d.Postings) > 0 {
 			t.Errorf("%s: %v, %+v; want %s", name, err, d, c.code)
 		}
 	}

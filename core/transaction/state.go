@@ -64,6 +64,8 @@ const (
 	Fund Event = "FUND"
 	// FundWrongAmount: a payment was received in time, with another amount or currency than quoted.
 	FundWrongAmount Event = "FUND_WRONG_AMOUNT"
+	// FundRefused: a payment was received in time, and a party may no longer move money.
+	FundRefused Event = "FUND_REFUSED"
 	// FundLate: a payment was received after the quote expired.
 	FundLate Event = "FUND_LATE"
 	// Expire: the quote expired without a payment.
@@ -91,7 +93,7 @@ const (
 )
 
 // Events lists all events, for tests of the state machine.
-var Events = []Event{Fund, FundWrongAmount, FundLate, Expire, Execute, Collect, FailCollection, Submit,
+var Events = []Event{Fund, FundWrongAmount, FundRefused, FundLate, Expire, Execute, Collect, FailCollection, Submit,
 	Deliver, Refuse, Cancel, Return, PayRefund, FailRefund}
 
 // Initial is the state of a transaction when its quote is created.
@@ -119,6 +121,7 @@ var transitions = map[transitionFrom]map[Event]transitionTo{
 	{Pending, NoRefund, false}: {
 		Fund:            {Processing, NoRefund},
 		FundWrongAmount: {Failed, RefundPending},
+		FundRefused:     {Failed, RefundPending},
 		FundLate:        {Expired, RefundPending},
 		Expire:          {Expired, NoRefund},
 		Execute:         {Processing, NoRefund},
@@ -128,8 +131,12 @@ var transitions = map[transitionFrom]map[Event]transitionTo{
 		Submit: {Processing, NoRefund},
 		Refuse: {Failed, RefundPending},
 	},
+	// A payment that reached the partner in time may be reported after the quote has expired.
 	{Expired, NoRefund, false}: {
-		FundLate: {Expired, RefundPending},
+		Fund:            {Processing, NoRefund},
+		FundWrongAmount: {Failed, RefundPending},
+		FundRefused:     {Failed, RefundPending},
+		FundLate:        {Expired, RefundPending},
 	},
 	{Processing, NoRefund, false}: {
 		Fund:           {Processing, NoRefund},
@@ -154,7 +161,7 @@ var transitions = map[transitionFrom]map[Event]transitionTo{
 }
 
 var stageAfter = map[Event]Stage{
-	Fund: Converted, Execute: Converted, FundWrongAmount: Received, FundLate: Received, Deliver: Delivered,
+	Fund: Converted, Execute: Converted, FundWrongAmount: Received, FundRefused: Received, FundLate: Received, Deliver: Delivered,
 }
 
 // Next returns the state after an event, or a CONFLICT fault if the event is not possible in s. The
@@ -183,8 +190,8 @@ func (s State) InTransit() bool {
 // IsDelivered reports whether the beneficiary has the funds, and they were not returned.
 func (s State) IsDelivered() bool { return s.Status == Completed && s.Stage == Delivered }
 
-// IsFinal reports whether only a return, or a late payment for an expired quote, can still change the
-// transaction.
+// IsFinal reports whether only a return, or a payment for an expired quote that is reported later, can
+// still change the transaction.
 func (s State) IsFinal() bool {
 	return s.Status != Pending && s.Status != Processing && s.Refund != RefundPending
 }

@@ -12,7 +12,7 @@ import (
 var allowed = map[string]map[transaction.Event]string{
 	"PENDING, nothing moved": {
 		transaction.Fund: "PROCESSING", transaction.FundWrongAmount: "FAILED (refund PENDING)",
-		transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Expire: "EXPIRED",
+		transaction.FundRefused: "FAILED (refund PENDING)", transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Expire: "EXPIRED",
 		transaction.Execute: "PROCESSING", transaction.Collect: "PROCESSING",
 	},
 	"PENDING, moved":            {transaction.Submit: "PROCESSING", transaction.Refuse: "FAILED (refund PENDING)"},
@@ -22,7 +22,10 @@ var allowed = map[string]map[transaction.Event]string{
 	},
 	"COMPLETED, moved":               {transaction.Return: "FAILED (refund PENDING)"},
 	"FAILED (refund PENDING), moved": {transaction.PayRefund: "FAILED (refund COMPLETED)", transaction.FailRefund: "FAILED (refund FAILED)"},
-	"EXPIRED, nothing moved":         {transaction.FundLate: "EXPIRED (refund PENDING)"},
+	"EXPIRED, nothing moved": {
+		transaction.Fund: "PROCESSING", transaction.FundWrongAmount: "FAILED (refund PENDING)",
+		transaction.FundRefused: "FAILED (refund PENDING)", transaction.FundLate: "EXPIRED (refund PENDING)",
+	},
 	"EXPIRED (refund PENDING), moved": {
 		transaction.PayRefund: "EXPIRED (refund COMPLETED)", transaction.FailRefund: "EXPIRED (refund FAILED)",
 	},

@@ -23,7 +23,7 @@ type TransferOut struct {
 }
 
 // TransferOutParties are the parties of a transfer out. An account that does not exist is nil, and
-// so is the customer of an account that the platform owns.
+// so is the customer of an account that the platform owns. A deleted customer is not nil.
 type TransferOutParties struct {
 	Customer *customer.Customer
 	From     *account.Internal
@@ -44,7 +44,7 @@ func checkTransferAmount(minor int64) error {
 
 // Make checks the parties and returns the transaction, which debits the internal account at once. The
 // caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
-// USER_NOT_READY, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED (from an
+// USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED (from an
 // embedded wallet).
 func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.Time) (Decision, error) {
 	if err := o.checkParties(p); err != nil {

@@ -77,8 +77,8 @@ func (u Unmatched) assignmentPosting(to, note string, t ident.Transaction, now t
 
 // AssignUnmatched funds this transaction with unmatched money, as if it had been received now with the
 // reference. Faults: CONFLICT if the money is already assigned or is a refund, or if the transaction
-// does not wait for exactly this amount.
-func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (Decision, error) {
+// does not wait for exactly this amount; those of CheckParties.
+func (t Transaction) AssignUnmatched(u Unmatched, p Parties, note string, now time.Time) (Decision, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return Decision{}, err
 	}
@@ -92,6 +92,9 @@ func (t Transaction) AssignUnmatched(u Unmatched, note string, now time.Time) (D
 	case u.Receipt.Amount != t.Pricing.Sent:
 		return Decision{}, errNotWaiting("The transaction %s waits for %s, and this payment is of %s. Assign the money to an account, or send it back.",
 			t.ID, t.Pricing.Sent, u.Receipt.Amount)
+	}
+	if err := t.CheckParties(p); err != nil {
+		return Decision{}, err
 	}
 	next, err := t.transition(Fund, "", now)
 	if err != nil {

@@ -24,7 +24,7 @@ func TestUnmatched_AssignToQuote(t *testing.T) {
 	// and the postings match the state until delivery.
 	u, quoted := unmatched(10050), onRamp()
 
-	d, err := quoted.AssignUnmatched(u, "the payer called", noon)
+	d, err := quoted.AssignUnmatched(u, transaction.Parties{}, "the payer called", noon)
 
 	if err != nil || d.Next != transaction.StepDeliver || d.Transaction.Funded != u.Receipt.Amount || d.Transaction.SourceRail != u.Receipt.Rail || d.Transaction.SourceAccount != u.Receipt.Rail.LedgerPath() {
 		t.Fatalf("%v: %+v", err, d)
@@ -61,7 +61,7 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 		if c.change != nil {
 			c.change(&quoted)
 		}
-		d, err := quoted.AssignUnmatched(unmatched(c.minor), "", c.now)
+		d, err := quoted.AssignUnmatched(unmatched(c.minor), transaction.Parties{}, "", c.now)
 		if !fault.Is(err, fault.Conflict) || len(d.Postings) > 0 {
 			t.Errorf("%s: %v, %+v", name, err, d)
 		}
@@ -116,7 +116,7 @@ func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 	failedRefund.RefundOf, failedRefund.Kind = onRamp().ID, ledger.KindRefundFailed
 	ident.SetUUID(&failedRefund.Receipt.ID, failedRefund.RefundOf.UUID())
 
-	_, quoteErr := onRamp().AssignUnmatched(failedRefund, "", noon)
+	_, quoteErr := onRamp().AssignUnmatched(failedRefund, transaction.Parties{}, "", noon)
 	_, sendErr := failedRefund.SendBack("", noon)
 	for name, err := range map[string]error{"a refund to a quote": quoteErr, "a refund to its payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
@@ -135,7 +135,7 @@ func TestUnmatched_AssignTwiceRefused(t *testing.T) {
 	// An assignment cannot be changed.
 	u := unmatched(10050)
 	u.Assignment = &transaction.Assignment{At: noon}
-	_, quoteErr := onRamp().AssignUnmatched(u, "", noon)
+	_, quoteErr := onRamp().AssignUnmatched(u, transaction.Parties{}, "", noon)
 	_, depositErr := newIncoming().AssignUnmatched(u, "", noon)
 	_, sendErr := u.SendBack("", noon)
 	for name, err := range map[string]error{"quote": quoteErr, "account": depositErr, "payer": sendErr} {

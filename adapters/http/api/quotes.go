@@ -228,8 +228,9 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
 		Description: "Locks a rate and fees until `expiresAt`. If the source is an account, execute the quote before then. " +
 			"Otherwise it is funded just in time: follow its `paymentInstructions`, with the exact amount and reference, before " +
-			"`expiresAt`; the quote runs when the payment arrives.",
-		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
+			"`expiresAt`; the quote runs when the payment arrives. A payment is late if it reaches the partner after `expiresAt`; one that reached it in time runs " +
+			"the quote even if it is reported later.",
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
@@ -257,8 +258,9 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
 		Description: "For quotes whose source is an account: debits the account at once. A quote runs only once, even if it is executed again. " +
 			"If the balance is too low (`INSUFFICIENT_BALANCE`) nothing changes; fund the account and execute the quote again before it expires. " +
-			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
+			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`. So does a quote of which a customer or an account " +
+			"was deleted, or is no longer active; what is paid in for such a quote is refunded.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
 		return payments.ExecuteQuote(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
 	}, renderQuote)

@@ -44,7 +44,7 @@ func registerTransfers(a *httpapi.API, service Payments) {
 		Description: "Sends money from an internal account to an external account in the same currency, without a fee. The internal account is debited at once; " +
 			"the transaction is `PENDING` until the rail accepts the payment, then `PROCESSING`, then `COMPLETED`. A payment that cannot be delivered is refunded to the " +
 			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can pay any account.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.InvalidCurrency,
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
 		return service.TransferOut(ctx, transaction.TransferOut{

@@ -5,6 +5,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/corridor"
+	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
@@ -82,7 +83,13 @@ func (w *writer) ramp() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, activeParties(t), w.now)
+}
+
+// activeParties returns parties that may move money.
+func activeParties(t transaction.Transaction) transaction.Parties {
+	return transaction.Parties{Customer: &customer.Customer{ID: t.Customer, Status: customer.Approved},
+		FromInternal: &account.Internal{Status: account.InternalActive}, ToExternal: &account.External{Status: account.Active}}
 }
 
 // payout is a payment from an account into another currency.
@@ -102,7 +109,7 @@ func (w *writer) payout() (transaction.Decision, error) {
 		return transaction.Decision{}, err
 	}
 	t.Source.InternalAccount, t.SourceRail, t.SourceAccount = from.ID, "", ledger.CustomerAccount(from.ID)
-	return t.Execute(w.now)
+	return t.Execute(activeParties(t), w.now)
 }
 
 // transferOut is a payment in the currency of the account.
