@@ -3,12 +3,20 @@ package e2e
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/e2e/bench/history"
 )
 
 func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
@@ -47,6 +55,77 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	}
 	payers.Wait()
 	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").wantError(400, "INVALID_INPUT")
+}
+
+func TestExport_SlowClientHoldsNothing(t *testing.T) {
+	t.Parallel()
+	// A client that reads one byte per second holds no transaction in the database, so vacuum goes
+	// on; its platform gets no second export meanwhile, another one does; and its export ends after
+	// the maximum duration.
+	h := newTestEnv(t, "--export-timeout", "6s", "--rate-limit", "10000", "--rate-burst", "10000")
+	platform, err := ident.ParsePlatform(h.platformID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 25_000, Months: 1, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	other := h.createPlatform("Other", "SANDBOX", "--regulated")
+	begin := time.Now()
+	connection := h.requestSlowly("/ledger/export?format=csv")
+	defer connection.Close()
+	one := make([]byte, 1)
+	if _, err := io.ReadFull(connection, one); err != nil {
+		t.Fatal(err)
+	}
+
+	for range 3 {
+		const holding = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'causeway readers' AND (backend_xmin IS NOT NULL OR state LIKE 'idle in transaction%')`
+		if n := h.queryInt(holding); n != 0 {
+			t.Errorf("%d sessions hold a snapshot for a client that reads slowly", n)
+		}
+		second := h.get("/ledger/export?format=csv").wantError(429, "RATE_LIMITED")
+		if second.header.Get("Retry-After") == "" {
+			t.Errorf("no Retry-After: %v", second.header)
+		}
+		other.get("/ledger/export?format=csv").wantStatus(200)
+		time.Sleep(time.Second)
+		if _, err := io.ReadFull(connection, one); err != nil {
+			t.Fatalf("ended after %s: %v", time.Since(begin), err)
+		}
+	}
+
+	eventually(t, "the slow export ends and the next one is served", func() bool { return h.get("/ledger/export?format=csv&currency=JPY").status == 200 })
+	if took := time.Since(begin); took < 5*time.Second {
+		t.Errorf("it ended after %s", took)
+	}
+}
+
+// requestSlowly sends a GET request and returns the connection with the response, of which only
+// little is buffered.
+func (c *client) requestSlowly(path string) *net.TCPConn {
+	c.t.Helper()
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	dialled, err := net.Dial("tcp", base.Host)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	connection := dialled.(*net.TCPConn)
+	if err := connection.SetReadBuffer(4 << 10); err != nil {
+		c.t.Fatal(err)
+	}
+	request, err := http.NewRequest(http.MethodGet, c.BaseURL+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.SetBasicAuth(c.ClientID, c.ClientSecret)
+	if err := request.Write(connection); err != nil {
+		c.t.Fatal(err)
+	}
+	return connection
 }
 
 // parseCSVExport returns the time of a CSV export, the number of its last posting, and how

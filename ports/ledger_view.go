@@ -13,14 +13,14 @@ import (
 // LedgerViews opens consistent views of one platform's ledger, for exports and statements.
 type LedgerViews interface {
 	// View calls fn with a view of what had been recorded by the end of a moment, or by
-	// now if it is zero. All reads of the view are from one snapshot, however long fn
-	// runs, and never block postings. The view is valid until fn returns.
+	// now if it is zero. All reads of the view agree, however long fn runs, and never block
+	// postings. No read holds a connection while a callback runs. Fault: MONTH_ARCHIVED, also
+	// from the reads of a view if a month is archived meanwhile.
 	View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(ctx context.Context, view LedgerView) error) error
 }
 
 // LedgerView streams a ledger in a bounded amount of memory. An error of a callback ends
-// the stream and is returned. A callback of Accounts may use the view; one of Entries or
-// EntriesByEffectiveTime may not.
+// the stream and is returned. A callback may use the view.
 type LedgerView interface {
 	// LastPosting returns the position of the last posting of the view; zero if none.
 	LastPosting() LedgerPosition

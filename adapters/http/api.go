@@ -39,6 +39,9 @@ type Config struct {
 	// StallTimeout is how long the client of a streamed file may read nothing. Zero
 	// means 30 seconds.
 	StallTimeout time.Duration
+	// FileTimeout is the maximum duration of a streamed file, whatever its client does. Zero
+	// means 30 minutes.
+	FileTimeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
 	// PublicURL is the URL of the interface, ending in BasePath, for the published
@@ -69,6 +72,9 @@ func New(config Config) *API {
 	}
 	if config.StallTimeout == 0 {
 		config.StallTimeout = 30 * time.Second
+	}
+	if config.FileTimeout == 0 {
+		config.FileTimeout = 30 * time.Minute
 	}
 	if config.Rate == (Rate{}) {
 		config.Rate = DefaultRate

@@ -25,7 +25,7 @@ type File struct {
 	Policy string
 	// Write writes the content. An error before the first bytes are sent becomes an error
 	// response; after that the connection is closed, so that no client mistakes a partial
-	// file for a complete one.
+	// file for a complete one. The context ends after FileTimeout.
 	Write func(ctx context.Context, out io.Writer) error
 }
 
@@ -34,7 +34,7 @@ type File struct {
 const streamBufferSize = 32 << 10
 
 // GetFile registers an operation that returns a file of one of the content types. The
-// handler has the timeout of an operation; writing the file has none, as long as the
+// handler has the timeout of an operation; writing the file has FileTimeout, as long as the
 // client reads.
 func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler[In, File]) {
 	if err := op.validate(); err != nil {
@@ -75,8 +75,11 @@ func (x *exchange) stream(file File) {
 		return
 	}
 	// The timeout of the operation does not apply; a disconnected client ends the context.
-	ctx := x.r.Context()
-	wire := &streamWriter{x: x, file: file, controller: http.NewResponseController(x.w)}
+	limit := x.api.config.FileTimeout
+	deadline := time.Now().Add(limit)
+	ctx, cancel := context.WithDeadline(x.r.Context(), deadline)
+	defer cancel()
+	wire := &streamWriter{x: x, file: file, controller: http.NewResponseController(x.w), deadline: deadline}
 	// The request has been read. If its read deadline passed, the server would cancel the
 	// context. The writers of tests have no deadlines.
 	_ = wire.controller.SetReadDeadline(time.Time{})
@@ -85,10 +88,15 @@ func (x *exchange) stream(file File) {
 	if err == nil {
 		err = out.Flush()
 	}
+	if err != nil && !time.Now().Before(deadline) {
+		err = errors.Join(&fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Minute,
+			Message: fmt.Sprintf("The file was not complete after %s, the maximum. Request a shorter period, one account or one currency, and read faster.", limit)}, err)
+	}
 	switch {
 	case err == nil && !x.headersSent: // an empty file
 		wire.sendHeaders()
 	case err != nil && !x.headersSent:
+		_ = wire.controller.SetWriteDeadline(time.Now().Add(x.api.config.StallTimeout)) // that of the server may have passed
 		x.respondError(err)
 	case err != nil:
 		x.err, x.truncated = errors.Join(errors.New("file was not sent completely"), err), true
@@ -96,11 +104,12 @@ func (x *exchange) stream(file File) {
 }
 
 // streamWriter writes to the client and fails if the client does not read for
-// StallTimeout.
+// StallTimeout, and at the deadline.
 type streamWriter struct {
 	x          *exchange
 	file       File
 	controller *http.ResponseController
+	deadline   time.Time
 }
 
 func (w *streamWriter) sendHeaders() {
@@ -120,7 +129,11 @@ func (w *streamWriter) Write(p []byte) (int, error) {
 	if !w.x.headersSent {
 		w.sendHeaders()
 	}
-	if err := w.controller.SetWriteDeadline(time.Now().Add(w.x.api.config.StallTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	stalled := time.Now().Add(w.x.api.config.StallTimeout)
+	if w.deadline.Before(stalled) {
+		stalled = w.deadline
+	}
+	if err := w.controller.SetWriteDeadline(stalled); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	n, err := w.x.w.Write(p)

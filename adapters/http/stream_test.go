@@ -169,6 +169,55 @@ func TestGetFile_StalledReaderTimesOut(t *testing.T) {
 	}
 }
 
+func TestGetFile_SlowReaderIsEndedAtMaximumDuration(t *testing.T) {
+	t.Parallel()
+	// A client that reads a little now and then never stalls, and is disconnected after the
+	// maximum duration of a file, with an error in the middle of the body.
+	ended := make(chan error, 1)
+	f := newFileFixture(t, func(ctx context.Context, out io.Writer) error {
+		for {
+			if _, err := out.Write(make([]byte, 1<<10)); err != nil {
+				ended <- err
+				return err
+			}
+		}
+	}, func(c *Config) { c.FileTimeout = 500 * time.Millisecond })
+	base, _, _ := f.startServer(DefaultTimeouts)
+	response := getURL(t, base+BasePath+"/books/1")
+	begin := time.Now()
+	var failed error
+	for failed == nil && time.Since(begin) < 20*time.Second {
+		select {
+		case <-ended: // read what is on its way
+			_, failed = io.Copy(io.Discard, response.Body)
+		case <-time.After(20 * time.Millisecond):
+			_, failed = response.Body.Read(make([]byte, 1))
+		}
+	}
+
+	if !errors.Is(failed, io.ErrUnexpectedEOF) || time.Since(begin) < 400*time.Millisecond || time.Since(begin) > 15*time.Second {
+		t.Errorf("after %s: %v, want an unexpected end", time.Since(begin), failed)
+	}
+}
+
+func TestGetFile_LateStartIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	// A file without a first byte at the maximum duration is an error response, also if the
+	// write timeout of the server has passed.
+	f := newFileFixture(t, func(ctx context.Context, _ io.Writer) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}, func(c *Config) { c.FileTimeout = 400 * time.Millisecond })
+	short := 200 * time.Millisecond
+	base, _, _ := f.startServer(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
+
+	got := f.decodeReply(getURL(t, base+BasePath+"/books/1"))
+
+	if got.status != 503 || got.header.Get("Retry-After") == "" || !strings.Contains(got.error.Message, "Request a shorter period") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestGetFile_HTTP10IsRejected(t *testing.T) {
 	t.Parallel()
 	// HTTP/1.0 cannot signal a partial file, so files are refused.

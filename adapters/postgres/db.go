@@ -160,6 +160,14 @@ func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 // ReadPool returns the pool for lists, reports and exports.
 func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 
+// Readers returns a DB whose every read uses the pool for lists, reports and exports. It cannot
+// write, and is closed with db.
+func (db *DB) Readers() *DB {
+	readers := *db
+	readers.pool, readers.bun = db.readPool, db.readBun
+	return &readers
+}
+
 // SQL returns the same pool for package database/sql.
 func (db *DB) SQL() *sql.DB { return db.sql }
 

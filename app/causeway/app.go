@@ -47,10 +47,6 @@ import (
 // only under load.
 const maxBatchDelay = 2 * time.Millisecond
 
-// maxConcurrentExports limits the exports and statements that one process writes at the same
-// time: each holds a connection until its reader is done, and payments need the others.
-const maxConcurrentExports = 2
-
 // app is the wired service: every use case with its adapters.
 type app struct {
 	serverFlags
@@ -129,7 +125,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, MaxDelay: maxBatchDelay})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
-	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
+	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
+		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
@@ -170,7 +167,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	server := httpapi.New(httpapi.Config{
 		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.db.Ping,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
-		RequestTimeout: a.RequestTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
+		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,

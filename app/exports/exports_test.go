@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"causeway/app/exports"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -205,24 +207,37 @@ func TestExport_OtherPlatformIsEmpty(t *testing.T) {
 
 func TestExport_MaxConcurrency(t *testing.T) {
 	t.Parallel()
-	// With a limit of one export at a time, a second is rejected with a time to retry, and
-	// accepted after the first has ended.
+	// With a limit of one export at a time, in all or of a platform, a second is rejected with a
+	// time to retry, and accepted after the first has ended. The limit of a platform does not
+	// apply to others.
 	env := newSmallEnv(t)
-	limited := exports.New(exports.Config{Views: env.newViews(), Clock: env.Clock, MaxConcurrency: 1})
-	document, err := limited.Export(env.platform, exports.Request{Format: exports.CSV})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var second error
-	first := document.Write(context.Background(), writerFunc(func(p []byte) (int, error) {
-		second = document.Write(context.Background(), &bytes.Buffer{})
-		return len(p), nil
-	}))
-	if f, ok := fault.As(second); first != nil || !ok || f.Code != fault.RateLimited || f.RetryAfter == 0 {
-		t.Errorf("the first: %v, the second: %v", first, second)
-	}
-	if err := document.Write(context.Background(), &bytes.Buffer{}); err != nil {
-		t.Errorf("afterwards: %v", err)
+	for name, c := range map[string]struct {
+		total, perPlatform int
+		otherRejected      bool
+	}{"in all": {1, 0, true}, "of a platform": {9, 1, false}, "no limit": {0, 0, false}} {
+		limited := exports.New(exports.Config{Views: env.newViews(), Clock: env.Clock, MaxConcurrency: c.total, MaxPerPlatform: c.perPlatform})
+		export := func(p ident.Platform, out io.Writer) error {
+			document, err := limited.Export(p, exports.Request{Format: exports.CSV})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return document.Write(context.Background(), out)
+		}
+		var second, other error
+		first := export(env.platform, writerFunc(func(p []byte) (int, error) {
+			second, other = export(env.platform, io.Discard), export(platformID(7), io.Discard)
+			return len(p), nil
+		}))
+		rejected := func(err error) bool {
+			f, ok := fault.As(err)
+			return ok && f.Code == fault.RateLimited && f.RetryAfter > 0
+		}
+		if first != nil || rejected(second) != (c.total+c.perPlatform > 0) || rejected(other) != c.otherRejected {
+			t.Errorf("%s: the first: %v, the second: %v, that of another platform: %v", name, first, second, other)
+		}
+		if err := export(env.platform, io.Discard); err != nil {
+			t.Errorf("%s: afterwards: %v", name, err)
+		}
 	}
 }
 

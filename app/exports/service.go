@@ -1,14 +1,15 @@
 // Package exports exports the ledger as CSV, as journals for hledger, ledger and beancount and as
 // camt.053 statements, and writes account statements for customers.
 //
-// Every document is streamed from one snapshot in bounded memory. Two exports as of the same time
-// have the same bytes. The package only reads.
+// Every document shows the ledger up to one posting and is streamed in bounded memory. Two exports
+// as of the same time have the same bytes. The package only reads.
 package exports
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"causeway/core/account"
@@ -26,9 +27,9 @@ type Config struct {
 	// Store has the customers, accounts and payments that account statements name.
 	Store Store
 	Clock ports.Clock
-	// MaxConcurrency is the maximum number of documents written at the same time; unlimited if
-	// zero. Each uses a database connection for as long as its reader takes.
-	MaxConcurrency int
+	// MaxConcurrency is the maximum number of documents written at the same time, and
+	// MaxPerPlatform that of one platform; unlimited if zero.
+	MaxConcurrency, MaxPerPlatform int
 	// Progress is called with the number of postings written so far, of total; may be nil.
 	Progress func(done, total int64)
 }
@@ -46,7 +47,10 @@ type Store interface {
 // Service holds the use cases on exports and statements.
 type Service struct {
 	Config
-	slots chan struct{}
+	mu sync.Mutex
+	// running counts the documents that are being written, in all and by platform.
+	running           int
+	runningByPlatform map[ident.Platform]int
 }
 
 // New returns a Service.
@@ -54,7 +58,7 @@ func New(c Config) *Service {
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}
 	}
-	return &Service{Config: c, slots: make(chan struct{}, c.MaxConcurrency)}
+	return &Service{Config: c, runningByPlatform: map[ident.Platform]int{}}
 }
 
 // Document is a document to be written. Write returns a fault before the first byte, or any error
@@ -82,7 +86,7 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 		return Document{}, fault.Invalid(bad...)
 	}
 	writer := formatWriters[r.Format]
-	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType, Write: e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
+	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType, Write: e.limitConcurrency(p, func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
 			if err := checkAccountExists(ctx, view, r); err != nil {
 				return err
@@ -92,21 +96,41 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 	})}, nil
 }
 
-// limitConcurrency returns RATE_LIMITED instead of writing if MaxConcurrency documents are being
-// written.
-func (e *Service) limitConcurrency(write func(context.Context, io.Writer) error) func(context.Context, io.Writer) error {
-	if e.MaxConcurrency == 0 {
-		return write
-	}
+// limitConcurrency returns RATE_LIMITED instead of writing if the maximum number of documents are
+// being written.
+func (e *Service) limitConcurrency(p ident.Platform, write func(context.Context, io.Writer) error) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, out io.Writer) error {
-		select {
-		case e.slots <- struct{}{}:
-			defer func() { <-e.slots }()
-			return write(ctx, out)
-		default:
-			return &fault.Error{Code: fault.RateLimited, RetryAfter: 10 * time.Second, Reason: "Too many exports",
-				Message: fmt.Sprintf("%d exports and statements are being written, which is the maximum. Retry when one has ended.", e.MaxConcurrency)}
+		if err := e.begin(p); err != nil {
+			return err
 		}
+		defer e.end(p)
+		return write(ctx, out)
+	}
+}
+
+func (e *Service) begin(p ident.Platform) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	message := ""
+	switch {
+	case e.MaxPerPlatform > 0 && e.runningByPlatform[p] >= e.MaxPerPlatform:
+		message = fmt.Sprintf("Your platform is already downloading as many exports and statements as it may at the same time (%d). Retry when one is complete.", e.MaxPerPlatform)
+	case e.MaxConcurrency > 0 && e.running >= e.MaxConcurrency:
+		message = fmt.Sprintf("%d exports and statements are being written, which is the maximum. Retry when one is complete.", e.MaxConcurrency)
+	default:
+		e.running++
+		e.runningByPlatform[p]++
+		return nil
+	}
+	return &fault.Error{Code: fault.RateLimited, RetryAfter: 10 * time.Second, Reason: "Too many exports", Message: message}
+}
+
+func (e *Service) end(p ident.Platform) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running--
+	if e.runningByPlatform[p]--; e.runningByPlatform[p] == 0 {
+		delete(e.runningByPlatform, p)
 	}
 }
 

@@ -116,7 +116,7 @@ func (e *Service) findAccount(ctx context.Context, p ident.Platform, r Statement
 	return found, nil
 }
 
-// statementDocument returns the document that writes the statement from one snapshot.
+// statementDocument returns the document that writes the statement.
 func (e *Service) statementDocument(r StatementRequest, a account.Internal, issuer, owner string) Document {
 	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", a.Currency, r.Last().Format(time.DateOnly), r.Format)}
 	write := statement.HTML
@@ -125,7 +125,7 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 		write, d.ContentType, d.ContentSecurityPolicy = statement.PDF, "application/pdf", ""
 	}
 	ledgerAccount := a.LedgerAccount()
-	d.Write = e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
+	d.Write = e.limitConcurrency(a.Platform, func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, a.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 			s, err := loadSummary(ctx, view, ledgerAccount, r.Interval)
 			if err != nil {

@@ -133,7 +133,8 @@ func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) e
 	return m.archivedError()
 }
 
-func scanEntry(rows pgx.Rows) (e ports.RecordedEntry, err error) {
+// scanEntry reads the columns of an entry and its posting, and then those of more.
+func scanEntry(r row, more ...any) (e ports.RecordedEntry, err error) {
 	var (
 		n                     int16
 		currency, kind        string
@@ -141,7 +142,7 @@ func scanEntry(rows pgx.Rows) (e ports.RecordedEntry, err error) {
 		transaction, reverses pgtype.UUID
 		effective, recorded   time.Time
 	)
-	err = rows.Scan(&e.Position.Seq, &n, &e.Debit, &e.Credit, &currency, &e.Amount, &posting, &kind, &transaction, &effective, &recorded, &e.Memo, &reverses)
+	err = r.Scan(append([]any{&e.Position.Seq, &n, &e.Debit, &e.Credit, &currency, &e.Amount, &posting, &kind, &transaction, &effective, &recorded, &e.Memo, &reverses}, more...)...)
 	e.Position.N = int(n)
 	e.Currency, e.Kind = money.Currency(currency), ledger.Kind(kind)
 	e.Posting, e.Transaction, e.Reverses = posting, transactionID(transaction), reverses.Bytes

@@ -14,6 +14,10 @@ import (
 )
 
 // Views opens views of the ledger at a time. It takes no lock that blocks a writer.
+//
+// What was recorded up to a posting never changes, so a view needs no snapshot to be
+// consistent. Each read is a short transaction that ends before its rows are handed on:
+// however slow the reader, no connection is held and vacuum is not held back.
 type Views struct {
 	store *Store
 	db    AuditSource
@@ -30,10 +34,10 @@ func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 // tables without statistics, other joins may compare every row with every other. No query
 // has a timeout; ctx ends them.
 const (
-	noTimeouts          = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
-	indexLookupSettings = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
-	rangeReadSettings   = `SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
-	bulkReadSettings    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+	noTimeout           = `SET LOCAL statement_timeout = 0; `
+	indexLookupSettings = noTimeout + `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
+	rangeReadSettings   = indexLookupSettings + `; SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
+	bulkReadSettings    = noTimeout + `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
 // The last posting at a time; its recorded time is that of the clock if it is archived.
@@ -44,31 +48,21 @@ CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE led
 LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
 WHERE c.platform_id = $1 AND w.seq > 0`
 
-// View implements ports.LedgerViews. fn runs in one repeatable-read transaction.
-func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) (err error) {
-	tx, err := v.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return fmt.Errorf("view the ledger: %w", err)
-	}
-	defer func() {
-		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
-			err = errors.Join(err, rollback)
+// View implements ports.LedgerViews.
+func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
+	view := &ledgerView{db: v.db, platform: p}
+	err := view.inTransaction(ctx, indexLookupSettings, func(tx pgx.Tx) (err error) {
+		if view.months, err = loadMonths(ctx, tx, p.UUID()); err != nil {
+			return err
 		}
-	}()
-	view := &ledgerView{store: v.store, tx: tx, platform: p}
-	if err := view.applySettings(ctx, noTimeouts+indexLookupSettings); err != nil {
-		return fmt.Errorf("view the ledger: %w", err)
-	}
-	if view.months, err = loadMonths(ctx, tx, p.UUID()); err != nil {
-		return err
-	}
-	if err := view.months.checkAvailable(asOf); err != nil {
-		return err
-	}
-	err = queryFreshPlan(ctx, tx, selectPositionAt, []any{pgUUID(p.UUID()), optionalTime(asOf)}, func(rows pgx.Rows) error {
-		err := rows.Scan(&view.last.Seq, &view.last.Recorded)
-		view.last.Recorded = view.last.Recorded.UTC()
-		return err
+		if err := view.months.checkAvailable(asOf); err != nil {
+			return err
+		}
+		return queryFreshPlan(ctx, tx, selectPositionAt, []any{pgUUID(p.UUID()), optionalTime(asOf)}, func(rows pgx.Rows) error {
+			err := rows.Scan(&view.last.Seq, &view.last.Recorded)
+			view.last.Recorded = view.last.Recorded.UTC()
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("view the ledger: %w", err)
@@ -77,28 +71,49 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 }
 
 type ledgerView struct {
-	store       *Store
-	tx          pgx.Tx
-	platform    ident.Platform
-	months      months
-	last        ports.LedgerPosition
-	cursorCount int // cursors opened so far
+	db       AuditSource
+	platform ident.Platform
+	months   months
+	last     ports.LedgerPosition
 }
 
-func (v *ledgerView) applySettings(ctx context.Context, settings string) error {
-	_, err := v.tx.Exec(ctx, settings, pgx.QueryExecModeSimpleProtocol)
-	return err
-}
-
-// withSettings runs read with other planner settings.
-func (v *ledgerView) withSettings(ctx context.Context, settings string, read func() error) error {
-	if err := v.applySettings(ctx, settings); err != nil {
+// read runs fn in a transaction of its own. It returns MONTH_ARCHIVED if a month was archived
+// since the view was opened: then fn may have missed rows.
+func (v *ledgerView) read(ctx context.Context, settings string, fn func(pgx.Tx) error) error {
+	return v.inTransaction(ctx, settings, func(tx pgx.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		now, err := loadMonths(ctx, tx, v.platform.UUID())
+		if err == nil && now.lastArchivedSeq > v.months.lastArchivedSeq {
+			err = now.archivedError()
+		}
 		return err
+	})
+}
+
+// inTransaction runs fn in a read-only transaction in which each statement has a snapshot of
+// its own.
+func (v *ledgerView) inTransaction(ctx context.Context, settings string, fn func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, v.db, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, settings, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// spool runs a query and hands on its rows when the transaction has ended.
+func (v *ledgerView) spool(ctx context.Context, doing, settings, statement string, args []any, each func(row) error) (err error) {
+	var rows rowSpool
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	err = v.read(ctx, settings, func(tx pgx.Tx) error {
+		return queryFreshPlan(ctx, tx, statement, args, rows.add)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, translateError(err))
 	}
-	if err := read(); err != nil {
-		return err // the transaction ends, and the settings with it
-	}
-	return v.applySettings(ctx, indexLookupSettings)
+	return rows.each(each)
 }
 
 // firstNeededSeq returns the number after which postings are needed, beside snapshots, for an

@@ -2,10 +2,7 @@ package ledgerdb
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"causeway/core/money"
 	"causeway/ledger"
@@ -51,65 +48,30 @@ LEFT JOIN LATERAL (
 WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)
 ORDER BY a.path, a.currency`
 
-// accountFetchSize is the number of accounts fetched at a time.
-const accountFetchSize = 500
-
-// Accounts implements ports.LedgerView. It uses a cursor, so that the connection is free
-// for other queries of the callback. Accounts created after the view's last posting are not
+// Accounts implements ports.LedgerView. Accounts created after the view's last posting are not
 // included.
 func (v *ledgerView) Accounts(ctx context.Context, filter ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
 	firstSeq, err := v.firstNeededSeq(filter.Interval)
 	if err != nil {
 		return err
 	}
-	v.cursorCount++
-	cursor := fmt.Sprintf("accounts_%d", v.cursorCount)
-	declare := func() error {
-		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+selectTurnovers, pgx.QueryExecModeCacheDescribe,
-			pgUUID(v.platform.UUID()), filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq)
-		return err
-	}
-	if err := v.withSettings(ctx, bulkReadSettings, declare); err != nil {
-		return fmt.Errorf("sum accounts: %w", err)
-	}
-	fetch := fmt.Sprintf("FETCH %d FROM %s", accountFetchSize, cursor)
-	for {
-		batch, err := v.fetchTurnovers(ctx, fetch)
+	args := []any{pgUUID(v.platform.UUID()), filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq}
+	return v.spool(ctx, "sum accounts", bulkReadSettings, selectTurnovers, args, func(r row) error {
+		t, err := scanTurnover(r)
+		t.Account.Platform = v.platform
 		if err != nil {
-			return fmt.Errorf("sum accounts: %w", translateError(err))
-		}
-		for _, t := range batch {
-			if err := each(t); err != nil {
-				return err
-			}
-		}
-		if len(batch) < accountFetchSize {
-			_, err := v.tx.Exec(ctx, "CLOSE "+cursor)
 			return err
 		}
-	}
-}
-
-func (v *ledgerView) fetchTurnovers(ctx context.Context, fetch string) (batch []ports.AccountTurnover, err error) {
-	rows, err := v.tx.Query(ctx, fetch, pgx.QueryExecModeExec)
-	if err != nil {
-		return nil, err
-	}
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		t, err := scanTurnover(rows)
-		t.Account.Platform = v.platform
-		batch = append(batch, t)
-		return err
+		return each(t)
 	})
-	return batch, err
 }
 
-func scanTurnover(rows pgx.Rows) (t ports.AccountTurnover, err error) {
+func scanTurnover(r row) (t ports.AccountTurnover, err error) {
 	var (
 		currency, class string
 		first, last     *time.Time
 	)
-	err = rows.Scan(&t.Account.Path, &currency, &class, &t.Opening, &t.Closing,
+	err = r.Scan(&t.Account.Path, &currency, &class, &t.Opening, &t.Closing,
 		&t.Debits.Count, &t.Debits.Sum, &t.Credits.Count, &t.Credits.Sum, &first, &last)
 	t.Account.Currency, t.Class = money.Currency(currency), ledger.Class(class)
 	if first != nil && last != nil {

@@ -25,78 +25,124 @@ WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.entry_no`
 
-// The entries of the accounts at a path. Uses ledger_entries_by_debit_account and
-// ledger_entries_by_credit_account.
+// The entries of the next postings after $7 on the accounts at a path, at least $9 if there
+// are as many, and whether each is in the interval. Uses ledger_entries_by_debit_account and
+// ledger_entries_by_credit_account, which have the order of the result; the limits count whole
+// postings.
 const selectEntriesOfPath = `
+SELECT ` + entryColumns + `, ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
+FROM (
+    SELECT u.* FROM ledger_accounts a CROSS JOIN LATERAL (
+        (SELECT e.* FROM ledger_entries e
+         WHERE e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $7 AND e.seq <= $2 AND e.recorded_at >= $8 ORDER BY e.seq FETCH FIRST ($9) ROWS WITH TIES)
+        UNION ALL
+        (SELECT e.* FROM ledger_entries e
+         WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $7 AND e.seq <= $2 AND e.recorded_at >= $8 ORDER BY e.seq FETCH FIRST ($9) ROWS WITH TIES)
+    ) u
+    WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
+    ORDER BY u.seq FETCH FIRST ($9) ROWS WITH TIES
+) e
+JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
+ORDER BY e.seq, e.entry_no`
+
+// The entries of one account by effective time. Uses ledger_entries_by_debit_account and
+// ledger_entries_by_credit_account.
+const selectEntriesByEffectiveTime = `
 SELECT ` + entryColumns + `
 FROM (
     SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
-    WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
+    WHERE a.platform_id = $1 AND a.path = $3 AND a.currency = $4
     UNION ALL
     SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
-    WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
+    WHERE a.platform_id = $1 AND a.path = $3 AND a.currency = $4
 ) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
-ORDER BY `
+ORDER BY p.effective_at, e.seq, e.entry_no`
 
-const (
-	orderByRecorded  = `e.seq, e.entry_no`
-	orderByEffective = `p.effective_at, e.seq, e.entry_no`
-)
-
-// entryRangeSize is the number of postings read by one statement.
+// entryRangeSize is the number of postings, or of entries of one path, that one transaction
+// reads. They are in memory until they are handed on.
 const entryRangeSize = 5_000
 
-// Entries implements ports.LedgerView. Without a path it reads ranges of postings, so that
-// nothing is sorted and the first entry is available at once. The entries of one path are
-// sorted by the database.
+// Entries implements ports.LedgerView. It reads ranges of postings, so that nothing is sorted
+// and the first entry is available at once.
 func (v *ledgerView) Entries(ctx context.Context, filter ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
+	after, err := v.firstNeededSeq(filter.Interval)
+	if err != nil {
+		return err
+	}
+	readRange := v.rangeOfAll
 	if filter.Path != "" {
-		return v.entriesOfPath(ctx, filter, orderByRecorded, each)
+		readRange = v.rangeOfPath
 	}
-	firstSeq, err := v.firstNeededSeq(filter.Interval)
-	if err != nil {
-		return err
-	}
-	return v.withSettings(ctx, rangeReadSettings, func() error {
-		for after := firstSeq; after < v.last.Seq; after += entryRangeSize {
-			r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
-			from, until := r.timeBounds()
-			args := []any{pgUUID(v.platform.UUID()), r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
-			if err := queryFreshPlan(ctx, v.tx, selectEntriesInRange, args, scanInto(each)); err != nil {
-				return fmt.Errorf("read entries: %w", err)
-			}
+	var entries []ports.RecordedEntry
+	for after < v.last.Seq && err == nil {
+		if entries, after, err = readRange(ctx, filter, after, entries[:0]); err != nil {
+			return fmt.Errorf("read entries: %w", err)
 		}
-		return nil
+		for i := 0; i < len(entries) && err == nil; i++ {
+			err = each(entries[i])
+		}
+	}
+	return err
+}
+
+// rangeOfAll appends the entries of the next entryRangeSize postings and returns the number of
+// the last of them.
+func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
+	r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
+	from, until := r.timeBounds()
+	args := []any{pgUUID(v.platform.UUID()), r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
+	err := v.read(ctx, rangeReadSettings, func(tx pgx.Tx) error {
+		return queryFreshPlan(ctx, tx, selectEntriesInRange, args, func(rows pgx.Rows) error {
+			e, err := scanEntry(rows)
+			entries = append(entries, e)
+			return err
+		})
 	})
+	return entries, r.upto, err
 }
 
-// EntriesByEffectiveTime implements ports.LedgerView.
+// rangeOfPath appends the next entries on the accounts at a path that are in the interval, and
+// returns the number up to which they are complete.
+func (v *ledgerView) rangeOfPath(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
+	r := v.months.withTimeBounds(seqRange{after: after, upto: v.last.Seq})
+	from, _ := r.timeBounds()
+	args := []any{pgUUID(v.platform.UUID()), r.upto, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), r.after, from, entryRangeSize}
+	read := 0
+	err := v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
+		return query(ctx, tx, selectEntriesOfPath, args, func(rows pgx.Rows) error {
+			included := false
+			e, err := scanEntry(rows, &included)
+			if read++; included {
+				entries = append(entries, e)
+			}
+			after = e.Position.Seq
+			return err
+		})
+	})
+	if read < entryRangeSize {
+		after = v.last.Seq
+	}
+	return entries, after, err
+}
+
+// EntriesByEffectiveTime implements ports.LedgerView. The entries are sorted by the database.
 func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(ports.RecordedEntry) error) error {
-	return v.entriesOfPath(ctx, ports.LedgerFilter{Interval: interval, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
-}
-
-func (v *ledgerView) entriesOfPath(ctx context.Context, filter ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
-	firstSeq, err := v.firstNeededSeq(filter.Interval)
+	firstSeq, err := v.firstNeededSeq(interval)
 	if err != nil {
 		return err
 	}
-	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), firstSeq}
-	if err := query(ctx, v.tx, selectEntriesOfPath+order, args, scanInto(each)); err != nil {
-		return fmt.Errorf("read the entries of %s: %w", filter.Path, err)
-	}
-	return nil
-}
-
-func scanInto(each func(ports.RecordedEntry) error) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		e, err := scanEntry(rows)
+	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
+	return v.spool(ctx, "read the entries of "+account.Path, rangeReadSettings, selectEntriesByEffectiveTime, args, func(r row) error {
+		e, err := scanEntry(r)
 		if err != nil {
 			return err
 		}
 		return each(e)
-	}
+	})
 }

@@ -3,10 +3,14 @@ package ledgerdb_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
@@ -14,7 +18,7 @@ import (
 
 func TestView_ConsistentWhilePosting(t *testing.T) {
 	t.Parallel()
-	// A view reads one snapshot of the ledger, while others post.
+	// What others post while a view is read is not in it.
 	h := newEnv(t)
 	h.postAt(noon, h.deposit(newInternal(), 100), h.deposit(newInternal(), 200))
 	views := ledgerdb.NewViews(h.store, h.pool)
@@ -131,6 +135,115 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestView_HoldsNoSnapshotWhileReaderWaits(t *testing.T) {
+	t.Parallel()
+	// While a callback runs, however long, no session of the view is in a transaction, so vacuum
+	// is not held back.
+	h := newEnv(t)
+	account := newInternal()
+	h.postAt(noon, h.deposit(account, 1), h.deposit(account, 2))
+	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
+	callbacks := 0
+	check := func() error {
+		callbacks++
+		const holding = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR state LIKE 'idle in transaction%')`
+		if n := h.count(holding); n != 0 {
+			t.Errorf("callback %d: %d sessions hold a snapshot or a transaction", callbacks, n)
+		}
+		return nil
+	}
+
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		entry := func(ports.RecordedEntry) error { return check() }
+		return errors.Join(check(),
+			view.Entries(ctx, ports.LedgerFilter{}, entry), view.Entries(ctx, ports.LedgerFilter{Path: at.Path}, entry),
+			view.EntriesByEffectiveTime(ctx, at, period.Interval{}, entry),
+			view.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return check() }))
+	})
+	if err != nil || callbacks != 1+2+2+2+2 {
+		t.Errorf("%d callbacks, %v", callbacks, err)
+	}
+}
+
+func TestView_ManyEntriesInOrder(t *testing.T) {
+	t.Parallel()
+	// A ledger of more postings than one transaction reads is read completely and in order, in
+	// whole and on one path with several currencies, also if only some are in the interval.
+	const postings, accounts = 12_345, 3
+	h := newEnv(t)
+	owners := make([]ident.InternalAccount, accounts)
+	for i := range owners {
+		owners[i] = newInternal()
+	}
+	h.postAt(noon, ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(owners[0]), Amount: money.Amount{Minor: 9, Currency: money.EUR}}))
+	for first := 2; first <= postings; first += 1000 {
+		var batch []ledger.Posting
+		for n := first; n < min(first+1000, postings+1); n++ {
+			p := h.deposit(owners[n%accounts], int64(n))
+			p.Effective = noon.Add(time.Duration(n%2) * time.Second)
+			batch = append(batch, p)
+		}
+		h.postAt(noon, batch...)
+	}
+	odd := period.Interval{From: noon.Add(time.Second)}
+	for name, c := range map[string]struct {
+		filter ports.LedgerFilter
+		want   func(seq int64) bool
+	}{
+		"all":                        {ports.LedgerFilter{}, func(int64) bool { return true }},
+		"one currency":               {ports.LedgerFilter{Currency: "EUR"}, func(seq int64) bool { return seq == 1 }},
+		"one path":                   {ports.LedgerFilter{Path: "rails/ACH"}, func(int64) bool { return true }},
+		"a path of fewer":            {ports.LedgerFilter{Path: ledger.CustomerAccount(owners[1])}, func(seq int64) bool { return seq > 1 && seq%accounts == 1 }},
+		"an interval on one path":    {ports.LedgerFilter{Path: "rails/ACH", Interval: odd}, func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
+		"an interval and a currency": {ports.LedgerFilter{Path: "rails/ACH", Currency: "USD", Interval: odd}, func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
+		"a path that is not there":   {ports.LedgerFilter{Path: "rails/WIRE"}, func(int64) bool { return false }},
+	} {
+		var got, want []int64
+		for seq := int64(1); seq <= postings; seq++ {
+			if c.want(seq) {
+				want = append(want, seq)
+			}
+		}
+		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+			return view.Entries(ctx, c.filter, func(e ports.RecordedEntry) error {
+				got = append(got, e.Position.Seq)
+				return nil
+			})
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %d entries, want %d, %v", name, len(got), len(want), err)
+		}
+	}
+}
+
+func TestView_MonthArchivedMeanwhileIsRefused(t *testing.T) {
+	t.Parallel()
+	// If a month is archived while a view is read, the view fails instead of leaving it out.
+	h := newEnv(t)
+	h.postAt(noon, h.deposit(newInternal(), 1))
+	h.postAt(noon.AddDate(0, 1, 0), h.deposit(newInternal(), 2))
+	owner := h.ownerConn()
+	suffix := noon.Format("200601")
+
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		for _, statement := range []string{
+			"INSERT INTO ledger_archived_months (month) VALUES (date_trunc('month', '" + noon.Format(time.DateOnly) + "'::date))",
+			"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_" + suffix, "ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_" + suffix,
+		} {
+			if _, err := owner.Exec(ctx, statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+			t.Errorf("got entry %v", e.Position)
+			return nil
+		})
+	})
+	if !fault.Is(err, fault.MonthArchived) {
+		t.Errorf("%v, want MONTH_ARCHIVED", err)
 	}
 }
 
