@@ -22,13 +22,21 @@ type CustomerWriter interface {
 	// EXTERNAL_ACCOUNT_NOT_FOUND.
 	DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error
 	// OpenInternalAccounts creates the accounts that do not exist yet; there is one per
-	// customer (or platform) and currency.
+	// customer (or platform), currency and type.
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
-	// InternalAccount returns the account of a customer in a currency, or false.
-	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
+	// InternalAccount returns the account of an owner, or false.
+	InternalAccount(ctx context.Context, key InternalAccountKey) (account.Internal, bool, error)
 	// AddFundingInstructions stores the funding instructions of existing accounts that
 	// have none.
 	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+}
+
+// InternalAccountKey identifies an internal account by its owner, who is the platform if zero.
+type InternalAccountKey struct {
+	Platform ident.Platform
+	Owner    ident.Customer
+	Currency money.Currency
+	Type     account.InternalType
 }
 
 // CustomerReader reads customers and accounts.

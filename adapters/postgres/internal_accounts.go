@@ -36,7 +36,7 @@ type internalRow struct {
 }
 
 // insertInternalAccounts does not change existing accounts. It uses
-// internal_account_owner_currency_unique.
+// internal_account_owner_currency_type_unique.
 const insertInternalAccounts = `
 	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, reference, instructions, created_at, updated_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
@@ -93,10 +93,10 @@ const (
 	// internalColumns are the columns that scanInternal reads, of internal_accounts a.
 	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
 
-	// internalByOwnerAndCurrency uses internal_account_owner_currency_unique.
-	internalByOwnerAndCurrency = `
+	// internalByOwner uses internal_account_owner_currency_type_unique.
+	internalByOwner = `
 	SELECT ` + internalColumns + ` FROM internal_accounts a
-	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3`
+	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3 AND a.account_type = $4`
 
 	// internalsByID uses the primary key.
 	internalsByID = `
@@ -110,12 +110,11 @@ const (
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.reference = k.reference AND a.reference <> ''`
 )
 
-// InternalAccount finds an account by its owner (the platform if customer is
-// zero) and currency.
-func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error) {
+// InternalAccount finds an account by its owner, currency and type.
+func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey) (account.Internal, bool, error) {
 	var a account.Internal
 	found := false
-	err := u.query(ctx, internalByOwnerAndCurrency, []any{p.UUID(), c.UUID(), string(currency)}, func(rows pgx.Rows) (err error) {
+	err := u.query(ctx, internalByOwner, []any{key.Platform.UUID(), key.Owner.UUID(), string(key.Currency), string(key.Type)}, func(rows pgx.Rows) (err error) {
 		a, err = scanInternal(rows)
 		found = true
 		return err
@@ -192,7 +191,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	})
 }
 
-// InternalAccounts uses internal_account_owner_currency_unique for one
+// InternalAccounts uses internal_account_owner_currency_type_unique for one
 // owner, or the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
@@ -213,7 +212,7 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	return accounts, err
 }
 
-// InternalAccountsOf uses internal_account_owner_currency_unique. The zero customer means
+// InternalAccountsOf uses internal_account_owner_currency_type_unique. The zero customer means
 // the platform.
 func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	found := make(map[ident.Customer][]account.Internal, len(owners))

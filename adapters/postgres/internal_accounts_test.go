@@ -88,19 +88,21 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 		platform ident.Platform
 		owner    ident.Customer
 		currency money.Currency
+		kind     account.InternalType
 		want     account.Internal
 	}{
-		"a customer's":           {c.platform.ID, ana.ID, "USD", dollars},
-		"in another currency":    {c.platform.ID, ana.ID, "BTC", coins},
-		"the platform's own":     {c.platform.ID, nobody, "USD", own},
-		"another platform's":     {c.otherPlatform.ID, nobody, "USD", theirs},
-		"one that is not open":   {c.platform.ID, ana.ID, "EUR", account.Internal{}},
-		"of a foreign customer":  {c.otherPlatform.ID, ana.ID, "USD", account.Internal{}},
-		"own, not open there":    {c.otherPlatform.ID, nobody, "BTC", account.Internal{}},
-		"own, in another's coin": {c.platform.ID, nobody, "BTC", account.Internal{}},
+		"a customer's":           {c.platform.ID, ana.ID, "USD", account.InternalFiat, dollars},
+		"in another currency":    {c.platform.ID, ana.ID, "BTC", account.InternalCrypto, coins},
+		"of another type":        {c.platform.ID, ana.ID, "BTC", account.EmbeddedWallet, account.Internal{}},
+		"the platform's own":     {c.platform.ID, nobody, "USD", account.InternalFiat, own},
+		"another platform's":     {c.otherPlatform.ID, nobody, "USD", account.InternalFiat, theirs},
+		"one that is not open":   {c.platform.ID, ana.ID, "EUR", account.InternalFiat, account.Internal{}},
+		"of a foreign customer":  {c.otherPlatform.ID, ana.ID, "USD", account.InternalFiat, account.Internal{}},
+		"own, not open there":    {c.otherPlatform.ID, nobody, "BTC", account.InternalCrypto, account.Internal{}},
+		"own, in another's coin": {c.platform.ID, nobody, "BTC", account.InternalCrypto, account.Internal{}},
 	} {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-			found, ok, err := tx.InternalAccount(ctx, test.platform, test.owner, test.currency)
+			found, ok, err := tx.InternalAccount(ctx, ports.InternalAccountKey{Platform: test.platform, Owner: test.owner, Currency: test.currency, Type: test.kind})
 			if ok != !test.want.ID.IsZero() || (ok && !reflect.DeepEqual(found, test.want)) {
 				t.Errorf("%s: %+v, %v\nwant %+v", name, found, ok, test.want)
 			}
@@ -118,7 +120,7 @@ func TestInternalAccount_VisibleBeforeCommit(t *testing.T) {
 		if err := tx.OpenInternalAccounts(ctx, []account.Internal{own}); err != nil {
 			return err
 		}
-		found, ok, err := tx.InternalAccount(ctx, c.platform.ID, ident.Customer{}, "EUR")
+		found, ok, err := tx.InternalAccount(ctx, ports.InternalAccountKey{Platform: c.platform.ID, Currency: "EUR", Type: account.InternalFiat})
 		if !ok || !reflect.DeepEqual(found, own) {
 			t.Errorf("found %+v, %v", found, ok)
 		}

@@ -1,14 +1,17 @@
 package payments_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"causeway/app/internal/apptest"
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -267,6 +270,39 @@ func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	if _, err := ledger.FindChartLine("customers/InternalAccount:" + id); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestRefund_WalletStablecoinCanBeSpent(t *testing.T) {
+	t.Parallel()
+	// The stablecoin of embedded wallets is not refunded to the wallet, which cannot pay without its
+	// owner's signature, but to a crypto account beside it, from which it is paid out.
+	env := newEnv(t)
+	wallet := env.account(env.Customer.ID, "USDB", 0)
+	q := env.quote(t, "USDB", 25_000_000, env.NewBankAccount("000123456"))
+
+	if _, err := env.Receive(t.Context(), env.receipt(q, "LAYER2", 24_000_000), nil); err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
+	if _, err := env.Receive(t.Context(), env.receipt(q, "LAYER2", 1_000_000), nil); err != nil { // surplus
+		t.Fatal(err)
+	}
+	env.WaitForNoJobs(transaction.StepSendBack)
+
+	owned, err := env.Store.InternalAccountsOf(t.Context(), env.Platform.ID, []ident.Customer{env.Customer.ID})
+	i := slices.IndexFunc(owned[env.Customer.ID], func(a account.Internal) bool { return a.Currency == "USDB" && a.ID != wallet.ID })
+	if err != nil || i < 0 {
+		t.Fatalf("accounts %+v, %v", owned, err)
+	}
+	refunded := owned[env.Customer.ID][i]
+	env.WantBalances(map[string]int64{"chains/LAYER2 USDB": 25_000_000, refunded.LedgerPath() + " USDB": -25_000_000})
+	to := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "USDB", Type: account.Layer2Wallet,
+		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}})
+	sent, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: refunded.ID, To: to.ID, Amount: 25_000_000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForState(sent.ID, "COMPLETED")
 }
 
 func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // refund sends refunds: to the internal account that paid, crypto that was paid in to the customer's
-// internal account, and all else to where it was paid from.
+// internal account that can pay, and all else to where it was paid from.
 func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
@@ -92,13 +92,19 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 	return homes, nil
 }
 
-// ensureRefundAccount returns the customer's account in a currency, and opens it if it does not exist.
-func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
+// ensureRefundAccount returns the account for refunds of the customer in a currency, and opens it if it
+// does not exist.
+func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (account.Internal, error) {
+	now := s.Clock.Now()
+	opened, err := account.NewRefundAccount(ident.NewInternalAccount(s.IDs.New, now), t.Platform, t.Customer, currency, now)
+	if err != nil {
+		return opened, err
+	}
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
-		found, err = uow.EnsureAccount(ctx, tx, s.IDs, s.Clock.Now(), t.Platform, t.Customer, currency)
+		opened, err = uow.EnsureAccount(ctx, tx, opened)
 		return err
 	})
-	return found, err
+	return opened, err
 }
 
 // sendBack sends back surplus and unmatched receipts: crypto of a known customer to their internal

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"causeway/app/internal/uow"
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -166,7 +167,11 @@ func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		w = s.newWork()
-		internal, err := uow.EnsureAccount(ctx, tx, s.IDs, w.Now, to.Platform, to.ID, in.Currency)
+		opened, err := account.NewInternal(ident.NewInternalAccount(s.IDs.New, w.Now), to.Platform, to.ID, in.Currency, w.Now)
+		if err != nil {
+			return err
+		}
+		internal, err := uow.EnsureAccount(ctx, tx, opened)
 		if err != nil {
 			return err
 		}

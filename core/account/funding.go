@@ -64,7 +64,7 @@ func (o Opener) Open(currencies []money.Currency) ([]Internal, error) {
 // the other currencies, and the existing accounts that get their funding instructions.
 func (o Opener) OpenMissing(currencies []money.Currency, existing []Internal) (opened, instructed []Internal, err error) {
 	for _, currency := range currencies {
-		i := slices.IndexFunc(existing, func(a Internal) bool { return a.Currency == currency })
+		i := slices.IndexFunc(existing, func(a Internal) bool { return a.Currency == currency && a.Type == internalType(o.Customer, currency) })
 		if i >= 0 && (existing[i].Instructions != nil || o.FundingInstructions == nil) {
 			continue
 		}

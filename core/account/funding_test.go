@@ -140,3 +140,16 @@ func TestOpener_OpenMissing(t *testing.T) {
 		t.Errorf("without a rail: %+v, %+v, %v", opened, instructed, err)
 	}
 }
+
+func TestOpener_WalletBesideRefundAccount(t *testing.T) {
+	t.Parallel()
+	// The account for refunds in the stablecoin of wallets does not take the place of the wallet.
+	refunds, err := account.NewRefundAccount(internalID, platformID, customerID, money.USDB, now)
+	if err != nil || refunds.Type != account.InternalCrypto {
+		t.Fatalf("%+v, %v", refunds, err)
+	}
+	opened, instructed, err := newOpener(customerID, nil).OpenMissing([]money.Currency{money.USDB}, []account.Internal{refunds})
+	if err != nil || len(opened) != 1 || opened[0].Type != account.EmbeddedWallet || len(instructed) != 0 {
+		t.Errorf("opened %+v, %+v, %v", opened, instructed, err)
+	}
+}

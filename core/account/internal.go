@@ -68,6 +68,17 @@ func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ide
 	}, nil
 }
 
+// NewRefundAccount returns the account to which what a customer (zero: the platform) paid in a currency
+// is refunded. It is as NewInternal returns, except that the stablecoin of embedded wallets has a
+// crypto account: a wallet cannot pay without its owner's signature.
+func NewRefundAccount(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency, now time.Time) (Internal, error) {
+	a, err := NewInternal(id, platform, customer, currency, now)
+	if a.Type == EmbeddedWallet {
+		a.Type = InternalCrypto
+	}
+	return a, err
+}
+
 func internalType(customer ident.Customer, currency money.Currency) InternalType {
 	switch {
 	case currency == money.USDB && !customer.IsZero():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"causeway/core/account"
 	"causeway/core/event"
@@ -63,23 +62,20 @@ func WithUnmatchedNote(err error) error {
 	return &noted
 }
 
-// EnsureAccount returns the internal account of a customer (zero: the platform) in a currency,
-// and opens it first if it does not exist. It reads the account again after opening it, because
-// another process may have opened it at the same time.
-func EnsureAccount(ctx context.Context, tx ports.Tx, ids ports.IDs, now time.Time, p ident.Platform, owner ident.Customer, currency money.Currency) (account.Internal, error) {
-	found, exists, err := tx.InternalAccount(ctx, p, owner, currency)
+// EnsureAccount returns the internal account with the owner, currency and type of a new one, which it
+// opens if there is none. It reads the account again after opening it, because another process may
+// have opened it at the same time.
+func EnsureAccount(ctx context.Context, tx ports.Tx, opened account.Internal) (account.Internal, error) {
+	key := ports.InternalAccountKey{Platform: opened.Platform, Owner: opened.Customer, Currency: opened.Currency, Type: opened.Type}
+	found, exists, err := tx.InternalAccount(ctx, key)
 	if err != nil || exists {
 		return found, err
-	}
-	opened, err := account.NewInternal(ident.NewInternalAccount(ids.New, now), p, owner, currency, now)
-	if err != nil {
-		return opened, err
 	}
 	if err := tx.OpenInternalAccounts(ctx, []account.Internal{opened}); err != nil {
 		return opened, err
 	}
-	if found, exists, err = tx.InternalAccount(ctx, p, owner, currency); err == nil && !exists {
-		err = fmt.Errorf("the account of %s in %s was opened but is not found", owner, currency)
+	if found, exists, err = tx.InternalAccount(ctx, key); err == nil && !exists {
+		err = fmt.Errorf("the account of %s in %s was opened but is not found", key.Owner, key.Currency)
 	}
 	return found, err
 }

@@ -135,8 +135,12 @@ func TestEnsureAccount_OpensOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range accounts {
 		running.Go(func() {
-			err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
-				accounts[i], err = uow.EnsureAccount(ctx, tx, env.IDs, env.Clock.Now(), env.Platform.ID, env.Customer.ID, "EUR")
+			opened, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, env.Clock.Now()), env.Platform.ID, env.Customer.ID, "EUR", env.Clock.Now())
+			if err != nil {
+				t.Error(err)
+			}
+			err = env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
+				accounts[i], err = uow.EnsureAccount(ctx, tx, opened)
 				return err
 			})
 			if err != nil {
