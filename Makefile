@@ -7,7 +7,7 @@ DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext
-PROGRAMS := postgres gcc $(READERS)
+PROGRAMS := postgres gcc $(READERS) node npm
 
 BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
 
@@ -15,7 +15,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e bench docs fmt clean help announce needs-postgres needs-gcc needs-readers
+.PHONY: run build test lint unit e2e bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -23,7 +23,7 @@ run: needs-postgres build ## Build, then serve http://localhost:8080 with a priv
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
 
-test: announce needs-postgres needs-gcc needs-readers lint unit e2e ## Lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers needs-node lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
@@ -31,7 +31,7 @@ lint: ## Lint and check the formatting
 unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
-e2e: needs-postgres build ## Tests that drive the real binary
+e2e: needs-postgres needs-node build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m ./e2e/...
 
 bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
@@ -51,7 +51,7 @@ help: ## List the targets
 
 announce:
 	@echo "make test takes about 10 minutes on two cores, and longer the first time, when it builds its tools. It is not interactive."
-	@echo "It downloads Go modules, and installs these Debian packages if they are missing:"
+	@echo "It downloads Go modules and two npm packages, and installs these Debian packages if they are missing:"
 	@.ci/need --list $(PROGRAMS)
 
 needs-postgres:
@@ -63,3 +63,12 @@ needs-gcc:
 # The programs with which the tests of the exports read them.
 needs-readers:
 	@.ci/need $(READERS)
+
+# The libraries from npm with which the tests verify webhooks.
+needs-node: e2e/node/node_modules
+	@.ci/need node
+
+e2e/node/node_modules: e2e/node/package-lock.json
+	@.ci/need node npm
+	cd e2e/node && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@

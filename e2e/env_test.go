@@ -28,6 +28,8 @@ type tenant struct {
 	*client
 	platformID string
 	receiver   *webhookReceiver // nil until startReceiver
+	// webhookSecret is the secret of the webhooks; empty until startReceiver.
+	webhookSecret string
 }
 
 func newTestEnv(t testing.TB, options ...string) *testEnv {

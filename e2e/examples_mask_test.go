@@ -124,7 +124,7 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
 		case key == "clientId":
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
-		case key == "clientSecret":
+		case key == "clientSecret", key == "secret":
 			m.addSecret(value)
 			m.replacements[value] = "shown once, in this response"
 		}

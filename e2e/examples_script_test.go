@@ -272,6 +272,9 @@ func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
 	s.record("redeliverWebhooks", "", "/webhook-deliveries/redeliver", fmt.Sprintf(`{"startDate": %q, "endDate": %q, "status": "FAILED"}`,
 		page.text("data.1.createdAt"), page.text("data.0.createdAt"))).wantStatus(200)
 	s.record("listWebhookKeys", "", "/webhook-keys", "").wantStatus(200)
+	secret := s.record("createWebhookSecret", "", "/webhook-secrets", `{"overlapSeconds": 3600}`).wantStatus(201).text("id")
+	s.record("listWebhookSecrets", "", "/webhook-secrets", "").wantStatus(200)
+	s.record("deleteWebhookSecret", "", "/webhook-secrets/"+secret, "").wantStatus(204)
 	s.record("sendTestWebhook", "", "/sandbox/webhooks/test", "").wantStatus(200)
 }
 

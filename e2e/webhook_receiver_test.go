@@ -55,7 +55,14 @@ func (p *tenant) startReceiver() *webhookReceiver {
 func (p *tenant) startReceiverNoWait() *webhookReceiver {
 	p.t.Helper()
 	h := &webhookReceiver{t: p.t, changed: make(chan struct{}), acceptedIDs: map[string]bool{}, rejectedIDs: map[string]string{}, inFlight: map[string]int{}}
-	server, err := apiclient.Listen("/hooks", apiclient.NewVerifier(&p.Client), h.handle)
+	verifier := apiclient.NewVerifier(&p.Client)
+	if p.webhookSecret == "" {
+		p.webhookSecret = p.post("/webhook-secrets", nil).wantStatus(201).text("secret")
+	}
+	if err := verifier.AddSecret(p.webhookSecret); err != nil {
+		p.t.Fatal(err)
+	}
+	server, err := apiclient.Listen("/hooks", verifier, h.handle)
 	if err != nil {
 		p.t.Fatal(err)
 	}

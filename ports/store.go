@@ -31,6 +31,7 @@ type Tx interface {
 	PeriodWriter
 	JobWriter
 	ReconciliationWriter
+	WebhookSecretWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -50,6 +51,7 @@ type Reader interface {
 	RailReplyReader
 	PeriodReader
 	PricingReader
+	WebhookSecretReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

@@ -35,8 +35,13 @@ type WebhookDelivery struct {
 // Endpoint is the webhook endpoint of a platform; the URL is empty if it has none. The
 // environment decides which addresses are allowed and which keys sign.
 type Endpoint struct {
+	Platform    ident.Platform
 	URL         string
 	Environment platform.Environment
+	Signatures  platform.WebhookSignatures
+	// SecretsVersion changes with every change of the platform's secrets; 0 if it never had
+	// one.
+	SecretsVersion int64
 }
 
 // WebhookResponse is the outcome of one attempt.
@@ -60,6 +65,9 @@ type WebhookKeys interface {
 	// Rotate creates keys that sign from now on. The previous ones remain valid for the
 	// overlap, so that their signatures can still be verified.
 	Rotate(ctx context.Context, env platform.Environment, now time.Time, overlap time.Duration) error
+	// NewSecret returns a random secret of a platform, "whsec_…", and the same encrypted, to
+	// be stored under the id.
+	NewSecret(p ident.Platform, id ident.WebhookSecret) (secret string, sealed []byte, err error)
 }
 
 // KeyAlgorithm is the algorithm of a webhook key.
@@ -69,7 +77,7 @@ type KeyAlgorithm string
 const (
 	// ECDSAP256 signs the body, for the header Service-Webhook-Signature.
 	ECDSAP256 KeyAlgorithm = "ECDSA_P256_SHA256"
-	// Ed25519 signs id, time and body, for the header webhook-signature.
+	// Ed25519 signs id, time and body, for the header webhook-signature, as v1a.
 	Ed25519 KeyAlgorithm = "ED25519"
 )
 
@@ -96,6 +104,28 @@ type SealedWebhookKey struct {
 	Sealed      []byte // the private half, encrypted by a Sealer
 	ValidFrom   time.Time
 	ValidUntil  time.Time // zero for no end
+}
+
+// SealedWebhookSecret is a secret of a platform, encrypted.
+type SealedWebhookSecret struct {
+	platform.WebhookSecret
+	Sealed []byte
+}
+
+// WebhookSecretReader reads the secrets of platforms.
+type WebhookSecretReader interface {
+	// WebhookSecrets returns the stored secrets of a platform, newest first. Some may have
+	// ended.
+	WebhookSecrets(ctx context.Context, p ident.Platform) ([]SealedWebhookSecret, error)
+}
+
+// WebhookSecretWriter changes the secrets of platforms.
+type WebhookSecretWriter interface {
+	// LockWebhookSecrets returns the stored secrets of a platform, newest first, locked
+	// against changes, or NOT_FOUND if there is no such platform.
+	LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]SealedWebhookSecret, error)
+	// ReplaceWebhookSecrets stores the given secrets instead of all others of the platform.
+	ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []SealedWebhookSecret) error
 }
 
 // WebhookKeyStore stores signing keys.

@@ -1,6 +1,6 @@
 // Package apiclient calls the service as a customer's program does: it sends requests with
-// credentials and idempotency keys, reads errors, and receives webhooks and verifies both
-// of their signatures.
+// credentials and idempotency keys, reads errors, and receives webhooks and verifies
+// their signatures.
 //
 // The demo command and the end-to-end tests share it. It is among the adapters because the
 // program may not import what is below e2e; it uses nothing but the standard library, and

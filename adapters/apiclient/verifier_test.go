@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -24,6 +25,7 @@ type signer struct {
 	t       testing.TB
 	ecdsa   *ecdsa.PrivateKey
 	ed25519 ed25519.PrivateKey
+	secret  []byte
 }
 
 func newSigner(t testing.TB) *signer {
@@ -36,7 +38,9 @@ func newSigner(t testing.TB) *signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &signer{t, key, edwards}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	return &signer{t, key, edwards, secret}
 }
 
 func (s *signer) sign(id string, at time.Time, body string) http.Header {
@@ -48,11 +52,13 @@ func (s *signer) sign(id string, at time.Time, body string) http.Header {
 	}
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	signature := ed25519.Sign(s.ed25519, []byte(id+"."+timestamp+"."+body))
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write([]byte(id + "." + timestamp + "." + body))
 	header := http.Header{}
 	header.Set("Service-Webhook-Signature", `{"v":"1","s":"`+base64.StdEncoding.EncodeToString(der)+`"}`)
 	header.Set("Webhook-Id", id)
 	header.Set("Webhook-Timestamp", timestamp)
-	header.Set("Webhook-Signature", "v1a,"+base64.StdEncoding.EncodeToString(signature))
+	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))+" v1a,"+base64.StdEncoding.EncodeToString(signature))
 	return header
 }
 
@@ -88,7 +94,8 @@ const webhookBody = `{"webhookId":"Webhook:1","event":"TEST"}`
 
 func TestVerifier_ChangedDeliveryIsRejected(t *testing.T) {
 	t.Parallel()
-	// A delivery is valid if both of its signatures are, and nothing signed was changed.
+	// A delivery is valid if all of its signatures are, nothing signed was changed, and, once there
+	// is a secret, it has a signature by that.
 	var current atomic.Pointer[signer]
 	current.Store(newSigner(t))
 	v, fetches := newVerifier(t, &current)
@@ -99,6 +106,12 @@ func TestVerifier_ChangedDeliveryIsRejected(t *testing.T) {
 		if err := v.Verify(t.Context(), good, []byte(webhookBody), now); err != nil {
 			t.Error(err)
 		}
+	}
+	if err := v.AddSecret("whsec_" + base64.StdEncoding.EncodeToString(current.Load().secret)); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Verify(t.Context(), good, []byte(webhookBody), now); err != nil {
+		t.Error(err)
 	}
 	if fetches.Load() != 1 {
 		t.Errorf("the keys were fetched %d times for valid deliveries", fetches.Load())
@@ -121,12 +134,58 @@ func TestVerifier_ChangedDeliveryIsRejected(t *testing.T) {
 		"id changed":        {changed("Webhook-Id", replace("1", "2")), webhookBody},
 		"time changed":      {changed("Webhook-Timestamp", func(string) string { return strconv.FormatInt(now.Unix()+1, 10) }), webhookBody},
 		"version changed":   {changed("Service-Webhook-Signature", replace(`"v":"1"`, `"v":"2"`)), webhookBody},
-		"algorithm changed": {changed("Webhook-Signature", replace("v1a,", "v1,")), webhookBody},
+		"algorithm changed": {changed("Webhook-Signature", replace("v1,", "v1a,")), webhookBody},
+		"HMAC missing":      {changed("Webhook-Signature", func(value string) string { return value[strings.Index(value, "v1a"):] }), webhookBody},
+		"HMAC changed":      {changed("Webhook-Signature", replace("v1,", "v1,AAAA")), webhookBody},
+		"Ed25519 changed":   {changed("Webhook-Signature", replace("v1a,", "v1a,AAAA")), webhookBody},
 		"too old":           {current.Load().sign("Webhook:1", now.Add(-time.Hour), webhookBody), webhookBody},
 		"signed by another": {newSigner(t).sign("Webhook:1", now, webhookBody), webhookBody},
 	} {
 		if v.Verify(t.Context(), c.header, []byte(c.body), now) == nil {
 			t.Errorf("%s: verified", name)
+		}
+	}
+}
+
+func TestVerifier_EachSignatureSuffices(t *testing.T) {
+	t.Parallel()
+	// A delivery may have one signature only, but not none; a signature by an unknown secret does
+	// not count.
+	var current atomic.Pointer[signer]
+	current.Store(newSigner(t))
+	now := time.Now()
+	all := current.Load().sign("Webhook:1", now, webhookBody)
+	hmacSignature, ed25519Signature, _ := strings.Cut(all.Get("Webhook-Signature"), " ")
+	for name, c := range map[string]struct {
+		ecdsa, standard string
+		secret          bool
+		want            bool
+	}{
+		"ECDSA":                       {all.Get("Service-Webhook-Signature"), "", false, true},
+		"Ed25519":                     {"", ed25519Signature, false, true},
+		"HMAC":                        {"", hmacSignature, true, true},
+		"HMAC by an unknown secret":   {"", hmacSignature, false, false},
+		"none":                        {"", "", false, false},
+		"ECDSA only, with the secret": {all.Get("Service-Webhook-Signature"), "", true, false},
+	} {
+		v, _ := newVerifier(t, &current)
+		if c.secret {
+			if err := v.AddSecret("whsec_" + base64.StdEncoding.EncodeToString(current.Load().secret)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		header := all.Clone()
+		header.Set("Service-Webhook-Signature", c.ecdsa)
+		header.Set("Webhook-Signature", c.standard)
+
+		if err := v.Verify(t.Context(), header, []byte(webhookBody), now); (err == nil) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	v, _ := newVerifier(t, &current)
+	for _, text := range []string{"", "whsec_", "whsec_?"} {
+		if v.AddSecret(text) == nil {
+			t.Errorf("the secret %q is accepted", text)
 		}
 	}
 }

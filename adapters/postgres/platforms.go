@@ -17,16 +17,17 @@ import (
 type platformRow struct {
 	bun.BaseModel `bun:"table:platforms"`
 
-	ID              uuid.UUID                `bun:"id,pk"`
-	Name            string                   `bun:"name"`
-	Environment     string                   `bun:"environment"`
-	Regulated       bool                     `bun:"regulated"`
-	UMADomain       string                   `bun:"uma_domain"`
-	UMASubdomain    string                   `bun:"uma_subdomain"`
-	WebhookEndpoint string                   `bun:"webhook_endpoint"`
-	Currencies      []platformCurrencyColumn `bun:"currencies,type:jsonb"`
-	CreatedAt       time.Time                `bun:"created_at"`
-	UpdatedAt       time.Time                `bun:"updated_at"`
+	ID                uuid.UUID                `bun:"id,pk"`
+	Name              string                   `bun:"name"`
+	Environment       string                   `bun:"environment"`
+	Regulated         bool                     `bun:"regulated"`
+	UMADomain         string                   `bun:"uma_domain"`
+	UMASubdomain      string                   `bun:"uma_subdomain"`
+	WebhookEndpoint   string                   `bun:"webhook_endpoint"`
+	WebhookSignatures []string                 `bun:"webhook_signatures,array"`
+	Currencies        []platformCurrencyColumn `bun:"currencies,type:jsonb"`
+	CreatedAt         time.Time                `bun:"created_at"`
+	UpdatedAt         time.Time                `bun:"updated_at"`
 }
 
 // platformCurrencyColumn is one currency in the currencies column.
@@ -71,7 +72,7 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 		return err
 	}
 	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("uma_domain", "webhook_endpoint", "currencies", "updated_at").WherePK().Exec(ctx)
+		Column("uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 
@@ -96,7 +97,7 @@ func newPlatformRow(p platform.Platform) *platformRow {
 	row := &platformRow{
 		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
 		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
-		Currencies: make([]platformCurrencyColumn, len(p.Currencies)), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	for i, c := range p.Currencies {
 		column := platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
@@ -115,6 +116,7 @@ func (row *platformRow) platform() platform.Platform {
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
 	ident.SetUUID(&p.ID, row.ID)
+	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)
 	for _, column := range row.Currencies {
 		c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
 		for _, field := range column.Fields {

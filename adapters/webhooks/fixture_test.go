@@ -95,6 +95,24 @@ func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, replaced []uuid.UUI
 	return true, nil
 }
 
+// fakeSecrets are the secrets of one platform.
+type fakeSecrets struct {
+	mu      sync.Mutex
+	stored  []ports.SealedWebhookSecret // newest first
+	reads   int
+	failing bool
+}
+
+func (s *fakeSecrets) WebhookSecrets(context.Context, ident.Platform) ([]ports.SealedWebhookSecret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	if s.failing {
+		return nil, errStore
+	}
+	return slices.Clone(s.stored), nil
+}
+
 // fakeSealer does not encrypt, but opens only with the context used to seal.
 type fakeSealer struct{}
 
@@ -113,6 +131,7 @@ func (fakeSealer) Open(sealed, context []byte) ([]byte, error) {
 type fixture struct {
 	clock   *fakeClock
 	store   *fakeKeyStore
+	secrets *fakeSecrets
 	keyring *Keyring
 	sender  *Sender
 }
@@ -120,8 +139,8 @@ type fixture struct {
 // newFixture returns a fixture whose sender reaches receivers on this machine.
 func newFixture(t testing.TB, o Options) *fixture {
 	o.AllowPrivate = true
-	f := &fixture{clock: &fakeClock{now: time.Now().UTC()}, store: &fakeKeyStore{}}
-	f.keyring = NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
+	f := &fixture{clock: &fakeClock{now: time.Now().UTC()}, store: &fakeKeyStore{}, secrets: &fakeSecrets{}}
+	f.keyring = NewKeyring(f.store, f.secrets, fakeSealer{}, f.clock, randomIDs{})
 	f.sender = NewSender(f.keyring, o)
 	t.Cleanup(f.sender.Close)
 	return f
@@ -133,7 +152,7 @@ func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	ident.SetUUID(&id, uuid.Must(uuid.NewV7()))
 	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, OccurredAt: f.clock.Now()}
 	return ports.WebhookDelivery{
-		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox}, ID: id,
+		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox, Signatures: platform.WebhookSignatures{ECDSA: true, HMAC: true, Ed25519: true}}, ID: id,
 		Body: e.Envelope([]byte(`{"id":"Transaction:1"}`)), At: f.clock.Now(),
 	}
 }

@@ -21,21 +21,24 @@ import (
 // process may sign with a key after another process replaced it.
 const refreshInterval = time.Minute
 
-// Keyring holds the signing keys of both environments. It generates the first keys when they are
-// needed, replaces keys on request, and caches them in memory. It is safe for concurrent use.
+// Keyring holds the signing keys of both environments and the secrets of platforms. It generates the
+// first keys when they are needed, replaces keys on request, and caches all in memory. It is safe for
+// concurrent use.
 type Keyring struct {
-	store  ports.WebhookKeyStore
-	sealer ports.Sealer
-	clock  ports.Clock
-	ids    ports.IDs
-	caches map[platform.Environment]*keyCache
+	store        ports.WebhookKeyStore
+	secretReader ports.WebhookSecretReader
+	sealer       ports.Sealer
+	clock        ports.Clock
+	ids          ports.IDs
+	caches       map[platform.Environment]*keyCache
+	secretCache  secretCache
 }
 
 var _ ports.WebhookKeys = (*Keyring)(nil)
 
 // NewKeyring returns a keyring on a store.
-func NewKeyring(store ports.WebhookKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
-	return &Keyring{store: store, sealer: sealer, clock: clock, ids: ids, caches: map[platform.Environment]*keyCache{
+func NewKeyring(store ports.WebhookKeyStore, secrets ports.WebhookSecretReader, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
+	return &Keyring{store: store, secretReader: secrets, sealer: sealer, clock: clock, ids: ids, caches: map[platform.Environment]*keyCache{
 		platform.Sandbox: {}, platform.Production: {},
 	}}
 }

@@ -110,7 +110,7 @@ func TestKeyring_ConcurrentFirstUseCreatesOnePair(t *testing.T) {
 	t.Parallel()
 	// Concurrent first requests, in this process and in another, create one pair of keys.
 	f := newFixture(t, Options{})
-	other := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
+	other := NewKeyring(f.store, f.secrets, fakeSealer{}, f.clock, randomIDs{})
 	var others []ports.WebhookKey
 	f.store.beforeReplace = func() {
 		var err error
@@ -144,14 +144,14 @@ func TestKeyring_ConcurrentRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
+	other := NewKeyring(f.store, f.secrets, fakeSealer{}, f.clock, randomIDs{})
 	f.clock.advance(time.Second)
 	f.store.beforeReplace = func() {
 		if err := other.Rotate(ctx, platform.Sandbox, f.clock.Now(), time.Hour); err != nil {
 			t.Error(err)
 		}
 	}
-	third := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
+	third := NewKeyring(f.store, f.secrets, fakeSealer{}, f.clock, randomIDs{})
 	if err := third.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Millisecond), time.Hour); err != nil {
 		t.Fatal(err)
 	}

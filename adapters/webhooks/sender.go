@@ -59,7 +59,7 @@ var _ ports.Webhooks = (*Sender)(nil)
 
 // signer is what a Sender needs of a Keyring.
 type signer interface {
-	sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signatureHeaders, error)
+	sign(ctx context.Context, e ports.Endpoint, id string, at time.Time, body []byte) (signatureHeaders, error)
 }
 
 // NewSender returns a sender that signs with the keys.
@@ -103,24 +103,21 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	if err != nil || transport == nil {
 		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describeError(errForbiddenURL)}
 	}
+	requestCtx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	id := d.ID.String()
-	signed, err := s.keys.sign(ctx, d.Endpoint.Environment, id, d.At, d.Body)
+	signed, err := s.keys.sign(requestCtx, d.Endpoint, id, d.At, d.Body)
 	if err != nil {
 		return ports.WebhookResponse{Outcome: event.InternalError, Error: "sign the delivery: " + err.Error()}
 	}
-
-	requestCtx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	body := bytes.NewReader(d.Body)
 	request := (&http.Request{
 		Method: http.MethodPost, URL: url, Host: url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{
-			"Content-Type":              contentType,
-			"User-Agent":                s.userAgent,
-			"Service-Webhook-Signature": {signed.service},
-			"webhook-id":                {id},
-			"webhook-timestamp":         {signed.timestamp},
-			"webhook-signature":         {signed.standard},
+			"Content-Type":      contentType,
+			"User-Agent":        s.userAgent,
+			"webhook-id":        {id},
+			"webhook-timestamp": {signed.timestamp},
 			// Without a value this header is not sent. It allows the transport to retry on
 			// another connection if the receiver has just closed an idle one.
 			"X-Idempotency-Key": nil,
@@ -128,6 +125,12 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 		Body: io.NopCloser(body), ContentLength: int64(len(d.Body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil },
 	}).WithContext(requestCtx)
+	if signed.service != "" {
+		request.Header["Service-Webhook-Signature"] = []string{signed.service}
+	}
+	if signed.standard != "" {
+		request.Header["webhook-signature"] = []string{signed.standard}
+	}
 
 	// A http.Client would follow redirects and keep cookies; the transport does not.
 	response, err := transport.RoundTrip(request)

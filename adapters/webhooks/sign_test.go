@@ -10,13 +10,14 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"causeway/core/event"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -51,34 +52,134 @@ func TestSign_VerifiesWithPublishedKeys(t *testing.T) {
 	}
 }
 
-func TestSign_StandardWebhooksHeaders(t *testing.T) {
+// newSecret stores a new current secret of the platform of f's deliveries, and returns its text and
+// the version.
+func (f *fixture) newSecret(t testing.TB, e *ports.Endpoint) string {
+	t.Helper()
+	id := ident.NewWebhookSecret(randomIDs{}.New, f.clock.Now())
+	text, sealed, err := f.keyring.NewSecret(e.Platform, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.secrets.stored = append([]ports.SealedWebhookSecret{{WebhookSecret: platform.WebhookSecret{ID: id}, Sealed: sealed}}, f.secrets.stored...)
+	e.SecretsVersion++
+	return text
+}
+
+// verifiesWith reports whether the library of Standard Webhooks verifies a request with a secret.
+func verifiesWith(t testing.TB, secret string, r receivedRequest) bool {
+	t.Helper()
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verifier.Verify(r.body, r.header) == nil
+}
+
+func TestSign_StandardWebhooksLibraryVerifies(t *testing.T) {
 	t.Parallel()
-	// The library of Standard Webhooks reads the headers: it finds a symmetric signature among
-	// ours, over the same id, timestamp and body.
+	// The library of Standard Webhooks verifies a delivery with each valid secret, and with no other.
+	// A changed secret is used from the first delivery after the change, without reading secrets
+	// for each delivery.
 	f := newFixture(t, Options{})
 	server, requests := newReceiver(t, nil)
-	f.sender.Deliver(context.Background(), f.delivery(server.URL))
-	r := <-requests
-	verifier, err := standardwebhooks.NewWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	if err != nil {
-		t.Fatal(err)
+	endpoint := f.delivery(server.URL).Endpoint
+	deliver := func() receivedRequest {
+		t.Helper()
+		d := f.delivery(server.URL)
+		d.Endpoint = endpoint
+		if response := f.sender.Deliver(t.Context(), d); response.Outcome != event.Accepted {
+			t.Fatalf("response %+v", response)
+		}
+		return <-requests
 	}
-	if err := verifier.Verify(r.body, r.header); err == nil || !strings.Contains(err.Error(), standardwebhooks.ErrNoMatchingSignature.Error()) {
-		t.Errorf("the verifier returned %v", err)
-	}
-	seconds, err := strconv.ParseInt(r.header.Get("webhook-timestamp"), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	symmetric, err := verifier.Sign(r.header.Get("webhook-id"), time.Unix(seconds, 0), r.body)
-	if err != nil {
-		t.Fatal(err)
+	if r := deliver(); strings.Contains(r.header.Get("webhook-signature"), "v1,") || f.secrets.reads != 0 {
+		t.Errorf("without a secret: %v, %d reads", r.header, f.secrets.reads)
 	}
 
-	r.header.Set("webhook-signature", r.header.Get("webhook-signature")+" "+symmetric)
+	first := f.newSecret(t, &endpoint)
+	if !strings.HasPrefix(first, "whsec_") || !verifiesWith(t, first, deliver()) || !verifiesWith(t, first, deliver()) || f.secrets.reads != 1 {
+		t.Errorf("the first secret does not verify, or was read %d times", f.secrets.reads)
+	}
+	f.secrets.stored[0].ValidUntil = f.clock.Now().Add(time.Hour)
+	second := f.newSecret(t, &endpoint)
+	if r := deliver(); !verifiesWith(t, first, r) || !verifiesWith(t, second, r) {
+		t.Errorf("during the overlap: %v", r.header)
+	}
+	f.clock.advance(time.Hour)
+	d := f.delivery(server.URL)
+	d.At = time.Now() // the library compares the timestamp with the clock of the machine
+	d.Endpoint = endpoint
+	headers, err := f.keyring.sign(t.Context(), endpoint, "id", f.clock.Now(), d.Body)
+	if err != nil || strings.Count(headers.standard, "v1,") != 1 {
+		t.Errorf("after the overlap: %q, %v", headers.standard, err)
+	}
+	f.secrets.stored, endpoint.SecretsVersion = nil, endpoint.SecretsVersion+1
+	f.sender.Deliver(t.Context(), ports.WebhookDelivery{Endpoint: endpoint, ID: d.ID, Body: d.Body, At: time.Now()})
+	if r := <-requests; verifiesWith(t, first, r) || verifiesWith(t, second, r) {
+		t.Errorf("a deleted secret verifies: %v", r.header)
+	}
+}
 
-	if err := verifier.Verify(r.body, r.header); err != nil {
-		t.Error(err)
+func TestSign_OnlyChosenSignatures(t *testing.T) {
+	t.Parallel()
+	// A delivery has the signatures that its platform chose, and the ECDSA signature if it would have
+	// none.
+	f := newFixture(t, Options{})
+	endpoint := f.delivery("http://example.com").Endpoint
+	withSecret := endpoint
+	f.newSecret(t, &withSecret)
+	for name, c := range map[string]struct {
+		endpoint ports.Endpoint
+		chosen   platform.WebhookSignatures
+		want     string
+	}{
+		"all":                   {withSecret, platform.WebhookSignatures{ECDSA: true, HMAC: true, Ed25519: true}, "ecdsa v1 v1a"},
+		"HMAC":                  {withSecret, platform.WebhookSignatures{HMAC: true}, "v1"},
+		"ECDSA":                 {withSecret, platform.WebhookSignatures{ECDSA: true}, "ecdsa"},
+		"Ed25519":               {withSecret, platform.WebhookSignatures{Ed25519: true}, "v1a"},
+		"default":               {withSecret, platform.DefaultWebhookSignatures, "ecdsa v1"},
+		"none":                  {withSecret, platform.WebhookSignatures{}, "ecdsa"},
+		"HMAC without a secret": {endpoint, platform.WebhookSignatures{HMAC: true}, "ecdsa"},
+	} {
+		c.endpoint.Signatures = c.chosen
+
+		headers, err := f.keyring.sign(t.Context(), c.endpoint, "id", f.clock.Now(), []byte("{}"))
+
+		var got []string
+		if headers.service != "" {
+			got = append(got, "ecdsa")
+		}
+		for value := range strings.FieldsSeq(headers.standard) {
+			version, _, _ := strings.Cut(value, ",")
+			got = append(got, version)
+		}
+		if err != nil || strings.Join(got, " ") != c.want || headers.timestamp == "" {
+			t.Errorf("%s: %v, %v; want %s", name, got, err, c.want)
+		}
+	}
+}
+
+func TestSign_UnreadableSecretsAreAnInternalError(t *testing.T) {
+	t.Parallel()
+	// If changed secrets cannot be read, nothing is sent, neither with the old secrets nor without.
+	f := newFixture(t, Options{})
+	server, requests := newReceiver(t, nil)
+	d := f.delivery(server.URL)
+	f.newSecret(t, &d.Endpoint)
+	f.sender.Deliver(t.Context(), d)
+	<-requests
+	f.newSecret(t, &d.Endpoint)
+	f.secrets.failing = true
+
+	if response := f.sender.Deliver(t.Context(), d); response.Outcome != event.InternalError || len(requests) != 0 {
+		t.Errorf("response %+v, %d requests", response, len(requests))
+	}
+
+	f.secrets.failing = false
+	f.secrets.stored[0].Sealed = f.secrets.stored[1].Sealed // moved to another row
+	if response := f.sender.Deliver(t.Context(), d); response.Outcome != event.InternalError {
+		t.Errorf("a secret of another row: %+v", response)
 	}
 }
 
@@ -89,7 +190,7 @@ func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	f := newFixture(t, Options{})
 	d := f.delivery("http://example.com")
 	sign := func(at time.Time) signatureHeaders {
-		s, err := f.keyring.sign(context.Background(), platform.Sandbox, d.ID.String(), at, d.Body)
+		s, err := f.keyring.sign(context.Background(), d.Endpoint, d.ID.String(), at, d.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,10 +251,20 @@ func verifySignatures(keys []ports.WebhookKey, r receivedRequest) error {
 func BenchmarkSign(b *testing.B) {
 	f := newFixture(b, Options{})
 	body := make([]byte, 1400)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := f.keyring.sign(context.Background(), platform.Sandbox, "Webhook:1", f.clock.Now(), body); err != nil {
-			b.Fatal(err)
-		}
+	endpoint := f.delivery("http://example.com").Endpoint
+	f.newSecret(b, &endpoint)
+	for name, signatures := range map[string]platform.WebhookSignatures{
+		"HMAC": {HMAC: true}, "default": platform.DefaultWebhookSignatures, "all": {ECDSA: true, HMAC: true, Ed25519: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			endpoint.Signatures = signatures
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				body[n%len(body)]++ // every event has a body of its own
+				if _, err := f.keyring.sign(context.Background(), endpoint, "Webhook:1", f.clock.Now(), body); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -65,14 +65,21 @@ func checkAddress(private bool, address string) error {
 // urlCache caches parsed endpoint URLs.
 type urlCache struct {
 	mu   sync.RWMutex
-	urls map[ports.Endpoint]*url.URL
+	urls map[endpointURL]*url.URL
+}
+
+// endpointURL is a URL and the environment that decides whether it is allowed.
+type endpointURL struct {
+	url         string
+	environment platform.Environment
 }
 
 const maxCachedURLs = 10_000
 
 func (c *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
+	key := endpointURL{e.URL, e.Environment}
 	c.mu.RLock()
-	known := c.urls[e]
+	known := c.urls[key]
 	c.mu.RUnlock()
 	if known != nil {
 		return known, nil
@@ -86,8 +93,8 @@ func (c *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.urls == nil || len(c.urls) >= maxCachedURLs {
-		c.urls = map[ports.Endpoint]*url.URL{}
+		c.urls = map[endpointURL]*url.URL{}
 	}
-	c.urls[e] = parsed
+	c.urls[key] = parsed
 	return parsed, nil
 }

@@ -149,9 +149,9 @@ func (a *app) openWebhooks(masterKey [32]byte, idGenerator *ids.Generator) error
 	if err != nil {
 		return err
 	}
-	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), sealer, systemClock{}, idGenerator)
+	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
 	a.webhooks = webhooks.New(webhooks.Config{
-		Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
+		Store: a.db, Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
 		ShowTestResponses: a.AllowPrivateWebhooks,
 	})
@@ -170,7 +170,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
-		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
+		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, server.Build()
 }

@@ -50,7 +50,7 @@ func newTestEnv(t testing.TB) *testEnv {
 		t.Fatal(err)
 	}
 	pool := e.Store.Pool()
-	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool), keys: sending.NewKeyring(outbox.NewKeys(pool), box, realClock{}, e.IDs)}
+	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool), keys: sending.NewKeyring(outbox.NewKeys(pool), e.Store, box, realClock{}, e.IDs)}
 }
 
 // connectFunc opens the connection of a session, with name as its application name.

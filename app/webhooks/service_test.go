@@ -110,6 +110,10 @@ func (k *fakeKeys) Rotate(_ context.Context, env platform.Environment, _ time.Ti
 	return nil
 }
 
+func (k *fakeKeys) NewSecret(ident.Platform, ident.WebhookSecret) (string, []byte, error) {
+	return "whsec_", []byte("sealed"), nil
+}
+
 func TestService_KeysAndRotation(t *testing.T) {
 	t.Parallel()
 	// Keys are those of the environment. After a rotation the old ones are valid for a day.

@@ -12,6 +12,7 @@ type (
 	transactionKind     struct{}
 	receiptKind         struct{}
 	webhookKind         struct{}
+	webhookSecretKind   struct{}
 	lookupKind          struct{}
 	postingKind         struct{}
 	reconciliationKind  struct{}
@@ -28,6 +29,7 @@ func (quoteKind) prefix() string           { return "Quote" }
 func (transactionKind) prefix() string     { return "Transaction" }
 func (receiptKind) prefix() string         { return "Receipt" }
 func (webhookKind) prefix() string         { return "Webhook" }
+func (webhookSecretKind) prefix() string   { return "WebhookSecret" }
 func (lookupKind) prefix() string          { return "Lookup" }
 func (postingKind) prefix() string         { return "Posting" }
 func (reconciliationKind) prefix() string  { return "Reconciliation" }
@@ -47,6 +49,8 @@ type (
 	Receipt = ID[receiptKind]
 	// Webhook is an event sent to a platform.
 	Webhook = ID[webhookKind]
+	// WebhookSecret is a secret that signs the webhooks of a platform.
+	WebhookSecret = ID[webhookSecretKind]
 	// Lookup is a lookup of a receiver.
 	Lookup = ID[lookupKind]
 	// Posting is a posting of the ledger.
@@ -80,6 +84,9 @@ func NewPlatform(source Source, at time.Time) Platform       { return New[platfo
 func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
 func NewReconciliation(source Source, at time.Time) Reconciliation {
 	return New[reconciliationKind](source, at)
+}
+func NewWebhookSecret(source Source, at time.Time) WebhookSecret {
+	return New[webhookSecretKind](source, at)
 }
 func NewBreak(source Source, at time.Time) Break { return New[breakKind](source, at) }
 func NewExternalAccount(source Source, at time.Time) ExternalAccount {

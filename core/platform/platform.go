@@ -15,16 +15,17 @@ import (
 
 // Platform is a business that uses the service, with its settings.
 type Platform struct {
-	ID              ident.Platform
-	Name            string
-	Environment     Environment
-	Regulated       bool
-	UMADomain       string
-	UMASubdomain    string
-	WebhookEndpoint string
-	Currencies      []Currency
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
+	ID                ident.Platform
+	Name              string
+	Environment       Environment
+	Regulated         bool
+	UMADomain         string
+	UMASubdomain      string
+	WebhookEndpoint   string
+	WebhookSignatures WebhookSignatures
+	Currencies        []Currency
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
 }
 
 // Currency is a currency that a platform uses, with its settings. Amounts are in minor units.
@@ -74,7 +75,7 @@ func New(id ident.Platform, name string, env Environment, regulated bool, now ti
 	}
 	return Platform{
 		ID: id, Name: name, Environment: env, Regulated: regulated,
-		UMADomain: "uma." + slug(name) + ".test", Currencies: DefaultCurrencies(),
+		UMADomain: "uma." + slug(name) + ".test", WebhookSignatures: DefaultWebhookSignatures, Currencies: DefaultCurrencies(),
 		CreatedAt: now, UpdatedAt: now,
 	}, nil
 }
@@ -93,7 +94,9 @@ func slug(name string) string {
 type Change struct {
 	UMADomain       *string
 	WebhookEndpoint *string
-	Currencies      *[]Currency
+	// WebhookSignatures are names of signatures.
+	WebhookSignatures *[]string
+	Currencies        *[]Currency
 }
 
 // Apply returns the platform after a change, and whether it has a new webhook endpoint; or
@@ -113,6 +116,13 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 		}
 		newEndpoint = *c.WebhookEndpoint != "" && *c.WebhookEndpoint != p.WebhookEndpoint
 		next.WebhookEndpoint = *c.WebhookEndpoint
+	}
+	if c.WebhookSignatures != nil {
+		signatures, err := ParseWebhookSignatures(*c.WebhookSignatures)
+		if err != "" {
+			bad = append(bad, fault.Field{Field: "webhookSignatures", Message: err})
+		}
+		next.WebhookSignatures = signatures
 	}
 	if c.Currencies != nil {
 		bad = append(bad, checkCurrencies(*c.Currencies)...)

@@ -24,8 +24,10 @@ type bench struct {
 	pprofAddress string // of the service's profiles, if they are wanted
 	platform     platform
 	receiver     *receiver
-	meter        *meter
-	stops        []func() error // what stopAll calls, in reverse order
+	// webhookSecret signs the webhooks of the platform.
+	webhookSecret string
+	meter         *meter
+	stops         []func() error // what stopAll calls, in reverse order
 
 	customers      []customer
 	done           map[kind]int64 // pieces of work

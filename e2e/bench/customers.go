@@ -30,6 +30,9 @@ const (
 func (b *bench) createCustomers(ctx context.Context) {
 	logf("creating %d customers", b.customerCount)
 	p := b.platform
+	var created struct{ Secret string }
+	p.call(ctx, "POST", "/webhook-secrets", nil, &created)
+	b.webhookSecret = created.Secret
 	p.call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": b.receiver.url()}, nil)
 	b.customers = make([]customer, b.customerCount)
 	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {

@@ -87,6 +87,8 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 	switch {
 	case path == "/config":
 		f.endpoint = in.WebhookEndpoint
+	case path == "/webhook-secrets":
+		return http.StatusCreated, `{"secret":"whsec_c2VjcmV0"}`
 	case path == "/customers":
 		owner := "Customer:" + transaction
 		f.accounts = append(f.accounts, internalAccount{ID: "InternalAccount:" + transaction, CustomerID: owner})

@@ -161,6 +161,7 @@ func (b *bench) checkAccountBalances(ctx context.Context) int64 {
 // verifySamples verifies the signatures of the webhooks that were kept.
 func (b *bench) verifySamples(ctx context.Context) int {
 	verifier := apiclient.NewVerifier(b.platform.Client)
+	check(verifier.AddSecret(b.webhookSecret))
 	if len(b.receiver.samples) == 0 {
 		failf("no webhook was kept to verify its signatures")
 	}

@@ -59,7 +59,7 @@ func NewMemoryQueue() *MemoryQueue {
 func (m *MemoryQueue) SetEndpoint(p ident.Platform, url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.endpoints[p] = ports.Endpoint{URL: url, Environment: platform.Sandbox}
+	m.endpoints[p] = ports.Endpoint{Platform: p, URL: url, Environment: platform.Sandbox, Signatures: platform.DefaultWebhookSignatures}
 }
 
 // Append stores events and queues them.

@@ -24,6 +24,7 @@ type Deps struct {
 	IncomingPayments IncomingPayments
 	Receivers        Receivers
 	Webhooks         Webhooks
+	WebhookSecrets   WebhookSecrets
 	Accounting       Accounting
 	LedgerLog        LedgerLog
 	Exports          Exports
@@ -45,7 +46,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagQuotes, Description: "A locked rate and fee for one payment, with instructions to pay it."},
 		httpapi.Tag{Name: tagTransfers, Description: "Payments in one currency between an internal and an external account."},
 		httpapi.Tag{Name: tagTransactions, Description: "Payments and their current status."},
-		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the keys that sign them, and the log of deliveries."},
+		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the secrets and keys that sign them, and the log of deliveries."},
 		httpapi.Tag{Name: tagLedger, Description: "The double-entry ledger behind every balance, for finance teams and auditors. It is append-only. Amounts are integers in the smallest unit of their currency and may exceed 64 bits. A balance has the normal sign of its account class: assets and expenses are debits minus credits, all other classes credits minus debits. Reports use one of two times: `recorded`, when a posting was written, or `effective`, when it takes effect. A report by recorded time never changes; a report by effective time includes later corrections."},
 		httpapi.Tag{Name: tagLog, Description: "Proof that no posting was changed or removed: a Merkle tree (RFC 6962) over all postings, with signed C2SP checkpoints."},
 		httpapi.Tag{Name: tagExports, Description: "Ledger exports for other programs, and account statements for customers."},
@@ -65,6 +66,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerTransactions(a, d.Payments)
 	registerApprovals(a, d.IncomingPayments)
 	registerTransferIn(a, d.IncomingPayments)
+	registerWebhookSecrets(a, d.WebhookSecrets)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
 	registerLedger(a, d.Accounting)

@@ -31,6 +31,7 @@ type platformConfigBody struct {
 	UMADomain                       string                     `json:"umaDomain" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
 	ProxyUMASubdomain               string                     `json:"proxyUmaSubdomain,omitempty" doc:"Subdomain of the service that serves umaDomain, if configured."`
 	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. Omitted if none is set." example:"https://example.com/webhooks"`
+	WebhookSignatures               []webhookSignature         `json:"webhookSignatures" doc:"Signatures that webhooks carry."`
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
@@ -53,6 +54,14 @@ type counterpartyFieldDefinition struct {
 	Mandatory bool                  `json:"mandatory" doc:"Whether a payment without this field is refused."`
 }
 
+// webhookSignature is one of platform.WebhookSignatureNames.
+type webhookSignature string
+
+// Schema returns the enum of names.
+func (webhookSignature) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(platform.WebhookSignatureNames)
+}
+
 // customerInfoFieldName is one of platform.CounterpartyFieldNames.
 type customerInfoFieldName string
 
@@ -66,6 +75,9 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
 		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
+	}
+	for _, name := range p.WebhookSignatures.Names() {
+		body.WebhookSignatures = append(body.WebhookSignatures, webhookSignature(name))
 	}
 	for i, c := range p.Currencies {
 		settings := platformCurrencyConfig{
@@ -84,6 +96,7 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 type platformConfigUpdateRequest struct {
 	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
 	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
+	WebhookSignatures   *[]webhookSignature       `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
 	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet. A request that sets it is refused with 501."`
 }
@@ -109,6 +122,10 @@ func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 
 func (c platformConfigUpdateRequest) change() platform.Change {
 	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint}
+	if c.WebhookSignatures != nil {
+		names := toStrings(*c.WebhookSignatures)
+		change.WebhookSignatures = &names
+	}
 	if c.SupportedCurrencies == nil {
 		return change
 	}

@@ -11,13 +11,13 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 	t.Parallel()
 	// An update returns the whole configuration; settings that are not sent do not change.
 	c := newClient(t)
-	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "supportedCurrencies": ["*", "*", "*", "*"],
+	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": ["*", "*", "*", "*"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`)
 
 	changed := c.must(200, "PATCH", "/config", `{"webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
 		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"], "unknown": 1}]}`)
 
-	want := `{"id": "*", "umaDomain": "uma.acme.test", "webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
+	want := `{"id": "*", "umaDomain": "uma.acme.test", "webhookEndpoint": "http://127.0.0.1:9/hook", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
 		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"]}],
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`
 	changed.assertBody(t, want)
@@ -28,6 +28,22 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": ""}`).stringAt("webhookEndpoint"); got != "" {
 		t.Errorf("the endpoint is %q", got)
 	}
+}
+
+func TestUpdateConfig_WebhookSignatures(t *testing.T) {
+	t.Parallel()
+	// A platform chooses the signatures of its webhooks; at least one, and none that is unknown.
+	c := newClient(t)
+	for _, body := range []string{`{"webhookSignatures": []}`, `{"webhookSignatures": ["HMAC_SHA256", "RSA"]}`} {
+		if got := c.send("PATCH", "/config", body); got.status != 400 || got.stringAt("code") != "INVALID_INPUT" {
+			t.Errorf("%s: %d %s", body, got.status, got.rawBody)
+		}
+	}
+
+	c.must(200, "PATCH", "/config", `{"webhookSignatures": ["ED25519", "HMAC_SHA256"]}`)
+
+	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "*", "umaDomain": "*", "webhookSignatures": ["HMAC_SHA256", "ED25519"], "supportedCurrencies": ["*", "*", "*", "*"],
+		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`)
 }
 
 func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {

@@ -89,3 +89,10 @@ func (w *fakeWebhooks) addDelivery(platformID ident.Platform, name string, statu
 	w.deliveries = append(w.deliveries, d)
 	return d
 }
+
+// fakeSecretTexts makes secrets that are not encrypted.
+type fakeSecretTexts struct{ ports.WebhookKeys }
+
+func (fakeSecretTexts) NewSecret(_ ident.Platform, id ident.WebhookSecret) (string, []byte, error) {
+	return "whsec_" + id.String(), []byte("sealed"), nil
+}

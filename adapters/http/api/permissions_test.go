@@ -23,8 +23,8 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
 			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount`,
 		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
-			createPlatformExternalAccount createReconciliation createToken deleteCustomerExternalAccountById
-			deletePlatformExternalAccountById deleteTokenById redeliverWebhook redeliverWebhooks reopenLedgerPeriod
+			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerExternalAccountById
+			deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod
 			resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updatePlatformConfig`,
 	} {
 		for _, operation := range strings.Fields(operations) {

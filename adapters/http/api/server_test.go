@@ -27,6 +27,7 @@ import (
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/platforms"
+	"causeway/app/webhooks"
 	"causeway/core/platform"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -77,6 +78,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
 		Webhooks:         d.webhooks,
+		WebhookSecrets:   webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		Exports:          exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
 	for _, change := range changes {

@@ -151,7 +151,7 @@ func renderRedelivery(n int) redeliveryResponse { return redeliveryResponse{n} }
 func registerDeliveries(a *httpapi.API, service Webhooks) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listWebhookKeys", Path: "/webhook-keys", Tag: tagWebhooks, Summary: "List webhook signing keys", Permission: platform.View,
-		Description: "Returns the public keys that verify webhook signatures. Keys are rotated, and the previous key stays valid for a while. If a signature does not verify, fetch the keys again.",
+		Description: "Returns the public keys that verify the signatures ECDSA_P256_SHA256 and ED25519. Those of HMAC_SHA256 are verified with a secret (`POST /webhook-secrets`). Keys are rotated, and the previous key stays valid for a while. If a signature does not verify, fetch the keys again.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]ports.WebhookKey, error) {
 		return service.Keys(ctx, call.Principal.Environment)
 	}, renderWebhookKeys)

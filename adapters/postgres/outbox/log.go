@@ -13,7 +13,6 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -63,15 +62,15 @@ func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) 
 
 // Endpoint implements ports.WebhookLog.
 func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error) {
-	var url, environment string
-	err := l.q.QueryRow(ctx, `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`, pgUUID(p.UUID())).Scan(&url, &environment)
+	var row endpointRow
+	err := l.q.QueryRow(ctx, endpointSQL, pgUUID(p.UUID())).Scan(row.targets()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ports.Endpoint{}, fault.New(fault.NotFound, "There is no platform %s.", p)
 	}
 	if err != nil {
 		return ports.Endpoint{}, fmt.Errorf("read a webhook endpoint: %w", err)
 	}
-	return ports.Endpoint{URL: url, Environment: platform.Environment(environment)}, nil
+	return row.endpoint(), nil
 }
 
 // recordSQL uses the primary keys. If two calls compute the same attempt number, one gets an

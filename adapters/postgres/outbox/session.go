@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -89,7 +88,7 @@ UNION
 SELECT platform_id FROM failed WHERE next_attempt_at <= $3
 LIMIT $4`
 
-const endpointsSQL = `SELECT id, webhook_endpoint, environment FROM platforms WHERE id = ANY($1)`
+const endpointsSQL = `SELECT ` + endpointColumns + ` FROM platforms p WHERE id = ANY($1)`
 
 // Scan implements ports.WebhookSession.
 func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookScan, error) {
@@ -118,7 +117,7 @@ func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.P
 
 // The lock is taken in the select list, so only for rows of the join.
 const claimSQL = `
-SELECT p.id, p.webhook_endpoint, p.environment, pg_try_advisory_lock(c.lock)
+SELECT ` + endpointColumns + `, pg_try_advisory_lock(c.lock)
 FROM unnest($1::uuid[], $2::bigint[]) AS c(id, lock) JOIN platforms p ON p.id = c.id`
 
 const releaseSQL = `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS c(lock)`
@@ -172,15 +171,15 @@ func (s *session) Close() {
 // scanEndpoints reads platforms with their endpoints; with locked, only those whose last
 // column is true.
 func scanEndpoints(rows pgx.Rows, locked *bool, into map[ident.Platform]ports.Endpoint) error {
-	var id pgtype.UUID
-	var url, environment string
-	targets := []any{&id, &url, &environment}
+	var row endpointRow
+	targets := row.targets()
 	if locked != nil {
 		targets = append(targets, locked)
 	}
 	_, err := pgx.ForEachRow(rows, targets, func() error {
 		if locked == nil || *locked {
-			into[platformID(id)] = ports.Endpoint{URL: url, Environment: platform.Environment(environment)}
+			endpoint := row.endpoint()
+			into[endpoint.Platform] = endpoint
 		}
 		return nil
 	})

@@ -48,11 +48,14 @@ func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.W
 }
 
 // Read after the events, so it is at least as new as they are.
-const endpointSQL = `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`
+const endpointSQL = `SELECT ` + endpointColumns + ` FROM platforms p WHERE id = $1`
 
 func queueEndpoint(batch *pgx.Batch, fetch ports.WebhookFetch, due *ports.DueWebhooks) {
 	batch.Queue(endpointSQL, pgUUID(fetch.Platform.UUID())).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&due.Endpoint.URL, &due.Endpoint.Environment)
+		var endpoint endpointRow
+		err := row.Scan(endpoint.targets()...)
+		due.Endpoint = endpoint.endpoint()
+		return err
 	})
 }
 
