@@ -36,7 +36,7 @@ var generator = ids.New()
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	url := pgtest.New(t)
+	url := pgtest.SimulateClock(t, pgtest.New(t))
 	c := &env{DB: openDB(t, url), url: url}
 	c.platform, c.otherPlatform = newPlatform(t, "Here"), newPlatform(t, "There")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {

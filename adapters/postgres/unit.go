@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -32,17 +33,21 @@ type unit struct {
 const maxAttempts = 4
 
 // Do runs fn in one unit of work. After a serialization failure or a deadlock it runs fn
-// again in a new one.
+// again in a new one; so it does if the postings were refused, to return why.
 func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	postFirst := false
 	for attempt := 1; ; attempt++ {
-		err := db.tryOnce(ctx, fn)
-		if err == nil || attempt == maxAttempts || !isRetryable(err) {
+		err := db.tryOnce(ctx, postFirst, fn)
+		switch {
+		case ledgerdb.IsRefused(err):
+			postFirst = true
+		case err == nil || attempt >= maxAttempts || !isRetryable(err):
 			return translate(err)
 		}
 	}
 }
 
-func (db *DB) tryOnce(ctx context.Context, fn func(context.Context, ports.Tx) error) (err error) {
+func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Context, ports.Tx) error) (err error) {
 	std, err := db.sql.Conn(ctx)
 	if err != nil {
 		return err
@@ -61,7 +66,7 @@ func (db *DB) tryOnce(ctx context.Context, fn func(context.Context, ports.Tx) er
 	if err := fn(ctx, u); err != nil {
 		return err
 	}
-	return u.commit(ctx)
+	return u.commit(ctx, postFirst)
 }
 
 // release rolls back an open transaction and returns the connection to the pool.
@@ -77,23 +82,37 @@ func (u *unit) release() error {
 	return errors.Join(failed, u.sqlConn.Close())
 }
 
-func (u *unit) commit(ctx context.Context) error {
+// commit sends what is queued, the postings and the commit in one round trip. With postFirst the
+// postings are sent before the commit, which is needed to learn why they are refused.
+func (u *unit) commit(ctx context.Context, postFirst bool) error {
 	if !u.started && u.pending.Len() == 1 && len(u.postings) == 0 {
 		return nil // nothing was read or written
 	}
 	if len(u.postings) > 0 {
-		if err := u.db.ledgerStore.Post(ctx, batchedQuerier{u}, u.db.clock.Now(), u.postings); err != nil {
+		if err := u.post(ctx, postFirst); err != nil {
 			return err
 		}
 	}
 	u.pending.Queue("COMMIT")
 	if err := u.flush(ctx); err != nil {
-		return err
+		return ledgerdb.PostingError(err)
 	}
 	if u.emits && u.db.emitted != nil {
 		u.db.emitted()
 	}
 	return nil
+}
+
+func (u *unit) post(ctx context.Context, postFirst bool) error {
+	now := u.db.clock.Now()
+	if postFirst {
+		return u.db.ledgerStore.Post(ctx, batchedQuerier{u}, now, u.postings)
+	}
+	statement, args, err := u.db.ledgerStore.PostStatement(ctx, batchedQuerier{u}, now, u.postings)
+	if err == nil {
+		u.pending.Queue(statement, args...)
+	}
+	return err
 }
 
 // queueExec queues a statement until the next flush.

@@ -116,7 +116,7 @@ func runLedger(t testing.TB, url, args string) (out, errOut string, status int) 
 // wrong amount, an unpaid one, and a receipt with an unknown reference.
 func seededDatabase(t testing.TB) string {
 	t.Helper()
-	url := pgtest.New(t)
+	url := pgtest.SimulateClock(t, pgtest.New(t))
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package pgtest
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +30,20 @@ func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	}
 	t.Cleanup(pool.Close)
 	return pool
+}
+
+// SimulateClock returns a URL of the same database whose sessions may post at times that are not
+// the present.
+func SimulateClock(t testing.TB, database string) string {
+	t.Helper()
+	target, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := target.Query()
+	query.Set("options", "-c causeway.simulated_clock=on")
+	target.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	return target.String()
 }
 
 // ExecAsSuperuser runs statements on a database as a superuser, with triggers disabled.

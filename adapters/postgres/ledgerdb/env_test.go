@@ -30,7 +30,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	url := pgtest.New(t)
+	url := pgtest.SimulateClock(t, pgtest.New(t))
 	return &env{t: t, url: url, pool: pgtest.Pool(t, url, 16), store: ledgerdb.New(), platform: newPlatform()}
 }
 

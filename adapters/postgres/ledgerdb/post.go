@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/core/ident"
 	"causeway/ledger"
@@ -50,6 +51,35 @@ func (s *Store) Post(ctx context.Context, q Querier, now time.Time, postings []l
 	}
 	return nil
 }
+
+// PostStatement returns the statement that writes postings as Post does, for a caller that sends
+// its commit with it: the platforms then are locked for no round trip, and not by a process that
+// has vanished. The statement fails if the postings cannot be written as they are; IsRefused
+// reports that. Then call Post in a new transaction, which writes them or returns why not.
+func (s *Store) PostStatement(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (statement string, args []any, err error) {
+	unique, err := deduplicate(postings)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := s.checkReversals(ctx, q, unique); err != nil {
+		return "", nil, err
+	}
+	columns, _, err := s.columnsFor(ctx, q, unique)
+	if err != nil {
+		return "", nil, err
+	}
+	return postOrFail, columns.arguments(now), nil
+}
+
+// IsRefused reports whether err is the failure of a statement of PostStatement.
+func IsRefused(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "CW002"
+}
+
+// PostingError returns the error of package ledger for a statement of PostStatement that failed, or
+// the error itself.
+func PostingError(err error) error { return translateError(err) }
 
 // deduplicate validates the postings and drops repeats within the batch.
 func deduplicate(postings []ledger.Posting) ([]ledger.Posting, error) {

@@ -17,19 +17,28 @@ import (
 // writeBatch posts the whole batch or, if it is refused, nothing. It takes one round trip
 // if the accounts are cached.
 func (s *Store) writeBatch(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (refusal, error) {
-	deltas, err := ledger.BalanceDeltas(postings)
+	columns, deltas, err := s.columnsFor(ctx, q, postings)
 	if err != nil {
 		return refusal{}, err
 	}
-	ids, err := s.accountsFor(ctx, q, postings, deltas)
-	if err != nil {
-		return refusal{}, err
-	}
-	refused, err := s.postBatch(ctx, q, now, newPostColumns(postings, deltas, ids), deltas, postings)
+	refused, err := s.postBatch(ctx, q, now, columns, deltas, postings)
 	if err != nil {
 		return refusal{}, fmt.Errorf("write postings: %w", translateError(err))
 	}
 	return refused, nil
+}
+
+// columnsFor returns postings as columns, with the changes of the balances that are checked.
+func (s *Store) columnsFor(ctx context.Context, q Querier, postings []ledger.Posting) (postColumns, []ledger.BalanceDelta, error) {
+	deltas, err := ledger.BalanceDeltas(postings)
+	if err != nil {
+		return postColumns{}, nil, err
+	}
+	ids, err := s.accountsFor(ctx, q, postings, deltas)
+	if err != nil {
+		return postColumns{}, nil, err
+	}
+	return newPostColumns(postings, deltas, ids), deltas, nil
 }
 
 // accountsFor returns the ids of all accounts of a batch and creates those that are new:
@@ -55,9 +64,16 @@ func (s *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 	return s.accountIDsOf(ctx, q, all, true)
 }
 
-// callLedgerPost calls the function that locks, checks and writes (00006_ledger_post.sql).
-const callLedgerPost = `SELECT duplicates, mismatched, short_accounts, short_balances, late_postings, earliest_allowed FROM ledger_post(
-$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
+// ledgerPostCall calls the function that locks, checks and writes (00006_ledger_post.sql,
+// 00017_ledger_post_clock.sql).
+const ledgerPostCall = `ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
+
+// callLedgerPost returns why postings are refused; postOrFail fails the transaction if they are.
+const (
+	callLedgerPost = `SELECT duplicates, mismatched, short_accounts, short_balances, late_postings, earliest_allowed FROM ` + ledgerPostCall
+	postOrFail     = `SELECT CASE WHEN duplicates IS NULL AND late_postings IS NULL AND coalesce(cardinality(short_accounts), 0) = 0
+THEN true ELSE ledger_refuse() END FROM ` + ledgerPostCall
+)
 
 func (s *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postColumns, deltas []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
 	if err := prepare(ctx, q, callLedgerPost); err != nil {
@@ -66,11 +82,7 @@ func (s *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postC
 	var duplicates, mismatched, shortAccounts, late []int32
 	var balances []int64
 	var allowed []time.Time
-	row := q.QueryRow(ctx, callLedgerPost, now.UTC().Truncate(time.Microsecond),
-		r.platform, r.count,
-		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
-		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
-		r.balancePlatform, r.balanceAccount, r.sum, r.lowest, r.highest)
+	row := q.QueryRow(ctx, callLedgerPost, r.arguments(now)...)
 	if err := row.Scan(&duplicates, &mismatched, &shortAccounts, &balances, &late, &allowed); err != nil {
 		return refusal{}, err
 	}
@@ -119,7 +131,7 @@ func (s *Store) checkDuplicates(ctx context.Context, q Querier, postings []ledge
 }
 
 // translateError turns violations of constraints that only the database can check into the
-// errors of package ledger.
+// errors of package ledger. Other errors are returned as they are.
 func translateError(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -162,6 +174,15 @@ type postColumns struct {
 	sum             []int64
 	lowest          []int64
 	highest         []int64
+}
+
+// arguments returns the arguments of ledger_post.
+func (r postColumns) arguments(now time.Time) []any {
+	return []any{now.UTC().Truncate(time.Microsecond),
+		r.platform, r.count,
+		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
+		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
+		r.balancePlatform, r.balanceAccount, r.sum, r.lowest, r.highest}
 }
 
 func newPostColumns(postings []ledger.Posting, deltas []ledger.BalanceDelta, ids accountIDs) postColumns {

@@ -91,7 +91,7 @@ func New(t testing.TB, opts ...Option) *Env {
 	logger.SetOutput(t.Output())
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
-		t: t, URL: pgtest.New(t), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
+		t: t, URL: pgtest.SimulateClock(t, pgtest.New(t)), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
 		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
 	}
 	var err error

@@ -32,7 +32,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	h := &env{url: pgtest.New(t)}
+	h := &env{url: pgtest.SimulateClock(t, pgtest.New(t))}
 	result := ids.New()
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: result})
