@@ -122,8 +122,7 @@ func (e *Env) QuoteRequest(from money.Currency, minor int64, to account.External
 // NewReceipt is a payment into Platform over a rail, not stored yet. Each has a partner
 // reference of its own.
 func (e *Env) NewReceipt(rail corridor.Rail, reference string, amount money.Amount) transaction.Receipt {
-	e.receipts++
-	partnerID, now := fmt.Sprint("partner-", e.receipts), e.Clock.Now()
+	partnerID, now := fmt.Sprint("partner-", e.receipts.Add(1)), e.Clock.Now()
 	return transaction.Receipt{ID: ident.NewReceipt(e.IDs.New, now), PartnerID: partnerID, Platform: e.Platform.ID,
 		Rail: rail, Reference: reference, Amount: amount, At: now}
 }

@@ -11,6 +11,7 @@ package apptest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ type Env struct {
 	// Customer is an approved customer of Platform: ana, whose name is Ana Silva.
 	Customer customer.Customer
 
-	receipts int
+	receipts atomic.Int64 // benchmarks count them concurrently
 }
 
 type options struct {
