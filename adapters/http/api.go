@@ -26,8 +26,8 @@ type Config struct {
 	Log *logrus.Logger
 	// Metrics is the registry that is served at /metrics. Required.
 	Metrics *prometheus.Registry
-	// Ready returns an error if requests cannot be served now; the error is logged and
-	// not shown. Nil means always ready.
+	// Ready returns an error if requests cannot be served now; the error is logged, and
+	// shown if it is a fault. Nil means always ready.
 	Ready func(context.Context) error
 	// NewID generates request ids. Nil means random UUIDs.
 	NewID func() uuid.UUID

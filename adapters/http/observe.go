@@ -154,9 +154,11 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		if err := a.config.Ready(ctx); err != nil {
 			a.config.Log.WithError(err).Warn("not ready")
-			writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
-				Code: fault.ServiceUnavailable, Message: "This server is not ready. See its log.", Reason: "Not ready",
-			}))
+			shown, isFault := fault.As(err)
+			if !isFault {
+				shown = &fault.Error{Code: fault.ServiceUnavailable, Message: "This server is not ready. See its log.", Reason: "Not ready"}
+			}
+			writeJSON(w, http.StatusServiceUnavailable, renderFault(shown))
 			return
 		}
 	}

@@ -322,7 +322,8 @@ func TestRequestID(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	// The process is alive, and ready if its dependencies are; the reason is only logged.
+	// The process is alive, and ready if its dependencies are; the reason is only logged, unless it
+	// is a fault.
 	var broken error
 	f := newFixture(t, func(c *Config) { c.Ready = func(context.Context) error { return broken } })
 
@@ -343,6 +344,12 @@ func TestHealth(t *testing.T) {
 	}
 	if !logged {
 		t.Error("the reason is not in the log")
+	}
+
+	// A fault is written for callers.
+	broken = &fault.Error{Code: fault.ServiceUnavailable, Reason: "Clock differs", Message: "The clock is wrong."}
+	if got := f.request("GET", "/readyz", ""); got.status != 503 || got.error.Reason != "Clock differs" || got.error.Message != "The clock is wrong." {
+		t.Errorf("readyz with a fault: %d %s", got.status, got.body)
 	}
 }
 

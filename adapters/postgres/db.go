@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,6 +52,7 @@ type DB struct {
 	readBun     *bun.DB       // readPool for bun
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
+	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
 	render      Render
 	emitted     func()
 }
@@ -78,7 +80,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	std := stdlib.OpenDBFromPool(pool)
 	db := &DB{pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render, emitted: o.Emitted}
+		ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.readPool, db.readBun = db.pool, db.bun
 	if o.MaxReadConnections > 0 {
 		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence); err != nil {

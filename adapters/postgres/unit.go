@@ -89,6 +89,9 @@ func (u *unit) commit(ctx context.Context, postFirst bool) error {
 		return nil // nothing was read or written
 	}
 	if len(u.postings) > 0 {
+		if err := u.db.CheckClock(); err != nil {
+			return err
+		}
 		if err := u.post(ctx, postFirst); err != nil {
 			return err
 		}

@@ -105,6 +105,8 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 		a.db.Close()
 		return nil, err
 	}
+	a.registerClockMetric()
+	a.measureClock(ctx)
 	a.wire(idGenerator, marketRates)
 	return a, nil
 }
@@ -165,7 +167,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		return nil, err
 	}
 	server := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.db.Ping,
+		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
@@ -187,6 +189,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		return err
 	}
 	var running sync.WaitGroup
+	running.Go(func() { a.watchClock(workerCtx) })
 	if a.ecbRates != nil {
 		running.Go(func() { a.ecbRates.Run(workerCtx) })
 	}

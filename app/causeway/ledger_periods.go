@@ -52,6 +52,9 @@ func (m monthCommand) change(ctx context.Context, out io.Writer, action period.A
 		if err != nil {
 			return err
 		}
+		if err := requireClock(ctx, db); err != nil {
+			return err
+		}
 		changed, err := newPeriods(db).ChangeState(ctx, platform, ident.Token{}, nil, action, month, m.Note)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
@@ -90,6 +93,9 @@ func (c archiveMonthCommand) withMonth(ctx context.Context, apply func(*accounti
 		return fmt.Errorf("%s: %w", c.Month, err)
 	}
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		if err := requireClock(ctx, db); err != nil {
+			return err
+		}
 		return blockerErrors(apply(newPeriods(db), month))
 	})
 }

@@ -46,6 +46,9 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 		return err
 	}
 	defer db.Close()
+	if err := requireClock(ctx, db); err != nil {
+		return err
+	}
 	owner, err := resolvePlatform(ctx, db, l.Platform)
 	if err != nil {
 		return err

@@ -1,0 +1,72 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/fault"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+func TestDo_WrongClockDoesNotPost(t *testing.T) {
+	t.Parallel()
+	// A process whose clock is a year ahead or behind is refused, by its own measurement, and by the
+	// database if it is ahead and has not measured yet. Recorded time does not move, and as soon as
+	// the clock is right the process posts again.
+	url := pgtest.New(t)
+	clock := portstest.NewFakeClock(time.Now())
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	platform := newPlatform(t, "Here").ID
+	deposit := func(n byte) error {
+		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			return tx.Post(ctx, []ledger.Posting{ledger.JITReceived(ledger.Header{ID: uuid.UUID{15: n}, Platform: platform, Effective: clock.Now()},
+				ledger.Rail("ACH"), money.Amount{Minor: 700, Currency: "USD"})})
+		})
+	}
+	setClock := func(ahead time.Duration, measure bool) {
+		clock.Advance(time.Now().Add(ahead).Sub(clock.Now()))
+		if !measure {
+			return
+		}
+		if err := db.MeasureClock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	year := 365 * 24 * time.Hour
+
+	for n, c := range []struct {
+		ahead             time.Duration
+		measured, refused bool
+	}{
+		{year, false, true}, {year, true, true}, {-year, true, true}, {3 * time.Second, true, true}, {-3 * time.Second, true, true},
+		{time.Second, true, false}, {-time.Second, true, false}, {0, true, false},
+	} {
+		setClock(c.ahead, c.measured)
+		if refused := db.CheckClock() != nil; refused != (c.measured && c.refused) {
+			t.Errorf("a clock ahead by %s, measured %t: offset %s refused %t", c.ahead, c.measured, db.ClockOffset(), refused)
+		}
+		if err := deposit(byte(n + 1)); c.refused != fault.Is(err, fault.ServiceUnavailable) || !c.refused && err != nil {
+			t.Errorf("a clock ahead by %s, measured %t: %v", c.ahead, c.measured, err)
+		}
+	}
+
+	var last time.Time
+	if err := db.Pool().QueryRow(t.Context(), "SELECT max(recorded_at) FROM ledger_postings").Scan(&last); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := time.Until(last); ahead > 2*time.Second {
+		t.Errorf("the last posting is recorded %s from now", ahead)
+	}
+}

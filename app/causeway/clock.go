@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"causeway/adapters/postgres"
+)
+
+// clockInterval is how often the clock is compared with the database's.
+const clockInterval = 5 * time.Second
+
+// watchClock compares the clock with the database's until ctx ends, and logs when the process
+// begins to refuse postings and when it accepts them again.
+func (a *app) watchClock(ctx context.Context) {
+	tick := time.NewTicker(clockInterval)
+	defer tick.Stop()
+	var refused error
+	for {
+		a.measureClock(ctx)
+		switch now := a.db.CheckClock(); {
+		case now != nil && refused == nil:
+			a.log.WithField("offset", a.db.ClockOffset().String()).Error("the clock differs from the database's by more than 2s; no payments until it is corrected")
+		case now == nil && refused != nil:
+			a.log.WithField("offset", a.db.ClockOffset().String()).Info("the clock agrees with the database's again")
+		}
+		refused = a.db.CheckClock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// measureClock measures once. After a failure the last measurement stays valid, because a process
+// without a database posts nothing.
+func (a *app) measureClock(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.WithField("stack", string(debug.Stack())).Errorf("panic while comparing the clock: %v", p)
+		}
+	}()
+	if err := a.db.MeasureClock(ctx); err != nil && ctx.Err() == nil {
+		a.log.WithError(err).Debug("cannot compare the clock with the database's; will retry")
+	}
+}
+
+// ready returns an error if this process cannot serve payments.
+func (a *app) ready(ctx context.Context) error {
+	if err := a.db.Ping(ctx); err != nil {
+		return fmt.Errorf("the database does not respond: %w", err)
+	}
+	return a.db.CheckClock()
+}
+
+// registerClockMetric exports the difference of the clocks.
+func (a *app) registerClockMetric() {
+	a.metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "causeway_clock_offset_seconds",
+		Help: "How far the clock of this process is ahead of the database's. Beyond 2 seconds it records no payments.",
+	}, func() float64 { return a.db.ClockOffset().Seconds() }))
+}
+
+// requireClock returns an error if the clock of this machine must not set times in the ledger.
+func requireClock(ctx context.Context, db *postgres.DB) error {
+	if err := db.MeasureClock(ctx); err != nil {
+		return err
+	}
+	if db.CheckClock() != nil {
+		return fmt.Errorf("the clock of this machine differs from the database's by %s; correct it. Nothing was changed", db.ClockOffset().Abs().Round(time.Millisecond))
+	}
+	return nil
+}
