@@ -132,8 +132,8 @@ type WebhookSecretWriter interface {
 type WebhookKeyStore interface {
 	// WebhookKeys returns the keys of an environment that are valid now or later.
 	WebhookKeys(ctx context.Context, env platform.Environment, now time.Time) ([]SealedWebhookKey, error)
-	// ReplaceWebhookKeys ends the keys with the given ids at until, and adds keys, in one
-	// unit of work. It returns false, and changes nothing, if another process replaced or
+	// ReplaceWebhookKeys ends the keys with the given ids at until, adds keys, and deletes the
+	// ended keys of their environments, in one unit of work. It returns false, and changes nothing, if another process replaced or
 	// added keys first.
 	ReplaceWebhookKeys(ctx context.Context, ends []uuid.UUID, until time.Time, adds []SealedWebhookKey) (bool, error)
 }

@@ -83,15 +83,16 @@ func (k *Keyring) Keys(ctx context.Context, env platform.Environment, now time.T
 	return public, nil
 }
 
-// Rotate replaces both keys of an environment.
+// Rotate replaces both keys of an environment. It does not need the private halves of the present
+// ones.
 func (k *Keyring) Rotate(ctx context.Context, env platform.Environment, now time.Time, overlap time.Duration) error {
 	for range 3 { // another process may rotate at the same time
-		set, err := k.load(ctx, env)
+		stored, err := k.store.WebhookKeys(ctx, env, now)
 		if err != nil {
 			return err
 		}
 		var replacedIDs []uuid.UUID
-		for _, s := range set.stored {
+		for _, s := range stored {
 			if s.ValidUntil.IsZero() {
 				replacedIDs = append(replacedIDs, s.ID)
 			}

@@ -201,3 +201,34 @@ func TestKeyring_KeyMovedToOtherRowDoesNotOpen(t *testing.T) {
 		t.Errorf("the key of %s opened in another row", moved.ID)
 	}
 }
+
+func TestKeyring_RotateAfterLostMasterKey(t *testing.T) {
+	t.Parallel()
+	// Keys whose master key is lost can be replaced. The new ones sign, also while the old ones are
+	// still published.
+	f := newFixture(t, Options{})
+	old, err := f.keyring.Keys(t.Context(), platform.Sandbox, f.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.store.keys {
+		f.store.keys[i].Sealed = []byte("by a lost key")
+	}
+	other := NewKeyring(f.store, f.secrets, fakeSealer{}, f.clock, randomIDs{})
+	if _, err := other.current(t.Context(), platform.Sandbox); err == nil {
+		t.Fatal("the keys can still be opened")
+	}
+	f.clock.advance(time.Second)
+
+	if err := other.Rotate(t.Context(), platform.Sandbox, f.clock.Now(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+
+	keys, err := other.Keys(t.Context(), platform.Sandbox, f.clock.Now())
+	if err != nil || len(keys) != 4 || keys[0].ID == old[0].ID {
+		t.Errorf("published %+v, %v", keys, err)
+	}
+	if set, err := other.current(t.Context(), platform.Sandbox); err != nil || len(set.ed25519) != 1 {
+		t.Errorf("the new keys do not sign: %v", err)
+	}
+}

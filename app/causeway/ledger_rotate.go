@@ -6,28 +6,19 @@ import (
 	"io"
 
 	"causeway/adapters/checkpoints"
-	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 )
 
 type ledgerRotateCommand struct {
 	databaseFlags
-	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
+	masterKeyFlag
 }
 
 // Run replaces the key that signs checkpoints. It does not need the old key, which may be
 // lost.
 func (l ledgerRotateCommand) Run(ctx context.Context, out io.Writer) error {
-	readKey := func() ([32]byte, error) { return parseMasterKey(l.MasterKey) }
-	if l.MasterKey == "" {
-		readKey = func() ([32]byte, error) { return loadOrCreateMasterKey(l.Data) }
-	}
-	master, err := readKey()
-	if err != nil {
-		return err
-	}
-	sealer, err := encryption.New(master[:])
+	sealer, err := l.sealer(l.databaseFlags)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type commands struct {
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
+	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 

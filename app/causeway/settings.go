@@ -133,6 +133,33 @@ func parseMasterKey(text string) ([32]byte, error) {
 	return [32]byte(key), nil
 }
 
+// masterKeyFlag is the master key of a command other than the server.
+type masterKeyFlag struct {
+	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
+}
+
+// sealer returns what encrypts private keys for the service. The key of the data folder is for the
+// database of that folder only: keys that are encrypted with another one are of no use to the
+// service.
+func (m masterKeyFlag) sealer(database databaseFlags) (*encryption.Sealer, error) {
+	text := m.MasterKey
+	if text == "" {
+		if database.DatabaseURL != "" {
+			return nil, errors.New("--master-key (CAUSEWAY_MASTER_KEY) is required with a database URL")
+		}
+		read, err := os.ReadFile(filepath.Join(database.Data, "master.key"))
+		if err != nil {
+			return nil, fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
+		}
+		text = string(read)
+	}
+	key, err := parseMasterKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return encryption.New(key[:])
+}
+
 // loadOrCreateMasterKey returns the master key of a data folder, and creates it if missing.
 func loadOrCreateMasterKey(dir string) ([32]byte, error) {
 	path := filepath.Join(dir, "master.key")

@@ -36,8 +36,6 @@ type Config struct {
 	// MaxTenants is the maximum number of platforms that this process serves at once; 1000. If
 	// there are more, those whose endpoints fail are released.
 	MaxTenants int
-	// Overlap is how long a replaced key stays valid; 24 hours.
-	Overlap time.Duration
 	// ShowTestResponses includes the body of the response in the result of SendTest. Where
 	// webhooks reach public addresses only, nobody needs it.
 	ShowTestResponses bool
@@ -82,9 +80,6 @@ func New(c Config) *Service {
 	if c.MaxTenants == 0 {
 		c.MaxTenants = 1000
 	}
-	if c.Overlap == 0 {
-		c.Overlap = 24 * time.Hour
-	}
 	if c.Grace == 0 {
 		c.Grace = 5 * time.Second
 	}
@@ -99,9 +94,9 @@ func (s *Service) Keys(ctx context.Context, env platform.Environment) ([]ports.W
 	return s.Config.Keys.Keys(ctx, env, s.Clock.Now())
 }
 
-// Rotate creates new signing keys for an environment. The present keys stay valid for Overlap.
-func (s *Service) Rotate(ctx context.Context, env platform.Environment) error {
-	return s.Config.Keys.Rotate(ctx, env, s.Clock.Now(), s.Overlap)
+// Rotate creates new signing keys for an environment. The present keys stay valid for the overlap.
+func (s *Service) Rotate(ctx context.Context, env platform.Environment, overlap time.Duration) error {
+	return s.Config.Keys.Rotate(ctx, env, s.Clock.Now(), overlap)
 }
 
 // Deliveries lists the events of a platform with their attempts, newest first unless f.Ascending.

@@ -116,7 +116,7 @@ func (k *fakeKeys) NewSecret(ident.Platform, ident.WebhookSecret) (string, []byt
 
 func TestService_KeysAndRotation(t *testing.T) {
 	t.Parallel()
-	// Keys are those of the environment. After a rotation the old ones are valid for a day.
+	// Keys are those of the environment. After a rotation the old ones are valid for the overlap.
 	keys := &fakeKeys{}
 	service := newTestEnv().newService(Config{Keys: keys})
 
@@ -124,7 +124,7 @@ func TestService_KeysAndRotation(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Environment != platform.Production {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if err := service.Rotate(context.Background(), platform.Sandbox); err != nil || keys.environment != platform.Sandbox || keys.overlap != 24*time.Hour {
+	if err := service.Rotate(context.Background(), platform.Sandbox, 24*time.Hour); err != nil || keys.environment != platform.Sandbox || keys.overlap != 24*time.Hour {
 		t.Errorf("rotated %s with %v, %v", keys.environment, keys.overlap, err)
 	}
 }

@@ -54,7 +54,8 @@ func (k *Keys) WebhookKeys(ctx context.Context, env platform.Environment, now ti
 	return keys, nil
 }
 
-// ReplaceWebhookKeys implements ports.WebhookKeyStore. If two processes replace keys at the
+// ReplaceWebhookKeys implements ports.WebhookKeyStore. It also deletes the keys that have ended when
+// the new ones become valid. If two processes replace keys at the
 // same time, the index webhook_key_one_active lets only one succeed.
 func (k *Keys) ReplaceWebhookKeys(ctx context.Context, expired []uuid.UUID, until time.Time, added []ports.SealedWebhookKey) (bool, error) {
 	expiredIDs := make([]pgtype.UUID, len(expired))
@@ -73,6 +74,7 @@ func (k *Keys) ReplaceWebhookKeys(ctx context.Context, expired []uuid.UUID, unti
 		INSERT INTO webhook_keys (id, environment, algorithm, public_key, encrypted_key, valid_from)
 		SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::timestamptz[])`,
 		ids, environments, algorithms, public, sealed, from)
+	batch.Queue(`DELETE FROM webhook_keys WHERE environment = ANY ($1) AND valid_until <= (SELECT min(t) FROM unnest($2::timestamptz[]) t)`, environments, from)
 	err := k.q.SendBatch(ctx, batch).Close()
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "webhook_key_one_active" {

@@ -313,6 +313,15 @@ func TestKeys_OneSigningKeyPerAlgorithm(t *testing.T) {
 		string(keys[1].Public) != "p" || string(keys[1].Sealed) != "s" || !keys[0].ValidUntil.IsZero() {
 		t.Errorf("got %+v, %v", keys, err)
 	}
+
+	// A replacement deletes the keys of its environment that have ended.
+	replace(true, []uuid.UUID{second.ID}, later.Add(2*time.Hour), newKey(platform.Sandbox, later.Add(2*time.Hour)))
+	if got := ids(h.now); len(got) != 1 {
+		t.Errorf("stored after all have ended: %v", got)
+	}
+	if production, err := store.WebhookKeys(ctx, platform.Production, later); err != nil || len(production) != 1 {
+		t.Errorf("stored in production: %v, %v", production, err)
+	}
 }
 
 func TestServiceRole_CannotRewriteHistory(t *testing.T) {
