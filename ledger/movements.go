@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -133,18 +134,19 @@ func Converted(h Header, c Conversion) Posting {
 // OutgoingFunds is money that leaves an account. Fees are in minor units of the same
 // currency and are charged on top of Amount.
 type OutgoingFunds struct {
-	From   string // the account of a customer, a platform or a wallet
+	From   string // the account of a customer, a platform or a wallet, or funding/jit
+	To     string // the account that receives; empty for a payout
 	Amount money.Amount
 	Fees   int64
 }
 
-// TransferOut records a payout from an account in its own currency. Delivered follows when
-// the partner confirms; a payout that fails is undone by reversing this posting.
+// TransferOut records a payment in the currency of the account that pays. Delivered follows
+// when the partner confirms a payout; one that fails is undone by reversing this posting.
 //
-//	account → transit/payouts
+//	account → transit/payouts, or the account that receives
 //	account → income/fees
 func TransferOut(h Header, f OutgoingFunds) Posting {
-	return h.posting(KindTransferOut, entry(f.From, TransitPayouts, f.Amount),
+	return h.posting(KindTransferOut, entry(f.From, cmp.Or(f.To, TransitPayouts), f.Amount),
 		entry(f.From, IncomeFees, money.Amount{Minor: f.Fees, Currency: f.Amount.Currency}))
 }
 

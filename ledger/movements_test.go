@@ -38,6 +38,8 @@ func TestMovements(t *testing.T) {
 			"rails/ACH → " + own + " 500 USD"},
 		{"a transfer out with a fee", ledger.TransferOut(h, ledger.OutgoingFunds{From: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
 			customer + " → transit/payouts 500 USD\n" + customer + " → income/fees 25 USD"},
+		{"just-in-time funding in the currency of the account", ledger.TransferOut(h, ledger.OutgoingFunds{From: ledger.FundingJIT, To: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
+			"funding/jit → " + customer + " 500 USD\nfunding/jit → income/fees 25 USD"},
 		{"payout delivered", ledger.Delivered(h, layer2, btc(100_000)), ledger.KindDelivered,
 			"transit/payouts → chains/LAYER2 100000 BTC"},
 		{"payout returned", ledger.Returned(h, layer2, btc(100_000)), ledger.KindReturned,

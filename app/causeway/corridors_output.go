@@ -115,6 +115,9 @@ func overrideTexts(o corridor.OverrideInput) map[string]string {
 // platforms, and those of all platforms for a change to one.
 func defaultTexts(key ports.CorridorKey) map[string]string {
 	found, err := corridor.Find(key.From, key.To, "")
+	if key.From == key.To {
+		found, err = corridor.Within(key.From, "")
+	}
 	texts := overrideTexts(found.Terms.Format())
 	for name, text := range texts {
 		switch {

@@ -158,6 +158,11 @@ func describeEntry(kind ledger.Kind, other string, amount int64) string {
 		return "Rounding"
 	}
 	switch kind {
+	case ledger.KindTransferOut:
+		if in {
+			return "Payment received"
+		}
+		return "Transfer out"
 	case ledger.KindConverted:
 		if in {
 			return "Payment received"

@@ -13,6 +13,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -64,6 +65,69 @@ func TestReceive_OffRamp(t *testing.T) {
 		want["income/rounding USDC"] = -p.RoundingSent
 	}
 	env.WantBalances(want)
+}
+
+func TestReceive_JustInTimeWithinOneCurrency(t *testing.T) {
+	t.Parallel()
+	// Dollars that are paid in just in time are paid out, or credited, as dollars: at the rate 1, less
+	// the corridor's fees. A payout that is refused is refunded in full.
+	for name, c := range map[string]struct {
+		to       func(*env) quote.Destination
+		state    string
+		received string // the account that has the received amount, if it is not refunded
+	}{
+		"to a bank account": {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123456").ID} }, "COMPLETED", "rails/RTP USD"},
+		"refused":           {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123004").ID} }, "FAILED (refund COMPLETED)", ""},
+		"to a balance": {func(e *env) quote.Destination {
+			return quote.Destination{Internal: e.account(e.Customer.ID, "USD", 0).ID}
+		}, "COMPLETED", "balance"},
+	} {
+		for side, amount := range map[quote.Side]int64{quote.Sending: 10050, quote.Receiving: 9950} {
+			t.Run(name+" "+string(side), func(t *testing.T) {
+				t.Parallel()
+				env := newEnv(t)
+				to := c.to(env)
+				created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"},
+					Destination: to, Side: side, Amount: amount}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := created.Quote.Pricing
+				if p.Rate.String() != "1" || p.Fees == 0 || p.Sent.Minor-p.Fees != p.Received.Minor || p.RoundingSent != 0 || p.RoundingReceived != 0 {
+					t.Fatalf("priced %+v", p)
+				}
+
+				if _, err := env.Receive(t.Context(), env.receipt(created.Quote, "RTP", p.Sent.Minor), nil); err != nil {
+					t.Fatal(err)
+				}
+				env.WaitForState(created.Quote.Transaction, c.state)
+
+				want := map[string]int64{}
+				if c.received != "" {
+					want = map[string]int64{"rails/RTP USD": p.Sent.Minor, "income/fees USD": -p.Fees}
+				}
+				switch c.received {
+				case "balance":
+					want["customers/"+to.Internal.String()+" USD"] = -p.Received.Minor
+				case "rails/RTP USD":
+					want["rails/RTP USD"] -= p.Received.Minor
+				}
+				env.WantBalances(want)
+			})
+		}
+	}
+}
+
+func TestCreateQuote_WithinOneCurrencyFromAccount(t *testing.T) {
+	t.Parallel()
+	// From an account to an account, a payment within one currency is a transfer and not a quote.
+	env := newEnv(t)
+	dollars := env.account(env.Customer.ID, "USD", 10050)
+	_, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
+		Destination: quote.Destination{External: env.NewBankAccount("000123456").ID}, Side: quote.Sending, Amount: 10050}, nil)
+	if !fault.Is(err, fault.InvalidCurrency) || !strings.Contains(err.Error(), "/transfer-out") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestReceive_WrongPaymentIsRefunded(t *testing.T) {

@@ -92,6 +92,9 @@ func (s *Service) parseCorridor(ctx context.Context, in CorridorInput) (corridor
 	var bad []fault.Field
 	key := ports.CorridorKey{From: money.Currency(in.From), To: money.Currency(in.To)}
 	pair, err := corridor.Find(key.From, key.To, "")
+	if key.From == key.To {
+		pair, err = corridor.Within(key.From, "")
+	}
 	if err != nil {
 		bad = append(bad, fault.Field{Field: FieldPair, Message: messageOf(err)})
 	}

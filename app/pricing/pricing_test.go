@@ -98,6 +98,17 @@ func TestService_SetAndReset(t *testing.T) {
 	}
 }
 
+func TestService_SetWithinOneCurrency(t *testing.T) {
+	t.Parallel()
+	// The fees of payments that are funded and paid out in one currency can be changed like those of
+	// any pair.
+	env := newEnv(t)
+	done, err := env.pricing.Set(t.Context(), pricing.CorridorInput{From: "USD", To: "USD"}, corridor.OverrideInput{Fixed: "20"}, "domestic")
+	if err != nil || done.Before.Fee.Fixed != 50 || done.After.Fee.Fixed != 20 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 func TestService_ReportsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// An invalid change is rejected with all invalid fields, and nothing is recorded.
@@ -110,13 +121,13 @@ func TestService_ReportsAllInvalidFields(t *testing.T) {
 		note   string
 		bad    []string
 	}{
-		"everything":           {pricing.CorridorInput{From: "USD", To: "CAD", Platform: unknownID}, corridor.OverrideInput{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501), []string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
-		"nothing to change":    {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{}, "", []string{"change"}},
-		"one currency":         {pricing.CorridorInput{From: "USD", To: "USD"}, valid, "", []string{"corridor"}},
-		"lower case currency":  {pricing.CorridorInput{From: "usd", To: "BTC"}, valid, "", []string{"corridor"}},
-		"invalid platform id":  {pricing.CorridorInput{From: "USD", To: "BTC", Platform: "acme"}, valid, "", []string{"platform"}},
-		"minimum over maximum": {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"}, "", []string{"min"}},
-		"fee over minimum":     {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
+		"everything":              {pricing.CorridorInput{From: "USD", To: "CAD", Platform: unknownID}, corridor.OverrideInput{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501), []string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
+		"nothing to change":       {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{}, "", []string{"change"}},
+		"one currency, announced": {pricing.CorridorInput{From: "CAD", To: "CAD"}, valid, "", []string{"corridor"}},
+		"lower case currency":     {pricing.CorridorInput{From: "usd", To: "BTC"}, valid, "", []string{"corridor"}},
+		"invalid platform id":     {pricing.CorridorInput{From: "USD", To: "BTC", Platform: "acme"}, valid, "", []string{"platform"}},
+		"minimum over maximum":    {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"}, "", []string{"min"}},
+		"fee over minimum":        {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
 	} {
 		_, err := env.pricing.Set(t.Context(), tt.at, tt.values, tt.note)
 		invalid, ok := fault.As(err)

@@ -248,7 +248,7 @@ func (s *Service) priceCurrency(ctx context.Context, request lookupRequest, coun
 		if !isEnabled(currency, transaction.Outgoing, request.sender) {
 			continue
 		}
-		supported, err := s.pricePair(ctx, request.platform.ID, currency.Code, to, country)
+		supported, err := s.pricePair(ctx, request, currency.Code, to, country)
 		if err == nil {
 			return supported, nil
 		}
@@ -260,15 +260,18 @@ func (s *Service) priceCurrency(ctx context.Context, request lookupRequest, coun
 	return SupportedCurrency{}, lastFault
 }
 
-func (s *Service) pricePair(ctx context.Context, p ident.Platform, from, to money.Currency, country string) (SupportedCurrency, error) {
+func (s *Service) pricePair(ctx context.Context, request lookupRequest, from, to money.Currency, country string) (SupportedCurrency, error) {
 	pair, err := corridor.Find(from, to, country)
-	if from == to {
+	switch {
+	case from == to && request.lookup.ReceiverUMA != "":
 		pair, err = corridor.SameCurrency(from)
+	case from == to: // a quote that is funded just in time
+		pair, err = corridor.Within(from, country)
 	}
 	if err != nil {
 		return SupportedCurrency{}, err
 	}
-	priced, err := s.Prices.Of(ctx, p, pair)
+	priced, err := s.Prices.Of(ctx, request.platform.ID, pair)
 	if err != nil {
 		return SupportedCurrency{}, err
 	}

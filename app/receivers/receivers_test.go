@@ -101,7 +101,8 @@ func TestService_LookupExpiresAfterTenMinutes(t *testing.T) {
 func TestService_LookupExternalAccount(t *testing.T) {
 	t.Parallel()
 	// An account of the sender or of the platform is priced from the sender's first currency.
-	// In the sender's own currency nothing is exchanged, and the platform's limits apply.
+	// In the sender's own currency nothing is exchanged; the platform's limits and the corridor's fees
+	// apply, because the payment is funded just in time.
 	env := newEnv(t)
 	sender := receivers.Sender{Customer: env.Customer.ID}
 	wallet := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1"}})
@@ -119,7 +120,7 @@ func TestService_LookupExternalAccount(t *testing.T) {
 	if want := []receivers.SupportedCurrency{{Currency: "BTC", Rate: money.MustRate("10"), Min: 990, Max: 995_000}}; !slices.Equal(bitcoin.Currencies, want) || bitcoin.External != wallet.ID {
 		t.Errorf("%+v", bitcoin)
 	}
-	if want := []receivers.SupportedCurrency{{Currency: "USD", Rate: money.MustRate("1"), Min: 100, Max: 1_000_000_000}}; !slices.Equal(dollars.Currencies, want) || len(dollars.Fields) > 0 {
+	if want := []receivers.SupportedCurrency{{Currency: "USD", Rate: money.MustRate("1"), Min: 49, Max: 996_999_950}}; !slices.Equal(dollars.Currencies, want) || len(dollars.Fields) > 0 {
 		t.Errorf("%+v", dollars)
 	}
 }

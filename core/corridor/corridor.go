@@ -26,14 +26,24 @@ type Corridor struct {
 // country means any country of the currency, and is used for cryptocurrencies. It returns
 // INVALID_CURRENCY if there is no corridor.
 func Find(from, to money.Currency, country string) (Corridor, error) {
+	if from == to && from.Known() {
+		return Corridor{}, fault.New(fault.InvalidCurrency,
+			"Both sides are %s. Nothing is exchanged within one currency: use POST /transfer-in or POST /transfer-out.", string(from))
+	}
+	return find(from, to, country)
+}
+
+// Within returns the corridor of payments that are funded just in time and paid out in the same
+// currency, with the fees of that pair. Arguments and fault are as of Find.
+func Within(currency money.Currency, country string) (Corridor, error) {
+	return find(currency, currency, country)
+}
+
+func find(from, to money.Currency, country string) (Corridor, error) {
 	for _, currency := range []money.Currency{from, to} {
 		if !currency.Known() {
 			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
 		}
-	}
-	if from == to {
-		return Corridor{}, fault.New(fault.InvalidCurrency,
-			"Both sides are %s. Nothing is exchanged within one currency: use POST /transfer-in or POST /transfer-out.", string(from))
 	}
 	funding, err := FundingRails(from)
 	if err != nil {
@@ -54,7 +64,7 @@ func Find(from, to money.Currency, country string) (Corridor, error) {
 }
 
 // SameCurrency returns a corridor within one currency, for payments to people at other
-// providers, without a fee. It returns INVALID_CURRENCY if the currency cannot be paid in.
+// providers, without a fee unless the operator sets one. It returns INVALID_CURRENCY if the currency cannot be paid in.
 func SameCurrency(currency money.Currency) (Corridor, error) {
 	if !currency.Known() {
 		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))

@@ -265,3 +265,24 @@ func TestLocalCurrency(t *testing.T) {
 		t.Error("Antarctica has a currency")
 	}
 }
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	// Every live currency can be paid in and paid out, with the fees of its class and its rails. One
+	// that cannot be paid out is refused.
+	for _, currency := range corridor.Currencies() {
+		found, err := corridor.Within(currency, "")
+		if err != nil || found.From != currency || found.To != currency || len(found.Funding) == 0 || len(found.Rails) == 0 || found.Terms.MinSending < 1 {
+			t.Errorf("%s: %+v, %v", currency, found, err)
+		}
+	}
+	dollars, err := corridor.Within("USD", "US")
+	if err != nil || dollars.Terms.Fee.Fixed != 50 || dollars.Terms.Fee.Percent.String() != "0.003" || dollars.Rail != corridor.RTP {
+		t.Errorf("USD: %+v, %v", dollars, err)
+	}
+	for _, currency := range []money.Currency{"CAD", "XXX"} {
+		if _, err := corridor.Within(currency, ""); !fault.Is(err, fault.InvalidCurrency) {
+			t.Errorf("%s: %v", currency, err)
+		}
+	}
+}

@@ -76,13 +76,17 @@ func (r Request) Route(p Parties) (Route, error) {
 	return route, err
 }
 
-// findCorridor returns the corridor. Only a payment to a UMA address can have one currency: to an
-// account it would be a transfer.
+// findCorridor returns the corridor. Only a payment to a UMA address, or one that is funded just in
+// time, can have one currency: from an account to an account it would be a transfer.
 func (r Request) findCorridor(from, to money.Currency, country string) (corridor.Corridor, error) {
-	if from == to && r.Destination.UMA != "" {
+	switch {
+	case from == to && r.Destination.UMA != "":
 		return corridor.SameCurrency(from)
+	case from == to && r.Source.JustInTime():
+		return corridor.Within(from, country)
+	default:
+		return corridor.Find(from, to, country)
 	}
-	return corridor.Find(from, to, country)
 }
 
 // checkPayerInfo returns a fault if a mandatory field about the payer is missing.

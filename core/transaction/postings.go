@@ -30,14 +30,13 @@ func (t Transaction) holdingAccount() string {
 // converted returns the posting that converts the money if necessary, and moves it to the internal
 // account that receives it or into transit.
 func (t Transaction) converted(at time.Time) ledger.Posting {
-	flow := t.Flow()
-	if !flow.Converts {
-		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
-			ledger.OutgoingFunds{From: t.holdingAccount(), Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
-	}
-	to := ledger.TransitPayouts
+	flow, to := t.Flow(), ledger.TransitPayouts
 	if flow.Internal {
 		to = t.DestinationAccount
+	}
+	if !flow.Converts {
+		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
+			ledger.OutgoingFunds{From: t.holdingAccount(), To: to, Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
 	}
 	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
 		From: t.holdingAccount(), To: to,
