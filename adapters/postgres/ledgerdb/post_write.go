@@ -65,7 +65,7 @@ func (s *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 }
 
 // ledgerPostCall calls the function that locks, checks and writes (00006_ledger_post.sql,
-// 00017_ledger_post_clock.sql).
+// 00020_ledger_post_clock.sql).
 const ledgerPostCall = `ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
 // callLedgerPost returns why postings are refused; postOrFail fails the transaction if they are.
