@@ -10,9 +10,16 @@ type Paging struct {
 	Ascending bool
 }
 
-// Page is a part of a list. Total is the length of the whole list.
+// MaxTotal is the largest exact Total of a page. Counting more would cost more than the page.
+const MaxTotal = 10_000
+
+// Page is a part of a list. Total is the length of the whole list, or a smaller number if
+// TotalIsMinimum.
 type Page[T any] struct {
 	Items []T
 	More  bool
-	Total int64
+	// Total is at most MaxTotal. TotalIsMinimum reports that counting stopped there, or after
+	// many items that a filter left out.
+	Total          int64
+	TotalIsMinimum bool
 }

@@ -233,7 +233,7 @@ func newUnbuiltFixture(t *testing.T, configure ...func(*Config)) *fixture {
 			for i := range parcels {
 				items[i] = renderParcel(parcels[i])
 			}
-			return NewPage(items, true, Cursor{ID: parcelID.String()}, 7)
+			return NewPage(items, true, Cursor{ID: parcelID.String()}, 7, false)
 		})
 	Delete(f.API, Operation{ID: "dropParcel", Path: "/parcels/{parcelId}", Summary: "Drop a parcel", Tag: "Parcels", Permission: platform.Manage},
 		func(context.Context, Call, *struct {

@@ -29,13 +29,15 @@ type Page[T any] struct {
 	Data       []T    `json:"data" doc:"Items of the page."`
 	HasMore    bool   `json:"hasMore" doc:"Whether there are more items."`
 	NextCursor string `json:"nextCursor,omitempty" doc:"Cursor of the next page. Only if hasMore is true."`
-	TotalCount *int64 `json:"totalCount,omitempty" doc:"Total number of items on all pages."`
+	TotalCount *int64 `json:"totalCount,omitempty" doc:"Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true."`
+	// TotalCountIsMinimum marks a total that was not counted to the end.
+	TotalCountIsMinimum bool `json:"totalCountIsMinimum,omitempty" doc:"Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many."`
 }
 
 // NewPage returns a page of rendered items. If there are more, last is the cursor of the
 // last item.
-func NewPage[T any](items []T, more bool, last Cursor, total int64) Page[T] {
-	page := Page[T]{Data: items, HasMore: more, TotalCount: &total}
+func NewPage[T any](items []T, more bool, last Cursor, total int64, totalIsMinimum bool) Page[T] {
+	page := Page[T]{Data: items, HasMore: more, TotalCount: &total, TotalCountIsMinimum: totalIsMinimum}
 	if page.Data == nil {
 		page.Data = []T{} // an empty list, not null
 	}

@@ -146,8 +146,12 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 	if !f.Platform.IsZero() {
 		query = query.Where("platform_id IS NULL OR platform_id = ?", f.Platform.UUID())
 	}
-	query = whereEqual(query, "source", string(f.From))
-	query = whereEqual(query, "destination", string(f.To))
+	if f.From != "" {
+		query = query.Where("source = ?", string(f.From))
+	}
+	if f.To != "" {
+		query = query.Where("destination = ?", string(f.To))
+	}
 	if err := query.Scan(ctx); err != nil {
 		return nil, err
 	}

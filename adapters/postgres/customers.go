@@ -99,23 +99,27 @@ func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer)
 	return row.customer(), nil
 }
 
-// Customers uses the primary key, or the unique indexes if one of their columns
-// is given and deleted customers are excluded.
+// Customers uses customers_by_platform_customer_id, customers_by_uma_address or the primary key.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
-	query = whereEqual(query, "platform_customer_id", f.PlatformCustomerID)
-	query = whereEqual(query, "customer_type", string(f.Type))
-	query = whereEqual(query, "region", f.Region)
-	query = whereEqual(query, "uma_address", f.UMAAddress)
+	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	switch { // the further conditions allow the use of the partial indexes
+	case f.PlatformCustomerID != "":
+		l.query = l.query.Where("platform_customer_id = ? AND platform_customer_id <> ''", f.PlatformCustomerID)
+		l.whereEqual("uma_address", f.UMAAddress)
+	case f.UMAAddress != "":
+		l.query = l.query.Where("uma_address = ? AND uma_address <> ''", f.UMAAddress)
+	}
+	l.whereEqual("customer_type", string(f.Type))
+	l.whereEqual("region", f.Region)
 	if f.Currency != "" {
-		query = query.Where("? = ANY(currencies)", string(f.Currency))
+		l.where("? = ANY(currencies)", string(f.Currency))
 	}
 	if !f.IncludeDeleted {
-		query = query.Where("deleted_at IS NULL")
+		l.where("deleted_at IS NULL")
 	}
-	query = whereInInterval(query, "created_at", f.Created)
-	query = whereInInterval(query, "updated_at", f.Updated)
-	return selectPage(ctx, query, f.Paging, (*customerRow).customer)
+	l.createdIn(f.Created)
+	l.whereInInterval("updated_at", f.Updated)
+	return selectPage(ctx, db, l, f.Paging, (*customerRow).customer)
 }
 
 // CustomersAfter uses the primary key.

@@ -37,7 +37,9 @@ func newMockDB(t *testing.T) (*DB, sqlmock.Sqlmock) {
 			t.Error(err)
 		}
 	})
-	return &DB{sql: std, bun: bun.NewDB(std, pgdialect.New())}, mock
+	db := &DB{sql: std, bun: bun.NewDB(std, pgdialect.New())}
+	db.readBun = db.bun
+	return db, mock
 }
 
 // expectCorridorChange expects the statements of a change up to the override itself.
@@ -129,7 +131,7 @@ func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
 	// A page that breaks off must not look like the end of the list.
 	db, mock := newMockDB(t)
 	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-	mock.ExpectQuery(`SELECT count`).WillReturnRows(sqlmock.NewRows([]string{"count"}).AddRow(int64(2)))
+	mock.ExpectQuery(`SELECT count`).WillReturnRows(sqlmock.NewRows([]string{"count", "count"}).AddRow(int64(2), int64(2)))
 	mock.ExpectQuery(`SELECT .* FROM "tokens"`).WillReturnRows(sqlmock.NewRows([]string{"name", "created_at"}).
 		AddRow("first", now).AddRow("second", now).RowError(1, errConnectionLost))
 

@@ -106,17 +106,18 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 // ExternalAccounts uses external_accounts_by_customer or external_accounts_by_platform, or the
 // primary key for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())
+	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l.where("deleted_at IS NULL")
 	switch {
 	case f.PlatformOwned:
-		query = query.Where("customer_id IS NULL")
+		l.query = l.query.Where("customer_id IS NULL")
 	case !f.Customer.IsZero():
-		query = query.Where("customer_id = ?", f.Customer.UUID())
+		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
 	default:
-		query = query.Where("customer_id IS NOT NULL")
+		l.where("customer_id IS NOT NULL")
 	}
-	query = whereEqual(query, "currency", string(f.Currency))
-	return selectPage(ctx, query, f.Paging, (*externalRow).external)
+	l.whereEqual("currency", string(f.Currency))
+	return selectPage(ctx, db, l, f.Paging, (*externalRow).external)
 }
 
 // UMAForwardingAccount uses external_account_one_uma_default.

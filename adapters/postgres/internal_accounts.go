@@ -194,16 +194,16 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 // InternalAccounts uses internal_account_owner_currency_type_unique for one
 // owner, or the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
-	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
+	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
-		query = query.Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = ?", f.Customer.UUID())
+		l.query = l.query.Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = ?", f.Customer.UUID())
 	} else {
-		query = query.Where("customer_id IS NOT NULL")
+		l.where("customer_id IS NOT NULL")
 	}
-	query = whereEqual(query, "currency", string(f.Currency))
-	query = whereEqual(query, "account_type", string(f.Type))
-	found, err := selectPage(ctx, query, f.Paging, func(row *internalRow) *internalRow { return row })
-	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total}
+	l.whereEqual("currency", string(f.Currency))
+	l.whereEqual("account_type", string(f.Type))
+	found, err := selectPage(ctx, db, l, f.Paging, func(row *internalRow) *internalRow { return row })
+	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
 	for i := 0; err == nil && i < len(found.Items); i++ {
 		var a account.Internal
 		a, err = found.Items[i].internal()

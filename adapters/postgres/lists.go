@@ -3,7 +3,11 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
+	"strings"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"causeway/core/period"
@@ -30,16 +34,94 @@ func checkRowChanged(result sql.Result, err, none error) error {
 	return none
 }
 
-// selectPage reads one page of the list that query selects, ordered by id. The query is
-// limited to one platform, so it uses an index that begins with (platform_id, id), whatever
-// the length of the list.
-func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
-	total, err := query.Clone().Model((*Row)(nil)).Count(ctx)
+// maxCandidates is the number of rows that are read to count those that match a filter without
+// an index. It limits what a total costs.
+const maxCandidates = 50_000
+
+// list selects the rows of a list by an index whose order is that of the ids, and leaves out
+// those that do not match the filter.
+type list struct {
+	query  *bun.SelectQuery
+	filter []string
+	args   []any
+}
+
+// where adds a condition to the filter.
+func (l *list) where(condition string, args ...any) {
+	l.filter, l.args = append(l.filter, condition), append(l.args, args...)
+}
+
+// whereEqual limits the list to rows whose column has the value; the empty value does not limit
+// it.
+func (l *list) whereEqual(column, value string) {
+	if value != "" {
+		l.where("? = ?", bun.Ident(column), value)
+	}
+}
+
+// whereInInterval limits the list to rows whose column is in the interval.
+func (l *list) whereInInterval(column string, interval period.Interval) {
+	if !interval.From.IsZero() {
+		l.where("? >= ?", bun.Ident(column), interval.From)
+	}
+	if !interval.To.IsZero() {
+		l.where("? < ?", bun.Ident(column), interval.To)
+	}
+}
+
+// createdIn limits the list to rows that were created in the interval, and what is read to ids
+// of that time.
+func (l *list) createdIn(interval period.Interval) {
+	l.whereInInterval("created_at", interval)
+	from, to := idsCreatedIn(interval)
+	l.query = l.query.Where("id >= ? AND id <= ?", from, to)
+}
+
+// idMargin is more than the time in an id can differ from the recorded time of creation: both are
+// read from one clock in one request.
+const idMargin = 10 * time.Minute
+
+// idsCreatedIn returns the lowest and the highest id of what was created in an interval: a UUIDv7
+// begins with the milliseconds of its time.
+func idsCreatedIn(interval period.Interval) (lowest, highest uuid.UUID) {
+	highest = uuid.Max
+	if !interval.From.IsZero() {
+		lowest = idAt(interval.From.Add(-idMargin))
+	}
+	if !interval.To.IsZero() {
+		highest = idAt(interval.To.Add(idMargin))
+	}
+	return lowest, highest
+}
+
+func idAt(at time.Time) (id uuid.UUID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(max(0, at.UnixMilli()))<<16)
+	return id
+}
+
+// setTotal sets the total of a page to the matching rows among those that were read.
+func setTotal[T any](page *ports.Page[T], matching, read int64) {
+	page.Total, page.TotalIsMinimum = min(matching, ports.MaxTotal), matching > ports.MaxTotal || read > maxCandidates
+}
+
+// selectPage reads one page of a list, ordered by id.
+func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
+	var found ports.Page[Item]
+	candidates := l.query.Clone().Model((*Row)(nil)).ColumnExpr("true AS matches").Limit(ports.MaxTotal + 1)
+	if len(l.filter) > 0 {
+		candidates = l.query.Clone().Model((*Row)(nil)).ColumnExpr("("+strings.Join(l.filter, " AND ")+") AS matches", l.args...).
+			OrderExpr("id DESC").Limit(maxCandidates + 1)
+	}
+	var matching, read int64
+	err := db.readBun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)").Scan(ctx, &matching, &read)
 	if err != nil {
-		return ports.Page[Item]{}, err
+		return found, err
 	}
 	var rows []Row
-	query = query.Model(&rows).Limit(int64(p.Limit) + 1)
+	query := l.query.Model(&rows).Limit(int64(p.Limit) + 1)
+	if len(l.filter) > 0 {
+		query = query.Where(strings.Join(l.filter, " AND "), l.args...)
+	}
 	if p.Ascending {
 		query = query.Where("id > ?", p.After).OrderExpr("id ASC")
 	} else {
@@ -49,31 +131,12 @@ func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p po
 		}
 	}
 	if err := query.Scan(ctx); err != nil {
-		return ports.Page[Item]{}, err
+		return found, err
 	}
-	found := ports.Page[Item]{Total: total, More: len(rows) > p.Limit}
+	setTotal(&found, matching, read)
+	found.More = len(rows) > p.Limit
 	for i := range rows[:min(len(rows), p.Limit)] {
 		found.Items = append(found.Items, item(&rows[i]))
 	}
 	return found, nil
-}
-
-// whereInInterval limits a query to rows whose column is in the interval.
-func whereInInterval(query *bun.SelectQuery, column string, interval period.Interval) *bun.SelectQuery {
-	if !interval.From.IsZero() {
-		query = query.Where("? >= ?", bun.Ident(column), interval.From)
-	}
-	if !interval.To.IsZero() {
-		query = query.Where("? < ?", bun.Ident(column), interval.To)
-	}
-	return query
-}
-
-// whereEqual limits a query to rows whose column has the value; the empty value does not limit
-// it.
-func whereEqual(query *bun.SelectQuery, column, value string) *bun.SelectQuery {
-	if value == "" {
-		return query
-	}
-	return query.Where("? = ?", bun.Ident(column), value)
 }

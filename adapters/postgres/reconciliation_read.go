@@ -62,7 +62,7 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 
 // queryRows runs a query that is planned with its arguments.
 func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	rows, err := db.readPool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,9 @@ func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func
 func queryPage[Item any](ctx context.Context, db *DB, columns, query, id string, args []any, p ports.Paging, scan func(pgx.Rows) (Item, error)) (ports.Page[Item], error) {
 	var found ports.Page[Item]
 	from := query[strings.Index(query, "FROM"):]
-	if err := db.queryRows(ctx, "SELECT count(*) "+from, args, func(rows pgx.Rows) error { return rows.Scan(&found.Total) }); err != nil {
+	matching := int64(0)
+	count := fmt.Sprintf("SELECT count(*) FROM (SELECT %s LIMIT %d) items", from, ports.MaxTotal+1)
+	if err := db.queryRows(ctx, count, args, func(rows pgx.Rows) error { return rows.Scan(&matching) }); err != nil {
 		return found, err
 	}
 	order, beyond := "DESC", "<"
@@ -93,6 +95,7 @@ func queryPage[Item any](ctx context.Context, db *DB, columns, query, id string,
 		}
 		return err
 	})
+	setTotal(&found, matching, 0)
 	return found, err
 }
 

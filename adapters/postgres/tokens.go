@@ -109,11 +109,11 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 
 // Tokens uses the primary key.
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
-	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
-	query = whereEqual(query, "name", f.Name)
-	query = whereInInterval(query, "created_at", f.Created)
-	query = whereInInterval(query, "updated_at", f.Updated)
-	return selectPage(ctx, query, f.Paging, (*tokenRow).token)
+	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l.whereEqual("name", f.Name)
+	l.whereInInterval("created_at", f.Created)
+	l.whereInInterval("updated_at", f.Updated)
+	return selectPage(ctx, db, l, f.Paging, (*tokenRow).token)
 }
 
 func tokenNotFound(id ident.Token) error {

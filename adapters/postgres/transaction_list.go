@@ -13,41 +13,42 @@ import (
 	"causeway/ports"
 )
 
-// conditions collects the conditions of a list, with arguments numbered from $1.
-type conditions struct {
-	clauses []string
-	args    []any
+// transactionFilter is one condition of a list. Each of its alternatives uses an index that ends
+// with the id, which orders the list, and no transaction matches two of them.
+type transactionFilter []string
+
+// condition returns the filter as one condition.
+func (f transactionFilter) condition() string { return "(" + strings.Join(f, " OR ") + ")" }
+
+// transactionList is a list of transactions: those that match one of the alternatives, which an
+// index finds in order, and the conditions. $1 is the platform.
+type transactionList struct {
+	alternatives transactionFilter
+	conditions   []string
+	args         []any
+	// owners selects the customers o whose transactions are listed; empty if the alternatives
+	// do not need them.
+	owners string
 }
 
-// add appends a clause in which each ? is the argument.
-func (c *conditions) add(clause string, arg any) {
-	c.args = append(c.args, arg)
-	c.clauses = append(c.clauses, strings.ReplaceAll(clause, "?", fmt.Sprintf("$%d", len(c.args))))
+// arg adds an argument and returns its placeholder.
+func (l *transactionList) arg(value any) string {
+	l.args = append(l.args, value)
+	return fmt.Sprintf("$%d", len(l.args))
 }
 
-func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
-
-// Transactions uses the primary key, or the index of the customer or account of the filter.
-// All of them end with the id, which orders the list.
-func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
-	var page ports.Page[transaction.Transaction]
-	filter := &conditions{}
-	filter.add("t.platform_id = ?", p.UUID())
-	if !addTransactionFilter(filter, f) {
+// Transactions uses the primary key, or the index of the reference, customer or account of the
+// filter.
+func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
+	l, ok := newTransactionList(p, f)
+	if !ok {
 		return page, nil
 	}
-	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+countTables(f)+filter.where(), filter.args...).Scan(&page.Total); err != nil {
+	var matching, read int64
+	if err := db.readPool.QueryRow(ctx, l.count(), l.args...).Scan(&matching, &read); err != nil {
 		return page, err
 	}
-	order := "DESC"
-	if f.Ascending {
-		order = "ASC"
-		filter.add("t.id > ?", f.After)
-	} else if f.After != uuid.Nil {
-		filter.add("t.id < ?", f.After)
-	}
-	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s %s ORDER BY t.id %s LIMIT %d`,
-		transactionColumns, transactionTables, filter.where(), order, f.Limit+1), filter.args...)
+	rows, err := db.readPool.Query(ctx, l.page(f.Paging), l.args...)
 	if err != nil {
 		return page, err
 	}
@@ -58,47 +59,128 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 	}); err != nil {
 		return page, err
 	}
+	setTotal(&page, matching, read)
 	if len(page.Items) > f.Limit {
 		page.Items, page.More = page.Items[:f.Limit], true
 	}
 	return page, nil
 }
 
-// countTables returns only the tables that the filter needs.
-func countTables(f ports.TransactionFilter) string {
-	if f.PlatformCustomerID != "" {
-		return transactionTables
+// newTransactionList returns the list of a filter; false if nothing can match. The first of the
+// indexed filters selects by its index.
+func newTransactionList(p ident.Platform, f ports.TransactionFilter) (*transactionList, bool) {
+	l := &transactionList{args: []any{p.UUID()}}
+	var indexed []transactionFilter
+	if f.Reference != "" {
+		reference := l.arg(f.Reference)
+		indexed = append(indexed, transactionFilter{strings.ReplaceAll(hasReference, "?", reference)})
 	}
-	return "transactions t"
-}
-
-// addTransactionFilter adds the conditions of a filter; it returns false if nothing can match.
-func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
+	for _, account := range []struct {
+		text string
+		ends []string
+	}{{f.Sender, []string{"source"}}, {f.Receiver, []string{"destination"}}, {f.Account, []string{"source", "destination"}}} {
+		if account.text == "" {
+			continue
+		}
+		filter, ok := l.accountFilter(account.text, account.ends)
+		if !ok {
+			return nil, false
+		}
+		indexed = append(indexed, filter)
+	}
 	if !f.Customer.IsZero() {
-		c.add("t.customer_id = ?", f.Customer.UUID())
+		indexed = append(indexed, transactionFilter{"t.customer_id = " + l.arg(f.Customer.UUID())})
+	}
+	if f.PlatformCustomerID != "" {
+		// The further condition allows the use of the partial index customers_by_platform_customer_id.
+		owners := "SELECT c.id FROM customers c WHERE c.platform_id = $1 AND c.platform_customer_id <> '' AND c.platform_customer_id = " + l.arg(f.PlatformCustomerID)
+		if len(indexed) > 0 {
+			l.conditions = append(l.conditions, "t.customer_id IN ("+owners+")")
+		} else {
+			l.owners = owners
+			indexed = append(indexed, transactionFilter{"t.customer_id = o.id"})
+		}
 	}
 	if f.PlatformOwned {
-		c.clauses = append(c.clauses, "t.customer_id IS NULL")
+		indexed = append(indexed, transactionFilter{"t.customer_id IS NULL"})
 	}
-	if f.PlatformCustomerID != "" {
-		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
+	l.alternatives = transactionFilter{"true"}
+	for i, filter := range indexed {
+		if i == 0 {
+			l.alternatives = filter
+		} else {
+			l.conditions = append(l.conditions, filter.condition())
+		}
 	}
-	if f.Reference != "" {
-		c.add(hasReference, f.Reference)
-	}
+	l.addFurtherConditions(f)
+	return l, true
+}
+
+// addFurtherConditions adds the conditions on columns without an index.
+func (l *transactionList) addFurtherConditions(f ports.TransactionFilter) {
 	if f.Status != "" {
-		c.add("t.status = ?", string(f.Status))
+		l.conditions = append(l.conditions, "t.status = "+l.arg(string(f.Status)))
 	}
 	if f.Type != "" {
-		c.add("t.direction = ?", string(f.Type))
+		l.conditions = append(l.conditions, "t.direction = "+l.arg(string(f.Type)))
 	}
 	if !f.Created.From.IsZero() {
-		c.add("t.created_at >= ?", f.Created.From)
+		l.conditions = append(l.conditions, "t.created_at >= "+l.arg(f.Created.From))
 	}
 	if !f.Created.To.IsZero() {
-		c.add("t.created_at < ?", f.Created.To)
+		l.conditions = append(l.conditions, "t.created_at < "+l.arg(f.Created.To))
 	}
-	return addAccountCondition(c, f.Account, "source", "destination") && addAccountCondition(c, f.Sender, "source") && addAccountCondition(c, f.Receiver, "destination")
+	if !f.Created.IsUnbounded() {
+		lowest, highest := idsCreatedIn(f.Created)
+		between := fmt.Sprintf(" AND t.id >= %s AND t.id <= %s", l.arg(lowest), l.arg(highest))
+		for i := range l.alternatives {
+			l.alternatives[i] += between
+		}
+	}
+}
+
+// count returns the statement that counts the matching transactions and those that were read.
+func (l *transactionList) count() string {
+	if len(l.conditions) == 0 {
+		return "SELECT count(*), 0 FROM (" + l.selectEach("true", "", "", ports.MaxTotal+1) + ") t"
+	}
+	return "SELECT count(*) FILTER (WHERE matches), count(*) FROM (" +
+		l.selectEach("("+strings.Join(l.conditions, " AND ")+") AS matches", "", "DESC", maxCandidates+1) + ") t"
+}
+
+// page returns the statement that reads a page. It adds its arguments.
+func (l *transactionList) page(p ports.Paging) string {
+	order, condition := "DESC", ""
+	if len(l.conditions) > 0 {
+		condition = " AND " + strings.Join(l.conditions, " AND ")
+	}
+	if p.Ascending {
+		order = "ASC"
+		condition += " AND t.id > " + l.arg(p.After)
+	} else if p.After != uuid.Nil {
+		condition += " AND t.id < " + l.arg(p.After)
+	}
+	return fmt.Sprintf(`SELECT %s FROM (SELECT * FROM (%s) t ORDER BY t.id %s LIMIT %d) t
+		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+		LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id
+		ORDER BY t.id %s`, transactionColumns, l.selectEach("t.*", condition, order, p.Limit+1), order, p.Limit+1, order)
+}
+
+// selectEach returns the statement that reads up to limit rows of each alternative, in an order
+// of the ids unless it is empty.
+func (l *transactionList) selectEach(columns, condition, order string, limit int) string {
+	if order != "" {
+		order = "ORDER BY t.id " + order
+	}
+	selects := make([]string, len(l.alternatives))
+	for i, alternative := range l.alternatives {
+		selects[i] = fmt.Sprintf("(SELECT %s FROM transactions t WHERE t.platform_id = $1 AND %s%s %s LIMIT %d)", columns, alternative, condition, order, limit)
+	}
+	each := strings.Join(selects, " UNION ALL ")
+	if l.owners == "" {
+		return each
+	}
+	return fmt.Sprintf("SELECT t.* FROM (%s) o CROSS JOIN LATERAL (%s) t", l.owners, each)
 }
 
 // hasReference uses quote_reference_unique and transactions_by_reference; $1 is
@@ -108,28 +190,28 @@ const hasReference = `t.id IN (
 	UNION ALL
 	SELECT id FROM transactions WHERE platform_id = $1 AND reference = ? AND reference <> '')`
 
-// addAccountCondition adds the condition that one of the ends is the account or the UMA
-// address. It returns false if the text is neither.
-func addAccountCondition(c *conditions, text string, ends ...string) bool {
-	if text == "" {
-		return true
-	}
+// accountFilter returns the filter for transactions of which one of the ends is the account or
+// the UMA address. It returns false if the text is neither.
+func (l *transactionList) accountFilter(text string, ends []string) (filter transactionFilter, ok bool) {
 	var condition string
 	var value any
 	if external, err := ident.ParseExternalAccount(text); err == nil {
-		condition, value = "t.%s_external = ?", external.UUID()
+		condition, value = "t.%[1]s_external = %[2]s", external.UUID()
 	} else if internal, err := ident.ParseInternalAccount(text); err == nil {
-		condition, value = "t.%s_internal = ?", internal.UUID()
+		condition, value = "t.%[1]s_internal = %[2]s", internal.UUID()
 	} else if strings.HasPrefix(text, "$") {
 		// The second condition allows the use of the partial indexes.
-		condition, value = "t.%[1]s_uma = ? AND t.%[1]s_uma <> ''", strings.ToLower(text)
+		condition, value = "t.%[1]s_uma = %[2]s AND t.%[1]s_uma <> ''", strings.ToLower(text)
 	} else {
-		return false
+		return nil, false
 	}
-	either := make([]string, len(ends))
+	argument := l.arg(value)
 	for i, end := range ends {
-		either[i] = fmt.Sprintf(condition, end)
+		alternative := fmt.Sprintf(condition, end, argument)
+		if i > 0 { // not those of the first alternative again
+			alternative += " AND (" + fmt.Sprintf(condition, ends[0], argument) + ") IS NOT TRUE"
+		}
+		filter = append(filter, alternative)
 	}
-	c.add("("+strings.Join(either, " OR ")+")", value)
-	return true
+	return filter, true
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,6 +130,20 @@ func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	return nil
 }
 
+// conditions collects the conditions of a list, with arguments numbered from $1.
+type conditions struct {
+	clauses []string
+	args    []any
+}
+
+// add appends a clause in which each ? is the argument.
+func (c *conditions) add(clause string, arg any) {
+	c.args = append(c.args, arg)
+	c.clauses = append(c.clauses, strings.ReplaceAll(clause, "?", fmt.Sprintf("$%d", len(c.args))))
+}
+
+func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
+
 // Unmatched lists the postings of the two kinds, newest first or oldest first.
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
 	filter := &conditions{}
@@ -140,7 +155,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	}
 	if f.After != uuid.Nil {
 		var seq int64
-		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
+		err := db.readPool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
 			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
 		if isNoRows(err) {
 			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
@@ -157,7 +172,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		}
 		filter.clauses = append(filter.clauses, exists)
 	}
-	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
+	rows, err := db.readPool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
 		unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
 	if err != nil {
 		return page, err

@@ -56,7 +56,7 @@ func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id fun
 	if len(p.Items) > 0 {
 		last.ID = id(p.Items[len(p.Items)-1])
 	}
-	return httpapi.NewPage(bodies, p.More, last, p.Total)
+	return httpapi.NewPage(bodies, p.More, last, p.Total, p.TotalIsMinimum)
 }
 
 // enumSchema returns the schema of a string that is one of the values.

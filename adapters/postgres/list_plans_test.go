@@ -1,0 +1,286 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Rows of the first platform, of three. More than a total counts.
+const (
+	manyTransactions = 70_000
+	manyCustomers    = 25_000
+)
+
+// fillLists writes transactions of one second each, and customers with accounts, of three
+// platforms. Transaction n belongs to customer n % 1000 of its platform, or to the platform itself
+// if that is 0, and to account n % 500.
+const fillLists = `
+CREATE FUNCTION pg_temp.test_id(platform int, n bigint, v7 boolean DEFAULT true) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+	SELECT (CASE WHEN v7 THEN lpad(to_hex((1773489600000 + n * 1000)::bigint), 12, '0') ELSE '000000000000' END || '7000' || '800' || platform::text || lpad(to_hex(n), 12, '0'))::uuid $$;
+INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
+SELECT pg_temp.test_id(p, 0, false), 'P', 'SANDBOX', true, '', '[]', now(), now() FROM generate_series(1, 3) p;
+INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, uma_address, status, details, created_at, updated_at, deleted_at)
+SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), 'customer-' || n %% %[2]d / 2, 'INDIVIDUAL', 'US', '$c' || n %% %[2]d / 2 || '@x', 'APPROVED', '{}', to_timestamp(1773489600 + n), now(), CASE WHEN n %% 2 = 0 THEN now() END
+FROM generate_series(1, 3) p, LATERAL generate_series(1, %[2]d / (p * p)) n;
+INSERT INTO external_accounts (platform_id, id, customer_id, currency, account_type, fields, status, fingerprint, created_at, updated_at)
+SELECT platform_id, id, CASE WHEN extract(epoch FROM created_at)::bigint %% 100 <> 0 THEN id END, 'USD', 'US_ACCOUNT', '{}', 'ACTIVE', id::text, created_at, now() FROM customers;
+INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, created_at, updated_at, reference, instructions)
+SELECT platform_id, id, id, 'USD', 'INTERNAL_FIAT', 'ACTIVE', created_at, now(), '', '' FROM customers;
+INSERT INTO transactions (platform_id, id, customer_id, direction, status, refund_status, stage, failure_reason,
+	source_external, source_internal, destination_external, source_rail, source_account, destination_rail, destination_account,
+	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 <> 0 THEN pg_temp.test_id(p, n %% 1000) END, 'OUTGOING', 'COMPLETED', '', '', '',
+	pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, (n + 1) %% 500), '', '', '', '', 'USD', 1, 'USD', 1, to_timestamp(1773489600 + n), now(),
+	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, ''
+FROM generate_series(1, 3) p, LATERAL generate_series(1, %[1]d / (p * p)) n;
+ANALYZE;`
+
+// tracedStatements records the statements of a pool.
+type tracedStatements struct{ statements []pgx.TraceQueryStartData }
+
+func (r *tracedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(data.SQL, "platform_id") { // not those of a new session
+		r.statements = append(r.statements, data)
+	}
+	return ctx
+}
+func (r *tracedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// newListEnv returns a database with many rows, and a record of what its lists send.
+func newListEnv(t *testing.T) (*DB, *tracedStatements) {
+	t.Helper()
+	url := pgtest.New(t)
+	db, err := Open(t.Context(), Options{URL: url, MaxConnections: 2, MaxReadConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	owner, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(t.Context())
+	if _, err := owner.Exec(t.Context(), fmt.Sprintf(fillLists, manyTransactions, manyCustomers)); err != nil {
+		t.Fatal(err)
+	}
+	trace := &tracedStatements{}
+	config := db.readPool.Config()
+	config.ConnConfig.Tracer = trace
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	traced := *db
+	traced.readPool, traced.readBun = pool, bun.NewDB(stdlib.OpenDBFromPool(pool), pgdialect.New())
+	return &traced, trace
+}
+
+// testID returns the id of the first platform's row n.
+func testID(n int64) uuid.UUID {
+	return uuid.MustParse(fmt.Sprintf("%08x-%04x-7000-8001-%012x", (1773489600000+n*1000)>>16, (1773489600000+n*1000)&0xffff, n))
+}
+
+func TestLists_ReadLittleByIndexes(t *testing.T) {
+	t.Parallel()
+	// With many rows of several platforms, every list and its total is read by an index: no table
+	// is read sequentially, few rows are sorted, a page reads not much more than its rows and a
+	// total at most maxCandidates. The generic plan, which does not know the arguments, is alike.
+	const pageReads, few = 3_000, 1_000
+	db, trace := newListEnv(t)
+	var p ident.Platform
+	ident.SetUUID(&p, uuid.MustParse("00000000-0000-7000-8001-000000000000"))
+	var customer, rareCustomer ident.Customer
+	ident.SetUUID(&customer, testID(7))
+	ident.SetUUID(&rareCustomer, testID(20_001)) // without transactions
+	var external ident.ExternalAccount
+	ident.SetUUID(&external, testID(7))
+	var internal ident.InternalAccount
+	ident.SetUUID(&internal, testID(7))
+	at := func(n int) time.Time { return time.Unix(1773489600+int64(n), 0) }
+	hour := period.Interval{From: at(40_000), To: at(43_600)}
+	page := ports.Paging{Limit: 100}
+	transactions := func(f ports.TransactionFilter) func() error {
+		if f.Limit == 0 {
+			f.Paging = page
+		}
+		return func() error { _, err := db.Transactions(t.Context(), p, f); return err }
+	}
+	customers := func(f ports.CustomerFilter) func() error {
+		f.Paging = page
+		return func() error { _, err := db.Customers(t.Context(), p, f); return err }
+	}
+	externals := func(f ports.ExternalAccountFilter) func() error {
+		f.Paging = page
+		return func() error { _, err := db.ExternalAccounts(t.Context(), p, f); return err }
+	}
+	internals := func(f ports.InternalAccountFilter) func() error {
+		f.Paging = page
+		return func() error { _, err := db.InternalAccounts(t.Context(), p, f); return err }
+	}
+	for name, list := range map[string]func() error{
+		"transactions":                     transactions(ports.TransactionFilter{}),
+		"transactions, oldest first":       transactions(ports.TransactionFilter{Paging: ports.Paging{Limit: 100, Ascending: true}}),
+		"transactions, a later page":       transactions(ports.TransactionFilter{Paging: ports.Paging{Limit: 100, After: testID(30_000)}}),
+		"transactions of a customer":       transactions(ports.TransactionFilter{Customer: customer}),
+		"transactions of nobody":           transactions(ports.TransactionFilter{Customer: rareCustomer}),
+		"transactions by platform id":      transactions(ports.TransactionFilter{PlatformCustomerID: "customer-3"}),
+		"transactions of the platform":     transactions(ports.TransactionFilter{PlatformOwned: true}),
+		"transactions of an account":       transactions(ports.TransactionFilter{Account: external.String()}),
+		"transactions of a balance":        transactions(ports.TransactionFilter{Account: internal.String()}),
+		"transactions of an address":       transactions(ports.TransactionFilter{Account: "$s7@x"}),
+		"transactions from an account":     transactions(ports.TransactionFilter{Sender: external.String()}),
+		"transactions to an address":       transactions(ports.TransactionFilter{Receiver: "$s7@x", Customer: customer}),
+		"transactions with a reference":    transactions(ports.TransactionFilter{Reference: "R7", Type: transaction.Outgoing}),
+		"transactions of a customer, type": transactions(ports.TransactionFilter{Customer: customer, Type: transaction.Outgoing, Status: transaction.Completed}),
+		"transactions of an hour":          transactions(ports.TransactionFilter{Created: hour}),
+		"completed transactions":           transactions(ports.TransactionFilter{Status: transaction.Completed}),
+		"customers":                        customers(ports.CustomerFilter{}),
+		"all customers":                    customers(ports.CustomerFilter{IncludeDeleted: true}),
+		"customers by platform id":         customers(ports.CustomerFilter{PlatformCustomerID: "customer-3"}),
+		"customers by any platform id":     customers(ports.CustomerFilter{PlatformCustomerID: "customer-3", IncludeDeleted: true}),
+		"customers by address":             customers(ports.CustomerFilter{UMAAddress: "$c3@x", IncludeDeleted: true}),
+		"customers of a region":            customers(ports.CustomerFilter{Region: "US", Created: hour}),
+		"external accounts":                externals(ports.ExternalAccountFilter{Currency: "USD"}),
+		"external accounts of a customer":  externals(ports.ExternalAccountFilter{Customer: customer}),
+		"external accounts of nobody":      externals(ports.ExternalAccountFilter{PlatformOwned: true}),
+		"internal accounts":                internals(ports.InternalAccountFilter{Currency: "USD"}),
+		"internal accounts of a customer":  internals(ports.InternalAccountFilter{Customer: customer}),
+		"tokens": func() error {
+			_, err := db.Tokens(t.Context(), p, ports.TokenFilter{Paging: page})
+			return err
+		},
+	} {
+		trace.statements = nil
+		if err := list(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		sent := trace.statements
+		if len(sent) != 2 {
+			t.Fatalf("%s: %d statements, want the total and the page", name, len(sent))
+		}
+		for i, limit := range []float64{maxCandidates + few, pageReads} {
+			for kind, text := range explain(t, db.readPool, sent[i]) {
+				var plans []struct{ Plan planNode }
+				if err := json.Unmarshal([]byte(text), &plans); err != nil {
+					t.Fatal(err)
+				}
+				read, faults := plans[0].Plan.check(few)
+				if len(faults) > 0 || read > limit {
+					t.Errorf("%s: %s reads %.0f rows, want at most %.0f; %q\n%s\n%s", name, kind, read, limit, faults, sent[i].SQL, text)
+				}
+			}
+		}
+	}
+}
+
+// explain returns the plan of a statement with what it read, and its generic plan.
+func explain(t *testing.T, pool *pgxpool.Pool, statement pgx.TraceQueryStartData) map[string]string {
+	t.Helper()
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	var analyzed, generic string
+	err = conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL, statement.Args...).Scan(&analyzed)
+	arguments := ""
+	if n := len(statement.Args); n > 0 {
+		arguments = "(" + strings.Repeat("NULL, ", n-1) + "NULL)"
+	}
+	if err == nil {
+		_, err = conn.Exec(t.Context(), "DEALLOCATE ALL; PREPARE list AS "+statement.SQL, pgx.QueryExecModeSimpleProtocol)
+	}
+	if err == nil {
+		err = conn.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) EXECUTE list"+arguments, pgx.QueryExecModeSimpleProtocol).Scan(&generic)
+	}
+	if err != nil {
+		t.Fatalf("explain: %v\n%s", err, statement.SQL)
+	}
+	return map[string]string{"its plan": analyzed, "its generic plan": generic}
+}
+
+// planNode is a node of a plan.
+type planNode struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Removed  float64 `json:"Rows Removed by Filter"`
+	Plans    []planNode
+}
+
+// check returns how many rows the node and those below it read from tables, and what is wrong
+// with them.
+func (n planNode) check(mostSorted float64) (read float64, faults []string) {
+	for _, below := range n.Plans {
+		more, found := below.check(mostSorted)
+		read, faults = read+more, append(faults, found...)
+		if strings.Contains(n.Type, "Sort") && below.Rows*below.Loops > mostSorted {
+			faults = append(faults, fmt.Sprintf("sorts %.0f rows", below.Rows*below.Loops))
+		}
+	}
+	if n.Relation != "" {
+		read += (n.Rows + n.Removed) * n.Loops
+	}
+	if n.Type == "Seq Scan" && n.Relation != "platforms" {
+		faults = append(faults, "reads all of "+n.Relation)
+	}
+	return read, faults
+}
+
+func TestTotals_ExactUpToMaximum(t *testing.T) {
+	t.Parallel()
+	// A total is exact up to ports.MaxTotal; above, and where a filter leaves out too many rows to
+	// count on, it is marked as a minimum.
+	db, _ := newListEnv(t)
+	var p, small ident.Platform
+	ident.SetUUID(&p, uuid.MustParse("00000000-0000-7000-8001-000000000000"))
+	ident.SetUUID(&small, uuid.MustParse("00000000-0000-7000-8003-000000000000"))
+	var customer ident.Customer
+	ident.SetUUID(&customer, testID(7))
+	for name, c := range map[string]struct {
+		platform ident.Platform
+		filter   ports.TransactionFilter
+		total    int64
+		minimum  bool
+	}{
+		"few":                       {small, ports.TransactionFilter{}, manyTransactions / 9, false},
+		"many":                      {p, ports.TransactionFilter{}, ports.MaxTotal, true},
+		"of a customer":             {p, ports.TransactionFilter{Customer: customer}, manyTransactions / 1000, false},
+		"of a customer, completed":  {p, ports.TransactionFilter{Customer: customer, Status: transaction.Completed}, manyTransactions / 1000, false},
+		"few, none of which match":  {small, ports.TransactionFilter{Status: transaction.Failed}, 0, false},
+		"many, none of which match": {p, ports.TransactionFilter{Status: transaction.Failed}, 0, true},
+		"many, all of which match":  {p, ports.TransactionFilter{Status: transaction.Completed}, ports.MaxTotal, true},
+		"both ends of an account":   {p, ports.TransactionFilter{Account: "$s7@x"}, 2 * manyTransactions / 500, false},
+		"by the platform's own id":  {p, ports.TransactionFilter{PlatformCustomerID: "customer-3"}, 2 * manyTransactions / 1000, false},
+		"an hour":                   {p, ports.TransactionFilter{Created: period.Interval{From: time.Unix(1773489600+60_000, 0), To: time.Unix(1773489600+63_600, 0)}}, 3600, false},
+	} {
+		c.filter.Limit = 1
+		page, err := db.Transactions(t.Context(), c.platform, c.filter)
+		if err != nil || page.Total != c.total || page.TotalIsMinimum != c.minimum {
+			t.Errorf("%s: %d, a minimum: %t, %v; want %d, %t", name, page.Total, page.TotalIsMinimum, err, c.total, c.minimum)
+		}
+	}
+	customers, err := db.Customers(t.Context(), p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, IncludeDeleted: true})
+	if err != nil || customers.Total != ports.MaxTotal || !customers.TotalIsMinimum {
+		t.Errorf("customers: %d, a minimum: %t, %v", customers.Total, customers.TotalIsMinimum, err)
+	}
+}
