@@ -20,6 +20,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet, bank := h.createWallet(customer, ""), h.createBankAccount(customer)
+	balance := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
 	foreign := other.createCustomer()
 	theirWallet := other.createWallet(foreign, "")
@@ -70,7 +71,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 		"currency unknown":              {change("source.currency", "XYZ"), 400, "INVALID_INPUT", "source.currency"},
 		"currency missing":              {change("source.currency", nil), 400, "INVALID_INPUT", "source"},
 		"currency with no corridor":     {change("source.currency", "KRW"), 400, "INVALID_CURRENCY", ""},
-		"same currency on both sides":   {change("destination.accountId", bank), 400, "INVALID_CURRENCY", ""},
+		"same currency from a balance":  {object{"source": object{"accountId": balance}, "destination": object{"accountId": bank}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}, 400, "INVALID_CURRENCY", ""},
 		"wrong currency echoed":         {change("destination.currency", "EUR"), 400, "INVALID_INPUT", "destination.currency"},
 		"customer malformed":            {change("source.customerId", "ana"), 400, "INVALID_INPUT", "source.customerId"},
 		"customer of another type":      {change("source.customerId", wallet), 400, "INVALID_INPUT", "source.customerId"},
@@ -238,6 +239,22 @@ func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 	h.post("/quotes/"+quote.text("id")+"/execute", nil).wantError(409, "QUOTE_EXPIRED")
 	h.post("/quotes/"+quote.text("id")+"/execute", object{}).wantError(409, "QUOTE_EXPIRED")
 	h.get("/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
+}
+
+func TestQuote_JustInTimeWithinOneCurrency(t *testing.T) {
+	t.Parallel()
+	// Dollars that are paid in just in time are paid out as dollars, less the corridor's fees.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	customer := h.createCustomer()
+	quote := h.post("/quotes", kit.RampQuoteBody(customer, h.createBankAccount(customer), "SENDING", 10050)).wantStatus(201)
+	fees := quote.int("feesIncluded")
+	quote.wantValues(map[string]any{"exchangeRate": 1, "totalReceivingAmount": 10050 - fees})
+
+	h.payQuote(quote, 0).wantStatus(200)
+	hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
+
+	h.checkLedgerBalances(h.platformID, accountBalances{"rails/RTP USD": -fees, "income/fees USD": fees})
 }
 
 func TestExecute_DeletedPartyStopsTheQuote(t *testing.T) {
