@@ -12,6 +12,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 // Authenticator returns the principal of credentials, or UNAUTHORIZED. It is called for
@@ -36,6 +37,8 @@ func (x *exchange) authorize() error {
 		return x.failedLogin(clientID, err)
 	}
 	x.call.Principal = principal
+	x.ctx.Context = ports.ForPlatform(x.ctx.Context, principal.Platform)
+	x.r = x.r.WithContext(ports.ForPlatform(x.r.Context(), principal.Platform))
 	if wait := x.api.tokenLimiters.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,

@@ -67,7 +67,7 @@ func (o Options) workSettings() map[string]string {
 	settings := maps.Clone(commonSettings)
 	maps.Copy(settings, map[string]string{
 		"lock_timeout": milliseconds(lockTimeout), "idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
-		"statement_timeout": milliseconds(o.StatementTimeout),
+		"statement_timeout": milliseconds(o.StatementTimeout), platformSetting: o.platformOf(context.Background()),
 	})
 	if !o.ForReports {
 		maps.Copy(settings, keyLookupSettings)
@@ -101,7 +101,11 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	// Other statements choose to be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	maps.Copy(config.ConnConfig.RuntimeParams, settings)
-	config.AfterConnect = prepareSession
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		setSessionPlatform(conn, settings[platformSetting])
+		return prepareSession(ctx, conn)
+	}
+	config.PrepareConn = o.scopeConnection
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the database: %w", err)
@@ -145,11 +149,13 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// Connect opens a connection outside the pool, for session locks that are held for long. Waiting
-// for a notification on it has no limit; only a host that does not respond ends it.
+// Connect opens a connection outside the pool, for session locks that are held for long. It sees
+// the rows of all platforms. Waiting for a notification on it has no limit; only a host that does
+// not respond ends it.
 func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	config := db.pool.Config().ConnConfig
 	config.DialFunc = dialer(config.ConnectTimeout, 0)
+	config.RuntimeParams[platformSetting] = allPlatforms
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err

@@ -35,9 +35,12 @@ type Options struct {
 	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
 	// rows are always looked up by key.
 	ForReports bool
-	Clock      ports.Clock
-	IDs        ports.IDs
-	Render     Render
+	// AllPlatforms shows the rows of all platforms to calls whose context has no ports.Scope, as
+	// commands of operators need. Otherwise such calls see none.
+	AllPlatforms bool
+	Clock        ports.Clock
+	IDs          ports.IDs
+	Render       Render
 	// Emitted is called after each commit that emitted events; it may be nil. It must not block.
 	Emitted func()
 }
@@ -45,7 +48,7 @@ type Options struct {
 // DB is two pools of connections to one database, all in the role of the service. It implements
 // ports.Store and ports.Jobs.
 type DB struct {
-	pool        *pgxpool.Pool
+	pool        workPool
 	sql         *sql.DB
 	bun         *bun.DB
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
@@ -55,6 +58,7 @@ type DB struct {
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
 	render      Render
 	emitted     func()
+	platformOf  func(context.Context) string
 }
 
 var (
@@ -79,9 +83,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
-	db := &DB{pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
+	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sql: std, bun: bun.NewDB(std, pgdialect.New()),
 		ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
-	db.readPool, db.readBun = db.pool, db.bun
+	db.readPool, db.readBun = pool, db.bun
 	if o.MaxReadConnections > 0 {
 		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence); err != nil {
 			db.Close()
@@ -132,7 +136,7 @@ func (db *DB) inTransaction(ctx context.Context, fn func(tx bun.Tx) error) (err 
 func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
 	for advanced := true; advanced; {
 		var err error
-		if advanced, err = db.ledgerStore.AdvanceBalanceSnapshots(ctx, reportPool{db.pool}); err != nil {
+		if advanced, err = db.ledgerStore.AdvanceBalanceSnapshots(ctx, reportPool{db.pool.Pool}); err != nil {
 			return err
 		}
 	}
@@ -141,23 +145,25 @@ func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
 
 // CreateMonthPartitions creates the ledger partitions of the current month and the next ones.
 func (db *DB) CreateMonthPartitions(ctx context.Context) error {
-	return db.ledgerStore.CreateMonthPartitions(ctx, db.pool, db.clock.Now())
+	return db.ledgerStore.CreateMonthPartitions(ctx, db.pool.Pool, db.clock.Now())
 }
 
 // LedgerReader returns a reader of balances and entries.
-func (db *DB) LedgerReader() ports.LedgerReader { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
+func (db *DB) LedgerReader() ports.LedgerReader {
+	return ledgerdb.NewReader(db.ledgerStore, db.pool.Pool)
+}
 
 // Finance returns a reader for reports and lists.
 func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
 
 // LedgerLog returns the log of postings.
-func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool) }
+func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool.Pool) }
 
 // LedgerViews returns views of the ledger at a time, for exports.
 func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.readPool) }
 
 // Pool returns the pool, for adapters that need a connection of their own.
-func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+func (db *DB) Pool() *pgxpool.Pool { return db.pool.Pool }
 
 // ReadPool returns the pool for lists, reports and exports.
 func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
@@ -166,7 +172,7 @@ func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 // write, and is closed with db.
 func (db *DB) Readers() *DB {
 	readers := *db
-	readers.pool, readers.bun = db.readPool, db.readBun
+	readers.pool, readers.bun = workPool{db.readPool, db.platformOf}, db.readBun
 	return &readers
 }
 
@@ -178,7 +184,7 @@ func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
 // Close waits for running statements and closes the connections.
 func (db *DB) Close() {
-	if db.readPool != nil && db.readPool != db.pool {
+	if db.readPool != nil && db.readPool != db.pool.Pool {
 		_ = db.readBun.Close()
 		db.readPool.Close()
 	}

@@ -50,7 +50,7 @@ func newEnv(t *testing.T) *env {
 
 func openDB(t *testing.T, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,12 +152,20 @@ func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions 
 	}, "platform_id", "break_id", "method", "note", "posting_id", "reconciliation_id", "resolved_by", "resolved_at")
 }
 
-// copyRows copies rows into a table, after the queued statements.
+// copyRows copies rows into a table, after the queued statements. They go through a temporary
+// table, because Postgres does not copy into a table with row-level security.
 func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
 	if rows == 0 {
 		return nil
 	}
-	_, err := u.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(rows, func(i int) ([]any, error) { return row(i), nil }))
+	if _, err := u.conn.Exec(ctx, `DROP TABLE IF EXISTS pg_temp.copied; CREATE TEMPORARY TABLE copied (LIKE `+table+`) ON COMMIT DROP`); err != nil {
+		return err
+	}
+	if _, err := u.conn.CopyFrom(ctx, pgx.Identifier{"pg_temp", "copied"}, columns, pgx.CopyFromSlice(rows, func(i int) ([]any, error) { return row(i), nil })); err != nil {
+		return err
+	}
+	names := strings.Join(columns, ", ")
+	_, err := u.conn.Exec(ctx, `INSERT INTO `+table+` (`+names+`) SELECT `+names+` FROM pg_temp.copied`)
 	return translate(err)
 }
 

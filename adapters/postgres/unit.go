@@ -24,6 +24,7 @@ type unit struct {
 	sqlConn  *sql.Conn // for bun: the same connection as conn
 	conn     *pgx.Conn
 	pending  *pgx.Batch
+	opening  int // number of statements that begin the transaction
 	postings []ledger.Posting
 	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
@@ -48,7 +49,7 @@ func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) 
 }
 
 func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Context, ports.Tx) error) (err error) {
-	std, err := db.sql.Conn(ctx)
+	std, err := db.sql.Conn(unscoped(ctx))
 	if err != nil {
 		return err
 	}
@@ -63,10 +64,18 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 		return err
 	}
 	u.pending.Queue("BEGIN")
+	committed := queuePlatform(u.pending, u.conn, db.platformOf(ctx))
+	u.opening = u.pending.Len()
 	if err := fn(ctx, u); err != nil {
 		return err
 	}
-	return u.commit(ctx, postFirst)
+	if err := u.commit(ctx, postFirst); err != nil {
+		return err
+	}
+	if u.started {
+		committed()
+	}
+	return nil
 }
 
 // release rolls back an open transaction and returns the connection to the pool.
@@ -85,7 +94,7 @@ func (u *unit) release() error {
 // commit sends what is queued, the postings and the commit in one round trip. With postFirst the
 // postings are sent before the commit, which is needed to learn why they are refused.
 func (u *unit) commit(ctx context.Context, postFirst bool) error {
-	if !u.started && u.pending.Len() == 1 && len(u.postings) == 0 {
+	if !u.started && u.pending.Len() == u.opening && len(u.postings) == 0 {
 		return nil // nothing was read or written
 	}
 	if len(u.postings) > 0 {
@@ -144,11 +153,8 @@ func (u *unit) query(ctx context.Context, query string, args []any, scan func(pg
 	}
 	batch := u.pending
 	u.pending, u.started = &pgx.Batch{}, true
-	for _, queued := range batch.QueuedQueries {
-		// A map lookup, except for the first time on a connection.
-		if _, err := u.conn.Prepare(ctx, queued.SQL, queued.SQL); err != nil {
-			return err
-		}
+	if err := prepare(ctx, u.conn, batch); err != nil {
+		return err
 	}
 	results := u.conn.SendBatch(ctx, batch)
 	defer func() {

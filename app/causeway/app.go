@@ -183,7 +183,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	if err != nil {
 		return err
 	}
-	workerCtx, stopWorkers := context.WithCancel(context.WithoutCancel(ctx))
+	workerCtx, stopWorkers := context.WithCancel(ports.ForAllPlatforms(context.WithoutCancel(ctx)))
 	defer stopWorkers()
 	if err := a.servePprof(workerCtx); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"causeway/adapters/pgembed"
 	"causeway/app/platforms"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 type devCommand struct {
@@ -141,7 +142,7 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cr
 	case !errors.Is(err, os.ErrNotExist):
 		return saved, false, err
 	}
-	created, err := a.platforms.Create(ctx, platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
+	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
 	if err != nil {
 		return saved, false, err
 	}

@@ -122,7 +122,7 @@ const auditTimeout = 24 * time.Hour
 
 // openDatabase connects to a database to read its ledger.
 func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
-	return openMigrated(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
+	return openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
 }
 
 // withDatabase opens the configured database and calls do.

@@ -117,7 +117,7 @@ func runLedger(t testing.TB, url, args string) (out, errOut string, status int) 
 func seededDatabase(t testing.TB) string {
 	t.Helper()
 	url := pgtest.SimulateClock(t, pgtest.New(t))
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"causeway/app/audit"
 	"causeway/core/ident"
+	"causeway/ports"
 )
 
 // sealedDatabase returns a seeded database whose postings are sealed, the folder of its
@@ -27,13 +28,14 @@ func sealedDatabase(t *testing.T) (url, checkpoints, key string) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	if err := a.sealing.SealDue(t.Context()); err != nil {
+	ctx := ports.ForAllPlatforms(t.Context())
+	if err := a.sealing.SealDue(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.sealing.PublishDue(t.Context()); err != nil {
+	if err := a.sealing.PublishDue(ctx); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := a.sealing.Keys(t.Context())
+	keys, err := a.sealing.Keys(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

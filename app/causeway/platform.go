@@ -33,7 +33,7 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func railsByEnvironment(clock ports.Clock, speed int) ports.RailsByEnvironment {
 func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
 	environment, ok := r.environments.Load(p)
 	if !ok {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(ports.ForPlatform(context.Background(), p), 5*time.Second)
 		defer cancel()
 		found, err := r.store.Platform(ctx, p)
 		if err != nil {

@@ -23,7 +23,7 @@ type TokenReader interface {
 // NewAuthenticator returns an Authenticator that reads from tokens.
 func NewAuthenticator(tokens TokenReader) *Authenticator {
 	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
-		found, err := tokens.TokensByClientID(ctx, deduplicate(clientIDs))
+		found, err := tokens.TokensByClientID(ports.ForAllPlatforms(ctx), deduplicate(clientIDs))
 		if err != nil {
 			return nil, err
 		}

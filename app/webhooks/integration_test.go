@@ -66,7 +66,7 @@ func (e *testEnv) connectFunc(name string) func(context.Context) (*pgx.Conn, err
 		if err != nil {
 			return nil, err
 		}
-		_, err = conn.Exec(ctx, "SET ROLE causeway_service")
+		_, err = conn.Exec(ctx, "SET ROLE causeway_service; SET causeway.platform = '*'")
 		return conn, err
 	}
 }

@@ -144,7 +144,7 @@ func (b *bench) newLedgerService(ctx context.Context, name string, connections i
 	database := b.createDatabase(ctx, name)
 	s := ledgerService{ids: ids.New()}
 	s.service = newService(ctx, b.binary, database, append(settings, "CAUSEWAY_SEAL_EVERY=1h")...)
-	options := postgres.Options{URL: database, MaxConnections: connections, Clock: wallClock{}, IDs: s.ids}
+	options := postgres.Options{URL: database, AllPlatforms: true, MaxConnections: connections, Clock: wallClock{}, IDs: s.ids}
 	s.store = must(postgres.Open(ctx, options))
 	return s
 }

@@ -59,7 +59,7 @@ type client struct {
 // replace use cases.
 func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *testServer {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, url), MaxConnections: 6, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, url), AllPlatforms: true, MaxConnections: 6, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		t.Fatal(err)
 	}

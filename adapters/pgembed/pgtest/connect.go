@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Pool returns a connection pool that uses the service's role and, like the service, does not
-// prepare statements by default. It is closed when the test ends.
+// Pool returns a connection pool that uses the service's role, sees the rows of all platforms and,
+// like the service, does not prepare statements by default. It is closed when the test ends.
 func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -20,6 +20,7 @@ func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	}
 	config.MaxConns = maxConnections
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnConfig.RuntimeParams["causeway.platform"] = "*"
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
 		return err

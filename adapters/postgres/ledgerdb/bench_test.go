@@ -151,7 +151,7 @@ func serviceConn(b *testing.B, url string) *pgx.Conn {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = conn.Close(ctx) })
-	if _, err := conn.Exec(ctx, "SET ROLE causeway_service"); err != nil {
+	if _, err := conn.Exec(ctx, "SET ROLE causeway_service; SET causeway.platform = '*'"); err != nil {
 		b.Fatal(err)
 	}
 	return conn

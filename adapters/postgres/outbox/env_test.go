@@ -64,7 +64,7 @@ func (h *testEnv) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.Exec(ctx, "SET ROLE causeway_service")
+	_, err = conn.Exec(ctx, "SET ROLE causeway_service; SET causeway.platform = '*'")
 	return conn, err
 }
 

@@ -96,7 +96,7 @@ func New(t testing.TB, opts ...Option) *Env {
 		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
 	}
 	var err error
-	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
+	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
 		Emitted: env.Emitted.Notify})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"causeway/ports"
 )
 
 // Result is the outcome of one command.
@@ -76,7 +78,8 @@ func (b *Batcher[C, R]) Do(ctx context.Context, command C) (R, error) {
 	}
 	b.mu.Unlock()
 	if start {
-		go b.runBatches(context.WithoutCancel(ctx))
+		// A batch may hold commands of several platforms.
+		go b.runBatches(ports.ForAllPlatforms(context.WithoutCancel(ctx)))
 	}
 	select {
 	case result := <-own.done:

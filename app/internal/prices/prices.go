@@ -75,7 +75,9 @@ func (p *Prices) Refresh(ctx context.Context) error {
 	}
 }
 
+// read reads the terms of all platforms.
 func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
+	ctx = ports.ForAllPlatforms(ctx)
 	overrides, err := p.store.CorridorOverrides(ctx)
 	if err != nil {
 		return nil, err

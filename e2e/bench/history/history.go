@@ -92,7 +92,7 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	commits := max(o.Entries/entriesPerCommit, 10*(o.Months+1))
 	w := &writer{Options: o, from: from, now: from, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)), balances: map[string]int64{},
 		entryCounts: map[ledger.Account]int{}, scheduled: make([][]scheduledStep, commits)}
-	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: w, IDs: w.ids})
+	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, AllPlatforms: true, MaxConnections: 4, Clock: w, IDs: w.ids})
 	if err != nil {
 		return Result{}, err
 	}

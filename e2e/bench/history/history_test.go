@@ -35,7 +35,7 @@ func newEnv(t *testing.T) *env {
 	h := &env{url: pgtest.SimulateClock(t, pgtest.New(t))}
 	result := ids.New()
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: result})
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, AllPlatforms: true, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: result})
 	if err != nil {
 		t.Fatal(err)
 	}

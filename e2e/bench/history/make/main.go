@@ -140,7 +140,7 @@ func (wallClock) Now() time.Time { return time.Now().UTC() }
 // createPlatform creates a platform and prints its credentials.
 func createPlatform(ctx context.Context, url string, out io.Writer) (ident.Platform, error) {
 	generator := ids.New()
-	store, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: wallClock{}, IDs: generator})
+	store, err := postgres.Open(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: wallClock{}, IDs: generator})
 	if err != nil {
 		return ident.Platform{}, err
 	}
