@@ -23,7 +23,7 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	// the clock is right the process posts again.
 	url := pgtest.New(t)
 	clock := portstest.NewFakeClock(time.Now())
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: clock})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
