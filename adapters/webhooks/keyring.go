@@ -32,6 +32,8 @@ type Keyring struct {
 	ids          ports.IDs
 	caches       map[platform.Environment]*keyCache
 	secretCache  secretCache
+
+	bodySignatures bodySignatures
 }
 
 var _ ports.WebhookKeys = (*Keyring)(nil)
@@ -54,6 +56,7 @@ type keySet struct {
 	loadedAt time.Time
 	stored   []ports.SealedWebhookKey // newest first
 	ecdsa    *ecdsa.PrivateKey
+	ecdsaID  uuid.UUID
 	// ed25519 is the current key, and then the replaced keys that are still valid. All of them
 	// sign, and a receiver uses the signature that it can verify.
 	ed25519 []signingKey

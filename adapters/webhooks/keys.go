@@ -39,7 +39,7 @@ func (k *Keyring) openKeys(stored []ports.SealedWebhookKey, now time.Time) (*key
 		switch private := parsed.(type) {
 		case *ecdsa.PrivateKey:
 			if set.ecdsa == nil {
-				set.ecdsa = private
+				set.ecdsa, set.ecdsaID = private, s.ID
 			}
 		case ed25519.PrivateKey:
 			set.ed25519 = append(set.ed25519, signingKey{private, s.ValidUntil})

@@ -60,6 +60,7 @@ var _ ports.Webhooks = (*Sender)(nil)
 // signer is what a Sender needs of a Keyring.
 type signer interface {
 	sign(ctx context.Context, e ports.Endpoint, id string, at time.Time, body []byte) (signatureHeaders, error)
+	finish(headers signatureHeaders, outcome event.Outcome)
 }
 
 // NewSender returns a sender that signs with the keys.
@@ -97,7 +98,7 @@ func (s *Sender) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	return response
 }
 
-func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
+func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) (delivered ports.WebhookResponse) {
 	transport := s.transport[d.Endpoint.Environment]
 	url, err := s.urls.parse(d.Endpoint)
 	if err != nil || transport == nil {
@@ -110,6 +111,7 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	if err != nil {
 		return ports.WebhookResponse{Outcome: event.InternalError, Error: "sign the delivery: " + err.Error()}
 	}
+	defer func() { s.keys.finish(signed, delivered.Outcome) }()
 	body := bytes.NewReader(d.Body)
 	request := (&http.Request{
 		Method: http.MethodPost, URL: url, Host: url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

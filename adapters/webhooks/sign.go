@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"causeway/core/event"
 	"causeway/ports"
 )
 
@@ -19,6 +20,7 @@ type signatureHeaders struct {
 	// service is Service-Webhook-Signature: ECDSA over the body only, so it is the same for every
 	// attempt.
 	service string
+	signed  bodySignature // what service signs
 	// timestamp and standard are the headers of Standard Webhooks. Its verifiers refuse an old
 	// timestamp, so both are made for each attempt.
 	timestamp, standard string
@@ -46,7 +48,7 @@ func (k *Keyring) sign(ctx context.Context, e ports.Endpoint, id string, at time
 			standard = set.appendEd25519(standard, at, signedContent(id, headers.timestamp, body))
 		}
 		if ecdsa {
-			if headers.service, err = set.signBody(body); err != nil {
+			if headers.service, headers.signed, err = k.signBody(set, body); err != nil {
 				return signatureHeaders{}, err
 			}
 		}
@@ -90,15 +92,29 @@ func appendSignature(header []byte, version string, signature []byte) []byte {
 	return base64.StdEncoding.AppendEncode(append(header, version...), signature)
 }
 
-// signBody returns the value of Service-Webhook-Signature.
-func (s *keySet) signBody(body []byte) (string, error) {
+// signBody returns the value of Service-Webhook-Signature, and what it signs.
+func (k *Keyring) signBody(set *keySet, body []byte) (string, bodySignature, error) {
+	signed := bodySignature{set.ecdsaID, sha256.Sum256(body)}
+	if value := k.bodySignatures.get(signed); value != "" {
+		return value, signed, nil
+	}
 	// Without a source of randomness the signature is deterministic (RFC 6979).
-	digest := sha256.Sum256(body)
-	der, err := s.ecdsa.Sign(nil, digest[:], crypto.SHA256)
+	der, err := set.ecdsa.Sign(nil, signed.digest[:], crypto.SHA256)
 	if err != nil {
-		return "", err
+		return "", signed, err
 	}
 	value := append(make([]byte, 0, 128), `{"v":"1","s":"`...)
 	value = base64.StdEncoding.AppendEncode(value, der)
-	return string(append(value, `"}`...)), nil
+	return string(append(value, `"}`...)), signed, nil
+}
+
+// finish is called after an attempt. It keeps the signature of the body if there may be another one.
+func (k *Keyring) finish(headers signatureHeaders, outcome event.Outcome) {
+	switch {
+	case headers.service == "":
+	case outcome.Delivered():
+		k.bodySignatures.remove(headers.signed)
+	default:
+		k.bodySignatures.put(headers.signed, headers.service)
+	}
 }

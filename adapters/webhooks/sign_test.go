@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,51 @@ func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	first, second := sign(d.At), sign(d.At.Add(time.Hour))
 	if first.service != second.service || first.standard == second.standard || first.timestamp == second.timestamp {
 		t.Errorf("first %+v, then %+v", first, second)
+	}
+}
+
+func TestSign_BodyIsSignedOnceUntilAccepted(t *testing.T) {
+	t.Parallel()
+	// The signature of the body is made at the first attempt and used again for every retry, also
+	// after the keys were read again, but not by another key. It is forgotten when the delivery is
+	// accepted, and a bounded number is kept.
+	f := newFixture(t, Options{})
+	status := http.StatusInternalServerError
+	server, requests := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	d := f.delivery(server.URL)
+	attempt := func() string {
+		t.Helper()
+		f.sender.Deliver(t.Context(), d)
+		return (<-requests).header.Get("Service-Webhook-Signature")
+	}
+	first := attempt()
+	for of, value := range f.keyring.bodySignatures.values {
+		if value != first {
+			t.Errorf("kept %q, sent %q", value, first)
+		}
+		f.keyring.bodySignatures.values[of] = "kept"
+	}
+	f.clock.advance(2 * refreshInterval)
+	if got := attempt(); got != "kept" {
+		t.Errorf("the second attempt has %q", got)
+	}
+	if err := f.keyring.Rotate(t.Context(), platform.Sandbox, f.clock.Now(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if got := attempt(); got == "kept" || got == first {
+		t.Errorf("after a rotation %q", got)
+	}
+
+	status = http.StatusOK
+	attempt()
+	if n := len(f.keyring.bodySignatures.values); n != 1 {
+		t.Errorf("%d signatures are kept, want that of the old key", n)
+	}
+	for i := range 3 * maxBodySignatures {
+		f.keyring.bodySignatures.put(bodySignature{digest: [32]byte{byte(i), byte(i >> 8)}}, "x")
+	}
+	if n := len(f.keyring.bodySignatures.values); n > maxBodySignatures {
+		t.Errorf("%d signatures are kept", n)
 	}
 }
 

@@ -21,10 +21,11 @@ func TestService_InternalErrorsDoNotCount(t *testing.T) {
 		env := newTestEnv()
 		p := env.newPlatform()
 		var attempts atomic.Int64
-		failing := true
+		var failing atomic.Bool
+		failing.Store(true)
 		env.respond = func(receivedRequest) receiverReply {
 			attempts.Add(1)
-			if failing {
+			if failing.Load() {
 				return receiverReply{outcome: event.InternalError}
 			}
 			return receiverReply{outcome: event.Accepted}
@@ -54,7 +55,7 @@ func TestService_InternalErrorsDoNotCount(t *testing.T) {
 			}
 		}
 
-		failing = false
+		failing.Store(false)
 		time.Sleep(time.Minute)
 
 		for _, e := range events {
@@ -86,9 +87,10 @@ func TestService_PanicOfOneEventDelaysNoOther(t *testing.T) {
 		env := newTestEnv()
 		p := env.newPlatform()
 		bad := env.appendEvents(p, 1)[0]
-		panics := true
+		var panics atomic.Bool
+		panics.Store(true)
 		env.respond = func(r receivedRequest) receiverReply {
-			if r.ID == bad.ID && panics {
+			if r.ID == bad.ID && panics.Load() {
 				panic("cannot send this")
 			}
 			return receiverReply{outcome: event.Accepted}
@@ -108,7 +110,7 @@ func TestService_PanicOfOneEventDelaysNoOther(t *testing.T) {
 		if d := env.delivery(t, bad); d.Status != event.Pending || len(d.Attempts) != 0 {
 			t.Errorf("%s after %d attempts", d.Status, len(d.Attempts))
 		}
-		panics = false
+		panics.Store(false)
 		time.Sleep(3 * time.Second)
 		if d := env.delivery(t, bad); d.Status != event.Delivered {
 			t.Errorf("afterwards %s", d.Status)
