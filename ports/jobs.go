@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,6 +10,9 @@ import (
 	"causeway/core/ident"
 	"causeway/core/transaction"
 )
+
+// ErrLeaseLost is returned if another process has taken a job meanwhile, or has finished it.
+var ErrLeaseLost = errors.New("the lease of the job was lost to another process")
 
 // Job is work to be done later for one platform: one step for one or more subjects.
 // Payments that were decided together share a job.
@@ -20,8 +24,17 @@ type Job struct {
 	Subjects []uuid.UUID
 	// Due is when the job may be taken. A taken job is due again when its lease ends, so
 	// that another process runs it if the first one died.
-	Due      time.Time
+	Due time.Time
+	// Attempts is how often the job was taken since it was added or an operator retried it. A
+	// job that continues a failed one is added with the attempts so far.
 	Attempts int
+	// LastError is why the last attempt failed, in words for operators.
+	LastError string
+	// Dead jobs have failed too often. They are not due until an operator acts.
+	Dead bool
+	// Lease identifies the lease under which a process holds the job. It changes whenever a
+	// process takes the job.
+	Lease int
 }
 
 // StepOpenAccounts opens internal accounts for the customers of a platform, in its present
@@ -31,15 +44,94 @@ const StepOpenAccounts transaction.Step = "open-accounts"
 // JobWriter adds and finishes jobs in the unit of work that decides so.
 type JobWriter interface {
 	AddJobs(ctx context.Context, jobs []Job) error
-	// FinishJobs deletes jobs. Finishing a job that does not exist does nothing.
+	// FinishJobs deletes jobs. If the lease of one was lost, the unit of work fails with
+	// ErrLeaseLost and changes nothing.
 	FinishJobs(ctx context.Context, jobs []Job) error
+
+	// LockJobs returns the jobs with these ids, and locks them.
+	LockJobs(ctx context.Context, ids []uuid.UUID) ([]ListedJob, error)
+	// RestartJobs makes jobs due at the given time, with all their attempts.
+	RestartJobs(ctx context.Context, jobs []Job, due time.Time) error
+	// RecordJobActions records what an operator did.
+	RecordJobActions(ctx context.Context, actions []JobAction) error
 }
 
 // Jobs hands out due jobs to any number of processes.
 type Jobs interface {
-	// TakeJobs leases at most limit due jobs of a step until now+lease, and counts an
-	// attempt of each. No other call returns them before the lease ends.
+	// TakeJobs leases at most limit due jobs of a step until now+lease, those first that are due
+	// longest, and counts an attempt of each. No other call returns them before the lease ends.
 	TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]Job, error)
-	// PostponeJobs makes jobs due at the given time.
-	PostponeJobs(ctx context.Context, jobs []Job, due time.Time) error
+	// TakeJobsInTurn is TakeJobs platform by platform, so that none waits for the backlog of
+	// another.
+	TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn Turn) ([]Job, error)
+	// RenewLeases extends leases. A lease that was lost stays lost.
+	RenewLeases(ctx context.Context, jobs []Job, until time.Time) error
+	// FailJobs ends leases: each job is due again at its Due, or dead, and keeps its LastError.
+	// A job whose lease was lost does not change.
+	FailJobs(ctx context.Context, jobs []Job, now time.Time) error
+}
+
+// Turn selects the due jobs of several platforms.
+type Turn struct {
+	// After is the platform after which to begin, in the order of ids.
+	After ident.Platform
+	// Except are platforms to skip.
+	Except []ident.Platform
+	// PerPlatform and Limit are the maximum number of jobs of one platform and in all.
+	PerPlatform, Limit int
+}
+
+// JobState says whether a job fails.
+type JobState string
+
+// The states.
+const (
+	// JobWaiting: it has not failed since it was added. It is due, due later, or running.
+	JobWaiting JobState = "waiting"
+	// JobFailing: the last attempt failed. It is retried when it is due.
+	JobFailing JobState = "failing"
+	// JobDead: it failed too often. An operator must act.
+	JobDead JobState = "dead"
+)
+
+// ListedJob is a job as operators see it.
+type ListedJob struct {
+	Job
+	State   JobState
+	AddedAt time.Time
+	// FailedAt is when the last attempt failed; zero if none did.
+	FailedAt time.Time
+}
+
+// JobFilter selects jobs. Empty fields select all.
+type JobFilter struct {
+	Platform ident.Platform
+	Step     transaction.Step
+	State    JobState
+	Limit    int
+}
+
+// JobLister lists jobs for operators.
+type JobLister interface {
+	// ListJobs returns the jobs that match, oldest first, at most Limit.
+	ListJobs(ctx context.Context, f JobFilter) ([]ListedJob, error)
+}
+
+// JobActionKind is what an operator did with a dead job.
+type JobActionKind string
+
+// The actions.
+const (
+	JobRetried   JobActionKind = "RETRY"
+	JobDiscarded JobActionKind = "DISCARD"
+)
+
+// JobAction is the record of what an operator did with a job, which shows the job as it was.
+type JobAction struct {
+	ID     uuid.UUID
+	Kind   JobActionKind
+	Job    Job
+	Actor  string
+	Reason string
+	At     time.Time
 }

@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/core/fault"
+	"causeway/ports"
 )
 
 // constraintFaults maps named constraints to the fault of their violation.
@@ -33,6 +35,9 @@ func translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err
+	}
+	if pg.ConstraintName == "job_lease_held" {
+		return fmt.Errorf("%w: %s", ports.ErrLeaseLost, pg.Message)
 	}
 	if newFault, ok := constraintFaults[pg.ConstraintName]; ok {
 		return newFault()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -14,39 +15,77 @@ import (
 
 const insertJob = `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, $3, $4, $5)`
 
+// insertFailedJob inserts a job that continues a failed one.
+const insertFailedJob = `
+	INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts, last_error, failed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+
 func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
-		u.queueExec(insertJob, pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), j.Due, pgIDs(j.Subjects))
+		values := []any{pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), pgDue(j), pgIDs(j.Subjects)}
+		if j.Attempts == 0 {
+			u.queueExec(insertJob, values...)
+		} else {
+			u.queueExec(insertFailedJob, append(values, int32(j.Attempts), j.LastError, u.db.clock.Now())...)
+		}
 	}
 	return nil
 }
 
-// deleteJobs uses the primary key.
-const deleteJobs = `
-	DELETE FROM jobs USING unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
-	WHERE jobs.platform_id = k.platform_id AND jobs.id = k.id`
+// finishJobs uses the primary key.
+const finishJobs = `SELECT jobs_finish($1, $2, $3)`
 
 func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	if len(jobs) > 0 {
-		platforms, ids := jobKeys(jobs)
-		u.queueExec(deleteJobs, platforms, ids)
+		u.queueExec(finishJobs, leaseColumns(jobs)...)
 	}
 	return nil
 }
 
-// takeJobs uses jobs_due. A lease is a later due time.
+// A lease is a later due time, and attempts as its number.
+const leaseDue = `
+	UPDATE jobs SET due_at = $3, attempts = attempts + 1 FROM due
+	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id
+	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.attempts - jobs.earlier_attempts, jobs.subjects, jobs.last_error`
+
+// takeJobs uses jobs_due.
 const takeJobs = `
 	WITH due AS (
 		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= $2
-		ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)
-	UPDATE jobs SET due_at = $3, attempts = attempts + 1 FROM due
-	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id
-	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.subjects`
+		ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)` + leaseDue
 
-// TakeJobs leases due jobs.
+// TakeJobs leases the jobs that are due longest.
 func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
-	until := now.Add(lease)
-	rows, err := db.pool.Query(ctx, takeJobs, pgx.QueryExecModeCacheStatement, string(step), now, until, limit)
+	return db.take(ctx, takeJobs, step, now, now.Add(lease), limit)
+}
+
+// takeJobsInTurn uses jobs_by_step_platform_due: one probe finds the next platform with jobs of
+// the step, and one its due jobs.
+const takeJobsInTurn = `
+	WITH RECURSIVE platforms AS (
+		(SELECT step, platform_id FROM jobs WHERE (step, platform_id) > ($1, $5::uuid) ORDER BY step, platform_id LIMIT 1)
+		UNION ALL
+		SELECT next.step, next.platform_id FROM platforms p CROSS JOIN LATERAL (
+			SELECT step, platform_id FROM jobs WHERE (step, platform_id) > (p.step, p.platform_id)
+			ORDER BY step, platform_id LIMIT 1) AS next
+		WHERE p.step = $1),
+	due AS (
+		SELECT j.platform_id, j.id FROM platforms p CROSS JOIN LATERAL (
+			SELECT platform_id, id FROM jobs WHERE step = $1 AND platform_id = p.platform_id AND due_at <= $2
+			ORDER BY due_at LIMIT $6 FOR UPDATE SKIP LOCKED) AS j
+		WHERE p.step = $1 AND p.platform_id <> ALL($7::uuid[]) LIMIT $4)` + leaseDue
+
+// TakeJobsInTurn leases due jobs platform by platform.
+func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn ports.Turn) ([]ports.Job, error) {
+	except := make(idArray, len(turn.Except))
+	for i, p := range turn.Except {
+		except[i] = pgID(p.UUID())
+	}
+	after := pgtype.UUID{Bytes: turn.After.UUID(), Valid: true}
+	return db.take(ctx, takeJobsInTurn, step, now, now.Add(lease), turn.Limit, after, turn.PerPlatform, except)
+}
+
+func (db *DB) take(ctx context.Context, query string, step transaction.Step, now, until time.Time, args ...any) ([]ports.Job, error) {
+	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement, string(step), now, until}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +93,7 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 	err = forEachRow(rows, func(rows pgx.Rows) error {
 		j := ports.Job{Step: step, Due: until}
 		var platformID uuid.UUID
-		if err := rows.Scan(&platformID, &j.ID, &j.Attempts, &j.Subjects); err != nil {
+		if err := rows.Scan(&platformID, &j.ID, &j.Lease, &j.Attempts, &j.Subjects, &j.LastError); err != nil {
 			return err
 		}
 		ident.SetUUID(&j.Platform, platformID)
@@ -64,18 +103,46 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 	return taken, err
 }
 
-// PostponeJobs changes the due time of jobs.
-func (db *DB) PostponeJobs(ctx context.Context, jobs []ports.Job, due time.Time) error {
-	platforms, ids := jobKeys(jobs)
-	_, err := db.pool.Exec(ctx, `
-		UPDATE jobs SET due_at = $3 FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
-		WHERE jobs.platform_id = k.platform_id AND jobs.id = k.id`, pgx.QueryExecModeCacheStatement, platforms, ids, due)
+// held joins jobs with leases; it uses the primary key.
+const held = `FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held(platform_id, id, lease)
+	WHERE jobs.platform_id = held.platform_id AND jobs.id = held.id AND jobs.attempts = held.lease`
+
+// RenewLeases changes the due time of jobs whose lease is still held.
+func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, until time.Time) error {
+	_, err := db.pool.Exec(ctx, `UPDATE jobs SET due_at = $4 `+held+` AND jobs.due_at < 'infinity'`,
+		append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), until)...)
 	return err
 }
 
-func jobKeys(jobs []ports.Job) (platforms, ids idArray) {
-	for _, j := range jobs {
-		platforms, ids = append(platforms, pgID(j.Platform.UUID())), append(ids, pgID(j.ID))
+// failJobs counts the attempt of a job that was run without being taken from the table.
+const failJobs = `
+	UPDATE jobs SET due_at = failed.due_at, attempts = greatest(attempts, 1), failed_at = $6, last_error = failed.error
+	FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::text[]) AS failed(platform_id, id, lease, due_at, error)
+	WHERE jobs.platform_id = failed.platform_id AND jobs.id = failed.id AND jobs.attempts = failed.lease`
+
+// FailJobs ends leases and stores why.
+func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) error {
+	due, failures := make(timeArray, len(jobs)), make([]string, len(jobs))
+	for i, j := range jobs {
+		due[i], failures[i] = pgDue(j), j.LastError
 	}
-	return platforms, ids
+	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), due, failures, now)...)
+	return err
+}
+
+// pgDue returns infinity for a dead job.
+func pgDue(j ports.Job) pgtype.Timestamptz {
+	if j.Dead {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	}
+	return pgTime(j.Due)
+}
+
+// leaseColumns returns the columns platform_id, id and lease of jobs.
+func leaseColumns(jobs []ports.Job) []any {
+	platforms, ids, leases := make(idArray, len(jobs)), make(idArray, len(jobs)), make([]int32, len(jobs))
+	for i, j := range jobs {
+		platforms[i], ids[i], leases[i] = pgID(j.Platform.UUID()), pgID(j.ID), int32(j.Lease)
+	}
+	return []any{platforms, ids, leases}
 }

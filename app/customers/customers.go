@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/app/internal/jobs"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -24,16 +25,28 @@ type Config struct {
 	// without rails has none.
 	Rails ports.RailsByEnvironment
 
-	// Jobs and Log are used by Run only.
+	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs
 	Log  *logrus.Entry
+	// JobRetry says when failed jobs are run again.
+	JobRetry jobs.RetryPolicy
+	// JobMetrics may be nil.
+	JobMetrics jobs.Metrics
 }
 
 // Service implements the use cases.
-type Service struct{ Config }
+type Service struct {
+	Config
+	workers *jobs.Workers
+}
 
 // New returns a Service.
-func New(c Config) *Service { return &Service{c} }
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
+		jobs.Handler{Step: ports.StepOpenAccounts, Do: s.runJob, MaxBatch: 1})
+	return s
+}
 
 // Create creates a customer, with an internal account for each of the platform's
 // currencies. Faults: INVALID_INPUT with every invalid field, CONFLICT for a

@@ -14,48 +14,20 @@ import (
 	"causeway/ports"
 )
 
-const (
-	// pollInterval is how often a process looks for due jobs.
-	pollInterval = time.Second
-	// leaseDuration is how long a process may work on a job that it took.
-	leaseDuration = 30 * time.Second
-	// batchSize is the number of customers in one unit of work.
-	batchSize = 250
-)
+// batchSize is the number of customers in one unit of work.
+const batchSize = 250
 
 // Run opens accounts for the customers of platforms that added a currency, until ctx is
 // done. Any number of processes may run it on one database.
-func (s *Service) Run(ctx context.Context) {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := s.OpenDue(ctx); err != nil && ctx.Err() == nil {
-				s.Log.WithError(err).Warn("cannot open accounts of customers; will retry")
-			}
-		}
-	}
-}
+func (s *Service) Run(ctx context.Context) { s.workers.Run(ctx) }
 
-// OpenDue runs jobs until none is due. A job that fails is due again when its lease ends.
-func (s *Service) OpenDue(ctx context.Context) error {
-	for {
-		jobs, err := s.Jobs.TakeJobs(ctx, ports.StepOpenAccounts, s.Clock.Now(), leaseDuration, 1)
-		if err != nil || len(jobs) == 0 {
-			return err
-		}
-		if err := s.runJob(ctx, jobs[0]); err != nil {
-			return err
-		}
-	}
-}
+// OpenDue runs jobs until none is due.
+func (s *Service) OpenDue(ctx context.Context) error { return s.workers.RunDue(ctx) }
 
 // runJob opens the missing accounts of the next batch of customers of a platform, and
 // enqueues a job for the customers after them. A repeated job opens no account twice.
-func (s *Service) runJob(ctx context.Context, job ports.Job) error {
+func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
+	job := jobs[0]
 	var after ident.Customer
 	if len(job.Subjects) > 0 {
 		ident.SetUUID(&after, job.Subjects[0])
@@ -80,7 +52,7 @@ func (s *Service) runJob(ctx context.Context, job ports.Job) error {
 		if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
 			return err
 		}
-		if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil || len(customers) < batchSize {
+		if err := tx.FinishJobs(ctx, jobs); err != nil || len(customers) < batchSize {
 			return err
 		}
 		last := customers[len(customers)-1].ID

@@ -2,8 +2,10 @@ package payments
 
 import (
 	"context"
+	"slices"
 
 	"causeway/app/internal/uow"
+	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -36,20 +38,13 @@ func (s *Service) collectFunds(ctx context.Context, jobs []ports.Job, isWaiting 
 	if err != nil {
 		return err
 	}
+	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !isWaiting(c.Transaction) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	byRail := map[ports.Rail][]ports.Collection{}
-	for _, c := range collections {
-		if !isWaiting(c.Transaction) {
-			continue // settled by an earlier attempt
-		}
-		if rail := s.railFor(c.Transaction, outcomes); rail != nil {
-			byRail[rail] = append(byRail[rail], c)
-		}
-	}
-	for rail, batch := range byRail {
-		for i, outcome := range rail.Collect(ctx, batch) {
-			outcomes[transactionKey(batch[i].Transaction)] = outcome
-		}
+	for i, o := range callRails(ctx, s, collections, func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
+		func(ctx context.Context, rail ports.Rail, batch []ports.Collection) []ports.Outcome {
+			return rail.Collect(ctx, batch)
+		}) {
+		outcomes[transactionKey(collections[i].Transaction)] = o
 	}
 	return s.settleOutcomes(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !isWaiting(t) {
@@ -66,7 +61,7 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 	case ports.Refused:
 		return w.update(t.CollectionFailed(o.Reason, w.Now))
 	default: // waiting, or the rail could not be called
-		w.EnqueueAt(t.Platform, transaction.StepCollect, t.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(t.Platform, transaction.StepCollect, t.ID.UUID(), o)
 		return nil
 	}
 }
@@ -78,7 +73,7 @@ func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
 	case ports.Refused:
 		return w.update(t.Failed(o.Reason, w.Now))
 	default: // waiting, or the rail could not be called
-		w.EnqueueAt(t.Platform, transaction.StepPull, t.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
 		return nil
 	}
 }

@@ -2,48 +2,39 @@ package payments
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"causeway/app/internal/uow"
+	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // deliver sends payouts and settles the outcomes.
 func (s *Service) deliver(ctx context.Context, jobs []ports.Job) error {
-	return s.callRails(ctx, jobs, ports.CallSend, transaction.State.InTransit, s.send)
+	return s.callAboutPayouts(ctx, jobs, ports.CallSend, transaction.State.InTransit, s.send)
 }
 
 // checkReturns calls the rails to check whether delivered payouts were returned.
 func (s *Service) checkReturns(ctx context.Context, jobs []ports.Job) error {
-	return s.callRails(ctx, jobs, ports.CallStatus, transaction.State.IsDelivered,
+	return s.callAboutPayouts(ctx, jobs, ports.CallStatus, transaction.State.IsDelivered,
 		func(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome {
 			return rail.Status(ctx, payouts)
 		})
 }
 
-// callRails calls the rails about the payouts of jobs whose state is still the one that the call
-// is for, outside of any unit of work, and settles the outcomes in one.
-func (s *Service) callRails(ctx context.Context, jobs []ports.Job, call ports.RailCall, applies func(transaction.State) bool,
+// callAboutPayouts calls the rails about the payouts of jobs whose state is still the one that the
+// call is for, outside of any unit of work, and settles the outcomes in one.
+func (s *Service) callAboutPayouts(ctx context.Context, jobs []ports.Job, call ports.RailCall, applies func(transaction.State) bool,
 	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) error {
 	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
+	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !applies(p.Transaction.State) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	byRail := map[ports.Rail][]ports.Payout{}
-	for _, payout := range payouts {
-		if !applies(payout.Transaction.State) {
-			continue // settled by an earlier attempt
-		}
-		if rail := s.railFor(payout.Transaction, outcomes); rail != nil {
-			byRail[rail] = append(byRail[rail], payout)
-		}
-	}
-	for rail, batch := range byRail {
-		for i, outcome := range callRail(ctx, rail, batch) {
-			outcomes[transactionKey(batch[i].Transaction)] = outcome
-		}
+	for i, o := range callRails(ctx, s, payouts, platformOfPayout, callRail) {
+		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
 	return s.settleOutcomes(ctx, jobs, call, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !applies(t.State) {
@@ -53,20 +44,7 @@ func (s *Service) callRails(ctx context.Context, jobs []ports.Job, call ports.Ra
 	})
 }
 
-// noRailDelay is how long a payment waits while no rail is connected for its platform.
-const noRailDelay = time.Minute
-
-// railFor returns the rail of a transaction's platform. If there is none it returns nil, and sets
-// an outcome that retries later.
-func (s *Service) railFor(t transaction.Transaction, outcomes map[ports.TransactionKey]ports.Outcome) ports.Rail {
-	rail, err := s.Rails.RailFor(t.Platform)
-	if err != nil {
-		s.Log.WithError(err).WithField("transaction", t.ID.String()).Error("no rail for a payment; will retry")
-		outcomes[transactionKey(t)] = ports.Outcome{Verdict: ports.Unknown, RetryAt: s.Clock.Now().Add(noRailDelay)}
-		return nil
-	}
-	return rail
-}
+func platformOfPayout(p ports.Payout) ident.Platform { return p.Transaction.Platform }
 
 // send delivers on-us payouts within the service and sends all others to the rail. The outcomes
 // are in the order of the payouts.
@@ -123,7 +101,7 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
-		w.EnqueueAt(t.Platform, transaction.StepDeliver, t.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(t.Platform, transaction.StepDeliver, t.ID.UUID(), o)
 		return nil
 	}
 }
@@ -134,19 +112,9 @@ func (w work) settleDelivered(t transaction.Transaction, o ports.Outcome) error 
 	case o.Verdict == ports.Returned:
 		return w.update(t.Return(w.Now))
 	case o.Verdict != ports.Done:
-		w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o)
 	case !o.RetryAt.IsZero():
 		w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o.RetryAt)
 	}
 	return nil
-}
-
-// defaultRetryDelay is the delay before the next call of a rail that did not name one.
-const defaultRetryDelay = 5 * time.Second
-
-func retryTime(o ports.Outcome, now time.Time) time.Time {
-	if o.RetryAt.IsZero() {
-		return now.Add(defaultRetryDelay)
-	}
-	return o.RetryAt
 }

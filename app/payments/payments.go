@@ -40,6 +40,10 @@ type Config struct {
 	Log       *logrus.Entry
 	// MaxDelay is how long a busy batcher waits for further commands.
 	MaxDelay time.Duration
+	// JobRetry says when failed jobs are run again.
+	JobRetry jobs.RetryPolicy
+	// JobMetrics may be nil.
+	JobMetrics jobs.Metrics
 }
 
 // Service is the use cases of payments.
@@ -67,7 +71,7 @@ func New(c Config) *Service {
 	s.transferInBatcher = batch.New(options, s.transferInBatch)
 	s.transferOutBatcher = batch.New(options, s.transferOutBatch)
 	s.referenceBatcher = batch.New(batch.Options{MaxSize: 256}, s.findByReference)
-	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
+	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
 		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
 		jobs.Handler{Step: transaction.StepCollect, Do: s.collect},
@@ -76,7 +80,7 @@ func New(c Config) *Service {
 		jobs.Handler{Step: transaction.StepSendBack, Do: s.sendBack},
 		jobs.Handler{Step: transaction.StepExpire, Do: s.expire},
 		// An endpoint may take ten seconds to respond, and must not delay the others.
-		jobs.Handler{Step: transaction.StepRequestApproval, Do: s.requestApprovals, MaxBatch: 1, MaxConcurrency: 128},
+		jobs.Handler{Step: transaction.StepRequestApproval, Do: s.requestApprovals, MaxBatch: 1, MaxConcurrency: 128, MaxPerPlatform: 64},
 		jobs.Handler{Step: transaction.StepTimeOut, Do: s.timeOut},
 		jobs.Handler{Step: transaction.StepForward, Do: s.forward},
 	)

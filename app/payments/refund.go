@@ -22,15 +22,19 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
-	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	var refunds []ports.Refund
 	for _, payout := range payouts {
 		t := payout.Transaction
 		if t.State.Refund != transaction.RefundPending {
 			continue
 		}
 		_, inside := homes[t.ID]
-		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = s.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
+		refunds = append(refunds, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
 			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for i, o := range s.sendRefunds(ctx, refunds) {
+		outcomes[transactionKey(refunds[i].Payout.Transaction)] = o
 	}
 	return s.settleOutcomes(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
@@ -44,13 +48,11 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	})
 }
 
-func (s *Service) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
-	rail, err := s.Rails.RailFor(r.Platform)
-	if err != nil {
-		s.Log.WithError(err).WithField("refund", r.ID.String()).Error("no rail for a refund")
-		return ports.Outcome{Verdict: ports.Unknown, RetryAt: s.Clock.Now().Add(noRailDelay)}
-	}
-	return rail.Refund(ctx, []ports.Refund{r})[0]
+func (s *Service) sendRefunds(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	return callRails(ctx, s, refunds, func(r ports.Refund) ident.Platform { return r.Platform },
+		func(ctx context.Context, rail ports.Rail, batch []ports.Refund) []ports.Outcome {
+			return rail.Refund(ctx, batch)
+		})
 }
 
 func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string) error {
@@ -62,7 +64,7 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	case ports.Refused:
 		d, err = t.RefundFailed(w.Now)
 	default:
-		w.EnqueueAt(t.Platform, transaction.StepRefund, t.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(t.Platform, transaction.StepRefund, t.ID.UUID(), o)
 		return nil
 	}
 	if err == nil {
@@ -110,42 +112,64 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 // sendBack sends back surplus and unmatched receipts: crypto of a known customer to their internal
 // account, and all else to where it was paid from.
 func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
-	for _, job := range jobs {
-		ids := make([]ident.Receipt, len(job.Subjects))
-		for i, subject := range job.Subjects {
-			ident.SetUUID(&ids[i], subject)
-		}
-		receipts, err := s.Store.Receipts(ctx, job.Platform, ids)
-		if err != nil {
-			return err
-		}
-		homes, err := s.surplusAccounts(ctx, receipts)
-		if err != nil {
-			return err
-		}
-		w := s.newWork()
-		for _, r := range receipts {
+	receipts, err := s.receiptsOf(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	homes, err := s.surplusAccounts(ctx, receipts)
+	if err != nil {
+		return err
+	}
+	refunds := make([]ports.Refund, len(receipts))
+	for i, r := range receipts {
+		_, inside := homes[r.ID]
+		var named ident.Transaction // used as the reference if the payer gave none
+		ident.SetUUID(&named, r.ID.UUID())
+		refunds[i] = ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
+			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside}
+	}
+	outcomes := s.sendRefunds(ctx, refunds)
+	var w work
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		w = s.newJobWork(jobs)
+		for i, r := range receipts {
 			to, inside := homes[r.ID]
 			if !inside {
 				to = r.Rail.LedgerPath()
 			}
-			var named ident.Transaction // used as the reference if the payer gave none
-			ident.SetUUID(&named, r.ID.UUID())
-			outcome := s.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside})
-			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcome})
-			w.settleSendBack(r, outcome, to)
+			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcomes[i]})
+			w.settleSendBack(r, outcomes[i], to)
 		}
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
-				return err
-			}
-			return w.Write(ctx, tx)
-		}); err != nil {
+		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
+		return w.Write(ctx, tx)
+	})
+	if err == nil {
+		s.afterCommit(w)
 	}
-	return nil
+	return err
+}
+
+// receiptsOf reads the receipts that are the subjects of jobs.
+func (s *Service) receiptsOf(ctx context.Context, jobs []ports.Job) ([]transaction.Receipt, error) {
+	ids := map[ident.Platform][]ident.Receipt{}
+	for _, job := range jobs {
+		for _, subject := range job.Subjects {
+			var id ident.Receipt
+			ident.SetUUID(&id, subject)
+			ids[job.Platform] = append(ids[job.Platform], id)
+		}
+	}
+	var receipts []transaction.Receipt
+	for platform, ids := range ids {
+		found, err := s.Store.Receipts(ctx, platform, ids)
+		if err != nil {
+			return nil, err
+		}
+		receipts = append(receipts, found...)
+	}
+	return receipts, nil
 }
 
 // surplusAccounts returns the ledger paths of internal accounts that receive surplus crypto.
@@ -187,6 +211,6 @@ func (w work) settleSendBack(r transaction.Receipt, o ports.Outcome, to string) 
 	case ports.Refused:
 		w.PostUnmatched(r, r.SendBackFailed(w.Now))
 	default:
-		w.EnqueueAt(r.Platform, transaction.StepSendBack, r.ID.UUID(), retryTime(o, w.Now))
+		w.callAgain(r.Platform, transaction.StepSendBack, r.ID.UUID(), o)
 	}
 }

@@ -3,6 +3,9 @@ package payments
 import (
 	"context"
 
+	"github.com/google/uuid"
+
+	"causeway/app/internal/jobs"
 	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -10,13 +13,35 @@ import (
 )
 
 // work is what one unit of work decides about payments.
-type work struct{ *uow.Work }
+type work struct {
+	*uow.Work
+	retry jobs.RetryPolicy
+	// attempts are those of the jobs that are being run, by subject.
+	attempts map[uuid.UUID]int
+}
 
-func (s *Service) newWork() work { return work{uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease())} }
+func (s *Service) newWork() work {
+	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry}
+}
+
+// newJobWork is newWork for jobs that are being run.
+func (s *Service) newJobWork(running []ports.Job) work {
+	w := s.newWork()
+	w.attempts = map[uuid.UUID]int{}
+	for _, j := range running {
+		for _, subject := range j.Subjects {
+			w.attempts[subject] = j.Attempts
+		}
+	}
+	return w
+}
 
 // afterCommit hands the new jobs to the workers of this process, which then need not read them
 // from the database.
-func (s *Service) afterCommit(w work) { s.Submit(w.LocalJobs()) }
+func (s *Service) afterCommit(w work) {
+	s.Submit(w.LocalJobs())
+	s.ReportFailed(w.FailedJobs())
+}
 
 // settle locks transactions, decides about each, and finishes the jobs in the same unit of work.
 func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, decide func(work, transaction.Transaction) error) error {
@@ -40,16 +65,17 @@ func (s *Service) settleOutcomes(ctx context.Context, jobs []ports.Job, call por
 
 func (s *Service) settleWithReplies(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, replies []ports.RailReply,
 	decide func(work, transaction.Transaction) error) error {
+	var done work
 	begin := func() *uow.Work {
-		w := s.newWork()
+		done = s.newJobWork(jobs)
 		for _, r := range replies {
-			w.RecordReply(r)
+			done.RecordReply(r)
 		}
-		return w.Work
+		return done.Work
 	}
-	done, err := uow.Settle(ctx, s.Store, begin, jobs, keys, func(w *uow.Work, t transaction.Transaction) error { return decide(work{w}, t) })
+	_, err := uow.Settle(ctx, s.Store, begin, jobs, keys, func(_ *uow.Work, t transaction.Transaction) error { return decide(done, t) })
 	if err == nil {
-		s.afterCommit(work{done})
+		s.afterCommit(done)
 	}
 	return err
 }

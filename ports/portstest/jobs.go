@@ -2,6 +2,7 @@ package portstest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -34,10 +35,17 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 		return taken
 	}
 
+	finish := func(finished []ports.Job, added ...ports.Job) error {
+		t.Helper()
+		return store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			return errors.Join(tx.AddJobs(ctx, added), tx.FinishJobs(ctx, finished))
+		})
+	}
+
 	// A due job is returned once; a job that is not due, or of another step, is not returned.
 	due, later := add(now), add(now.Add(time.Hour))
 	taken := take(now)
-	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || len(taken[0].Subjects) != 2 || taken[0].Subjects[0] != due.Subjects[0] {
+	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || taken[0].Lease == due.Lease || len(taken[0].Subjects) != 2 || taken[0].Subjects[0] != due.Subjects[0] {
 		t.Fatalf("taken %+v, want %+v", taken, due)
 	}
 	if more := take(now.Add(59 * time.Second)); len(more) != 0 {
@@ -47,23 +55,78 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 		t.Fatalf("another step has %+v, %v", other, err)
 	}
 
-	// A job that is not finished is returned again when its lease ends.
-	if again := take(now.Add(time.Minute)); len(again) != 1 || again[0].ID != due.ID || again[0].Attempts != 2 {
+	// A job that is not finished is returned again when its lease ends, and a renewed lease ends
+	// later.
+	if err := jobs.RenewLeases(t.Context(), taken, now.Add(2*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if early := take(now.Add(2*time.Minute - time.Second)); len(early) != 0 {
+		t.Fatalf("%+v was returned before its renewed lease ended", early)
+	}
+	again := take(now.Add(2 * time.Minute))
+	if len(again) != 1 || again[0].ID != due.ID || again[0].Attempts != 2 || again[0].Lease == taken[0].Lease {
 		t.Fatalf("after the lease: %+v", again)
 	}
 
-	// A postponed job is due at its new time; a finished one is deleted.
-	if err := jobs.PostponeJobs(t.Context(), []ports.Job{due}, now.Add(2*time.Hour)); err != nil {
+	// Whoever lost the lease cannot renew it, fail the job, or finish it, and a unit of work that
+	// tries changes nothing.
+	lost := taken
+	lost[0].Due = now
+	if err := errors.Join(jobs.RenewLeases(t.Context(), lost, now), jobs.FailJobs(t.Context(), lost, now)); err != nil {
 		t.Fatal(err)
 	}
-	if taken := take(now.Add(time.Hour)); len(taken) != 1 || taken[0].ID != later.ID {
+	if early := take(now.Add(2 * time.Minute)); len(early) != 0 {
+		t.Fatalf("a lost lease was used: %+v", early)
+	}
+	for _, batch := range [][]ports.Job{lost, {again[0], lost[0]}, {{ID: id(), Platform: platform}}} {
+		if err := finish(batch, ports.Job{ID: id(), Platform: platform, Step: step, Due: now}); !errors.Is(err, ports.ErrLeaseLost) {
+			t.Fatalf("finished with a lost lease: %v", err)
+		}
+	}
+
+	// A failed job is due at its new time, with its error, and a dead one never.
+	again[0].Due, again[0].LastError = now.Add(30*time.Minute), "no route to host"
+	if err := jobs.FailJobs(t.Context(), again, now); err != nil {
+		t.Fatal(err)
+	}
+	taken = take(now.Add(30 * time.Minute))
+	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 3 || taken[0].LastError != "no route to host" {
+		t.Fatalf("after a failure: %+v", taken)
+	}
+	taken[0].Dead = true
+	if err := jobs.FailJobs(t.Context(), taken, now); err != nil {
+		t.Fatal(err)
+	}
+	taken = take(now.Add(1_000_000 * time.Hour))
+	if len(taken) != 1 || taken[0].ID != later.ID {
 		t.Fatalf("taken %+v, want %+v", taken, later)
 	}
-	if err := store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.FinishJobs(ctx, []ports.Job{due, later}) }); err != nil {
+	if err := finish(taken); err != nil {
 		t.Fatal(err)
 	}
-	if left := take(now.Add(24 * time.Hour)); len(left) != 0 {
-		t.Fatalf("%+v is left", left)
+
+	// A failed attempt counts also if the process never took the job from the store.
+	local := add(now.Add(time.Minute))
+	local.Due = now
+	if err := jobs.FailJobs(t.Context(), []ports.Job{local}, now); err != nil {
+		t.Fatal(err)
+	}
+	if taken = take(now); len(taken) != 1 || taken[0].ID != local.ID || taken[0].Attempts != 2 {
+		t.Fatalf("after a failure in the process that added the job: %+v", taken)
+	}
+
+	// A job that continues a failed one has its attempts, and may be dead at once.
+	failed := ports.Job{ID: id(), Platform: platform, Step: step, Subjects: []uuid.UUID{id()}, Due: now, Attempts: 7, LastError: "refused"}
+	dead := failed
+	dead.ID, dead.Dead = id(), true
+	if err := finish(taken, failed, dead); err != nil {
+		t.Fatal(err)
+	}
+	if taken = take(now.Add(1_000_000 * time.Hour)); len(taken) != 1 || taken[0].ID != failed.ID || taken[0].Attempts != 8 || taken[0].LastError != "refused" {
+		t.Fatalf("a continued job: %+v", taken)
+	}
+	if err := finish(taken); err != nil {
+		t.Fatal(err)
 	}
 
 	// Concurrent calls return each job once.
@@ -93,7 +156,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	all.Wait()
 	n := 0
 	seen.Range(func(any, any) bool { n++; return true })
-	if n == 0 {
-		t.Error("no job was returned")
+	if n != 40 {
+		t.Errorf("%d of 40 jobs were returned", n)
 	}
 }

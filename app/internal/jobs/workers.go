@@ -1,47 +1,92 @@
 // Package jobs runs the jobs that units of work store. Every step has its own queue and workers,
-// so that slow steps do not delay others.
+// so that slow steps do not delay others. In each queue the platforms take turns, and a batch is of
+// one platform, so that the trouble or the backlog of one does not delay others.
 //
 // A process submits the jobs that it has just committed to its own workers, which run them without
 // reading the database. Any process runs the jobs that it finds due there: retries, jobs due later,
 // and those of a process that stopped. What a job does is up to the handler of its step.
+//
+// A process holds jobs under leases. It renews them while the jobs run, and a handler that finishes
+// a job whose lease was lost changes nothing. A run that fails, panics or exceeds its time counts as
+// an attempt. The job is retried later and later, until it is dead and waits for an operator.
 package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 const (
-	// leaseDuration is how long a process may work on jobs that it took from the database.
+	// leaseDuration is how long jobs are reserved for the process that took them from the
+	// database. The lease is renewed while they run.
 	leaseDuration = 30 * time.Second
+	// renewInterval is how often leases are renewed.
+	renewInterval = 8 * time.Second
+	// minLease is what must be left of a lease when a job is started, so that it is renewed in
+	// time.
+	minLease = 2 * time.Second
 	// pollInterval is how often a process looks for due jobs in the database.
 	pollInterval = 250 * time.Millisecond
 	// localLeaseDuration is how long a new job is reserved for the process that stored it.
 	// Usually it is finished long before.
 	localLeaseDuration = 15 * time.Second
-	// maxLocalSubjects is about how many subjects of submitted jobs are run together.
-	maxLocalSubjects = 512
+	// statementTimeout is the timeout of each statement of the workers themselves.
+	statementTimeout = 5 * time.Second
+	// drainTimeout is how long Run lets jobs run on before it cancels them, and cancelTimeout
+	// how long it then waits for them. A process must stop within ten seconds.
+	drainTimeout  = 4 * time.Second
+	cancelTimeout = time.Second
 )
 
-// HandlerFunc runs jobs of one step together, and finishes them in the unit of work that settles
-// them. Its context is not cancelled when Run's is.
+// HandlerFunc runs jobs of one step and platform together, and finishes them in the unit of work
+// that settles them. Its context has a deadline, and is cancelled some seconds after Run's. It must
+// return soon after.
 type HandlerFunc func(ctx context.Context, jobs []ports.Job) error
 
-// Handler runs the jobs of one step.
+// Handler runs the jobs of one step. Zero fields have defaults.
 type Handler struct {
 	Step transaction.Step
 	Do   HandlerFunc
 	// MaxBatch is the maximum number of jobs in one call of Do; 64 if zero.
 	MaxBatch int
-	// MaxConcurrency is the maximum number of concurrent calls of Do; 1 if zero.
+	// MaxConcurrency is the maximum number of concurrent calls of Do, each for another platform;
+	// 8 if zero.
 	MaxConcurrency int
+	// MaxPerPlatform is the maximum number of concurrent calls for one platform; 1 if zero.
+	MaxPerPlatform int
+	// Timeout is the maximum duration of one call of Do; 30 seconds if zero.
+	Timeout time.Duration
+}
+
+func (h Handler) withDefaults() Handler {
+	if h.MaxBatch == 0 {
+		h.MaxBatch = 64
+	}
+	if h.MaxConcurrency == 0 {
+		h.MaxConcurrency = 8
+	}
+	if h.MaxPerPlatform == 0 {
+		h.MaxPerPlatform = 1
+	}
+	if h.Timeout == 0 {
+		h.Timeout = 30 * time.Second
+	}
+	return h
+}
+
+// Metrics records the results of jobs.
+type Metrics interface {
+	// Failed is called for each failed attempt; dead: it was the last one.
+	Failed(step transaction.Step, dead bool)
 }
 
 // Config is what Workers need.
@@ -51,6 +96,10 @@ type Config struct {
 	Log   *logrus.Entry
 	// MaxDelay is how long a busy queue waits for further jobs, to run more of them together.
 	MaxDelay time.Duration
+	// Retry says when failed jobs are run again.
+	Retry RetryPolicy
+	// Metrics may be nil.
+	Metrics Metrics
 }
 
 // Workers are the job workers of one process.
@@ -61,24 +110,15 @@ type Workers struct {
 	running atomic.Bool
 }
 
-type stepQueue struct {
-	Handler
-	local   chan ports.Job
-	slots   chan struct{} // holds one element for each running call of Do
-	running sync.WaitGroup
-}
-
 // New returns workers for the handlers. They start with Run.
 func New(c Config, handlers ...Handler) *Workers {
 	w := &Workers{Config: c, queues: map[transaction.Step]*stepQueue{}}
 	for _, h := range handlers {
-		if h.MaxBatch == 0 {
-			h.MaxBatch = 64
+		h = h.withDefaults()
+		w.queues[h.Step] = &stepQueue{
+			Handler: h, workers: w, schedule: newSchedule(h, c.MaxDelay),
+			submitted: make(chan ports.Job, 1024), wake: make(chan func(*schedule), h.MaxConcurrency),
 		}
-		if h.MaxConcurrency == 0 {
-			h.MaxConcurrency = 1
-		}
-		w.queues[h.Step] = &stepQueue{Handler: h, local: make(chan ports.Job, 1024), slots: make(chan struct{}, h.MaxConcurrency)}
 	}
 	return w
 }
@@ -98,7 +138,7 @@ func (w *Workers) Submit(jobs []ports.Job) {
 	for _, j := range jobs {
 		if q, ok := w.queues[j.Step]; ok {
 			select {
-			case q.local <- j:
+			case q.submitted <- j:
 			default:
 			}
 		}
@@ -106,124 +146,169 @@ func (w *Workers) Submit(jobs []ports.Job) {
 }
 
 // Run runs jobs until ctx is done, and returns when the jobs that it started and those submitted
-// before are finished. Any number of processes may run it on one database.
+// before are finished, or cancelled because they take too long. Any number of processes may run it
+// on one database.
 func (w *Workers) Run(ctx context.Context) {
 	w.running.Store(true)
-	defer w.running.Store(false)
-	var running sync.WaitGroup
-	for _, q := range w.queues {
-		running.Go(func() { w.runQueue(ctx, q) })
+	// Jobs that were started are finished, also when the program is asked to stop.
+	jobCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		var running sync.WaitGroup
+		for _, q := range w.queues {
+			running.Go(func() { q.run(ctx, jobCtx) })
+		}
+		running.Wait()
+	}()
+	<-ctx.Done()
+	w.running.Store(false) // new jobs are for other processes
+	for _, wait := range []time.Duration{drainTimeout, cancelTimeout} {
+		select {
+		case <-stopped:
+			return
+		case <-time.After(wait):
+			cancel()
+		}
 	}
-	running.Wait()
+	w.Log.Error("jobs did not stop when they were cancelled; other processes run them when their leases end")
 }
 
-func (w *Workers) runQueue(ctx context.Context, q *stepQueue) {
-	// Jobs that were started are finished, also when the program is asked to stop.
-	jobCtx := context.WithoutCancel(ctx)
+// RunDue runs the due jobs one batch after the other, until none is due. It is for programs without
+// running workers.
+func (w *Workers) RunDue(ctx context.Context) error {
+	for found := true; found; {
+		found = false
+		for _, q := range w.queues {
+			jobs, err := w.Jobs.TakeJobs(ctx, q.Step, w.Clock.Now(), leaseDuration, q.MaxBatch)
+			if err != nil {
+				return err
+			}
+			found = found || len(jobs) > 0
+			schedule := newSchedule(q.Handler, 0)
+			schedule.add(w.buryUnfinished(ctx, jobs)...)
+			for batch := schedule.next(w.Clock.Now()); batch != nil; batch = schedule.next(w.Clock.Now()) {
+				w.runBatch(ctx, q.Handler, batch)
+				schedule.finished(batch[0].Platform)
+			}
+		}
+	}
+	return nil
+}
+
+// stepQueue is the queue of one step. Its schedule belongs to the goroutine of run.
+type stepQueue struct {
+	Handler
+	workers  *Workers
+	schedule *schedule
+	// submitted are jobs on their way to the schedule, and wake are changes of it.
+	submitted chan ports.Job
+	wake      chan func(*schedule)
+	running   sync.WaitGroup
+	// backlog is whether the last jobs taken were not all that are due: then the platforms take
+	// turns, and cursor is the last one that had its turn.
+	backlog bool
+	cursor  ident.Platform
+}
+
+func (q *stepQueue) run(ctx, jobCtx context.Context) {
+	defer q.running.Wait()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	defer q.running.Wait()
+	look := false // in the database
 	for {
+		q.startBatches(jobCtx)
+		if look && ctx.Err() == nil {
+			if limit := q.schedule.capacity(); limit > 0 {
+				look = q.takeDue(ctx, limit)
+				continue
+			}
+		}
 		select {
 		case <-ctx.Done():
-			w.drain(jobCtx, q)
+			q.drain(jobCtx)
 			return
-		case first := <-q.local:
-			q.slots <- struct{}{} // further jobs arrive while all slots are taken
-			if w.MaxDelay > 0 && len(q.local) > 0 {
-				time.Sleep(w.MaxDelay) // the queue is busy: more jobs together cost less each
-			}
-			w.start(jobCtx, q, q.gather(first))
+		case j := <-q.submitted:
+			q.schedule.add(j)
+			q.addSubmitted()
+		case change := <-q.wake:
+			change(q.schedule)
+			look = look || q.backlog
 		case <-tick.C:
-			w.takeDue(jobCtx, q)
+			look = true
 		}
 	}
 }
 
-// drain starts the submitted jobs, which another process would run only after their local lease.
-func (w *Workers) drain(ctx context.Context, q *stepQueue) {
+// addSubmitted adds what was submitted so far.
+func (q *stepQueue) addSubmitted() {
 	for {
 		select {
-		case first := <-q.local:
-			q.slots <- struct{}{}
-			w.start(ctx, q, q.gather(first))
+		case j := <-q.submitted:
+			q.schedule.add(j)
 		default:
 			return
 		}
 	}
 }
 
-// gather adds to the first job what else is submitted already.
-func (q *stepQueue) gather(first ports.Job) []ports.Job {
-	jobs, subjects := []ports.Job{first}, len(first.Subjects)
-	for len(jobs) < q.MaxBatch && subjects < maxLocalSubjects {
-		select {
-		case j := <-q.local:
-			jobs, subjects = append(jobs, j), subjects+len(j.Subjects)
-		default:
-			return jobs
-		}
-	}
-	return jobs
-}
-
-// start runs jobs in the background. The caller has taken a slot; start releases it.
-func (w *Workers) start(ctx context.Context, q *stepQueue, jobs []ports.Job) {
-	q.running.Go(func() {
-		defer func() { <-q.slots }()
-		w.do(ctx, q, jobs)
-	})
-}
-
-// takeDue takes due jobs from the database, as many as there are free slots for, until fewer are
-// due than it asks for.
-func (w *Workers) takeDue(ctx context.Context, q *stepQueue) {
+// startBatches starts all batches that may run now.
+func (q *stepQueue) startBatches(ctx context.Context) {
 	for {
-		capacity := (q.MaxConcurrency - len(q.slots)) * q.MaxBatch
-		if capacity == 0 {
-			return
+		now := q.workers.Clock.Now()
+		batch := q.schedule.next(now)
+		if batch == nil {
+			break
 		}
-		limit := min(capacity, max(q.MaxBatch, 64))
-		jobs, err := w.Jobs.TakeJobs(ctx, q.Step, w.Clock.Now(), leaseDuration, limit)
-		if err != nil {
-			w.Log.WithError(err).WithField("step", q.Step).Warn("cannot claim due jobs")
-			return
-		}
-		taken := len(jobs)
-		for len(jobs) > 0 {
-			n := min(len(jobs), q.MaxBatch)
-			q.slots <- struct{}{}
-			w.start(ctx, q, jobs[:n:n])
-			jobs = jobs[n:]
-		}
-		if taken < limit {
-			return
-		}
+		q.running.Go(func() {
+			q.workers.runBatch(ctx, q.Handler, batch)
+			q.wake <- func(s *schedule) { s.finished(batch[0].Platform) }
+		})
+	}
+	// A platform with several jobs waits a moment for more: together they cost less each.
+	for _, p := range q.schedule.startDelays() {
+		q.running.Go(func() {
+			time.Sleep(q.workers.MaxDelay)
+			q.wake <- func(s *schedule) { s.delayed(p) }
+		})
 	}
 }
 
-// do runs jobs together. If that fails it runs each alone, and postpones one that fails alone, so
-// that a failing job does not block the others.
-func (w *Workers) do(ctx context.Context, q *stepQueue, jobs []ports.Job) {
-	err := q.Do(ctx, jobs)
-	if err == nil {
-		return
+// takeDue takes due jobs from the database and reports whether to look for more at once.
+func (q *stepQueue) takeDue(ctx context.Context, limit int) bool {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	w, now := q.workers, q.workers.Clock.Now()
+	slow := q.schedule.slow(now)
+	var jobs []ports.Job
+	var err error
+	inTurn := q.backlog || len(slow) > 0
+	if inTurn {
+		jobs, err = w.Jobs.TakeJobsInTurn(ctx, q.Step, now, leaseDuration, ports.Turn{After: q.cursor, Except: slow, PerPlatform: q.MaxBatch, Limit: limit})
+	} else {
+		jobs, err = w.Jobs.TakeJobs(ctx, q.Step, now, leaseDuration, limit)
 	}
-	if len(jobs) > 1 {
-		for i := range jobs {
-			w.do(ctx, q, jobs[i:i+1])
+	if err != nil {
+		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+			w.Log.WithError(err).WithField("step", q.Step).Warn("cannot claim due jobs; will retry")
 		}
-		return
+		return false
 	}
-	w.Log.WithError(err).WithField("step", q.Step).WithField("job", jobs[0].ID.String()).
-		WithField("attempts", jobs[0].Attempts).Warn("job failed; will retry")
-	if err := w.Jobs.PostponeJobs(ctx, jobs, w.Clock.Now().Add(backoff(jobs[0].Attempts))); err != nil {
-		w.Log.WithError(err).WithField("step", q.Step).Warn("cannot postpone the job; it is due again when its lease ends")
+	full, began := len(jobs) == limit, q.cursor
+	q.cursor = ident.Platform{}
+	if inTurn && full {
+		q.cursor = slices.MaxFunc(jobs, func(a, b ports.Job) int { return a.Platform.Compare(b.Platform) }).Platform
 	}
+	q.backlog = full || !began.IsZero() || len(slow) > 0 && q.backlog
+	q.schedule.add(w.buryUnfinished(ctx, jobs)...)
+	return full || !began.IsZero()
 }
 
-// backoff returns the delay before the next attempt: one second, doubled with every attempt, at
-// most five minutes.
-func backoff(attempts int) time.Duration {
-	return min(time.Second<<min(attempts, 10), 5*time.Minute)
+// drain runs the jobs that wait, which another process would run only after their lease.
+func (q *stepQueue) drain(ctx context.Context) {
+	q.addSubmitted()
+	for q.startBatches(ctx); q.schedule.busy(); q.startBatches(ctx) {
+		(<-q.wake)(q.schedule)
+	}
 }

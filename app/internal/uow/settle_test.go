@@ -70,6 +70,60 @@ func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
 	}
 }
 
+func TestSettle_LostLeaseChangesNothing(t *testing.T) {
+	t.Parallel()
+	// A process that took too long and lost its lease decides like the one that has the lease now, but
+	// only the latter's decision and follow-up are written, whoever is first.
+	for name, holderFirst := range map[string]bool{"the holder first": true, "the other first": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newEnv(t)
+			created := env.newDeposit(1_00)
+			created.Postings, created.Events = nil, nil
+			first := env.newWork()
+			first.Create(created)
+			env.write(first)
+			take := func(after time.Duration) []ports.Job {
+				jobs, err := env.Store.TakeJobs(t.Context(), transaction.StepDeliver, apptest.Noon.Add(after), time.Minute, 1)
+				if err != nil || len(jobs) != 1 {
+					t.Fatalf("jobs %+v, %v", jobs, err)
+				}
+				return jobs
+			}
+			lost := take(localLease)
+			held := take(localLease + time.Minute)
+			settle := func(jobs []ports.Job) error {
+				_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs), func(w *uow.Work, locked transaction.Transaction) error {
+					w.Update(transaction.Decision{Transaction: locked, Next: transaction.StepRefund})
+					return nil
+				})
+				return err
+			}
+
+			if holderFirst {
+				if err := settle(held); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := settle(lost); !errors.Is(err, ports.ErrLeaseLost) {
+				t.Errorf("without the lease: %v", err)
+			}
+			if !holderFirst {
+				if n := env.CountJobs(transaction.StepDeliver); n != 1 {
+					t.Errorf("%d jobs are left of the holder, want 1", n)
+				}
+				if err := settle(held); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			if finished, next := env.CountJobs(transaction.StepDeliver), env.CountJobs(transaction.StepRefund); finished != 0 || next != 1 {
+				t.Errorf("%d settled jobs left and %d follow-ups, want 0 and 1", finished, next)
+			}
+		})
+	}
+}
+
 func TestSettle_DecisionErrorKeepsJobs(t *testing.T) {
 	t.Parallel()
 	// If a decision fails, nothing is written and the jobs are not finished.

@@ -7,6 +7,7 @@ package uow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -138,6 +139,17 @@ func (w *Work) Enqueue(p ident.Platform, step transaction.Step, subject uuid.UUI
 // EnqueueAt adds a job for one subject that is due at a time, in any process.
 func (w *Work) EnqueueAt(p ident.Platform, step transaction.Step, subject uuid.UUID, due time.Time) {
 	w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.Now), Platform: p, Step: step, Due: due, Subjects: []uuid.UUID{subject}})
+}
+
+// AddJob adds a job as it is, with a new id.
+func (w *Work) AddJob(j ports.Job) {
+	j.ID = w.ids.New(w.Now)
+	w.jobs = append(w.jobs, j)
+}
+
+// FailedJobs returns the jobs that continue failed ones.
+func (w *Work) FailedJobs() []ports.Job {
+	return slices.DeleteFunc(slices.Clone(w.jobs), func(j ports.Job) bool { return j.Attempts == 0 })
 }
 
 // Write writes everything collected, the postings last.

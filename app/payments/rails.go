@@ -1,0 +1,93 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// noRailDelay is how long a payment waits at least while no rail is connected for its platform.
+const noRailDelay = time.Minute
+
+// callRails calls the rails of the platforms of items, each rail once and all at the same time, and
+// returns one outcome for each item. An item whose rail cannot be called has the outcome Unknown.
+func callRails[T any](ctx context.Context, s *Service, items []T, platformOf func(T) ident.Platform,
+	call func(context.Context, ports.Rail, []T) []ports.Outcome) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(items))
+	byRail := map[ports.Rail][]int{}
+	for i, item := range items {
+		rail, err := s.Rails.RailFor(platformOf(item))
+		if err != nil {
+			s.Log.WithError(err).WithField("platform", platformOf(item).String()).Error("no rail for a payment; will retry")
+			outcomes[i] = ports.Outcome{Verdict: ports.Unknown, RetryAt: s.Clock.Now().Add(noRailDelay)}
+			continue
+		}
+		byRail[rail] = append(byRail[rail], i)
+	}
+	var calls sync.WaitGroup
+	for rail, indexes := range byRail {
+		calls.Go(func() {
+			batch := make([]T, len(indexes))
+			for n, i := range indexes {
+				batch[n] = items[i]
+			}
+			replies, err := callRail(ctx, rail, batch, call)
+			if err != nil {
+				s.Log.WithError(err).Error("rail call failed; will retry")
+			}
+			for n, i := range indexes {
+				outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+				if err == nil {
+					outcomes[i] = replies[n]
+				}
+			}
+		})
+	}
+	calls.Wait()
+	return outcomes
+}
+
+// callRail calls one rail. It returns an error if the rail panics, or does not return one outcome for
+// each item: then none of its outcomes can be trusted.
+func callRail[T any](ctx context.Context, rail ports.Rail, items []T, call func(context.Context, ports.Rail, []T) []ports.Outcome) (outcomes []ports.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	outcomes = call(ctx, rail, items)
+	if len(outcomes) != len(items) {
+		return nil, fmt.Errorf("the rail returned %d outcomes for %d items", len(outcomes), len(items))
+	}
+	return outcomes, nil
+}
+
+// defaultRetryDelay is the delay before the next call of a rail that did not name one.
+const defaultRetryDelay = 5 * time.Second
+
+// callAgain adds a job that calls the rail again about a subject: at the time that the rail named if
+// the outcome is Waiting, else after a delay that grows with each attempt, until the job is dead.
+func (w work) callAgain(p ident.Platform, step transaction.Step, subject uuid.UUID, o ports.Outcome) {
+	if o.Verdict == ports.Waiting {
+		if o.RetryAt.IsZero() {
+			o.RetryAt = w.Now.Add(defaultRetryDelay)
+		}
+		w.EnqueueAt(p, step, subject, o.RetryAt)
+		return
+	}
+	attempts := max(w.attempts[subject], 1)
+	due, dead := w.retry.Next(attempts, w.Now)
+	if due.Before(o.RetryAt) {
+		due = o.RetryAt
+	}
+	w.AddJob(ports.Job{Platform: p, Step: step, Subjects: []uuid.UUID{subject}, Due: due, Dead: dead, Attempts: attempts,
+		LastError: "the rail could not be called, or did not report an outcome"})
+}

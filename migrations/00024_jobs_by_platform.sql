@@ -1,0 +1,5 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Finds the due jobs of each platform, so that the backlog of one does not delay the others.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS jobs_by_step_platform_due ON jobs (step, platform_id, due_at);
