@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ type bench struct {
 	// webhookSecret signs the webhooks of the platform.
 	webhookSecret string
 	meter         *meter
-	stops         []func() error // what stopAll calls, in reverse order
+	services      []*service     // all that may run
+	stops         []func() error // what stopAll calls after stopping them, in reverse order
 
 	customers      []customer
 	done           map[kind]int64 // pieces of work
@@ -138,17 +140,16 @@ func (b *bench) prepare(ctx context.Context) {
 		b.pprofAddress = must(kit.FreeAddress())
 		settings = []string{"CAUSEWAY_PPROF=" + b.pprofAddress}
 	}
-	b.receiver = must(startReceiver())
-	b.stops = append(b.stops, b.receiver.close)
+	b.receiver = startReceiver()
+	b.stops = append(b.stops, b.receiver.listener.Close)
 	b.postgres = must(pgembed.Start(ctx, postgres))
 	b.stops = append(b.stops, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		return b.postgres.Stop(ctx)
 	})
-	b.service = newService(ctx, b.binary, b.postgres.URL(), settings...)
+	b.service = b.newService(ctx, b.postgres.URL(), settings...)
 	b.platform = b.service.createPlatform(ctx)
-	b.stops = append(b.stops, b.service.stop)
 	b.service.start(ctx)
 	b.meter = newMeter(ctx, b.postgres, b.service.process.PID())
 	b.stops = append(b.stops, func() error { return b.meter.conn.Close(context.Background()) })
@@ -159,20 +160,12 @@ func (b *bench) prepare(ctx context.Context) {
 	b.createCustomers(ctx)
 }
 
-// warmUp lets the service prepare its statements and Postgres analyze its tables. Some
-// webhooks are kept to verify their signatures.
+// warmUp lets the service prepare its statements and Postgres analyze its tables.
 func (b *bench) warmUp(ctx context.Context) {
-	p := phase{name: "warm-up", inFlight: b.inFlight, kind: ramps, duration: 4 * time.Second}
-	for part, kind := range map[string]kind{
-		"quotes": unpaidQuotes, "payouts": payouts, "hot": payouts, "transfers-out": transfersOut, "transfers-in": transfersIn,
-	} {
-		if part == b.part {
-			p.kind = kind
-		}
-	}
-	b.receiver.sampling.Store(true)
+	kinds := map[string]kind{"quotes": unpaidQuotes, "payouts": payouts, "hot": payouts,
+		"transfers-out": transfersOut, "transfers-in": transfersIn}
+	p := phase{name: "warm-up", inFlight: b.inFlight, kind: cmp.Or(kinds[b.part], ramps), duration: 4 * time.Second}
 	b.runPhase(ctx, p)
-	b.receiver.sampling.Store(false)
 	b.meter.execIn(ctx, b.meter.database, "ANALYZE")
 	p.name, p.duration = "warm-up after ANALYZE", 2*time.Second
 	b.runPhase(ctx, p)
@@ -181,26 +174,29 @@ func (b *bench) warmUp(ctx context.Context) {
 // stopAll stops everything that was started, and removes the folder.
 func (b *bench) stopAll() error {
 	var errs []error
+	for _, s := range b.services {
+		errs = append(errs, s.stop())
+	}
 	for _, stop := range slices.Backward(b.stops) {
 		errs = append(errs, stop())
 	}
 	return errors.Join(append(errs, os.RemoveAll(b.folder))...)
 }
 
-// withDiagnostics adds the end of the service's log and the state of the run to an error.
+// withDiagnostics adds what was done and received to an error, and the end of each service's log.
 func (b *bench) withDiagnostics(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if b.meter != nil {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		var waiting, parked int64
-		countErr := try(func() { waiting, parked = b.countWebhooks(ctx) })
-		err = errors.Join(err, countErr, fmt.Errorf("done: %v; received: %v; %d webhooks to be sent, %d not sent any more",
-			b.done, b.receiver.eventCounts(), waiting, parked))
+	if b.receiver != nil {
+		err = fmt.Errorf("%w\ndone: %v; received: %v", err, b.done, b.receiver.eventCounts())
 	}
-	return fmt.Errorf("%w\nthe last output of the service:\n%s", err, b.service.lastOutput())
+	for _, s := range b.services {
+		if s.process != nil {
+			err = fmt.Errorf("%w\nthe last output of %s:\n%s", err, s.process.Command, s.process.Tail())
+		}
+	}
+	return err
 }
 
 // sleep waits for a duration, or until ctx ends.

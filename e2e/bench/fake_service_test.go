@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,23 +28,26 @@ type fakeService struct {
 	quotes   map[string]string // transaction by reference
 	payers   map[string]string // the account that pays, by transaction
 	keys     map[string]bool   // idempotency keys that were received
-	accounts []internalAccount // the oldest first
-	requests map[string]int    // by path
+	accounts []fakeAccount
+	requests map[string]int // by path
 	sending  sync.WaitGroup
+}
+
+// fakeAccount is an internal account.
+type fakeAccount struct {
+	ID, CustomerID string
+	Balance        struct{ Amount int64 }
 }
 
 // newFakeBench returns a bench with customers at a fake service.
 func newFakeBench(t *testing.T, customers int, part string, change func(*fakeService)) (*bench, *fakeService) {
 	t.Helper()
-	f := &fakeService{finalEvent: outgoingCompleted, quotes: map[string]string{}, payers: map[string]string{},
+	f := &fakeService{finalEvent: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{},
 		keys: map[string]bool{}, requests: map[string]int{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	receiver, err := startReceiver()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.sending.Wait(); _ = receiver.close() })
+	receiver := startReceiver()
+	t.Cleanup(func() { f.sending.Wait(); _ = receiver.listener.Close() })
 	b := &bench{options: options{customerCount: customers, part: part}, receiver: receiver, report: report{}, done: map[kind]int64{},
 		platform: platform{newClient(server.Listener.Addr().String(), "id", "secret"), ident.Platform{}}}
 	if err := try(func() { b.createCustomers(t.Context()) }); err != nil {
@@ -91,14 +94,16 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 		return http.StatusCreated, `{"secret":"whsec_c2VjcmV0"}`
 	case path == "/customers":
 		owner := "Customer:" + transaction
-		f.accounts = append(f.accounts, internalAccount{ID: "InternalAccount:" + transaction, CustomerID: owner})
+		f.accounts = append(f.accounts, fakeAccount{ID: "InternalAccount:" + transaction, CustomerID: owner})
 		return http.StatusCreated, `{"id":"` + owner + `"}`
 	case path == "/customers/external-accounts":
 		return http.StatusCreated, `{"id":"ExternalAccount:` + transaction + `"}`
 	case path == "/customers/internal-accounts":
-		return http.StatusOK, f.listAccounts(r.URL.Query().Get("cursor"))
+		i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == r.URL.Query().Get("customerId") })
+		text, _ := json.Marshal(map[string]any{"data": f.accounts[i : i+1]})
+		return http.StatusOK, string(text)
 	case funding:
-		f.send(incomingCompleted, transaction)
+		f.send("INCOMING_PAYMENT.COMPLETED", transaction)
 		return f.changeBalance(strings.TrimSuffix(account, "/fund"), in.Amount, http.StatusOK), `{}`
 	case path == "/quotes":
 		reference := fmt.Sprintf("REF%09d", len(f.quotes))
@@ -118,10 +123,10 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 		f.send(f.finalEvent, executed)
 		return f.changeBalance(f.payers[executed], -rampAmount, http.StatusOK), `{}`
 	case path == "/transfer-out":
-		f.sendEnd(outgoingCompleted, transaction)
+		f.sendEnd("OUTGOING_PAYMENT.COMPLETED", transaction)
 		return f.changeBalance(in.Source.AccountID, -in.Amount, http.StatusCreated), created
 	case path == "/transfer-in":
-		f.sendEnd(incomingCompleted, transaction)
+		f.sendEnd("INCOMING_PAYMENT.COMPLETED", transaction)
 		return f.changeBalance(in.Destination.AccountID, in.Amount, http.StatusCreated), created
 	default:
 		return http.StatusNotFound, `{}`
@@ -139,18 +144,6 @@ func (f *fakeService) changeBalance(account string, by int64, success int) int {
 		}
 	}
 	return http.StatusNotFound
-}
-
-// listAccounts returns a page of three accounts.
-func (f *fakeService) listAccounts(cursor string) string {
-	from, _ := strconv.Atoi(cursor) // none: from the first
-	upto := min(from+3, len(f.accounts))
-	page := map[string]any{"data": f.accounts[from:upto]}
-	if upto < len(f.accounts) {
-		page["nextCursor"] = strconv.Itoa(upto)
-	}
-	text, _ := json.Marshal(page)
-	return string(text)
 }
 
 // sendEnd delivers the end of a transfer.

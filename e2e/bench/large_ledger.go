@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"time"
 
 	"causeway/core/ident"
-	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/e2e/bench/history"
 	"causeway/ledger"
 )
@@ -20,46 +21,51 @@ const (
 
 // ledgerFixture is the ledger of one platform in a database of its own.
 type ledgerFixture struct {
-	ledgerService // its store has one connection
+	*service // its store has one connection
 	platform
 	name       string
 	content    history.Result
-	backendPID int // of that connection
+	accounts   []ledgerAccount // with entries, the busiest first
+	backendPID int             // of that connection
 	rand       *rand.Rand
 }
+
+type ledgerAccount struct{ Path, Currency string }
 
 // measureLargeLedger makes ledgers of two sizes and measures what may depend on the size.
 func (b *bench) measureLargeLedger(ctx context.Context) {
 	small := b.createLedgerFixture(ctx, "small_ledger", smallEntries)
-	defer small.store.Close()
 	large := b.createLedgerFixture(ctx, "large_ledger", b.ledgerEntries)
-	defer large.store.Close()
 	b.comparePosting(ctx, small, large)
 	const countEntries = "SELECT count(*)::float8 FROM ledger_entries"
 	b.addTableSizes(ctx, large.name, queryIn[struct{ Count float64 }](ctx, b.meter, large.name, countEntries)[0].Count)
 	check(large.store.AdvanceBalanceSnapshots(ctx))
-	large.whileRunning(func() {
-		large.start(ctx)
-		logf("waiting until the ledger is sealed")
-		large.awaitSealed(ctx, false)
-		b.measureQueries(ctx, large)
-	})
+	large.start(ctx)
+	logf("waiting until the ledger is sealed")
+	large.awaitSealed(ctx)
+	b.measureQueries(ctx, large)
+	check(large.stop())
 }
 
 func (b *bench) createLedgerFixture(ctx context.Context, name string, entries int) *ledgerFixture {
 	logf("making a ledger of %d entries", entries)
-	f := &ledgerFixture{name: name, rand: rand.New(rand.NewPCG(1, 1)), ledgerService: b.newLedgerService(ctx, name, 1)}
+	f := &ledgerFixture{name: name, rand: rand.New(rand.NewPCG(1, 1)), service: b.newLedgerService(ctx, name, 1)}
 	f.platform = f.createPlatform(ctx)
-	f.content = must(history.Write(ctx, history.Options{URL: f.databaseURL, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}))
+	options := history.Options{URL: f.databaseURL, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}
+	f.content = must(history.Write(ctx, options))
 	logf("%d postings in %s", f.content.Postings, formatDuration(f.content.Duration))
 	// Autovacuum would do it during a measurement.
 	b.meter.execIn(ctx, name, "VACUUM (ANALYZE)")
+	f.accounts = queryIn[ledgerAccount](ctx, b.meter, name, `
+		SELECT path, a.currency
+		FROM ledger_entries CROSS JOIN LATERAL (VALUES (debit_account_id), (credit_account_id)) side (id)
+		JOIN ledger_accounts a USING (platform_id, id)
+		GROUP BY path, a.currency ORDER BY count(*) DESC, path`)
 	check(f.store.Pool().QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&f.backendPID))
 	return f
 }
 
-// commitKind is a kind of commit, and how many are made in a round: few, so that the small
-// ledger stays small.
+// commitKind is a kind of commit, and how many are made in a round: few, so that the small ledger stays small.
 type commitKind struct {
 	name        string
 	commits     int
@@ -83,7 +89,8 @@ func (t commitTime) String() string {
 func (b *bench) comparePosting(ctx context.Context, small, large *ledgerFixture) {
 	b.meter.exec(ctx, "CHECKPOINT")
 	for _, kind := range commitKinds {
-		times := alternate(13, func() commitTime { return small.runCommits(ctx, kind) }, func() commitTime { return large.runCommits(ctx, kind) })
+		times := alternate(13, func() commitTime { return small.runCommits(ctx, kind) },
+			func() commitTime { return large.runCommits(ctx, kind) })
 		var medians [2]commitTime
 		for i := range times {
 			var wall, cpu []float64
@@ -93,8 +100,8 @@ func (b *bench) comparePosting(ctx context.Context, small, large *ledgerFixture)
 			medians[i] = commitTime{median(wall), median(cpu)}
 		}
 		wall, cpu := medians[1].wall/medians[0].wall, medians[1].cpu/medians[0].cpu
-		b.report.add(largePosting, kind.name, medians[0], medians[1], fmt.Sprintf("%.2f, %.2f of processor", wall, cpu),
-			judge(goalLargeLedger, max(wall, cpu)))
+		ratios := fmt.Sprintf("%.2f, %.2f of processor", wall, cpu)
+		b.report.add(largePosting, kind.name, medians[0], medians[1], ratios, judge(goalLargeLedger, max(wall, cpu)))
 	}
 }
 
@@ -128,8 +135,8 @@ func (f *ledgerFixture) rampPostings(n int) (all []ledger.Posting) {
 // depositPostings returns deposits to accounts of any customers.
 func (f *ledgerFixture) depositPostings() (all []ledger.Posting) {
 	for len(all) < 100 {
-		a := f.content.Accounts[f.rand.IntN(len(f.content.Accounts))]
-		if a.Currency == money.USD && strings.HasPrefix(a.Path, "customers/") {
+		a := f.accounts[f.rand.IntN(len(f.accounts))]
+		if a.Currency == "USD" && strings.HasPrefix(a.Path, "customers/") {
 			funds := ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: a.Path, Amount: usd(10_000)}
 			all = append(all, ledger.Deposit(f.newHeader(ident.NewTransaction(f.ids.New, time.Now())), funds))
 		}
@@ -140,7 +147,8 @@ func (f *ledgerFixture) depositPostings() (all []ledger.Posting) {
 // newHeader returns the header of a posting of a payment.
 func (f *ledgerFixture) newHeader(payment ident.Transaction) ledger.Header {
 	now := time.Now()
-	return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: ident.ShortCode(payment.UUID())}
+	memo := ident.ShortCode(payment.UUID())
+	return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: memo}
 }
 
 // tableSizesSQL returns the bytes for each entry of the tables with at least half a byte for
@@ -150,7 +158,8 @@ SELECT coalesce(relname, 'Total'), sum(rows) / $1, sum(indexes) / $1
 FROM (SELECT t.relname, sum(pg_table_size(part.relid))::float8 AS rows, sum(pg_indexes_size(part.relid))::float8 AS indexes
       FROM pg_class t
       CROSS JOIN LATERAL (SELECT t.oid AS relid UNION SELECT p.relid FROM pg_partition_tree(t.oid) p) part
-      WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+      WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%'
+        AND t.relkind IN ('r', 'p') AND NOT t.relispartition
       GROUP BY t.relname) tables
 WHERE rows + indexes >= $1 / 2
 GROUP BY ROLLUP (relname)
@@ -165,6 +174,91 @@ type tableSize struct {
 // addTableSizes adds the tables that grow with the ledger.
 func (b *bench) addTableSizes(ctx context.Context, database string, entries float64) {
 	for _, s := range queryIn[tableSize](ctx, b.meter, database, tableSizesSQL, entries) {
-		b.report.add(tableSizes, s.Name, fmt.Sprintf("%.1f", s.Rows), fmt.Sprintf("%.1f", s.Indexes), fmt.Sprintf("%.1f", s.Rows+s.Indexes))
+		b.report.add(tableSizes, s.Name, fmt.Sprintf("%.1f | %.1f | %.1f", s.Rows, s.Indexes, s.Rows+s.Indexes))
 	}
 }
+
+// ledgerQuery is a request that is measured many times. In its path {account} and {entries} are
+// of any account, {time} is any time of the ledger, {days} two days, {month} one month after the
+// other. With {next} at the end it is the page after that of the path.
+type ledgerQuery struct{ name, path string }
+
+// ledgerQueries are grouped by the number of requests and the goal.
+var ledgerQueries = []struct {
+	count   int
+	goal    goal
+	queries []ledgerQuery
+}{
+	{1_000, goalPastQuery, []ledgerQuery{
+		{"Balance at a time, by recorded time", "/ledger/accounts/{account}&at={time}&by=recorded"},
+		{"Balance at a time, by effective time", "/ledger/accounts/{account}&at={time}&by=effective"},
+		{"Entries of an account until a time, newest first", "/ledger/accounts/{entries}&sortOrder=desc&to={time}"},
+		{"The next page of entries", "/ledger/accounts/{entries}&sortOrder=desc&to={time}{next}"},
+		{"Entries from a time, oldest first", "/ledger/accounts/{entries}&sortOrder=asc&from={time}"},
+		{"Entries recorded in two days", "/ledger/accounts/{entries}&by=recorded&{days}"},
+		{"Entries effective in two days", "/ledger/accounts/{entries}&by=effective&{days}"},
+	}},
+	{1_000, goal{}, []ledgerQuery{
+		{"Postings until a time", "/ledger/postings?limit=100&sortOrder=desc&to={time}"},
+		{"The next page of postings", "/ledger/postings?limit=100&sortOrder=desc&to={time}{next}"},
+		{"Postings effective in two days", "/ledger/postings?limit=100&by=effective&{days}"},
+		{"Reversals until a time", "/ledger/postings?limit=100&kind=reversal&sortOrder=desc&to={time}"},
+	}},
+	{largeMonths, goalTrialBalance, []ledgerQuery{
+		{"Trial balance of a month, by recorded time", "/ledger/trial-balance?by=recorded&{month}"},
+		{"Trial balance of a month, by effective time", "/ledger/trial-balance?by=effective&{month}"},
+		{"Trial balance as of a time, by recorded time", "/ledger/trial-balance?by=recorded&to={time}"},
+		{"Trial balance as of a time, by effective time", "/ledger/trial-balance?by=effective&to={time}"},
+		{"Current trial balance", "/ledger/trial-balance"},
+	}},
+}
+
+// measureQueries reads balances, pages and trial balances of past times.
+func (b *bench) measureQueries(ctx context.Context, f *ledgerFixture) {
+	for _, group := range ledgerQueries {
+		for _, q := range group.queries {
+			n := 0
+			l := timed(group.count, func() time.Duration {
+				n++
+				return f.measureQuery(ctx, q.path, n-1)
+			})
+			b.report.add(largeQueries, q.name, group.count, l, formatMillis(l.max), judge(group.goal, l.p99))
+		}
+	}
+}
+
+// measureQuery makes the n-th request of a query.
+func (f *ledgerFixture) measureQuery(ctx context.Context, path string, n int) time.Duration {
+	for {
+		path, nextPage := strings.CutSuffix(f.fillPath(path, n), "{next}")
+		response := f.get(ctx, path)
+		if !nextPage {
+			return response.Duration
+		}
+		if cursor, found := textAfter(response.Body, `"nextCursor":"`); found { // else it was the last page: try another
+			return f.get(ctx, path+"&cursor="+cursor).Duration
+		}
+	}
+}
+
+// fillPath fills in the n-th path of a query. Half of the accounts are the 20 busiest.
+func (f *ledgerFixture) fillPath(path string, n int) string {
+	accounts := f.accounts
+	if f.rand.IntN(2) == 0 {
+		accounts = accounts[:min(20, len(accounts))]
+	}
+	a := accounts[f.rand.IntN(len(accounts))]
+	start := f.content.From.Add(time.Duration(f.rand.Int64N(int64(f.content.Until.Sub(f.content.From)))))
+	days := start.Add(48 * time.Hour)
+	if days.After(f.content.Until) {
+		days = f.content.Until
+	}
+	month := period.MonthOf(f.content.From.AddDate(0, n%largeMonths, 0))
+	name, currency := url.PathEscape(a.Path), "?currency="+a.Currency
+	between := func(from, to time.Time) string { return "from=" + formatTimestamp(from) + "&to=" + formatTimestamp(to) }
+	return strings.NewReplacer("{account}", name+currency, "{entries}", name+"/entries"+currency+"&limit=100",
+		"{time}", formatTimestamp(start), "{days}", between(start, days),
+		"{month}", between(month.Start(), month.End())).Replace(path)
+}
+
+func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

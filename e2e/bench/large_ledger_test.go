@@ -13,20 +13,15 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/ident"
-	"causeway/core/money"
-	"causeway/e2e/bench/history"
 	"causeway/ledger"
 )
 
 // newTestLedgerFixture returns a ledger with an account of each kind, and no database.
 func newTestLedgerFixture() *ledgerFixture {
-	v := &ledgerFixture{ledgerService: ledgerService{ids: ids.New()}, rand: rand.New(rand.NewPCG(1, 1))}
+	v := &ledgerFixture{service: &service{ids: ids.New()}, rand: rand.New(rand.NewPCG(1, 1))}
 	v.id = ident.NewPlatform(v.ids.New, time.Now())
-	account := func(path string, currency money.Currency) history.Account {
-		return history.Account{Account: ledger.Account{Platform: v.id, Path: path, Currency: currency}, Entries: 1}
-	}
 	customer := ledger.CustomerAccount(ident.NewInternalAccount(v.ids.New, time.Now()))
-	v.content.Accounts = []history.Account{account(ledger.Rail("RTP"), money.USD), account(customer, money.USD), account(customer, money.BTC)}
+	v.accounts = []ledgerAccount{{ledger.Rail("RTP"), "USD"}, {customer, "USD"}, {customer, "BTC"}}
 	v.content.From, v.content.Until = time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	return v
 }
@@ -94,8 +89,8 @@ func TestAddTableSizes_PartitionsCountForTable(t *testing.T) {
 	b.addTableSizes(t.Context(), settings.Database, 10_000)
 
 	var rows, indexes, total float64
-	n, err := fmt.Sscanf(b.report[tableSizes.heading], "| ledger_example | %f | %f | %f |", &rows, &indexes, &total)
-	if n != 3 || rows < 30 || indexes < 20 || total < 50 || strings.Contains(b.report[tableSizes.heading], "ledger_example_") {
-		t.Errorf("%v: %s", err, b.report[tableSizes.heading])
+	n, err := fmt.Sscanf(b.report[tableSizes], "| ledger_example | %f | %f | %f |", &rows, &indexes, &total)
+	if n != 3 || rows < 30 || indexes < 20 || total < 50 || strings.Contains(b.report[tableSizes], "ledger_example_") {
+		t.Errorf("%v: %s", err, b.report[tableSizes])
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -99,16 +98,13 @@ func (b *bench) runWorkers(ctx context.Context, p phase, next schedule) ([]stepT
 	defer cancel(nil)
 	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("no work has finished for %s", stallTimeout)) })
 	defer stall.Stop()
-	customers := b.customers
-	if p.maxCustomers > 0 {
-		customers = customers[:min(p.maxCustomers, len(customers))]
-	}
+	customers := b.customers[:cmp.Or(p.maxCustomers, len(b.customers))]
 	done := make([][]stepTimes, p.inFlight)
 	var running sync.WaitGroup
 	for i := range done {
 		running.Go(func() {
 			err := try(func() {
-				w := worker{connect(ctx, b.platform.Client, b.idempotencyKeys), b.receiver, customers, rand.New(rand.NewPCG(uint64(i), 0x5eed))}
+				w := worker{connect(ctx, b.platform.Client, b.idempotencyKeys), b.receiver, customers}
 				defer w.close()
 				for due, more := next(); more; due, more = next() {
 					check(sleep(ctx, time.Until(due)))
@@ -130,7 +126,7 @@ func newMeasurement(p phase, all []stepTimes, from, to reading) measurement {
 	var m measurement
 	var total, quote, send, webhook []time.Duration
 	for _, s := range all {
-		if end := s.end(); end.Before(from.at) || !end.Before(to.at) {
+		if s.completed.Before(from.at) || !s.completed.Before(to.at) {
 			continue
 		}
 		m.completed++

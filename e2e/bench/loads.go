@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,21 +17,18 @@ import (
 // lowConcurrency leaves the processors idle at times.
 const lowConcurrency = 8
 
-// requests are those that move the money of each kind, for the report.
-var requests = map[kind]string{ramps: "`POST /sandbox/send`", payouts: "`POST /quotes/{id}/execute`",
-	transfersOut: "`POST /transfer-out`", transfersIn: "`POST /transfer-in`"}
-
 // measureRamps measures the main figure.
 func (b *bench) measureRamps(ctx context.Context) {
 	m := b.measureLoads(ctx, []phase{{part: "ramps", kind: ramps, inFlight: b.inFlight, duration: b.long()}})[0]
 	b.rampsPerSecond = m.perSecond
-	tps := mean(b.baselines)
-	b.report.add(mainFigure, "**Ramps per second**", "**"+formatNumber(m.perSecond)+"**")
+	tps := median(b.baselines)
+	b.report.add(mainFigure, "**Ramps per second**", fmt.Sprintf("**%.0f**", m.perSecond))
 	b.report.add(mainFigure, "pgbench, transactions per second",
 		fmt.Sprintf("%.0f (%.0f before, %.0f after)", tps, b.baselines[0], b.baselines[1]))
 	b.report.add(mainFigure, "**Ramps per pgbench transaction**", fmt.Sprintf("**%.3f**", m.perSecond/tps),
 		judge(goalRampRatio, m.perSecond/tps))
-	b.report.add(mainFigure, "Commits per ramp", fmt.Sprintf("%.2f", m.cost.each[commits]), judge(goalCommits, m.cost.each[commits]))
+	each := m.cost.each[commits]
+	b.report.add(mainFigure, "Commits per ramp", ratio(each), judge(goalCommits, each))
 }
 
 // measureOtherLoads measures payouts and transfers, and ramps of other concurrency.
@@ -58,23 +54,17 @@ func (b *bench) measureLoads(ctx context.Context, loads []phase) (results []meas
 		results = append(results, b.runPhase(ctx, p))
 	}
 	b.measureBaseline(ctx)
-	beforeAndAfter := mean(b.baselines[len(b.baselines)-2:])
+	baseline := median(b.baselines[len(b.baselines)-2:]) // before and after
 	for i, m := range results {
-		p, c := loads[i], m.cost
-		b.report.add(payments, p.kind, p.inFlight, "**"+formatNumber(m.perSecond)+"**", fmt.Sprintf("%.3f", m.perSecond/beforeAndAfter),
-			m.total, m.quote, requests[p.kind]+" "+m.send.String(), m.webhook)
-		otherBusy := fmt.Sprintf("%.2f", c.otherBusy)
+		p, c, times := loads[i], m.cost, m.cost.processorTimes()
+		b.report.add(payments, p.kind, p.inFlight, fmt.Sprintf("**%.0f**", m.perSecond), fmt.Sprintf("%.3f", m.perSecond/baseline),
+			m.total, m.quote, work[p.kind].request+" "+m.send.String(), m.webhook)
+		otherBusy := fmt.Sprint(ratio(c.otherBusy))
 		if c.otherBusy >= 0.1 {
 			otherBusy = "**" + otherBusy + ": the figures are too low**"
 		}
-		row := []any{p.kind, p.inFlight}
-		for _, text := range c.processorTimes() {
-			row = append(row, text)
-		}
-		for _, figure := range []int{commits, writes, walSyncs} {
-			row = append(row, fmt.Sprintf("%.2f", c.each[figure]))
-		}
-		b.report.add(costOfPayment, append(row, byteSize(c.each[walBytes]), fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()), otherBusy)...)
+		b.report.add(costOfPayment, p.kind, p.inFlight, times[0], times[1], times[2], ratio(c.each[commits]), ratio(c.each[writes]),
+			ratio(c.each[walSyncs]), byteSize(c.each[walBytes]), fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()), otherBusy)
 	}
 	return results
 }
@@ -99,15 +89,13 @@ func (b *bench) measureBaseline(ctx context.Context) {
 	logf("pgbench: %.0f transactions/s", b.baselines[len(b.baselines)-1])
 }
 
-var tpsPattern = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
-
 // parseTPS reads "tps = 7061.4 (without initial connection time)".
-func parseTPS(output string) (float64, error) {
-	found := tpsPattern.FindStringSubmatch(output)
-	if found == nil {
-		return 0, fmt.Errorf("the output of pgbench has no tps:\n%s", output)
+func parseTPS(output string) (tps float64, err error) {
+	_, figure, _ := strings.Cut(output, "\ntps = ")
+	if _, err = fmt.Sscan(figure, &tps); err != nil {
+		err = fmt.Errorf("the output of pgbench has no tps:\n%s", output)
 	}
-	return strconv.ParseFloat(found[1], 64)
+	return tps, err
 }
 
 // compareOneAccount compares payouts from all accounts with payouts from one.
@@ -124,7 +112,8 @@ func (b *bench) compareFewCustomers(ctx context.Context) {
 
 // customersSide is the rate of work for some of the customers.
 func (b *bench) customersSide(ctx context.Context, name string, k kind, maxCustomers int) ratedSide {
-	p := phase{name: name, inFlight: b.inFlight, kind: k, maxCustomers: maxCustomers, warmUp: time.Second, duration: b.brief()}
+	p := phase{name: name, inFlight: b.inFlight, kind: k, maxCustomers: maxCustomers,
+		warmUp: time.Second, duration: b.brief()}
 	return ratedSide{name, func() float64 { return b.runPhase(ctx, p).perSecond }}
 }
 
@@ -132,7 +121,8 @@ func (b *bench) customersSide(ctx context.Context, name string, k kind, maxCusto
 func (b *bench) measureHalfRate(ctx context.Context) {
 	m := b.runPhase(ctx, phase{name: "ramps at half the rate", kind: ramps, inFlight: 512, rate: b.rampsPerSecond / 2,
 		warmUp: 2 * time.Second, duration: b.long() / 2})
-	b.report.add(quotes, fmt.Sprintf("`POST /quotes` at %.0f ramps/s, %s", m.perSecond, latencyColumn), m.quote, judge(goalQuote, m.quote.p99))
+	name := fmt.Sprintf("`POST /quotes` at %.0f ramps/s, %s", m.perSecond, latencyColumn)
+	b.report.add(quotes, name, m.quote, judge(goalQuote, m.quote.p99))
 	b.report.add(quotes, "Ramp at that rate, "+latencyColumn, m.total)
 }
 
@@ -142,5 +132,6 @@ func (b *bench) measureQuotes(ctx context.Context) {
 		warmUp: 2 * time.Second, duration: b.long() / 2})
 	b.report.add(quotes, fmt.Sprintf("Quotes only, per second, %d in flight", b.inFlight), m.perSecond)
 	b.report.add(quotes, "`POST /quotes` then, "+latencyColumn, m.quote)
-	b.report.add(quotes, "Processor time of one quote: service, Postgres, load generator", strings.Join(m.cost.processorTimes(), ", "))
+	const name = "Processor time of one quote: service, Postgres, load generator"
+	b.report.add(quotes, name, strings.Join(m.cost.processorTimes(), ", "))
 }

@@ -1,15 +1,13 @@
-// Command bench measures the service as it is deployed: the real program over HTTP, on a
-// real Postgres with durable commits, used by a platform that creates quotes, pays them and
-// receives the webhooks. In the same run it measures pgbench on the same Postgres, so that
-// figures of different machines can be compared. It also measures what finance and auditors
-// use, and what a large ledger costs. It writes docs/benchmarks.md.
+// Command bench measures the service as it is deployed: the real program over HTTP, on a real Postgres with durable
+// commits, used by a platform that creates quotes, pays them and receives the webhooks. In the same run it measures
+// pgbench on the same Postgres, so that figures of different machines can be compared. It also measures what finance
+// and auditors use, and what a large ledger costs. It writes docs/benchmarks.md.
 //
 // It fails if a request is refused, a payment does not complete, a webhook is missing or
 // the ledger is wrong afterwards. A goal that is missed is reported and is no failure.
 //
-// The load generator shares the processors with what it measures. So it has plain connections
-// instead of net/http's client and server, searches in messages instead of parsing them, and
-// verifies signatures on a sample only.
+// The load generator shares the processors with what it measures. So it has plain connections instead of net/http's
+// client and server, searches in messages instead of parsing them, and verifies signatures on a sample only.
 package main
 
 import (
@@ -21,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -111,6 +110,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
+	debug.SetGCPercent(800) // the service needs the processors more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout(), errors.New("the run took too long"))
 	err = run(ctx, o)

@@ -22,7 +22,8 @@ type meter struct {
 }
 
 func newMeter(ctx context.Context, postgres *pgembed.Server, servicePID int) *meter {
-	m := &meter{servicePID: servicePID, superuserURL: postgres.SuperuserURL(), database: must(pgx.ParseConfig(postgres.URL())).Database}
+	database := must(pgx.ParseConfig(postgres.URL())).Database
+	m := &meter{servicePID: servicePID, superuserURL: postgres.SuperuserURL(), database: database}
 	m.conn = must(pgx.Connect(ctx, m.superuserURL))
 	m.postgresPID = statOf(int(m.conn.PgConn().PID())).PPID
 	return m
@@ -68,8 +69,7 @@ type reading struct {
 	figures [figureCount]float64
 }
 
-// read takes a reading. Under load the counters of Postgres are up to a second late, at both
-// ends of a measurement.
+// read takes a reading. Under load the counters of Postgres are up to a second late, at both ends of a measurement.
 func (m *meter) read(ctx context.Context) (r reading) {
 	check(m.conn.QueryRow(ctx, `
 		SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = $1)::float8,
@@ -78,7 +78,7 @@ func (m *meter) read(ctx context.Context) (r reading) {
 		       (SELECT wal_sync FROM pg_stat_wal)::float8`, m.database).
 		Scan(&r.figures[commits], &r.figures[writes], &r.figures[walBytes], &r.figures[walSyncs]))
 	r.at = time.Now()
-	r.figures[serviceTime], r.figures[generatorTime] = cpuSeconds(m.servicePID), cpuSeconds(os.Getpid())
+	r.figures[serviceTime], r.figures[generatorTime] = statOf(m.servicePID).CPUTime(), statOf(os.Getpid()).CPUTime()
 	r.figures[postgresTime] = processTreeCPUSeconds(m.postgresPID)
 	total := must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
 	r.figures[machineTime] = total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal
@@ -114,15 +114,12 @@ func (c cost) processorTimes() []string {
 
 func statOf(pid int) procfs.ProcStat { return must(must(procfs.NewProc(pid)).Stat()) }
 
-// cpuSeconds returns the processor time that a process has used.
-func cpuSeconds(pid int) float64 { return statOf(pid).CPUTime() }
-
 // backendCPUTime is the processor time of a process with one thread, for what takes less than
 // the hundredth of a second that cpuSeconds is in.
 func backendCPUTime(pid int) time.Duration {
 	s, err := must(procfs.NewProc(pid)).Schedstat()
 	if err != nil { // not every kernel has it
-		return time.Duration(cpuSeconds(pid) * float64(time.Second))
+		return time.Duration(statOf(pid).CPUTime() * float64(time.Second))
 	}
 	return time.Duration(s.RunningNanoseconds)
 }
@@ -145,8 +142,7 @@ func processTreeCPUSeconds(pid int) (total float64) {
 	return total
 }
 
-// memoryGrowth is the memory of a running process before an operation, and its maximum
-// during it.
+// memoryGrowth is the memory of a running process before an operation, and its maximum during it.
 type memoryGrowth struct{ before, peak byteSize }
 
 func (g memoryGrowth) String() string {

@@ -3,12 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
-
-	"github.com/google/uuid"
 
 	"causeway/core/period"
 	"causeway/ledger"
@@ -18,14 +14,14 @@ import (
 // postings of the run are in the current month, which cannot be closed.
 type pastMonth struct {
 	*bench
-	ledgerService
-	checkpointsDir string
-	month          period.Month
-	full           platform // has the postings of the month
-	closed, open   platform // have the month closed, and no month closed, to make postings to
-	postingIDs     []uuid.UUID
-	statements     []statementFixture
-	verifierKey    string // of the log
+	*service
+	month        period.Month
+	full         platform         // has the postings of the month
+	closed, open platform         // have the month closed, and no month closed, to make postings to
+	postings     []ledger.Posting // of the month
+	statements   []statementFixture
+	verifierKey  string        // of the log
+	sealedIn     time.Duration // since the start of the service
 }
 
 const pastMonthDatabase = "past_month"
@@ -33,41 +29,37 @@ const pastMonthDatabase = "past_month"
 // measurePastMonth measures what needs the ledger of a past month.
 func (b *bench) measurePastMonth(ctx context.Context) {
 	logf("making the ledger of a past month, for statements of %d lines", b.statementLines)
-	p := &pastMonth{bench: b, checkpointsDir: filepath.Join(b.folder, "checkpoints"), month: period.MonthOf(time.Now()).Previous()}
-	p.ledgerService = b.newLedgerService(ctx, pastMonthDatabase, 4, "CAUSEWAY_CHECKPOINTS="+p.checkpointsDir)
-	defer p.store.Close()
+	p := &pastMonth{bench: b, service: b.newLedgerService(ctx, pastMonthDatabase, 4), month: period.MonthOf(time.Now()).Previous()}
 	// The rows of the last platform are at the end of every index, where writing costs less:
 	// it is not one of the two that are compared.
 	p.closed, p.open, p.full = p.createPlatform(ctx), p.createPlatform(ctx), p.createPlatform(ctx)
 	p.createPostings(ctx)
 	b.meter.execIn(ctx, pastMonthDatabase, "ANALYZE")
-	p.whileRunning(func() {
-		p.measureSealing(ctx)
-		b.runParts(ctx, []part{
-			{"proof", p.measureProof},
-			{"reconciliation", p.measureReconciliation},
-			{"statements", p.measureStatements},
-			{"months", p.measureMonthEnd},
-		})
+	began := time.Now()
+	p.start(ctx)
+	p.verifierKey = p.full.awaitSealed(ctx)
+	p.sealedIn = time.Since(began)
+	b.runParts(ctx, []part{
+		{"proof", p.measureProof},
+		{"reconciliation", p.measureReconciliation},
+		{"statements", p.measureStatements},
+		{"months", p.measureMonthEnd},
 	})
+	check(p.stop())
 }
 
-// createPostings writes a week at each of two partners with their statements, and as many
-// conversions.
+// createPostings writes a week at each of two partners with their statements, and as many conversions.
 func (p *pastMonth) createPostings(ctx context.Context) {
 	header := func(effective time.Time, memo string) ledger.Header {
 		return ledger.Header{ID: p.ids.New(time.Now()), Platform: p.full.id, Effective: effective, Memo: memo}
 	}
-	all := conversions(2*p.statementLines, p.month.Start(), header)
+	p.postings = conversions(2*p.statementLines, p.month.Start(), header)
 	for _, rail := range []string{"RTP", "ACH"} {
 		statement := newStatementFixture(rail, p.month.Start().AddDate(0, 0, 7), p.statementLines, header)
-		p.statements, all = append(p.statements, statement), append(all, statement.postings...)
+		p.statements, p.postings = append(p.statements, statement), append(p.postings, statement.postings...)
 	}
-	for batch := range slices.Chunk(all, 2_000) {
+	for batch := range slices.Chunk(p.postings, 2_000) {
 		p.commit(ctx, batch)
-	}
-	for _, posting := range all {
-		p.postingIDs = append(p.postingIDs, posting.ID)
 	}
 }
 
@@ -82,8 +74,7 @@ func (p *pastMonth) commitNew(ctx context.Context, to platform, n int) {
 	p.commit(ctx, postings)
 }
 
-// measureMonthEnd compares postings with and without a closed month, and then closes the
-// month that has all postings.
+// measureMonthEnd compares postings with and without a closed month, and then closes the month that has all postings.
 func (p *pastMonth) measureMonthEnd(ctx context.Context) {
 	for _, to := range []platform{p.open, p.closed} {
 		p.commitNew(ctx, to, 100)
@@ -99,46 +90,51 @@ func (p *pastMonth) measureMonthEnd(ctx context.Context) {
 			return float64(n) / time.Since(began).Seconds()
 		}}
 	}
-	p.report.compareRates(monthEnd, 10, side("Postings/s, no month closed", p.open), side("Postings/s, a month closed", p.closed),
-		"Closed to not closed, medians", goal{})
+	p.report.compareRates(monthEnd, 10, side("Postings/s, no month closed", p.open),
+		side("Postings/s, a month closed", p.closed), "Closed to not closed, medians", goal{})
 	p.closeMonth(ctx)
 }
 
 // closeMonth closes the month while postings are made one by one.
 func (p *pastMonth) closeMonth(ctx context.Context) {
 	p.commitNew(ctx, p.full, 1) // warm-up
-	var before, meanwhile []time.Duration
-	var closing, closed atomic.Bool
-	ended := make(chan error, 1)
+	second, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	before := p.postWhile(ctx, second)
+	closing, closed := context.WithCancel(ctx)
+	actions, took, err := []string{"soft-close", "close"}, [2]time.Duration{}, error(nil)
 	go func() {
-		ended <- try(func() {
-			for !closed.Load() {
-				began, durations := time.Now(), &before
-				p.commitNew(ctx, p.full, 1)
-				if closing.Load() {
-					durations = &meanwhile
-				}
-				*durations = append(*durations, time.Since(began))
+		defer closed()
+		err = try(func() {
+			for i, action := range actions {
+				took[i] = p.changePeriod(ctx, p.full, action)
 			}
 		})
 	}()
-	err := try(func() {
-		check(sleep(ctx, time.Second))
-		closing.Store(true)
-		for _, action := range []string{"soft-close", "close"} {
-			p.report.add(monthEnd, "`POST /ledger/periods/{month}/"+action+"`", p.changePeriod(ctx, p.full, action))
-		}
-	})
-	closed.Store(true)
-	check(err, <-ended)
-	first, second := latencyOf(before), latencyOf(meanwhile)
-	p.report.add(monthEnd, "Postings in the ledger, all of that month", len(p.postingIDs))
-	p.report.add(monthEnd, "One posting before, "+latencyColumn+" and maximum", fmt.Sprintf("%s, %s", first, formatMillis(first.max)))
-	p.report.add(monthEnd, "One posting meanwhile", fmt.Sprintf("%s, %s", second, formatMillis(second.max)))
+	meanwhile := p.postWhile(ctx, closing)
+	check(err)
+	for i, action := range actions {
+		p.report.add(monthEnd, "`POST /ledger/periods/{month}/"+action+"`", took[i])
+	}
+	p.report.add(monthEnd, "Postings in the ledger, all of that month", len(p.postings))
+	p.report.add(monthEnd, "One posting before, "+latencyColumn+" and maximum",
+		fmt.Sprintf("%s, %s", before, formatMillis(before.max)))
+	p.report.add(monthEnd, "One posting meanwhile", fmt.Sprintf("%s, %s", meanwhile, formatMillis(meanwhile.max)))
+}
+
+// postWhile makes postings one by one until another context ends.
+func (p *pastMonth) postWhile(ctx, during context.Context) latency {
+	var durations []time.Duration
+	for during.Err() == nil {
+		began := time.Now()
+		p.commitNew(ctx, p.full, 1)
+		durations = append(durations, time.Since(began))
+	}
+	return latencyOf(durations)
 }
 
 func (p *pastMonth) changePeriod(ctx context.Context, of platform, action string) time.Duration {
 	began := time.Now()
-	of.call(ctx, "POST", "/ledger/periods/"+p.month.String()+"/"+action, nil, nil)
+	check(of.Call(ctx, "POST", "/ledger/periods/"+p.month.String()+"/"+action, nil, nil))
 	return time.Since(began)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -15,11 +14,8 @@ import (
 //go:embed report.md
 var reportTemplate string
 
-// section is a section of the report.
-type section struct {
-	heading string
-	columns int
-}
+// section is the heading of a section of the report.
+type section string
 
 var (
 	mainFigure         = newSection("Main figure")
@@ -42,60 +38,57 @@ var (
 	conditions         = newSection("Machine and conditions")
 )
 
-// newSection finds a section of the template by its heading.
+// newSection checks that the template has the section.
 func newSection(heading string) section {
-	_, text, found := strings.Cut(reportTemplate, "\n## "+heading+"\n")
-	text, _, _ = strings.Cut(text, "\n## ")
-	if !found {
+	if !strings.Contains(reportTemplate, "\n## "+heading+"\n") {
 		panic("report.md has no section " + heading)
 	}
-	return section{heading, strings.Count(text, "---")}
+	return section(heading)
 }
 
 const latencyColumn = "p50 / p95 / p99 ms"
 
-// report has what follows the table head of each section, by heading.
-type report map[string]string
+// report has what follows the table head of each section.
+type report map[section]string
 
 // add adds a row to a table, and reports it as progress. A cell is text or a value that has a format:
 // latency, time.Duration, byteSize, int or float64.
 func (r report) add(s section, cells ...any) {
-	texts := make([]string, s.columns)
+	texts := make([]string, len(cells))
 	for i, cell := range cells {
 		switch cell := cell.(type) {
 		case time.Duration:
 			texts[i] = formatDuration(cell)
 		case float64:
-			texts[i] = formatNumber(cell)
+			texts[i] = fmt.Sprintf("%.0f", cell)
 		default:
 			texts[i] = fmt.Sprint(cell)
 		}
 	}
-	row := strings.Join(texts, " | ")
-	logf("%s: %s", s.heading, row)
-	r[s.heading] += "| " + row + " |\n"
+	row := strings.TrimRight(strings.Join(texts, " | "), " |") // empty cells at the end are optional
+	logf("%s: %s", s, row)
+	r[s] += "| " + row + " |\n"
 }
 
 // addText adds lines after the table, as they are.
-func (r report) addText(s section, lines string) {
-	r[s.heading] += "\n```text\n"
-	for line := range strings.Lines(strings.Trim(lines, "\n")) {
-		r[s.heading] += strings.TrimRight(line, " \n") + "\n"
+func (r report) addText(s section, text string) {
+	r[s] += "\n```text\n"
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		r[s] += strings.TrimRight(line, " \n") + "\n"
 	}
-	r[s.heading] += "```\n"
+	r[s] += "```\n"
 }
 
 // String returns the report without the sections that have no rows.
 func (r report) String() string {
-	sections := strings.Split(reportTemplate, "\n## ")
-	text := sections[0]
-	for _, words := range sections[1:] {
+	intro, sections, _ := strings.Cut(reportTemplate, "\n## ")
+	for words := range strings.SplitSeq(sections, "\n## ") {
 		heading, _, _ := strings.Cut(words, "\n")
-		if rows := r[heading]; rows != "" {
-			text += "\n## " + strings.TrimSpace(words) + "\n" + rows
+		if rows := r[section(heading)]; rows != "" {
+			intro += "\n## " + strings.TrimSpace(words) + "\n" + rows
 		}
 	}
-	return text
+	return intro
 }
 
 // logf reports the progress of the run.
@@ -111,26 +104,30 @@ func (b byteSize) String() string {
 	return fmt.Sprintf("%.0f MB", float64(b)/1e6)
 }
 
-func formatNumber(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', 0, 64) }
+// ratio is written with two decimals.
+type ratio float64
+
+func (r ratio) String() string { return fmt.Sprintf("%.2f", float64(r)) }
 
 // formatDuration writes a duration with three significant digits.
 func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return formatMillis(d) + " ms"
 	}
-	return fmt.Sprintf("%.*f s", max(0, 2-int(math.Log10(d.Seconds()))), d.Seconds())
+	return threeDigits(d.Seconds()) + " s"
 }
 
 // formatMillis writes a duration in milliseconds with three significant digits.
-func formatMillis(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
+func formatMillis(d time.Duration) string { return threeDigits(float64(d) / float64(time.Millisecond)) }
+
+func threeDigits(v float64) string {
 	switch {
-	case ms >= 99.95:
-		return fmt.Sprintf("%.0f", ms)
-	case ms >= 9.995:
-		return fmt.Sprintf("%.1f", ms)
+	case v >= 99.95:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 9.995:
+		return fmt.Sprintf("%.1f", v)
 	default:
-		return fmt.Sprintf("%.2f", ms)
+		return fmt.Sprintf("%.2f", v)
 	}
 }
 
@@ -138,5 +135,52 @@ func formatMillis(d time.Duration) string {
 func formatRate(n int64, took time.Duration) string {
 	rate := float64(n) / took.Seconds()
 	step := math.Pow10(max(0, int(math.Log10(rate))-2))
-	return formatNumber(math.Round(rate/step) * step)
+	return fmt.Sprintf("%.0f", math.Round(rate/step)*step)
+}
+
+// goal is what a figure should be. The text is written beside the figure.
+type goal struct {
+	text string
+	met  func(value float64) bool
+}
+
+// The goals, for two cores that Postgres, the service and the load share.
+var (
+	goalRampRatio      = atLeast(0.15) // ramps for each pgbench transaction
+	goalCommits        = atMost(8, "") // for each ramp
+	goalHotAccount     = atLeast(0.80) // of the payouts from many accounts
+	goalHotRail        = atLeast(0.90) // of the ramps of few customers
+	goalQuote          = under(25*time.Millisecond, "p99 ", "")
+	goalFirstStart     = under(10*time.Second, "", "")
+	goalSecondStart    = under(3*time.Second, "", "")
+	goalIdleMemory     = under(byteSize(60_000_000), "", "")
+	goalExportMemory   = under(byteSize(64_000_000), "", "") // added, whatever the size of the ledger
+	goalReconciliation = under(30*time.Second, "", " for 100000 lines")
+	goalLargeLedger    = atMost(1.2, " times") // of what a commit takes on a small ledger
+	goalPastQuery      = under(20*time.Millisecond, "p99 ", "")
+	goalTrialBalance   = under(2*time.Second, "p99 ", "")
+)
+
+func atLeast(limit float64) goal {
+	return goal{fmt.Sprintf("at least %.2f", limit), func(value float64) bool { return value >= limit }}
+}
+
+func atMost(limit float64, unit string) goal {
+	return goal{fmt.Sprint("at most ", limit, unit), func(value float64) bool { return value <= limit }}
+}
+
+func under[T byteSize | time.Duration](limit T, before, after string) goal {
+	text := fmt.Sprint(before, "under ", limit, after)
+	return goal{text, func(value float64) bool { return value < float64(limit) }}
+}
+
+// judge says what a figure should be and whether it is; nothing without a goal.
+func judge[T float64 | byteSize | time.Duration](g goal, value T) string {
+	if g.met == nil {
+		return ""
+	}
+	if g.met(float64(value)) {
+		return g.text + ": met"
+	}
+	return g.text + ": **missed**"
 }

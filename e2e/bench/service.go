@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"net/url"
+	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"causeway/adapters/apiclient"
 	"causeway/adapters/ids"
@@ -29,17 +31,21 @@ type service struct {
 	binary, databaseURL, address string
 	settings                     []string
 	process                      *kit.Process // nil until start
+
+	store *postgres.DB // nil unless its ledger is also written directly
+	ids   *ids.Generator
 }
 
 // newService migrates a database, whose owner the URL names. The settings are the defaults of the service
 // without the rate limit, which would measure itself, and extra ones. Webhooks are received on loopback.
-func newService(ctx context.Context, binary, databaseURL string, extra ...string) *service {
-	s := &service{binary: binary, databaseURL: databaseURL, address: must(kit.FreeAddress())}
+func (b *bench) newService(ctx context.Context, databaseURL string, extra ...string) *service {
+	s := &service{binary: b.binary, databaseURL: databaseURL, address: must(kit.FreeAddress())}
 	s.command(ctx, "migrate")
 	serviceURL := must(kit.CreateServiceLogin(ctx, databaseURL))
 	masterKey := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	s.settings = append(extra, "DATABASE_URL="+serviceURL, "CAUSEWAY_LISTEN="+s.address, "CAUSEWAY_MASTER_KEY="+masterKey,
 		"CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000", "CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS=true")
+	b.services = append(b.services, s)
 	return s
 }
 
@@ -60,26 +66,7 @@ func (s *service) stop() error {
 	if s.process == nil {
 		return nil
 	}
-	process := s.process
-	s.process = nil
-	return process.Stop(stopTimeout)
-}
-
-// whileRunning does what needs the service, and stops it. An error has the end of its log.
-func (s *service) whileRunning(do func()) {
-	err := try(do)
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, s.lastOutput())
-	}
-	check(err, s.stop())
-}
-
-// lastOutput returns the end of the service's log.
-func (s *service) lastOutput() string {
-	if s == nil || s.process == nil {
-		return "the service does not run"
-	}
-	return s.process.Tail()
+	return s.process.Stop(stopTimeout)
 }
 
 // platform is a platform of a service, and its client.
@@ -94,28 +81,26 @@ func (s *service) createPlatform(ctx context.Context) platform {
 	return platform{client, must(ident.ParsePlatform(created.PlatformID))}
 }
 
-// call makes a request that must succeed.
-func (p platform) call(ctx context.Context, method, path string, body, result any) {
-	check(p.Call(ctx, method, path, body, result))
-}
-
 // get makes a request that must succeed, and returns the response.
 func (p platform) get(ctx context.Context, path string) *apiclient.Response {
-	response := must(p.Do(ctx, apiclient.Request{Method: "GET", Path: path}))
-	check(response.Err("GET", path))
+	return p.do(ctx, apiclient.Request{Method: "GET", Path: path})
+}
+
+func (p platform) do(ctx context.Context, r apiclient.Request) *apiclient.Response {
+	response := must(p.Do(ctx, r))
+	check(response.Err(r.Method, r.Path))
 	return response
 }
 
-// awaitSealed returns the key of the log when all postings are sealed, and published if
-// checkpoints are.
-func (p platform) awaitSealed(ctx context.Context, publishing bool) (verifierKey string) {
+// awaitSealed returns the key of the log when all postings are sealed and published.
+func (p platform) awaitSealed(ctx context.Context) (verifierKey string) {
 	for {
 		var log struct {
 			Postings, Sealed, Published int64
 			Keys                        []struct{ VerifierKey string }
 		}
-		p.call(ctx, "GET", "/ledger/log", nil, &log)
-		if log.Sealed == log.Postings && (log.Published == log.Sealed || !publishing) && len(log.Keys) > 0 {
+		check(p.Call(ctx, "GET", "/ledger/log", nil, &log))
+		if log.Sealed == log.Postings && log.Published == log.Sealed && len(log.Keys) > 0 {
 			return log.Keys[0].VerifierKey
 		}
 		check(sleep(ctx, 20*time.Millisecond))
@@ -131,21 +116,15 @@ func (b *bench) createDatabase(ctx context.Context, name string) (databaseURL st
 	return address.String()
 }
 
-// ledgerService is a service on a database of its own, whose ledger is also written directly.
-type ledgerService struct {
-	*service
-	store *postgres.DB
-	ids   *ids.Generator
-}
-
-// newLedgerService creates a database with a service, which is not started yet. It seals when
-// it starts, and not during other measurements.
-func (b *bench) newLedgerService(ctx context.Context, name string, connections int32, settings ...string) ledgerService {
-	database := b.createDatabase(ctx, name)
-	s := ledgerService{ids: ids.New()}
-	s.service = newService(ctx, b.binary, database, append(settings, "CAUSEWAY_SEAL_EVERY=1h")...)
-	options := postgres.Options{URL: database, AllPlatforms: true, MaxConnections: connections, Clock: wallClock{}, IDs: s.ids}
-	s.store = must(postgres.Open(ctx, options))
+// newLedgerService creates a database with a service, which is not started yet, and whose ledger is
+// also written directly. It seals when it starts, and not during other measurements.
+func (b *bench) newLedgerService(ctx context.Context, name string, connections int32) *service {
+	checkpoints := "CAUSEWAY_CHECKPOINTS=" + filepath.Join(b.folder, name)
+	s := b.newService(ctx, b.createDatabase(ctx, name), "CAUSEWAY_SEAL_EVERY=1h", checkpoints)
+	s.ids = ids.New()
+	s.store = must(postgres.Open(ctx, postgres.Options{URL: s.databaseURL, AllPlatforms: true,
+		MaxConnections: connections, Clock: wallClock{}, IDs: s.ids}))
+	b.stops = append(b.stops, func() error { s.store.Close(); return nil })
 	return s
 }
 
@@ -154,6 +133,78 @@ type wallClock struct{}
 func (wallClock) Now() time.Time { return time.Now() }
 
 // commit writes postings in one commit.
-func (s ledgerService) commit(ctx context.Context, postings []ledger.Posting) {
+func (s *service) commit(ctx context.Context, postings []ledger.Posting) {
 	check(s.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) }))
+}
+
+// customer is a customer with a bitcoin wallet, and if payments need one an account with money.
+type customer struct {
+	id, walletID string
+
+	accountID, bankID string       // its account in dollars here, and its bank account
+	netMoved          atomic.Int64 // cents, by payouts and transfers
+}
+
+// fundingAmount is what each account is funded with, in cents: the maximum of a simulated
+// deposit, and more than any run pays out.
+const fundingAmount = 100_000_000_000
+
+const maxSetupConnections = 16
+
+// createCustomers sets the platform's webhook endpoint and creates the customers, each with a
+// wallet. If payments need it, each gets a bank account and money in its account in dollars.
+func (b *bench) createCustomers(ctx context.Context) {
+	logf("creating %d customers", b.customerCount)
+	p := b.platform
+	var created struct{ Secret string }
+	check(p.Call(ctx, "POST", "/webhook-secrets", nil, &created))
+	b.webhookSecret = created.Secret
+	check(p.Call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": b.receiver.url()}, nil))
+	b.customers = make([]customer, b.customerCount)
+	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {
+		c := &b.customers[i]
+		c.id = p.create(ctx, "/customers", kit.CustomerBody())
+		c.walletID = p.create(ctx, "/customers/external-accounts", kit.WalletBody(c.id, ""))
+		if b.needsFundedAccounts() {
+			c.bankID = p.create(ctx, "/customers/external-accounts", kit.USAccountBody(c.id, "555"))
+			c.accountID, _ = p.usdAccount(ctx, c.id)
+			p.fund(ctx, c.accountID, fundingAmount)
+		}
+	})
+}
+
+// forEach calls do n times, over several connections.
+func forEach(ctx context.Context, n int, do func(ctx context.Context, i int)) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxSetupConnections)
+	for i := range n {
+		group.Go(func() error { return try(func() { do(ctx, i) }) })
+	}
+	check(group.Wait())
+}
+
+// create makes a resource and returns its id.
+func (p platform) create(ctx context.Context, path string, body any) string {
+	var created struct{ ID string }
+	check(p.Call(ctx, "POST", path, body, &created))
+	return created.ID
+}
+
+func (p platform) fund(ctx context.Context, accountID string, cents int64) {
+	check(p.Call(ctx, "POST", "/sandbox/internal-accounts/"+accountID+"/fund", kit.Object{"amount": cents}, nil))
+}
+
+// usdAccount returns the account of a customer in dollars, and its balance.
+func (p platform) usdAccount(ctx context.Context, customerID string) (id string, cents int64) {
+	var page struct {
+		Data []struct {
+			ID      string
+			Balance struct{ Amount int64 }
+		}
+	}
+	check(p.Call(ctx, "GET", "/customers/internal-accounts?currency=USD&customerId="+customerID, nil, &page))
+	if len(page.Data) != 1 {
+		failf("%s has %d accounts in dollars", customerID, len(page.Data))
+	}
+	return page.Data[0].ID, page.Data[0].Balance.Amount
 }

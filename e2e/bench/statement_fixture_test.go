@@ -30,11 +30,11 @@ func TestStatementFixture_LinesPostingsBreaks(t *testing.T) {
 	t.Parallel()
 	w := newTestStatementFixture(t)
 
-	if len(w.lines) < 2000 || len(w.lines) > 2003 {
-		t.Errorf("%d lines", len(w.lines))
+	if len(w.Lines) < 2000 || len(w.Lines) > 2003 {
+		t.Errorf("%d lines", len(w.Lines))
 	}
-	for _, l := range w.lines {
-		if l.day < 0 || l.day >= statementDays || l.minor == 0 {
+	for _, l := range w.Lines {
+		if l.Date < "2026-03-09" || l.Date > "2026-03-15" || l.cents == 0 {
 			t.Fatalf("a line %+v", l)
 		}
 	}
@@ -63,8 +63,8 @@ func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
 		file []byte
 		how  ports.StatementFormat
 	}{
-		{w.csv(), ports.StatementFormat{Format: reconcile.CSV, Currency: money.USD, Layout: layout}},
-		{w.camt053(), ports.StatementFormat{Format: reconcile.CAMT053, Currency: money.USD}},
+		{w.file("csv"), ports.StatementFormat{Format: reconcile.CSV, Currency: money.USD, Layout: layout}},
+		{w.file("camt053"), ports.StatementFormat{Format: reconcile.CAMT053, Currency: money.USD}},
 	} {
 		found, err := bankfiles.Reader{}.Read(bytes.NewReader(statement.file), statement.how)
 		if err == nil {
@@ -81,11 +81,11 @@ func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
 	same := func(a, b reconcile.Line) bool {
 		return a.Booked == b.Booked && a.Value == b.Value && a.Amount == b.Amount && a.ServicerReference == b.ServicerReference && a.Description == b.Description
 	}
-	if len(read[0]) != len(w.lines) || !slices.EqualFunc(read[0], read[1], same) {
-		t.Errorf("csv has %d lines, camt.053 has %d, or others; want %d", len(read[0]), len(read[1]), len(w.lines))
+	if len(read[0]) != len(w.Lines) || !slices.EqualFunc(read[0], read[1], same) {
+		t.Errorf("csv has %d lines, camt.053 has %d, or others; want %d", len(read[0]), len(read[1]), len(w.Lines))
 	}
-	for i, l := range w.lines {
-		if read[0][i].Amount != l.minor || read[0][i].Booked.String() != w.dateOn(l.day) {
+	for i, l := range w.Lines {
+		if read[0][i].Amount != l.cents || read[0][i].Booked.String() != l.Date {
 			t.Fatalf("line %d is %+v; want %+v", i, read[0][i], l)
 		}
 	}
@@ -96,7 +96,7 @@ func TestReconciliation_Check(t *testing.T) {
 	t.Parallel()
 	check := func(r reconciliation, w *statementFixture) error { _, err := r.check(w); return err }
 	w := newTestStatementFixture(t)
-	r := reconciliation{Lines: len(w.lines)}
+	r := reconciliation{Lines: len(w.Lines)}
 	for reason, n := range w.breaks {
 		r.Breaks = append(r.Breaks, struct {
 			Reason reconcile.Reason

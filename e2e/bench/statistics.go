@@ -63,12 +63,8 @@ func (r report) compareRates(s section, rounds int, base, compared ratedSide, ra
 	for i, name := range []string{base.name, compared.name} {
 		r.add(s, name, fmt.Sprintf("%.0f (%.0f to %.0f)", median(rates[i]), slices.Min(rates[i]), slices.Max(rates[i])))
 	}
-	ratio := median(rates[1]) / median(rates[0])
-	row := []any{ratioName, fmt.Sprintf("%.2f", ratio)}
-	if g.met != nil {
-		row = append(row, judge(g, ratio))
-	}
-	r.add(s, row...)
+	quotient := median(rates[1]) / median(rates[0])
+	r.add(s, ratioName, ratio(quotient), judge(g, quotient))
 }
 
 // median returns the middle value, or the mean of the two in the middle.
@@ -78,11 +74,4 @@ func median(values []float64) float64 {
 	}
 	sorted, half := slices.Sorted(slices.Values(values)), len(values)/2
 	return (sorted[(len(sorted)-1)/2] + sorted[half]) / 2
-}
-
-func mean(values []float64) (result float64) {
-	for _, v := range values {
-		result += v / float64(len(values))
-	}
-	return result
 }

@@ -1,14 +1,12 @@
-// Package history writes the ledger of a platform that has been in use for months, with any
-// number of entries: deposits, withdrawals, payments between currencies, fees, refunds,
-// returns and postings with another effective time. The benchmark measures a large ledger
-// with it.
+// Package history writes the ledger of a platform that has been in use for months, with any number of entries:
+// deposits, withdrawals, payments between currencies, fees, refunds, returns and postings with another effective
+// time. The benchmark measures a large ledger with it.
 //
 // All postings are decided by the rules of core and written in ordinary units of work with
 // every constraint in place. Only the clock is not the real one.
 package history
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -43,20 +41,6 @@ const (
 	MaxMonths  = 120
 )
 
-// Result is what was written.
-type Result struct {
-	From, Until                 time.Time
-	Entries, Postings, Payments int
-	Accounts                    []Account // with entries, the busiest first
-	Duration                    time.Duration
-}
-
-// Account is an account with the number of its entries.
-type Account struct {
-	ledger.Account
-	Entries int
-}
-
 // Validate checks the limits.
 func (o Options) Validate() error {
 	switch {
@@ -68,6 +52,13 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// Result is what was written.
+type Result struct {
+	From, Until        time.Time
+	Postings, Payments int
+	Duration           time.Duration
+}
+
 const (
 	// entriesPerCommit is the number of entries in one commit. More would be faster, but all
 	// have the same recorded time.
@@ -75,6 +66,8 @@ const (
 	// postingsPerSnapshot is how many postings there are between two updates of the balance
 	// snapshots, about as many as in a running service.
 	postingsPerSnapshot = 1_000
+	// customerCount is the number of customers. Each has an account in every currency.
+	customerCount = 300
 )
 
 // Write writes the postings. If it fails, those written before remain.
@@ -90,8 +83,8 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	from := period.MonthOf(o.Until).Start().AddDate(0, -o.Months, 0)
 	// At least ten commits a month, however few entries there are.
 	commits := max(o.Entries/entriesPerCommit, 10*(o.Months+1))
-	w := &writer{Options: o, from: from, now: from, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)), balances: map[string]int64{},
-		entryCounts: map[ledger.Account]int{}, scheduled: make([][]scheduledStep, commits)}
+	w := &writer{Options: o, from: from, now: from, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)),
+		balances: map[string]int64{}, steps: make([][]step, commits)}
 	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, AllPlatforms: true, MaxConnections: 4, Clock: w, IDs: w.ids})
 	if err != nil {
 		return Result{}, err
@@ -100,56 +93,43 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	if err := w.createCustomers(ctx, db); err != nil {
 		return Result{}, err
 	}
-	sinceSnapshot := 0
-	for i := range commits {
-		if err := w.writeCommit(ctx, db, i); err != nil {
+	for snapshotAt := 0; w.index < commits; w.index++ {
+		if err := w.writeCommit(ctx, db); err != nil {
 			return Result{}, err
 		}
-		if sinceSnapshot += len(w.newPostings); sinceSnapshot >= postingsPerSnapshot || i == commits-1 {
-			sinceSnapshot = 0
+		if w.postings >= snapshotAt+postingsPerSnapshot || w.index == commits-1 {
+			snapshotAt = w.postings
 			if err := db.AdvanceBalanceSnapshots(ctx); err != nil {
 				return Result{}, err
 			}
 		}
 	}
-	result := Result{From: from, Until: o.Until, Entries: w.entries, Postings: w.postings, Payments: w.payments, Duration: time.Since(began)}
-	for a, n := range w.entryCounts {
-		result.Accounts = append(result.Accounts, Account{a, n})
+	// Autovacuum has not analyzed the new rows yet.
+	if _, err := db.Pool().Exec(ctx, "ANALYZE"); err != nil {
+		return Result{}, err
 	}
-	slices.SortFunc(result.Accounts, func(a, b Account) int { return cmp.Or(b.Entries-a.Entries, a.Compare(b.Account)) })
-	return result, nil
+	return Result{From: from, Until: o.Until, Postings: w.postings, Payments: w.payments, Duration: time.Since(began)}, nil
 }
 
-// writer creates the activity of the platform.
+// writer creates the activity of the platform. It is the clock of the ledger.
 type writer struct {
 	Options
-	ids         *ids.Generator
-	rand        *rand.Rand
-	from, now   time.Time
-	accounts    []account.Internal
-	balances    map[string]int64 // by path
-	entryCounts map[ledger.Account]int
+	ids       *ids.Generator
+	rand      *rand.Rand
+	from, now time.Time
+	accounts  []account.Internal
+	balances  map[string]int64 // by path
 
-	// The commit that is created, and the later steps of payments by the index of their commit.
-	index             int
-	newPostings       []ledger.Posting
-	endedTransactions []transaction.Transaction
-	scheduled         [][]scheduledStep
+	index int      // of the commit that is created, with what it writes
+	steps [][]step // later steps of payments by the index of their commit
+	posts []ledger.Posting
+	ended []transaction.Transaction
 
 	entries, postings, payments int // total numbers
 }
 
-// scheduledStep is a later step of a payment.
-type scheduledStep struct {
-	transaction.Transaction
-	decide func(transaction.Transaction, time.Time) (transaction.Decision, error)
-}
-
-// Now returns the time of the current commit: the writer is the clock of the ledger.
+// Now returns the time of the current commit.
 func (w *writer) Now() time.Time { return w.now }
-
-// customerCount is the number of customers. Each has an account in every currency.
-const customerCount = 300
 
 // createCustomers creates the customers of the platform with their accounts. The ledger of the
 // platform must be empty: its clock does not go back to the first month.
@@ -168,8 +148,9 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		for i := range customerCount {
 			name := fmt.Sprintf("history-%03d", i+1)
-			c := customer.Customer{ID: ident.NewCustomer(w.ids.New, w.now), Platform: w.Platform, PlatformCustomerID: name, Type: customer.Individual,
-				Region: "US", FullName: name, UMAAddress: "$" + name + "@" + platform.UMADomain, Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
+			c := customer.Customer{ID: ident.NewCustomer(w.ids.New, w.now), Platform: w.Platform, PlatformCustomerID: name,
+				Type: customer.Individual, Region: "US", FullName: name, UMAAddress: "$" + name + "@" + platform.UMADomain,
+				Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 			if err := tx.CreateCustomer(ctx, c); err != nil {
 				return err
 			}
@@ -185,38 +166,37 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 	})
 }
 
-// writeCommit creates and writes the postings of a commit: those of scheduled steps, and new activity.
-func (w *writer) writeCommit(ctx context.Context, db *postgres.DB, index int) error {
-	commits := len(w.scheduled)
-	w.index, w.newPostings, w.endedTransactions = index, nil, nil
-	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(index)).Truncate(time.Millisecond)
-	for _, step := range w.scheduled[index] {
-		applied, err := w.apply(step.decide(step.Transaction, w.now))
+// writeCommit creates and writes the postings of a commit: steps of earlier payments, and new activity.
+func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
+	commits := len(w.steps)
+	w.posts, w.ended = nil, nil
+	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(w.index)).Truncate(time.Millisecond)
+	for _, step := range w.steps[w.index] {
+		applied, err := w.apply(step.decide(w.now))
 		if err != nil {
 			return err
 		}
 		if !applied {
-			w.endedTransactions = append(w.endedTransactions, step.Transaction)
+			w.ended = append(w.ended, step.payment)
 		}
 	}
-	w.scheduled[index] = nil
-	for w.entries < w.Entries*(index+1)/commits {
+	w.steps[w.index] = nil
+	for w.entries < w.Entries*(w.index+1)/commits {
 		if err := w.addActivity(); err != nil {
 			return err
 		}
 	}
-	w.postings += len(w.newPostings)
-	w.payments += len(w.endedTransactions)
+	w.postings, w.payments = w.postings+len(w.posts), w.payments+len(w.ended)
 	// Refunds are written by an update.
-	refunded := slices.DeleteFunc(slices.Clone(w.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
+	refunded := slices.DeleteFunc(slices.Clone(w.ended), func(t transaction.Transaction) bool { return t.Refund == nil })
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreateTransactions(ctx, w.endedTransactions); err != nil {
+		if err := tx.CreateTransactions(ctx, w.ended); err != nil {
 			return err
 		}
 		if err := tx.UpdateTransactions(ctx, refunded); err != nil {
 			return err
 		}
-		return tx.Post(ctx, w.newPostings)
+		return tx.Post(ctx, w.posts)
 	})
 }
 
@@ -236,16 +216,20 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 	effective := w.randomEffective()
 	for _, p := range d.Postings {
 		p.Effective = effective
-		w.newPostings = append(w.newPostings, p)
+		w.posts = append(w.posts, p)
 		for _, e := range p.Entries {
-			w.entryCounts[ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency}]++
-			w.entryCounts[ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency}]++
 			w.balances[e.Debit] -= e.Amount
 			w.balances[e.Credit] += e.Amount
 		}
 	}
-	if t := d.Transaction; !t.ID.IsZero() && !w.scheduleNext(t) {
-		w.endedTransactions = append(w.endedTransactions, t)
+	if t := d.Transaction; !t.ID.IsZero() {
+		// A step after the last commit is not done: the payment is unfinished at the end.
+		next := w.index + 1 + w.rand.IntN(4)
+		if decide := w.nextStep(t); decide != nil && next < len(w.steps) {
+			w.steps[next] = append(w.steps[next], step{t, decide})
+		} else {
+			w.ended = append(w.ended, t)
+		}
 	}
 	return true, nil
 }
@@ -267,31 +251,4 @@ func (w *writer) randomEffective() time.Time {
 		return w.now
 	}
 	return effective
-}
-
-// scheduleNext schedules the next step of a payment in one of the next commits, and reports
-// whether there is one. A step after the last commit is not done: the payment is unfinished
-// at the end.
-func (w *writer) scheduleNext(t transaction.Transaction) bool {
-	step := scheduledStep{Transaction: t}
-	switch {
-	case t.State.Refund == transaction.RefundPending:
-		step.decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
-			return t.RefundPaid(t.SourceAccount, now)
-		}
-	case t.State.InTransit() && w.rand.IntN(1000) < 8:
-		step.decide = func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
-			return t.Refuse(transaction.CounterpartyPostFailed, now)
-		}
-	case t.State.InTransit():
-		step.decide = transaction.Transaction.Deliver
-	case t.Type == transaction.Outgoing && t.State.IsDelivered() && w.rand.IntN(1000) < 4:
-		step.decide = transaction.Transaction.Return
-	}
-	next := w.index + 1 + w.rand.IntN(4)
-	if step.decide == nil || next >= len(w.scheduled) {
-		return false
-	}
-	w.scheduled[next] = append(w.scheduled[next], step)
-	return true
 }

@@ -95,8 +95,8 @@ func TestWrite(t *testing.T) {
 			result := h.write(t, h.options(c.entries, c.months))
 
 			h.checkLedger(t, c.entries)
-			if result.Entries != c.entries || result.From != period.MonthOf(endTime).Start().AddDate(0, -c.months, 0) {
-				t.Errorf("wrote %d from %s", result.Entries, result.From)
+			if result.From != period.MonthOf(endTime).Start().AddDate(0, -c.months, 0) {
+				t.Errorf("wrote from %s", result.From)
 			}
 			months, kinds := map[period.Month]int{}, map[ledger.Kind]int{}
 			early, late, payments := 0, 0, map[ident.Transaction]bool{}

@@ -17,8 +17,7 @@ type route struct {
 	from, to                    money.Currency
 	sourceRail, destinationRail corridor.Rail
 	rate                        money.Rate // smallest units of to for one of from
-	// The amount to exchange is a multiple of multiple.
-	multiple int64
+	multiple                    int64      // the amount to exchange is a multiple of it
 }
 
 // routes are the corridors of ramps, and of payouts if they start in a currency of accounts.
@@ -46,34 +45,60 @@ func newRoute(from, to money.Currency, in, out corridor.Rail, major string, mult
 var balanceCurrencies = []money.Currency{money.USD, money.USDC, money.BTC}
 
 // baseAmounts are about ten dollars, in the smallest unit.
-var baseAmounts = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
+var baseAmounts = map[money.Currency]int64{
+	money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
 
-// depositRails are the rails by which deposits are received.
-var depositRails = map[money.Currency]corridor.Rail{money.USD: corridor.ACH, money.USDC: corridor.Base, money.BTC: corridor.Lightning}
+// depositRails are the rails by which deposits are received, and transfers paid out.
+var depositRails = map[money.Currency]corridor.Rail{
+	money.USD: corridor.ACH, money.USDC: corridor.Base, money.BTC: corridor.Lightning}
 
-// activityMix is the share of each kind of activity, in percent.
+// activity starts something that the platform or a customer does.
+type activity func(*writer) (transaction.Decision, error)
+
+// activityMix is the share of each kind of activity, in percent. One that needs money is a deposit
+// if no account with money is found.
 var activityMix = []struct {
 	share int
-	start func(*writer) (transaction.Decision, error)
+	start activity
 }{
-	{58, (*writer).ramp}, {14, (*writer).deposit}, {4, (*writer).transferIn}, {10, (*writer).payout}, {8, (*writer).transferOut},
-	{3, (*writer).feeCharged}, {3, (*writer).feePaid},
+	{58, (*writer).ramp}, {14, (*writer).deposit}, {4, (*writer).transferIn}, {10, funded((*writer).payout)},
+	{8, funded((*writer).transferOut)}, {3, funded((*writer).feeCharged)}, {3, (*writer).feePaid},
 }
 
 // addActivity adds one activity, or a deposit, which is the smallest, if that is too large.
 func (w *writer) addActivity() error {
-	n := w.rand.IntN(100)
-	for _, m := range activityMix {
-		if n -= m.share; n >= 0 {
-			continue
-		}
-		if taken, err := w.apply(m.start(w)); taken || err != nil {
-			return err
-		}
-		break
+	n, i := w.rand.IntN(100), 0
+	for ; n >= activityMix[i].share; i++ {
+		n -= activityMix[i].share
+	}
+	if applied, err := w.apply(activityMix[i].start(w)); applied || err != nil {
+		return err
 	}
 	_, err := w.apply(w.deposit())
 	return err
+}
+
+// step is a later step of a payment.
+type step struct {
+	payment transaction.Transaction
+	decide  func(now time.Time) (transaction.Decision, error)
+}
+
+// nextStep returns what happens to a payment next; nil if nothing does.
+func (w *writer) nextStep(t transaction.Transaction) func(now time.Time) (transaction.Decision, error) {
+	switch {
+	case t.State.Refund == transaction.RefundPending:
+		return func(now time.Time) (transaction.Decision, error) { return t.RefundPaid(t.SourceAccount, now) }
+	case t.State.InTransit() && w.rand.IntN(1000) < 8:
+		return func(now time.Time) (transaction.Decision, error) {
+			return t.Refuse(transaction.CounterpartyPostFailed, now)
+		}
+	case t.State.InTransit():
+		return t.Deliver
+	case t.Type == transaction.Outgoing && t.State.IsDelivered() && w.rand.IntN(1000) < 4:
+		return t.Return
+	}
+	return nil
 }
 
 // ramp is a payment that is funded just in time.
@@ -83,7 +108,8 @@ func (w *writer) ramp() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, activeParties(t), w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference,
+		Amount: t.Pricing.Sent, At: w.now}, activeParties(t), w.now)
 }
 
 // activeParties returns parties that may move money.
@@ -93,18 +119,12 @@ func activeParties(t transaction.Transaction) transaction.Parties {
 }
 
 // payout is a payment from an account into another currency.
-func (w *writer) payout() (transaction.Decision, error) {
-	from, amount, ok := w.randomFundedAccount()
-	if !ok {
-		return w.deposit()
+func (w *writer) payout(from account.Internal, amount int64) (transaction.Decision, error) {
+	via := routes[w.rand.IntN(len(routes))]
+	for via.from != from.Currency {
+		via = routes[w.rand.IntN(len(routes))]
 	}
-	var candidates []route
-	for _, via := range routes {
-		if via.from == from.Currency {
-			candidates = append(candidates, via)
-		}
-	}
-	t, err := w.outgoingPayment(from.Customer, candidates[w.rand.IntN(len(candidates))], amount)
+	t, err := w.outgoingPayment(from.Customer, via, amount)
 	if err != nil {
 		return transaction.Decision{}, err
 	}
@@ -113,11 +133,7 @@ func (w *writer) payout() (transaction.Decision, error) {
 }
 
 // transferOut is a payment in the currency of the account.
-func (w *writer) transferOut() (transaction.Decision, error) {
-	from, amount, ok := w.randomFundedAccount()
-	if !ok {
-		return w.deposit()
-	}
+func (w *writer) transferOut(from account.Internal, amount int64) (transaction.Decision, error) {
 	t := w.newTransaction(from.Customer, transaction.AtPar(money.Amount{Minor: amount, Currency: from.Currency}))
 	t.Source.InternalAccount, t.SourceAccount = from.ID, ledger.CustomerAccount(from.ID)
 	t.DestinationRail, t.DestinationAccount = depositRails[from.Currency], depositRails[from.Currency].LedgerPath()
@@ -144,29 +160,22 @@ func (w *writer) incomingPayment(source transaction.Endpoint) (transaction.Decis
 		Amount: money.Amount{Minor: w.randomAmount(to.Currency), Currency: to.Currency}}.Deposit(w.now), nil
 }
 
-func (w *writer) feeCharged() (transaction.Decision, error) {
-	from, _, ok := w.randomFundedAccount()
-	if !ok {
-		return w.deposit()
-	}
-	fee := money.Amount{Minor: baseAmounts[from.Currency] / 10, Currency: from.Currency}
-	return standalone(ledger.FeeCharged(w.newHeader("monthly fee"), ledger.CustomerAccount(from.ID), fee)), nil
+func (w *writer) feeCharged(from account.Internal, _ int64) (transaction.Decision, error) {
+	return w.fee(ledger.FeeCharged, "monthly fee", ledger.CustomerAccount(from.ID), from.Currency, 10)
 }
 
 // feePaid is a fee that a partner keeps.
 func (w *writer) feePaid() (transaction.Decision, error) {
 	via := routes[w.rand.IntN(len(routes))]
-	fee := money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from}
-	return standalone(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceRail.LedgerPath(), fee)), nil
+	return w.fee(ledger.FeePaid, "partner's fee", via.sourceRail.LedgerPath(), via.from, 20)
 }
 
-func (w *writer) newHeader(memo string) ledger.Header {
-	return ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
-}
-
-// standalone returns a decision with a posting that belongs to no payment.
-func standalone(p ledger.Posting) transaction.Decision {
-	return transaction.Decision{Postings: []ledger.Posting{p}}
+// fee is a part of the base amount, in a posting that belongs to no payment.
+func (w *writer) fee(post func(ledger.Header, string, money.Amount) ledger.Posting, memo, path string,
+	currency money.Currency, part int64) (transaction.Decision, error) {
+	header := ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
+	posting := post(header, path, money.Amount{Minor: baseAmounts[currency] / part, Currency: currency})
+	return transaction.Decision{Postings: []ledger.Posting{posting}}, nil
 }
 
 // outgoingPayment returns a payment on a route that is not funded yet.
@@ -175,8 +184,8 @@ func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64)
 	exchanged := (sent - fees) / via.multiple * via.multiple
 	// The rate varies by two percent.
 	received, err := via.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
-	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
-		Received: money.Amount{Minor: received, Currency: via.to}})
+	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Fees: fees,
+		RoundingSent: sent - fees - exchanged, Received: money.Amount{Minor: received, Currency: via.to}})
 	t.SourceRail, t.SourceAccount = via.sourceRail, via.sourceRail.LedgerPath()
 	t.DestinationRail, t.DestinationAccount = via.destinationRail, via.destinationRail.LedgerPath()
 	return t, err
@@ -184,8 +193,8 @@ func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64)
 
 func (w *writer) newTransaction(customer ident.Customer, p transaction.Pricing) transaction.Transaction {
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: customer, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
-		Source:      transaction.Endpoint{Customer: customer, Currency: p.Sent.Currency},
+	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: customer, Type: transaction.Outgoing,
+		State: transaction.Initial, Pricing: p, Source: transaction.Endpoint{Customer: customer, Currency: p.Sent.Currency},
 		Destination: transaction.Endpoint{Customer: customer, Currency: p.Received.Currency},
 		Reference:   ident.ShortCode(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
 }
@@ -195,16 +204,18 @@ func (w *writer) randomAccount() account.Internal {
 	return w.accounts[w.rand.IntN(1+w.rand.IntN(len(w.accounts)))]
 }
 
-// randomFundedAccount returns an account that can pay and an amount to pay, if one is found in
-// a few tries.
-func (w *writer) randomFundedAccount() (from account.Internal, amount int64, found bool) {
-	for range 4 {
-		from = w.randomAccount()
-		if balance := w.balances[ledger.CustomerAccount(from.ID)]; balance >= 10*baseAmounts[from.Currency] {
-			return from, balance / int64(3+w.rand.IntN(5)), true
+// funded makes an activity of an account that can pay, and the amount to pay. It is a deposit if
+// none is found in a few tries.
+func funded(start func(*writer, account.Internal, int64) (transaction.Decision, error)) activity {
+	return func(w *writer) (transaction.Decision, error) {
+		for range 4 {
+			from := w.randomAccount()
+			if balance := w.balances[ledger.CustomerAccount(from.ID)]; balance >= 10*baseAmounts[from.Currency] {
+				return start(w, from, balance/int64(3+w.rand.IntN(5)))
+			}
 		}
+		return w.deposit()
 	}
-	return from, 0, false
 }
 
 // randomAmount returns an amount from about ten dollars to some thousands.

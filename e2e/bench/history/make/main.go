@@ -1,11 +1,9 @@
-// Command make writes a long history into a database, so that Causeway can be tried with a
-// large ledger: months of postings with any number of entries, on an existing platform
-// without postings or on a new one.
+// Command make writes a long history into a database, so that Causeway can be tried with a large ledger: months of
+// postings with any number of entries, on an existing platform without postings or on a new one.
 package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,18 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-
-	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
-	"causeway/adapters/postgres"
-	"causeway/adapters/rails/sandbox"
-	"causeway/app/platforms"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/e2e/bench/history"
-	"causeway/migrations"
-	"causeway/ports"
+	"causeway/e2e/kit"
 )
 
 // options are the flags. Without a URL the database is that of a data folder.
@@ -79,78 +69,54 @@ func main() {
 }
 
 func run(ctx context.Context, o options, out io.Writer) (err error) {
-	stop, err := o.openDatabase(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	db, err := sql.Open("pgx", o.URL)
-	if err != nil {
-		return fmt.Errorf("invalid database URL: %w", err)
-	}
-	defer db.Close()
-	if err := migrations.Up(ctx, db); err != nil {
-		return err
-	}
-	if o.Platform.IsZero() {
-		if o.Platform, err = createPlatform(ctx, o.URL, out); err != nil {
-			return err
+	if o.URL == "" {
+		var running bool
+		if o.URL, running = pgembed.RunningURL(o.data); !running {
+			if _, err := os.Stat(o.data); err != nil {
+				return fmt.Errorf("there is no database: %s does not exist and --database is not set; "+
+					"start causeway dev, or set --data to its folder", o.data)
+			}
+			server, err := pgembed.Start(ctx, pgembed.Options{Dir: o.data})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+			o.URL = server.URL()
 		}
+	}
+	if err := o.prepare(ctx, out); err != nil {
+		return err
 	}
 	result, err := history.Write(ctx, o.Options)
 	if err != nil {
 		return err
 	}
-	// Autovacuum has not analyzed the new rows yet.
-	if _, err := db.ExecContext(ctx, "ANALYZE"); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "wrote     %d entries, in %d postings of %d payments and of fees\naccounts  %d\nfrom      %s\nto        %s\ntook      %.1f s, %.0f entries/s\n",
-		result.Entries, result.Postings, result.Payments, len(result.Accounts), result.From.Format(time.DateOnly), result.Until.Format(time.DateOnly),
-		result.Duration.Seconds(), float64(result.Entries)/result.Duration.Seconds())
+	_, err = fmt.Fprintf(out, "wrote     %d entries, in %d postings of %d payments and of fees\n"+
+		"from      %s\nto        %s\ntook      %.1f s, %.0f entries/s\n",
+		o.Entries, result.Postings, result.Payments, result.From.Format(time.DateOnly), result.Until.Format(time.DateOnly),
+		result.Duration.Seconds(), float64(o.Entries)/result.Duration.Seconds())
 	return err
 }
 
-// openDatabase sets the URL of the database, and returns a function that stops a Postgres that
-// it started.
-func (o *options) openDatabase(ctx context.Context) (stop func() error, err error) {
-	stop = func() error { return nil }
-	if o.URL != "" {
-		return stop, nil
-	}
-	var running bool
-	if o.URL, running = pgembed.RunningURL(o.data); running {
-		return stop, nil
-	}
-	if _, err := os.Stat(o.data); err != nil {
-		return nil, fmt.Errorf("there is no database: %s does not exist and --database is not set; start causeway dev, or set --data to its folder", o.data)
-	}
-	server, err := pgembed.Start(ctx, pgembed.Options{Dir: o.data})
+// prepare migrates the database with the program, and creates a platform if none is given.
+func (o *options) prepare(ctx context.Context, out io.Writer) error {
+	binary, remove, err := kit.Build()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o.URL = server.URL()
-	return func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
-}
-
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now().UTC() }
-
-// createPlatform creates a platform and prints its credentials.
-func createPlatform(ctx context.Context, url string, out io.Writer) (ident.Platform, error) {
-	generator := ids.New()
-	store, err := postgres.Open(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: wallClock{}, IDs: generator})
+	defer remove()
+	migrate := kit.Command{Program: binary, Args: []string{"migrate"}, Env: []string{"DATABASE_URL=" + o.URL}}
+	if _, err := kit.MustSucceed(ctx, migrate); err != nil || !o.Platform.IsZero() {
+		return err
+	}
+	created, err := kit.CreatePlatform(ctx, binary, o.URL, "History", "SANDBOX")
 	if err != nil {
-		return ident.Platform{}, err
+		return err
 	}
-	defer store.Close()
-	created, err := platforms.New(platforms.Config{Store: store, Clock: wallClock{}, IDs: generator,
-		Rails: ports.RailsByEnvironment{platform.Sandbox: sandbox.New(wallClock{}, 1)}}).
-		Create(ctx, platforms.CreateRequest{Name: "History", Environment: platform.Sandbox})
-	if err != nil {
-		return ident.Platform{}, err
+	if o.Platform, err = ident.ParsePlatform(created.PlatformID); err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(out, "platform  %s\nclient    %s\nsecret    %s\n", created.Platform.ID, created.Token.ClientID, created.Secret)
-	return created.Platform.ID, err
+	_, err = fmt.Fprintf(out, "platform  %s\nclient    %s\nsecret    %s\n",
+		created.PlatformID, created.ClientID, created.ClientSecret)
+	return err
 }
