@@ -51,7 +51,7 @@ help: ## List the targets
 
 announce:
 	@echo "make test takes about 10 minutes on two cores, and longer the first time, when it builds its tools. It is not interactive."
-	@echo "It downloads Go modules and two npm packages, and installs these Debian packages if they are missing:"
+	@echo "It downloads Go modules and npm packages, and installs these Debian packages if they are missing:"
 	@.ci/need --list $(PROGRAMS)
 
 needs-postgres:
@@ -64,7 +64,8 @@ needs-gcc:
 needs-readers:
 	@.ci/need $(READERS)
 
-# The libraries from npm with which the tests verify webhooks.
+# The npm packages of the end-to-end tests: linters and generators for the API description,
+# and the libraries with which webhooks are verified.
 needs-node: e2e/node/node_modules
 	@.ci/need node
 

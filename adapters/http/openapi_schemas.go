@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -12,6 +13,12 @@ func init() {
 
 // patternExtension holds the description of a pattern for the reference page.
 const patternExtension = "x-pattern-description"
+
+// binaryFile returns the schema of a file. The format is an extension, because huma would
+// add the keyword contentMediaType, which generators refuse.
+func binaryFile(description string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Description: description, Extensions: map[string]any{"format": "binary"}}
+}
 
 // tidySchemas removes from the description what clients and tools do not understand, and
 // what means nothing: the keyword patternDescription, which only huma knows, and
@@ -63,5 +70,10 @@ func tidySchema(s *huma.Schema, seen map[*huma.Schema]bool) {
 	tidySchema(s.Items, seen)
 	for _, property := range s.Properties {
 		tidySchema(property, seen)
+		if property.Default != nil {
+			// Types that are generated for TypeScript require a field with a default.
+			property.Description = fmt.Sprintf("%s Defaults to %v.", property.Description, property.Default)
+			property.Default = nil
+		}
 	}
 }

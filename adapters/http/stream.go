@@ -49,7 +49,7 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	described := a.document.describe(http.MethodGet, op, reflect.TypeFor[NoBody](), rt)
 	content := map[string]*huma.MediaType{}
 	for _, contentType := range contentTypes {
-		content[contentType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		content[contentType] = &huma.MediaType{Schema: binaryFile("")}
 	}
 	described.Responses["200"] = &huma.Response{Description: "The file.", Content: content}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {

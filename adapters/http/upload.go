@@ -111,10 +111,7 @@ func (x *exchange) operationTimeout() time.Duration {
 // requestBody describes the body: the file, or a form with the file and the query
 // parameters.
 func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
-	file := func(description string) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: description}
-	}
-	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{filePart: file(u.Description)}, Required: []string{filePart}}
+	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{filePart: binaryFile(u.Description)}, Required: []string{filePart}}
 	for _, p := range parameters {
 		if p.In == "query" && p.Schema != nil {
 			schema := *p.Schema
@@ -124,7 +121,7 @@ func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
 	}
 	body := &huma.RequestBody{Required: true, Description: u.Description, Content: map[string]*huma.MediaType{formType: {Schema: form}}}
 	for _, kind := range u.Types {
-		body.Content[kind] = &huma.MediaType{Schema: file("")}
+		body.Content[kind] = &huma.MediaType{Schema: binaryFile("")}
 	}
 	return body
 }

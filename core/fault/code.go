@@ -103,8 +103,9 @@ func (c Code) Retryable() bool {
 	switch c {
 	case QuoteRequestFailed, IdempotencyKeyInUse, RateLimited, ServiceUnavailable:
 		return true
+	default:
+		return c.Status() == 500
 	}
-	return c.Status() == 500
 }
 
 // Codes returns every code, in alphabetical order.

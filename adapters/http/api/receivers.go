@@ -89,7 +89,7 @@ type estimateCryptoWithdrawalFeeRequest struct {
 	DestinationAddress string                            `json:"destinationAddress" minLength:"1" maxLength:"4096" doc:"Address to withdraw to." example:"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"`
 }
 
-type estimateCryptoWithdrawalFeeResponse struct {
+type cryptoWithdrawalFeeEstimate struct {
 	NetworkFee      int64         `json:"networkFee" doc:"Estimated blockchain fee, in the smallest unit of networkFeeAsset. The service pays it; it is not part of the other amounts." example:"130000000000000"`
 	NetworkFeeAsset string        `json:"networkFeeAsset" doc:"Asset of the blockchain fee." example:"ETH"`
 	ApplicationFee  httpapi.Minor `json:"applicationFee" doc:"Fee of the service, in the smallest unit of the currency." example:"0"`
@@ -157,7 +157,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		}
 		return service.EstimateWithdrawalFee(ctx, call.Principal.Platform, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
 			Chain: chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
-	}, func(c receivers.WithdrawalCost) estimateCryptoWithdrawalFeeResponse {
-		return estimateCryptoWithdrawalFeeResponse{c.NetworkFee, c.NetworkFeeAsset, minor(c.ApplicationFee), minor(c.Total), minor(c.Net)}
+	}, func(c receivers.WithdrawalCost) cryptoWithdrawalFeeEstimate {
+		return cryptoWithdrawalFeeEstimate{c.NetworkFee, c.NetworkFeeAsset, minor(c.ApplicationFee), minor(c.Total), minor(c.Net)}
 	})
 }

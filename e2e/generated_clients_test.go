@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// modulesFolder holds the npm packages that the tests run.
+const modulesFolder = "node/node_modules"
+
+// runNode runs a program of an npm package and returns its output, also when it fails.
+func runNode(t *testing.T, folder, name string, args ...string) (string, error) {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join(modulesFolder, ".bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("%s is not installed; install it with make needs-node", name)
+	}
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+	var failure strings.Builder
+	command.Stderr = &failure
+	out, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, failure.String())
+	}
+	return string(out), err
+}
+
+// run runs a program in a folder, which must succeed, and returns its output.
+func run(t *testing.T, folder, name string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir = folder
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.4000s", command, err, out)
+	}
+	return string(out)
+}
+
+// downloadDescription stores the published description in a file.
+func (h *testEnv) downloadDescription(folder string) string {
+	h.t.Helper()
+	path := filepath.Join(folder, "openapi.json")
+	if err := os.WriteFile(path, h.get("/openapi.json").wantStatus(200).body, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+func TestDescription_PassesLinters(t *testing.T) {
+	t.Parallel()
+	// The recommended rules of Spectral and of Redocly find nothing in the description, except
+	// what redocly.yaml allows.
+	description := newTestEnv(t).downloadDescription(t.TempDir())
+	t.Run("Spectral", func(t *testing.T) {
+		t.Parallel()
+		out, err := runNode(t, "node", "spectral", "lint", "--ruleset", "spectral.yaml", "--format", "json", "--quiet", "--fail-severity", "hint", description)
+		var found []any
+		if decodeErr := json.Unmarshal([]byte(out), &found); err != nil || decodeErr != nil || len(found) > 0 {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	t.Run("Redocly", func(t *testing.T) {
+		t.Parallel()
+		out, err := runNode(t, "node", "redocly", "lint", "--config", "redocly.yaml", "--format", "json", description)
+		var found struct {
+			Totals   struct{ Errors, Warnings int }
+			Problems []any
+		}
+		if decodeErr := json.Unmarshal([]byte(out), &found); err != nil || decodeErr != nil || found.Totals.Errors+found.Totals.Warnings > 0 || len(found.Problems) > 0 {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+}
+
+func TestDescription_GeneratedClientsPay(t *testing.T) {
+	t.Parallel()
+	// Clients that common generators make from the description compile, and each makes a
+	// payment: it creates a quote, executes it and waits until the payment is completed.
+	h := newTestEnv(t)
+	customer := h.createCustomer()
+	source := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
+	h.post("/sandbox/internal-accounts/"+source+"/fund", object{"amount": 100_00}).wantStatus(200)
+	destination := h.createWallet(customer, "")
+	checkPaid := func(t *testing.T, out string) {
+		t.Helper()
+		id, status, _ := strings.Cut(strings.TrimSpace(out), " ")
+		if status != "COMPLETED" || h.get("/transactions/"+id).wantStatus(200).text("source.accountId") != source {
+			t.Errorf("the client printed %q", out)
+		}
+	}
+	arguments := []string{h.BaseURL, h.ClientID, h.ClientSecret, source, destination}
+
+	// The Go clients are built in a module of their own, with the dependencies of their code.
+	clients := t.TempDir()
+	if err := os.CopyFS(clients, os.DirFS("testdata/clients")); err != nil {
+		t.Fatal(err)
+	}
+	description := h.downloadDescription(clients)
+	tool := func(t *testing.T, name string, args ...string) {
+		t.Helper()
+		run(t, "..", "go", append([]string{"tool", "-modfile=tools.mod", name}, args...)...)
+	}
+	pay := func(t *testing.T, name string) {
+		t.Helper()
+		program := filepath.Join(clients, name, name)
+		run(t, clients, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./"+name)
+		checkPaid(t, run(t, clients, program, arguments...))
+	}
+	t.Run("oapi-codegen", func(t *testing.T) {
+		t.Parallel()
+		folder := filepath.Join(clients, "oapi", "client")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tool(t, "oapi-codegen", "-generate", "types,client", "-package", "client", "-o", filepath.Join(folder, "client.go"), description)
+		pay(t, "oapi")
+	})
+	t.Run("ogen", func(t *testing.T) {
+		t.Parallel()
+		folder := filepath.Join(clients, "ogen")
+		tool(t, "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "client", "--target", filepath.Join(folder, "client"), description)
+		pay(t, "ogen")
+	})
+	t.Run("openapi-typescript", func(t *testing.T) {
+		t.Parallel()
+		folder := filepath.Join(clients, "typescript")
+		modules, err := filepath.Abs(modulesFolder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range [][]string{
+			{"openapi-typescript", description, "--output", "schema.d.ts"},
+			{"tsc", "--project", "tsconfig.json"},
+		} {
+			if out, err := runNode(t, folder, command[0], command[1:]...); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		checkPaid(t, run(t, folder, "node", append([]string{"pay.js"}, arguments...)...))
+	})
+}
