@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"causeway/core/fault"
+	"causeway/ports"
 )
 
 // Error is the body of every error response.
@@ -38,6 +39,12 @@ const challenge = `Basic realm="causeway", charset="UTF-8"`
 func toFault(err error, requestID string) (f *fault.Error, internal bool) {
 	if known, ok := fault.As(err); ok {
 		return known, known.Code == fault.InternalError
+	}
+	if errors.Is(err, ports.ErrReadTimeout) {
+		return &fault.Error{
+			Code: fault.ServiceUnavailable, Reason: "Too much to read", RetryAfter: 30 * time.Second,
+			Message: "The request reads more than it may. Narrow it with its parameters, such as a period, a customer or an account, and a smaller limit.",
+		}, true
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return &fault.Error{

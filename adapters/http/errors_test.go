@@ -15,6 +15,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 func TestValidation_ListsAllInvalidFields(t *testing.T) {
@@ -243,6 +244,21 @@ func TestRequestTimeout_CancelsOperation(t *testing.T) {
 	got := f.do("POST", "/parcels", validParcel)
 
 	if got.status != 503 || got.error.Code != "SERVICE_UNAVAILABLE" || got.header.Get("Retry-After") != "1" {
+		t.Errorf("got %d %v %s", got.status, got.header, got.body)
+	}
+}
+
+func TestReadTimeout_SaysWhatToNarrow(t *testing.T) {
+	t.Parallel()
+	// A list that reads more than it may is not an internal error: its caller learns what to do.
+	f := newFixture(t)
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
+		return parcel{}, fmt.Errorf("list parcels: %w", ports.ErrReadTimeout)
+	}
+
+	got := f.do("POST", "/parcels", validParcel)
+
+	if got.status != 503 || got.header.Get("Retry-After") != "30" || !strings.Contains(got.error.Message, "Narrow it with its parameters") {
 		t.Errorf("got %d %v %s", got.status, got.header, got.body)
 	}
 }

@@ -79,6 +79,7 @@ func (o Options) workSettings() map[string]string {
 func (o Options) readSettings() map[string]string {
 	settings := o.workSettings()
 	settings["application_name"] = "causeway readers"
+	settings["statement_timeout"] = milliseconds(o.ReadTimeout)
 	settings["idle_in_transaction_session_timeout"] = "60000"
 	settings["default_transaction_read_only"] = "on"
 	return settings

@@ -32,6 +32,8 @@ type Options struct {
 	MaxReadConnections int32
 	// StatementTimeout ends statements that run longer; 30 s if zero.
 	StatementTimeout time.Duration
+	// ReadTimeout ends statements of lists and reports that run longer; StatementTimeout if zero.
+	ReadTimeout time.Duration
 	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
 	// rows are always looked up by key.
 	ForReports bool
@@ -70,6 +72,9 @@ var (
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.StatementTimeout == 0 {
 		o.StatementTimeout = 30 * time.Second
+	}
+	if o.ReadTimeout == 0 {
+		o.ReadTimeout = o.StatementTimeout
 	}
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/period"
 	"causeway/ports"
 )
@@ -115,7 +116,7 @@ func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Pagi
 	var matching, read int64
 	err := db.readBun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)").Scan(ctx, &matching, &read)
 	if err != nil {
-		return found, err
+		return found, ledgerdb.ReadError(err)
 	}
 	var rows []Row
 	query := l.query.Model(&rows).Limit(int64(p.Limit) + 1)
@@ -131,7 +132,7 @@ func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Pagi
 		}
 	}
 	if err := query.Scan(ctx); err != nil {
-		return found, err
+		return found, ledgerdb.ReadError(err)
 	}
 	setTotal(&found, matching, read)
 	found.More = len(rows) > p.Limit

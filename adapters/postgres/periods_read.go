@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -17,7 +18,7 @@ import (
 
 // PeriodOverview implements ports.PeriodReader. It reads one snapshot. Uses primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
-	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err = pgx.BeginTxFunc(ctx, db.readPool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if err := queryRows(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
 			book.Calendar, err = scanCalendar(rows)
 			return err
@@ -77,7 +78,7 @@ func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (change
 
 // ClosingLines uses the primary keys.
 func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (page ports.LinePage, err error) {
-	err = queryRows(ctx, db.pool, `
+	err = queryRows(ctx, db.readPool, `
 		SELECT l.account_id, a.path, a.currency, a.class, l.opening::text, l.debits::text, l.credits::text, l.closing::text
 		FROM ledger_closing_lines l
 		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
@@ -108,7 +109,7 @@ func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month
 
 // ClosingTotals implements ports.PeriodReader.
 func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) (totals []period.Total, err error) {
-	err = queryRows(ctx, db.pool, `
+	err = queryRows(ctx, db.readPool, `
 		SELECT a.currency, count(*), sum(l.debits)::text, sum(l.credits)::text
 		FROM ledger_closing_lines l
 		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
@@ -132,7 +133,7 @@ func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Mont
 
 // Authorisation uses the primary key.
 func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (a period.Authorisation, found bool, err error) {
-	err = queryRows(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
+	err = queryRows(ctx, db.readPool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
 		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {
 			var by pgtype.UUID
 			var changedAt pgtype.Timestamptz
@@ -149,7 +150,7 @@ func queryRows(ctx context.Context, q interface {
 }, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := q.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
-		return fmt.Errorf("read the months: %w", err)
+		return fmt.Errorf("read the months: %w", ledgerdb.ReadError(err))
 	}
-	return forEachRow(rows, scan)
+	return ledgerdb.ReadError(forEachRow(rows, scan))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -64,9 +65,9 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := db.readPool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
-		return err
+		return ledgerdb.ReadError(err)
 	}
-	return forEachRow(rows, scan)
+	return ledgerdb.ReadError(forEachRow(rows, scan))
 }
 
 // queryPage reads one page of a list. query is its FROM and WHERE clauses, and id the column

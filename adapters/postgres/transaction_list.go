@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -46,18 +47,19 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 	}
 	var matching, read int64
 	if err := db.readPool.QueryRow(ctx, l.count(), l.args...).Scan(&matching, &read); err != nil {
-		return page, err
+		return page, ledgerdb.ReadError(err)
 	}
-	rows, err := db.readPool.Query(ctx, l.page(f.Paging), l.args...)
+	statement := l.page(f.Paging) // adds its arguments
+	rows, err := db.readPool.Query(ctx, statement, l.args...)
 	if err != nil {
-		return page, err
+		return page, ledgerdb.ReadError(err)
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTransaction(rows)
 		page.Items = append(page.Items, t)
 		return err
 	}); err != nil {
-		return page, err
+		return page, ledgerdb.ReadError(err)
 	}
 	setTotal(&page, matching, read)
 	if len(page.Items) > f.Limit {

@@ -175,14 +175,14 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	rows, err := db.readPool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
 		unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
 	if err != nil {
-		return page, err
+		return page, ledgerdb.ReadError(err)
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		funds, err := scanUnmatched(rows, p)
 		page.Items = append(page.Items, funds)
 		return err
 	}); err != nil {
-		return page, err
+		return page, ledgerdb.ReadError(err)
 	}
 	if page.More = len(page.Items) > f.Limit; page.More {
 		page.Items = page.Items[:f.Limit]

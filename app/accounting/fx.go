@@ -57,7 +57,7 @@ func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 		return nil
 	})
 	if err != nil {
-		return FXPosition{}, err
+		return FXPosition{}, tooSlow(err, "Use by=recorded, or omit at for the current position.")
 	}
 	for i := range position.Lines {
 		if err := s.valueLine(ctx, &position.Lines[i], in, position.ValuedAt); err != nil {

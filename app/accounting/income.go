@@ -77,7 +77,7 @@ func (s *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (
 		}
 		return nil
 	})
-	return income, err
+	return income, tooSlow(err, "Choose a later from or an earlier to, granularity=month, or by=recorded.")
 }
 
 // splitInterval divides an interval at each midnight of UTC, or at the first of each month.

@@ -2,6 +2,7 @@ package accounting_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // eventTypes lists the types of the events of a timeline.
@@ -256,6 +258,55 @@ func TestAccount_AtTime(t *testing.T) {
 		account := ledger.Account{Platform: env.Admin.Platform, Path: path, Currency: "USD"}
 		if _, err := env.accounting.Entries(t.Context(), ports.AccountEntryFilter{Account: account, Limit: 1}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("entries of %q: %v", path, err)
+		}
+	}
+}
+
+// slowLedger is a ledger whose reports take too long.
+type slowLedger struct{ ports.Finance }
+
+func (slowLedger) Turnovers(context.Context, ident.Platform, ledger.Class, []ports.Cutoff, func(ports.AccountTurnovers) error) error {
+	return fmt.Errorf("read turnovers: %w", ports.ErrReadTimeout)
+}
+
+func (slowLedger) Postings(context.Context, ports.PostingFilter) (ports.PostingPage, error) {
+	return ports.PostingPage{}, context.DeadlineExceeded
+}
+
+func (slowLedger) AccountEntries(context.Context, ports.AccountEntryFilter) (ports.AccountEntryPage, bool, error) {
+	return ports.AccountEntryPage{}, false, ports.ErrReadTimeout
+}
+
+func (slowLedger) LedgerAccounts(context.Context, ident.Platform, ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
+	return ports.LedgerAccountPage{}, ports.ErrReadTimeout
+}
+
+func TestReports_TooSlowSayWhatToNarrow(t *testing.T) {
+	t.Parallel()
+	// A report that reads for too long is refused with the parameters that make it smaller.
+	service := accounting.New(accounting.Config{Ledger: slowLedger{}, Clock: portstest.NewFakeClock(apptest.Noon)})
+	ctx, from := t.Context(), apptest.Noon.Add(-time.Hour)
+	var p ident.Platform
+	for name, c := range map[string]struct {
+		read func() error
+		want string
+	}{
+		"trial balance": {func() error { _, err := service.TrialBalance(ctx, p, accounting.TrialBalanceQuery{}); return err }, "GET /ledger/accounts"},
+		"income": {func() error {
+			_, err := service.Income(ctx, p, accounting.IncomeQuery{Interval: period.Interval{From: from}, Granularity: accounting.Daily})
+			return err
+		}, "from"},
+		"fx":       {func() error { _, err := service.FXPosition(ctx, p, ports.Cutoff{}, money.USD); return err }, "by=recorded"},
+		"postings": {func() error { _, err := service.Postings(ctx, ports.PostingFilter{Platform: p}); return err }, "from and to"},
+		"entries": {func() error {
+			_, err := service.Entries(ctx, ports.AccountEntryFilter{Account: ledger.Account{Platform: p, Path: ledger.IncomeFees, Currency: money.USD}})
+			return err
+		}, "from and to"},
+		"accounts": {func() error { _, err := service.Accounts(ctx, p, ports.LedgerAccountFilter{}); return err }, "prefix"},
+	} {
+		err := c.read()
+		if f, ok := fault.As(err); !ok || f.Code != fault.ServiceUnavailable || f.RetryAfter == 0 || !strings.Contains(f.Message, c.want) {
+			t.Errorf("%s: %v, want that it says %q", name, err, c.want)
 		}
 	}
 }

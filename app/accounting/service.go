@@ -9,6 +9,7 @@ package accounting
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,7 +41,8 @@ func New(c Config) *Service { return &Service{c} }
 
 // Accounts lists the accounts of a platform that have postings.
 func (s *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
-	return s.Ledger.LedgerAccounts(ctx, p, filter)
+	page, err := s.Ledger.LedgerAccounts(ctx, p, filter)
+	return page, tooSlow(err, "Request fewer accounts with limit, or use the parameters prefix and currency.")
 }
 
 // Account returns the balances at a path at the end of a cutoff's millisecond, or now if its
@@ -73,7 +75,7 @@ func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 	if err == nil && !found {
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
-	return page, err
+	return page, tooSlow(err, "Choose a shorter period with from and to.")
 }
 
 // Postings returns one page of postings. Fault: INVALID_INPUT for an interval that is empty
@@ -82,7 +84,8 @@ func (s *Service) Postings(ctx context.Context, filter ports.PostingFilter) (por
 	if err := s.checkInterval(filter.Interval); err != nil {
 		return ports.PostingPage{}, err
 	}
-	return s.Ledger.Postings(ctx, filter)
+	page, err := s.Ledger.Postings(ctx, filter)
+	return page, tooSlow(err, "Choose a shorter period with from and to, or one payment with transactionId.")
 }
 
 // Posting is a posting with its authorisation, which is nil if no token authorised it.
@@ -106,6 +109,15 @@ func (s *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (
 		result.Authorisation = &authorisation
 	}
 	return result, err
+}
+
+// tooSlow returns a fault that says what to narrow if a report ended because it read for too long.
+func tooSlow(err error, narrow string) error {
+	if errors.Is(err, ports.ErrReadTimeout) || errors.Is(err, context.DeadlineExceeded) {
+		return &fault.Error{Code: fault.ServiceUnavailable, Reason: "Too much to read", RetryAfter: 30 * time.Second,
+			Message: "The report takes longer than it may. " + narrow}
+	}
+	return err
 }
 
 func accountNotFound(path string, currency money.Currency) error {

@@ -85,7 +85,7 @@ func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBal
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
 			Message: "must be group: a trial balance has at most 50000 accounts"})
 	}
-	return balance, err
+	return balance, tooSlow(err, "Use by=recorded, omit from, list the accounts in pages with GET /ledger/accounts, or export the ledger.")
 }
 
 // addAccount adds an account. Accounts come ordered by currency and path.

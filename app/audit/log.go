@@ -24,7 +24,9 @@ const (
 
 // LogConfig is what a Log needs.
 type LogConfig struct {
-	Log    ports.LedgerLog
+	Log ports.LedgerLog
+	// Reads answers requests for checkpoints and proofs; Log if nil.
+	Reads  ports.LedgerLog
 	Signer ports.CheckpointSigner
 	// Publisher publishes checkpoints outside of the database; nil if they are not published.
 	Publisher ports.CheckpointPublisher
@@ -38,7 +40,12 @@ type LogConfig struct {
 type Log struct{ LogConfig }
 
 // NewLog returns a Log.
-func NewLog(c LogConfig) *Log { return &Log{c} }
+func NewLog(c LogConfig) *Log {
+	if c.Reads == nil {
+		c.Reads = c.Log
+	}
+	return &Log{c}
+}
 
 // Run seals and publishes until ctx ends. Any number of processes may run it on one database.
 func (s *Log) Run(ctx context.Context) {

@@ -16,12 +16,12 @@ import (
 
 // Status returns the status of a platform's log.
 func (s *Log) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error) {
-	return s.Log.LogStatus(ctx, p)
+	return s.Reads.LogStatus(ctx, p)
 }
 
 // Checkpoints lists the checkpoints of a platform.
 func (s *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
-	return s.Log.Checkpoints(ctx, p, f)
+	return s.Reads.Checkpoints(ctx, p, f)
 }
 
 // Keys returns all keys that ever signed checkpoints.
@@ -53,14 +53,14 @@ type InclusionProof struct {
 // Faults: NOT_FOUND for an unknown posting; CONFLICT if no checkpoint covers it yet;
 // INVALID_INPUT for a size without a checkpoint or below the number of the posting.
 func (s *Log) InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (InclusionProof, error) {
-	leaf, found, err := s.Log.Leaf(ctx, p, posting)
+	leaf, found, err := s.Reads.Leaf(ctx, p, posting)
 	if err != nil {
 		return InclusionProof{}, err
 	}
 	if !found {
 		return InclusionProof{}, fault.New(fault.NotFound, "No posting has this id. Check postingId.")
 	}
-	status, err := s.Log.LogStatus(ctx, p)
+	status, err := s.Reads.LogStatus(ctx, p)
 	if err != nil {
 		return InclusionProof{}, err
 	}
@@ -95,7 +95,7 @@ type ConsistencyProof struct {
 // the checkpoint of another size, the latest one if that is zero. Fault: INVALID_INPUT for a
 // size without a checkpoint, or a first size above the second.
 func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (ConsistencyProof, error) {
-	status, err := s.Log.LogStatus(ctx, p)
+	status, err := s.Reads.LogStatus(ctx, p)
 	if err != nil {
 		return ConsistencyProof{}, err
 	}
@@ -123,7 +123,7 @@ func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports
 		return status.Checkpoint, nil
 	}
 	if size > 0 && size < status.Checkpoint.Size {
-		page, err := s.Log.Checkpoints(ctx, p, ports.CheckpointFilter{Size: size, Limit: 1})
+		page, err := s.Reads.Checkpoints(ctx, p, ports.CheckpointFilter{Size: size, Limit: 1})
 		if err != nil {
 			return ports.SignedCheckpoint{}, err
 		}
@@ -136,6 +136,6 @@ func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports
 
 func (s *Log) storedTree(ctx context.Context, p ident.Platform, status ports.LogStatus) merkle.StoredTree {
 	return merkle.StoredTree{Size: status.Checkpoint.Size, Root: status.Checkpoint.Root, Edge: status.Edge, Fetch: func(indexes []ports.TileIndex) ([][]byte, error) {
-		return s.Log.Tiles(ctx, p, indexes)
+		return s.Reads.Tiles(ctx, p, indexes)
 	}}
 }

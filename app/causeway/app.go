@@ -89,7 +89,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 	idGenerator := ids.New()
 	var err error
 	a.db, err = openMigrated(ctx, postgres.Options{
-		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections),
+		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
 		Emitted: func() { a.webhooks.Wake() },
 	})

@@ -31,7 +31,7 @@ func (a *app) openSealing(masterKey [32]byte, idGenerator *ids.Generator) error 
 		return err
 	}
 	log := a.db.LedgerLog()
-	config := audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
+	config := audit.LogConfig{Log: log, Reads: a.db.Readers().LedgerLog(), Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
 	if a.Checkpoints != "" {
 		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints); err != nil {
 			return fmt.Errorf("--checkpoints (CAUSEWAY_CHECKPOINTS): %w", err)

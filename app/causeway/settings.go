@@ -41,7 +41,7 @@ type serverFlags struct {
 	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
-	exportFlags
+	readFlags
 	rateFlags
 	sealFlags
 }
@@ -73,7 +73,7 @@ func (c serverFlags) validate() error {
 	if c.RequestTimeout < time.Second || c.RequestTimeout > 5*time.Minute {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
-	c.checkExports(refuse)
+	c.checkReads(refuse)
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	if _, err := c.trustedProxies(); err != nil {

@@ -2,14 +2,18 @@ package main
 
 import "time"
 
-// exportFlags limit the exports and statements that a process serves.
-type exportFlags struct {
+// readFlags limit the exports, statements, reports and lists that a process serves.
+type readFlags struct {
+	ReportTimeout      time.Duration `env:"CAUSEWAY_REPORT_TIMEOUT" default:"15s" help:"Maximum duration of one query of a list or report. One that would take longer gets 503 and what to narrow."`
 	Exports            int           `env:"CAUSEWAY_EXPORTS" default:"8" help:"Exports and statements that each process writes at the same time."`
 	ExportsPerPlatform int           `name:"exports-per-platform" env:"CAUSEWAY_EXPORTS_PER_PLATFORM" default:"1" help:"Exports and statements that each process writes at the same time for one platform."`
 	ExportTimeout      time.Duration `env:"CAUSEWAY_EXPORT_TIMEOUT" default:"30m" help:"Maximum duration of an export or statement, including its download."`
 }
 
-func (f exportFlags) checkExports(refuse func(setting, must string, got any)) {
+func (f readFlags) checkReads(refuse func(setting, must string, got any)) {
+	if f.ReportTimeout < 100*time.Millisecond || f.ReportTimeout > 5*time.Minute {
+		refuse("--report-timeout (CAUSEWAY_REPORT_TIMEOUT)", "from 100ms to 5m", f.ReportTimeout)
+	}
 	if f.Exports < 1 || f.Exports > 1000 {
 		refuse("--exports (CAUSEWAY_EXPORTS)", "from 1 to 1000", f.Exports)
 	}
