@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, basePath)
 	status, response := http.StatusInternalServerError, `{"code":"INTERNAL_ERROR"}`
 	if id, secret, _ := r.BasicAuth(); id == "id" && secret == "secret" && path != f.refused {
-		f.requests[path]++
+		f.requests[regexp.MustCompile(`^/.*:.*/`).ReplaceAllString(path, "")]++
 		f.keys[r.Header.Get("Idempotency-Key")] = true
 		status, response = f.respond(path, r)
 	}

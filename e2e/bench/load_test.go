@@ -27,48 +27,39 @@ func TestRunWorkers_EachKind(t *testing.T) {
 	// balances are then what they must be.
 	t.Parallel()
 	for _, early := range []bool{false, true} {
-		t.Run(fmt.Sprint("webhook first: ", early), func(t *testing.T) {
-			t.Parallel()
-			b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
-			b.idempotencyKeys = true
-			work := map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70}
-			for kind, n := range work {
-				all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
-				if err != nil || len(all) != int(n) {
-					t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
-				}
-				quoted, paid := kind != transfersOut && kind != transfersIn, kind != unpaidQuotes
-				for _, s := range all {
-					if s.quoted.IsZero() == quoted || s.paid.IsZero() == paid || !s.due.Before(s.completed) || quoted && paid && !s.quoted.Before(s.paid) {
-						t.Fatalf("%s: times %+v", kind, s)
-					}
+		b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
+		b.idempotencyKeys = true
+		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70} {
+			all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
+			if err != nil || len(all) != int(n) {
+				t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
+			}
+			quoted, paid := kind != transfersOut && kind != transfersIn, kind != unpaidQuotes
+			for _, s := range all {
+				if s.quoted.IsZero() == quoted || s.paid.IsZero() == paid || !s.due.Before(s.completed) ||
+					quoted && paid && !s.quoted.Before(s.paid) {
+					t.Fatalf("%s: times %+v", kind, s)
 				}
 			}
-			service.sending.Wait()
+		}
+		service.sending.Wait()
 
-			received := func(path string) int64 { return int64(service.requests[path]) }
-			executed := int64(0)
-			for path, n := range service.requests {
-				if strings.HasSuffix(path, "/execute") {
-					executed += int64(n)
-				}
-			}
-			if received("/quotes") != 120 || received("/sandbox/send") != 40 || executed != 50 || received("/transfer-out") != 60 ||
-				received("/transfer-in") != 70 || received("/customers") != 7 || received("/customers/external-accounts") != 14 {
-				t.Errorf("the service received %v", service.requests)
-			}
-			if len(service.keys) != 340+1 { // and none, of the customers
-				t.Errorf("%d idempotency keys for 340 requests", len(service.keys)-1)
-			}
-			wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 120, "OUTGOING_PAYMENT.PROCESSING": 90, "OUTGOING_PAYMENT.COMPLETED": 150,
-				"INCOMING_PAYMENT.COMPLETED": 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 187}
-			if got := b.receiver.eventCounts(); !maps.Equal(got, wantEvents) {
-				t.Errorf("webhooks %v; want %v", got, wantEvents)
-			}
-			if err := try(func() { b.checkAccountBalances(t.Context()) }); err != nil {
-				t.Error(err)
-			}
-		})
+		wantRequests := map[string]int{"/quotes": 120, "/sandbox/send": 40, "execute": 50, "/transfer-out": 60, "/transfer-in": 70,
+			"/webhook-secrets": 1, "/config": 1, "/customers": 7, "/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
+		if !maps.Equal(service.requests, wantRequests) {
+			t.Errorf("the service received %v; want %v", service.requests, wantRequests)
+		}
+		if len(service.keys) != 340+1 { // and none, of the customers
+			t.Errorf("%d idempotency keys for 340 requests", len(service.keys)-1)
+		}
+		wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 120, "OUTGOING_PAYMENT.PROCESSING": 90,
+			"OUTGOING_PAYMENT.COMPLETED": 150, "INCOMING_PAYMENT.COMPLETED": 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 187}
+		if got := b.receiver.eventCounts(); !maps.Equal(got, wantEvents) {
+			t.Errorf("webhooks %v; want %v", got, wantEvents)
+		}
+		if err := try(func() { b.checkAccountBalances(t.Context()) }); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -76,13 +67,12 @@ func TestCheckAccountBalances(t *testing.T) {
 	// A difference of one cent on one account is an error that names the account.
 	t.Parallel()
 	b, service := newFakeBench(t, 4, "hot", nil)
-	for _, by := range []int64{-1, 1} {
-		service.accounts[2].Balance.Amount += by
+	for _, difference := range []int64{-1, 1} {
+		service.accounts[2].Balance.Amount = fundingAmount + difference
 		err := try(func() { b.checkAccountBalances(t.Context()) })
 		if err == nil || !strings.Contains(err.Error(), service.accounts[2].ID) {
-			t.Errorf("a difference of %d cents: %v", by, err)
+			t.Errorf("a difference of %d cents: %v", difference, err)
 		}
-		service.accounts[2].Balance.Amount -= by
 	}
 }
 
@@ -90,11 +80,9 @@ func TestRunWorkers_FewCustomers(t *testing.T) {
 	// Work limited to few customers uses no others.
 	t.Parallel()
 	b, _ := newFakeBench(t, 5, "hot", nil)
-
 	if _, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: payouts, maxCustomers: 1}, limitedTo(20)); err != nil {
 		t.Fatal(err)
 	}
-
 	for i := range b.customers {
 		if got, want := b.customers[i].netMoved.Load(), map[bool]int64{true: -20 * rampAmount}[i == 0]; got != want {
 			t.Errorf("customer %d paid %d; want %d", i, got, want)
@@ -107,35 +95,29 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 	// reason.
 	t.Parallel()
 	for _, c := range []struct {
-		kind                kind
-		refused, finalEvent string
-		want                string
+		kind                      kind
+		refused, finalEvent, want string
 	}{
-		{ramps, "/quotes", "OUTGOING_PAYMENT.COMPLETED", "POST /quotes was refused: 500"},
-		{ramps, "/sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "POST /sandbox/send was refused: 500"},
-		{payouts, "/quotes", "OUTGOING_PAYMENT.COMPLETED", "POST /quotes was refused: 500"},
+		{ramps, "/quotes", "", "POST /quotes was refused: 500"},
+		{ramps, "/sandbox/send", "", "POST /sandbox/send was refused: 500"},
+		{payouts, "/quotes", "", "POST /quotes was refused: 500"},
 		{transfersOut, "/transfer-out", "", "POST /transfer-out was refused: 500"},
 		{transfersIn, "/transfer-in", "", "POST /transfer-in was refused: 500"},
 		{ramps, "", "OUTGOING_PAYMENT.FAILED", "a payment failed"},
 		{ramps, "", "OUTGOING_PAYMENT.OTHER", "cancelled by the test"},
 	} {
-		t.Run(string(c.kind)+c.want, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			b, _ := newFakeBench(t, 1, "hot", func(f *fakeService) {
-				f.refused, f.finalEvent = c.refused, c.finalEvent
-				if c.finalEvent == "OUTGOING_PAYMENT.OTHER" {
-					f.onPayment = func() { cancel(errors.New(c.want)) }
-				}
-			})
-
-			_, err := b.runWorkers(ctx, phase{inFlight: 4, kind: c.kind}, newSchedule(0, nil))
-
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v; want %q", err, c.want)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		b, _ := newFakeBench(t, 1, "hot", func(f *fakeService) {
+			f.refused, f.finalEvent = c.refused, c.finalEvent
+			if c.finalEvent == "OUTGOING_PAYMENT.OTHER" {
+				f.onPayment = func() { cancel(errors.New(c.want)) }
 			}
 		})
+		_, err := b.runWorkers(ctx, phase{inFlight: 4, kind: c.kind}, newSchedule(0, nil))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v; want %q", c.kind, err, c.want)
+		}
+		cancel(nil)
 	}
 }
 
@@ -143,22 +125,20 @@ func TestPost_InvalidResponse(t *testing.T) {
 	// A response with another status, a status that does not exist, or one that is cut is an error.
 	t.Parallel()
 	for response, want := range map[string]string{
-		"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n":                        "unexpected status 202",
-		"HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n":                              "POST /quotes was refused: 99",
-		"HTTP/1.1 600 No\r\nContent-Length: 0\r\n\r\n":                              "POST /quotes was refused: 600",
-		"HTTP/1.1 20 No\r\nContent-Length: 0\r\n\r\n":                               "malformed HTTP status code",
-		"HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{}":                       "unexpected EOF",
-		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0":     "unexpected EOF",
-		"HTTP/1.1 201 Created\r\nContent-Length: 99999999999999999999999\r\n\r\n{}": "bad Content-Length",
+		"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n":                    "unexpected status 202",
+		"HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n":                          "POST /quotes was refused: 99",
+		"HTTP/1.1 600 No\r\nContent-Length: 0\r\n\r\n":                          "POST /quotes was refused: 600",
+		"HTTP/1.1 20 No\r\nContent-Length: 0\r\n\r\n":                           "malformed HTTP status code",
+		"HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{}":                   "unexpected EOF",
+		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0": "unexpected EOF",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := http.NewResponseController(w).Hijack()
 			defer conn.Close()
 			_, _ = conn.Write([]byte(response))
 		}))
-		err := try(func() {
-			connect(t.Context(), newClient(server.Listener.Addr().String(), "", ""), false).post("/quotes", 201, "")
-		})
+		client := newClient(server.Listener.Addr().String(), "", "")
+		err := try(func() { connect(t.Context(), client, false).post("/quotes", 201, "") })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", response, err, want)
 		}
@@ -167,8 +147,7 @@ func TestPost_InvalidResponse(t *testing.T) {
 }
 
 func TestReceiver_SplitRequestsAndSamples(t *testing.T) {
-	// Requests are read however the bytes are split; while sampling, some are kept as they were
-	// received.
+	// Requests are read wherever their bytes are split; some are kept as they were received.
 	t.Parallel()
 	r := startReceiver()
 	defer r.listener.Close()
@@ -182,7 +161,7 @@ func TestReceiver_SplitRequestsAndSamples(t *testing.T) {
 
 	responses := bufio.NewReader(conn)
 	for i := range sampleEvery {
-		for _, part := range []string{request[:i%len(request)], request[i%len(request):]} {
+		for _, part := range []string{request[:i], request[i:]} {
 			if _, err := conn.Write([]byte(part)); err != nil {
 				t.Fatal(err)
 			}
@@ -192,14 +171,9 @@ func TestReceiver_SplitRequestsAndSamples(t *testing.T) {
 		}
 	}
 
-	if end := <-r.end("1"); end.IsZero() {
-		t.Error("the payment failed")
+	if end := <-r.end("1"); end.IsZero() || r.eventCounts()["OUTGOING_PAYMENT.COMPLETED"] != sampleEvery {
+		t.Errorf("completed %s, webhooks %v", end, r.eventCounts())
 	}
-	if got := r.eventCounts()["OUTGOING_PAYMENT.COMPLETED"]; got != sampleEvery {
-		t.Errorf("%d webhooks counted", got)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if s := r.samples; len(s) != 1 || s[0].Request.Header.Get("Webhook-Id") != "w" || string(s[0].Body) != body {
 		t.Errorf("%d samples", len(s))
 	}
@@ -216,21 +190,20 @@ func TestTextAfter(t *testing.T) {
 	}
 }
 
-func TestAtFixedRate(t *testing.T) {
+func TestNewSchedule_FixedRate(t *testing.T) {
 	// Work at a fixed rate is due at equal intervals, however late a worker is, and ends when
 	// it is stopped.
 	t.Parallel()
 	stop := make(chan struct{})
-	p := newSchedule(0.5, stop)
-
-	first, _ := p()
+	next := newSchedule(0.5, stop)
+	first, _ := next()
 	for i := 1; i <= 3; i++ {
-		if due, more := p(); !more || due.Sub(first) != time.Duration(i)*2*time.Second {
+		if due, more := next(); !more || due.Sub(first) != time.Duration(i)*2*time.Second {
 			t.Errorf("piece %d is due %s after the first", i, due.Sub(first))
 		}
 	}
 	close(stop)
-	if _, more := p(); more {
+	if _, more := next(); more {
 		t.Error("there is more work after the stop")
 	}
 }
@@ -239,29 +212,25 @@ func TestNewMeasurement(t *testing.T) {
 	// Only work that ended in the measured time counts; its time starts when it was due; a
 	// webhook received before the response took no time.
 	t.Parallel()
-	begin := time.Unix(1000, 0)
-	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	at := func(ms int) time.Time { return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond) }
 	all := []stepTimes{
 		{due: at(-50), quoted: at(-40), paid: at(-30), completed: at(-1)}, // before
 		{due: at(-5), quoted: at(5), paid: at(15), completed: at(12)},
 		{due: at(100), quoted: at(130), paid: at(140), completed: at(190)},
 		{due: at(1990), quoted: at(1992), paid: at(1995), completed: at(2000)}, // after
 	}
+	from, to := reading{at: at(0)}, reading{at: at(2000), figures: [figureCount]float64{commits: 8}}
 
-	m := newMeasurement(phase{}, all, reading{at: at(0)}, reading{at: at(2000), figures: [figureCount]float64{commits: 8}})
+	m := newMeasurement(phase{}, all, from, to)
 
-	want := measurement{
-		perSecond: 1, completed: 2,
-		total:   latency{17 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond},
-		quote:   latency{10 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
-		send:    latency{10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond},
-		webhook: latency{0, 50 * time.Millisecond, 50 * time.Millisecond, 50 * time.Millisecond},
-		cost:    cost{each: [figureCount]float64{commits: 4}},
-	}
+	const ms = time.Millisecond
+	want := measurement{perSecond: 1, completed: 2, cost: cost{each: [figureCount]float64{commits: 4}},
+		total: latency{17 * ms, 90 * ms, 90 * ms, 90 * ms}, quote: latency{10 * ms, 30 * ms, 30 * ms, 30 * ms},
+		send: latency{10 * ms, 10 * ms, 10 * ms, 10 * ms}, webhook: latency{0, 50 * ms, 50 * ms, 50 * ms}}
 	if m != want {
 		t.Errorf("got  %+v\nwant %+v", m, want)
 	}
-	if try(func() { newMeasurement(phase{}, all[:1], reading{at: at(0)}, reading{at: at(2000)}) }) == nil {
+	if try(func() { newMeasurement(phase{}, all[:1], from, to) }) == nil {
 		t.Error("a phase in which nothing was finished has a result")
 	}
 }
