@@ -42,3 +42,4 @@ CREATE TABLE job_actions (
 );
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON job_actions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 GRANT SELECT, INSERT ON job_actions TO causeway_service;
+SELECT isolate_platforms('job_actions');

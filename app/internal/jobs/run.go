@@ -47,9 +47,10 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// call calls the handler with a deadline, and returns a panic as an error.
+// call calls the handler with a deadline, for the platform of the batch, and returns a panic as an
+// error.
 func call(ctx context.Context, h Handler, batch []ports.Job) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	ctx, cancel := context.WithTimeout(ports.ForPlatform(ctx, batch[0].Platform), h.Timeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

@@ -135,7 +135,7 @@ func TestWorkers_JobHasDeadline(t *testing.T) {
 			t.Error("the wrong jobs were finished")
 		}
 
-		w.sleep(59_400 * time.Millisecond) // it is retried half a second later
+		w.sleep(59_700 * time.Millisecond) // it is retried later
 		if failed := w.queue.get(job(1).ID); failed.LastError != context.DeadlineExceeded.Error() || failed.Attempts != 1 {
 			t.Errorf("%+v", failed)
 		}
