@@ -3,9 +3,7 @@ package ports
 import (
 	"context"
 
-	"causeway/core/corridor"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
 )
@@ -30,8 +28,8 @@ type PlatformWriter interface {
 type PlatformReader interface {
 	// Platform returns a platform, or NOT_FOUND.
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
-	// PlatformLimits returns the limits that platforms set themselves, of all platforms.
-	PlatformLimits(ctx context.Context) ([]PlatformLimits, error)
+	// PlatformCurrencies returns the settings of all platforms for their currencies.
+	PlatformCurrencies(ctx context.Context) ([]PlatformCurrency, error)
 	// Token returns a token, or TOKEN_NOT_FOUND.
 	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)
 	Tokens(ctx context.Context, p ident.Platform, f TokenFilter) (Page[platform.Token], error)
@@ -40,11 +38,10 @@ type PlatformReader interface {
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenWithEnvironment, error)
 }
 
-// PlatformLimits holds the limits of a platform for one currency.
-type PlatformLimits struct {
+// PlatformCurrency holds the settings of a platform for one currency.
+type PlatformCurrency struct {
 	Platform ident.Platform
-	Currency money.Currency
-	corridor.Limits
+	platform.Currency
 }
 
 // TokenWithEnvironment is a token and the environment of its platform.

@@ -74,19 +74,19 @@ func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverrid
 	return found, nil
 }
 
-// PlatformLimits reads the limits from the settings of all platforms: one for each
+// PlatformCurrencies reads the settings of all platforms for their currencies: one for each
 // platform and currency. Every process does so every ten seconds.
-func (db *DB) PlatformLimits(ctx context.Context) ([]ports.PlatformLimits, error) {
+func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency, error) {
 	var rows []platformRow
 	if err := db.bun.NewSelect().Model(&rows).Column("id", "currencies").Scan(ctx); err != nil {
 		return nil, err
 	}
-	var found []ports.PlatformLimits
+	var found []ports.PlatformCurrency
 	for _, row := range rows {
 		for _, currency := range row.Currencies {
-			limits := ports.PlatformLimits{Currency: money.Currency(currency.Code), Limits: corridor.Limits{Min: currency.Min, Max: currency.Max}}
-			ident.SetUUID(&limits.Platform, row.ID)
-			found = append(found, limits)
+			settings := ports.PlatformCurrency{Currency: currency.settings()}
+			ident.SetUUID(&settings.Platform, row.ID)
+			found = append(found, settings)
 		}
 	}
 	return found, nil

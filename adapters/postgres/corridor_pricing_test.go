@@ -14,7 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -181,38 +183,25 @@ func dropRole(t *testing.T, url, login string) {
 	}
 }
 
-func TestPlatformLimits_RoundTrip(t *testing.T) {
+func TestPlatformCurrencies_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// The limits of every platform are read as they are in its settings.
+	// The settings of every platform are read as they are.
 	c := newEnv(t)
 	changed := c.platform
-	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount = 500, 900
+	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount, changed.Currencies[0].Directions = 500, 900, []string{"INCOMING"}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
 
-	found, err := c.PlatformLimits(t.Context())
+	found, err := c.PlatformCurrencies(t.Context())
 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[ports.PlatformLimits]bool{}
+	got := map[ident.Platform][]platform.Currency{}
 	for _, l := range found {
-		got[l] = true
+		got[l.Platform] = append(got[l.Platform], l.Currency)
 	}
-	want := 0
-	for _, currency := range changed.Currencies {
-		want++
-		if !got[ports.PlatformLimits{Platform: c.platform.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
-			t.Errorf("here, %s: not in %v", currency.Code, found)
-		}
-	}
-	for _, currency := range c.otherPlatform.Currencies {
-		want++
-		if !got[ports.PlatformLimits{Platform: c.otherPlatform.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
-			t.Errorf("there, %s: not in %v", currency.Code, found)
-		}
-	}
-	if len(found) != want {
-		t.Errorf("%d limits, want %d", len(found), want)
+	if want := map[ident.Platform][]platform.Currency{c.platform.ID: changed.Currencies, c.otherPlatform.ID: c.otherPlatform.Currencies}; !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v\nwant %+v", got, want)
 	}
 }
 

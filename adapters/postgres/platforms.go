@@ -118,13 +118,17 @@ func (row *platformRow) platform() platform.Platform {
 	ident.SetUUID(&p.ID, row.ID)
 	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)
 	for _, column := range row.Currencies {
-		c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
-		for _, field := range column.Fields {
-			c.RequiredCounterpartyFields = append(c.RequiredCounterpartyFields, platform.CounterpartyField(field))
-		}
-		p.Currencies = append(p.Currencies, c)
+		p.Currencies = append(p.Currencies, column.settings())
 	}
 	return p
+}
+
+func (column platformCurrencyColumn) settings() platform.Currency {
+	c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
+	for _, field := range column.Fields {
+		c.RequiredCounterpartyFields = append(c.RequiredCounterpartyFields, platform.CounterpartyField(field))
+	}
+	return c
 }
 
 // PlatformIDs reads the ids of at most limit platforms, in order of creation.

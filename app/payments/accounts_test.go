@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,9 +11,11 @@ import (
 
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -235,6 +238,59 @@ func TestTransferOut(t *testing.T) {
 			}
 			env.WantBalances(want)
 		})
+	}
+}
+
+func TestPlatformSettings_BindQuotesAndTransfers(t *testing.T) {
+	t.Parallel()
+	// A currency that the platform has enabled for incoming payments only cannot be sent by a quote or
+	// a transfer. Its limits bind transfers as they bind quotes; a currency without settings has none.
+	env := newEnv(t)
+	changed := env.Platform
+	changed.Currencies = []platform.Currency{{Code: "USD", MinAmount: 5_00, MaxAmount: 50_00, Directions: []string{"OUTGOING", "INCOMING"}},
+		{Code: "EUR", MaxAmount: 1_000_000, Directions: []string{"INCOMING"}}}
+	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	dollars, euros, pounds := env.account(env.Customer.ID, "USD", 100_00), env.account(env.Customer.ID, "EUR", 100_00), env.account(env.Customer.ID, "GBP", 100_00)
+	bank, wallet := env.NewBankAccount("000123456"), env.NewWallet("spark1good")
+	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}, Rails: []corridor.Rail{corridor.SEPA}})
+	sortCode := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT", Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
+	quoteFrom := func(from quote.Source, minor int64) error {
+		_, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: from, Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: minor}, nil)
+		return err
+	}
+	out := func(from account.Internal, to account.External, minor int64) error {
+		_, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: from.ID, To: to.ID, Amount: minor}, nil)
+		return err
+	}
+	in := func(minor int64) error {
+		_, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: dollars.ID, Amount: minor}, nil)
+		return err
+	}
+
+	for what, c := range map[string]struct {
+		err  error
+		code fault.Code
+	}{
+		"a quote from euros":              {quoteFrom(quote.Source{Internal: euros.ID}, 10_00), fault.InvalidCurrency},
+		"a just-in-time quote from euros": {quoteFrom(quote.Source{Customer: env.Customer.ID, Currency: "EUR"}, 10_00), fault.InvalidCurrency},
+		"a quote from dollars":            {quoteFrom(quote.Source{Internal: dollars.ID}, 10_00), ""},
+		"a quote below the minimum":       {quoteFrom(quote.Source{Internal: dollars.ID}, 4_99), fault.AmountOutOfRange},
+		"a quote from pounds":             {quoteFrom(quote.Source{Internal: pounds.ID}, 10_00), ""},
+		"a transfer of euros":             {out(euros, iban, 10_00), fault.InvalidCurrency},
+		"a transfer of dollars":           {out(dollars, bank, 5_00), ""},
+		"a transfer below the minimum":    {out(dollars, bank, 4_99), fault.AmountOutOfRange},
+		"a transfer above the maximum":    {out(dollars, bank, 50_01), fault.AmountOutOfRange},
+		"a transfer of pounds":            {out(pounds, sortCode, 1), ""},
+		"a transfer in":                   {in(50_00), ""},
+		"a transfer in below the minimum": {in(4_99), fault.AmountOutOfRange},
+		"a transfer in above the maximum": {in(50_01), fault.AmountOutOfRange},
+	} {
+		if c.code == "" && c.err != nil || c.code != "" && !fault.Is(c.err, c.code) {
+			t.Errorf("%s: %v, want %q", what, c.err, c.code)
+		}
+	}
+	if err := out(dollars, bank, 4_99); err == nil || !strings.Contains(err.Error(), "between 5.00 USD and 50.00 USD") {
+		t.Errorf("the limits are not named: %v", err)
 	}
 }
 

@@ -111,6 +111,9 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
+	if err := s.Prices.CheckEnabled(c.request.Platform, route.Corridor.From, transaction.Outgoing); err != nil {
+		return quote.Quote{}, none, err
+	}
 	price, err := s.Prices.Of(ctx, c.request.Platform, route.Corridor)
 	if err != nil {
 		return quote.Quote{}, none, err

@@ -29,6 +29,9 @@ func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, req
 	if _, err := s.Rails.RailFor(in.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
+	if err := s.Prices.Refresh(ctx); err != nil {
+		return transaction.Transaction{}, err
+	}
 	return s.transferInBatcher.Do(ctx, transferInCommand{in, ident.NewTransaction(s.IDs.New, s.Clock.Now()), request})
 }
 
@@ -51,6 +54,9 @@ func (s *Service) transferInBatch(ctx context.Context, commands []transferInComm
 		}
 		for i, c := range commands {
 			d, err := c.in.Make(c.id, parties[i], receivingBalance(balances, parties[i]), w.Now)
+			if err == nil {
+				err = s.Prices.CheckTransfer(d.Transaction)
+			}
 			if err == nil {
 				w.Create(d)
 				results[i].Value = d.Transaction

@@ -50,7 +50,7 @@ func TestTransferIn_StaysPending(t *testing.T) {
 	// With 005 the rail has no outcome for thirty seconds, and then fails.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567005")
-	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 1}, nil)
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	env := newIdleEnv(t)
 	env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	bank := env.NewBankAccount("1234567001")
-	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 7}, nil)
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 107}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	go env.Service.Run(t.Context()) // a process that has stored no jobs of its own
 
 	env.waitForStatus(transfer.ID, transaction.Completed)
-	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -7, "rails/ACH USD": 7})
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -107, "rails/ACH USD": 107})
 }
 
 func TestTransferIn_Refused(t *testing.T) {

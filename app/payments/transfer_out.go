@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/prices"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -29,6 +30,9 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
+	if err := s.Prices.Refresh(ctx); err != nil {
+		return transaction.Transaction{}, err
+	}
 	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
@@ -36,6 +40,9 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 // transfer.
 func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, out transaction.TransferOut) error {
 	if err := out.Check(); err != nil {
+		return err
+	}
+	if err := s.Prices.Refresh(ctx); err != nil {
 		return err
 	}
 	_, err := s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, id: id, attempted: true})
@@ -61,7 +68,7 @@ func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutC
 		if err != nil {
 			return err
 		}
-		if err := w.transferAll(ctx, tx, commands, parties, results); err != nil {
+		if err := w.transferAll(ctx, tx, s.Prices, commands, parties, results); err != nil {
 			return err
 		}
 		return w.Write(ctx, tx)
@@ -75,12 +82,15 @@ func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutC
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
-func (w work) transferAll(ctx context.Context, tx ports.Tx, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
+func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Prices, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	for i, c := range commands {
 		c.attempted = true
 		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
 		decisions[i], results[i].Err = c.out.Make(c.id, p, w.Now)
+		if results[i].Err == nil {
+			results[i].Err = settings.CheckTransfer(decisions[i].Transaction)
+		}
 		if results[i].Err == nil {
 			transfers = append(transfers, decisions[i].Transaction)
 		}

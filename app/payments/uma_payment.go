@@ -2,8 +2,6 @@ package payments
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -140,16 +138,13 @@ func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, addre
 // them.
 func (in UMAPayment) checkCurrency(on platform.Platform) (platform.Currency, error) {
 	settings, used := on.CurrencySettings(in.Currency)
-	if !used || !slices.Contains(settings.Directions, string(transaction.Incoming)) {
-		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency whose "+
-			"enabledTransactionTypes in GET /config list INCOMING.", in.Currency)
+	if !used {
+		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency of supportedCurrencies in GET /config.", in.Currency)
 	}
-	if in.Amount < settings.MinAmount || in.Amount > settings.MaxAmount {
-		return settings, &fault.Error{Code: fault.AmountOutOfRange,
-			Message: fmt.Sprintf("The platform takes from %d to %d in the smallest unit of %s.", settings.MinAmount, settings.MaxAmount, in.Currency),
-			Details: map[string]any{"minimum": settings.MinAmount, "maximum": settings.MaxAmount}}
+	if err := settings.CheckDirection(string(transaction.Incoming)); err != nil {
+		return settings, err
 	}
-	return settings, nil
+	return settings, settings.CheckAmount(in.Amount)
 }
 
 func fieldNames(fields []platform.CounterpartyField) []string {

@@ -41,10 +41,10 @@ type platformConfigBody struct {
 // platformCurrencyConfig holds the settings of one currency, in requests and responses.
 type platformCurrencyConfig struct {
 	CurrencyCode               httpapi.Currency              `json:"currencyCode" doc:"Currency code." example:"USD"`
-	MinAmount                  httpapi.Minor                 `json:"minAmount" doc:"Minimum amount of a payment, in the smallest unit." example:"100"`
+	MinAmount                  httpapi.Minor                 `json:"minAmount" doc:"Minimum amount of a payment or transfer, in the smallest unit." example:"100"`
 	MaxAmount                  httpapi.Minor                 `json:"maxAmount" doc:"Maximum amount of a payment, in the smallest unit." example:"1000000000"`
 	RequiredCounterpartyFields []counterpartyFieldDefinition `json:"requiredCounterpartyFields" doc:"Information required about the counterparty of a payment. Send [] for none."`
-	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"Directions in which the currency is used."`
+	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"Directions in which the currency is used: quotes and transfers out need OUTGOING, transfers in and incoming payments INCOMING."`
 	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"Information required about a customer before the currency can be used. Omitted if none."`
 	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"Information required about the counterparty. Omitted if none."`
 }

@@ -13,11 +13,13 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // maxAge is how soon every process follows a change of the operator's overrides, or of a
-// platform's limits.
+// platform's settings.
 const maxAge = 10 * time.Second
 
 // Prices reads terms from a store and rates from a market.
@@ -30,9 +32,9 @@ type Prices struct {
 
 // termsCache is what was read from the store. It is replaced as a whole and never changed.
 type termsCache struct {
-	readAt    time.Time
-	overrides map[overrideKey]corridor.Override
-	limits    map[limitKey]corridor.Limits
+	readAt     time.Time
+	overrides  map[overrideKey]corridor.Override
+	currencies map[currencyKey]platform.Currency
 }
 
 type overrideKey struct {
@@ -40,7 +42,7 @@ type overrideKey struct {
 	from, to money.Currency
 }
 
-type limitKey struct {
+type currencyKey struct {
 	platform ident.Platform
 	currency money.Currency
 }
@@ -82,26 +84,26 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits, err := p.store.PlatformLimits(ctx)
+	currencies, err := p.store.PlatformCurrencies(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)), limits: make(map[limitKey]corridor.Limits, len(limits))}
+	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)), currencies: make(map[currencyKey]platform.Currency, len(currencies))}
 	for _, o := range overrides {
 		fresh.overrides[overrideKey{o.Platform, o.From, o.To}] = o.Terms
 	}
-	for _, l := range limits {
-		fresh.limits[limitKey{l.Platform, l.Currency}] = l.Limits
+	for _, c := range currencies {
+		fresh.currencies[currencyKey{c.Platform, c.Code}] = c.Currency
 	}
 	return fresh, nil
 }
 
 // Invalidate makes the next Refresh of this process read the terms again. Call it after a change
-// of overrides or limits.
+// of overrides or settings.
 func (p *Prices) Invalidate() {
 	stale := &termsCache{}
 	if cached := p.cache.Load(); cached != nil {
-		stale.overrides, stale.limits = cached.overrides, cached.limits // for requests that are running
+		stale.overrides, stale.currencies = cached.overrides, cached.currencies // for requests that are running
 	}
 	p.cache.Store(stale)
 }
@@ -110,10 +112,33 @@ func (p *Prices) Invalidate() {
 func (p *Prices) Terms(platform ident.Platform, c corridor.Corridor) corridor.Terms {
 	cached := p.cache.Load()
 	var limits *corridor.Limits
-	if own, ok := cached.limits[limitKey{platform, c.From}]; ok {
-		limits = &own
+	if own, ok := cached.currencies[currencyKey{platform, c.From}]; ok {
+		limits = &corridor.Limits{Min: own.MinAmount, Max: own.MaxAmount}
 	}
 	return c.Terms.For(cached.overrides[overrideKey{from: c.From, to: c.To}], cached.overrides[overrideKey{platform, c.From, c.To}], limits)
+}
+
+// CheckEnabled returns INVALID_CURRENCY if the platform has not enabled payments in the currency in a
+// direction, as of the last Refresh. A currency that it has no settings for is enabled.
+func (p *Prices) CheckEnabled(owner ident.Platform, currency money.Currency, direction transaction.Type) error {
+	own, ok := p.cache.Load().currencies[currencyKey{owner, currency}]
+	if !ok {
+		return nil
+	}
+	return own.CheckDirection(string(direction))
+}
+
+// CheckTransfer returns INVALID_CURRENCY or AMOUNT_OUT_OF_RANGE if the platform's settings for the
+// currency of a transfer do not allow it, as of the last Refresh.
+func (p *Prices) CheckTransfer(t transaction.Transaction) error {
+	own, ok := p.cache.Load().currencies[currencyKey{t.Platform, t.Pricing.Sent.Currency}]
+	if !ok {
+		return nil
+	}
+	if err := own.CheckDirection(string(t.Type)); err != nil {
+		return err
+	}
+	return own.CheckAmount(t.Pricing.Sent.Minor)
 }
 
 // Of returns the terms of a corridor for a platform, as of the last Refresh, and the market's
