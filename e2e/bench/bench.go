@@ -19,14 +19,13 @@ import (
 // that uses it with its webhook endpoint, and what was measured.
 type bench struct {
 	options
-	folder       string // removed at the end
-	postgres     *pgembed.Server
-	service      *service
-	pprofAddress string // of the service's profiles, if they are wanted
-	platform     platform
-	receiver     *receiver
-	// webhookSecret signs the webhooks of the platform.
-	webhookSecret string
+	folder        string // removed at the end
+	postgres      *pgembed.Server
+	service       *service
+	pprofAddress  string // of the service's profiles, if they are wanted
+	platform      platform
+	receiver      *receiver
+	webhookSecret string // that webhooks are signed with
 	meter         *meter
 	services      []*service     // all that may run
 	stops         []func() error // what stopAll calls after stopping them, in reverse order

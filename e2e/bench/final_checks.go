@@ -9,9 +9,6 @@ import (
 	"causeway/adapters/apiclient"
 )
 
-// drainTimeout is how long the last webhooks may take.
-const drainTimeout = 2 * time.Minute
-
 // checkAfterwards waits for the last webhooks, and checks that the load has broken nothing.
 func (b *bench) checkAfterwards(ctx context.Context) {
 	logf("waiting for the last webhooks, checking signatures and ledger")
@@ -32,37 +29,27 @@ func (b *bench) checkAfterwards(ctx context.Context) {
 	for _, n := range events {
 		webhooks += n
 	}
-	payments := b.outgoingCount() + b.done[transfersIn] + b.depositCount()
 	b.report.add(afterwards, "Webhooks accepted", webhooks)
 	b.report.add(afterwards, "`COMPLETED` webhooks received more than once (delivery is at least once)",
-		events["OUTGOING_PAYMENT.COMPLETED"]+events["INCOMING_PAYMENT.COMPLETED"]-payments)
+		events["OUTGOING_PAYMENT.COMPLETED"]+events["INCOMING_PAYMENT.COMPLETED"]-transactions)
 	b.report.add(afterwards, "Webhooks whose two signatures were verified", signatures)
 	b.report.add(afterwards, "Completed transactions", transactions)
-	b.report.add(afterwards, "Accounts whose balance was checked", b.depositCount())
+	b.report.add(afterwards, "Accounts whose balance was checked", b.done[deposits])
 	b.report.addText(afterwards, ledgerChecked.Output)
-}
-
-// outgoingCount returns how many outgoing payments were made so far.
-func (b *bench) outgoingCount() int64 { return b.done[ramps] + b.done[payouts] + b.done[transfersOut] }
-
-// depositCount returns how many accounts were funded.
-func (b *bench) depositCount() int64 {
-	if !b.needsFundedAccounts() {
-		return 0
-	}
-	return int64(len(b.customers))
 }
 
 // awaitWebhooks waits until the receiver has accepted all webhooks and the service knows it.
 func (b *bench) awaitWebhooks(ctx context.Context) {
-	late := fmt.Errorf("not all webhooks were received within %s", drainTimeout)
-	drain, cancel := context.WithTimeoutCause(ctx, drainTimeout, late)
+	const timeout = 2 * time.Minute
+	late := fmt.Errorf("not all webhooks were received within %s", timeout)
+	drain, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
+	outgoing := b.done[ramps] + b.done[payouts] + b.done[transfersOut]
 	want := map[string]int64{
-		"OUTGOING_PAYMENT.PENDING":    b.outgoingCount() + b.done[unpaidQuotes],
-		"OUTGOING_PAYMENT.PROCESSING": b.outgoingCount(),
-		"OUTGOING_PAYMENT.COMPLETED":  b.outgoingCount(),
-		"INCOMING_PAYMENT.COMPLETED":  b.done[transfersIn] + b.depositCount(),
+		"OUTGOING_PAYMENT.PENDING":    outgoing + b.done[unpaidQuotes],
+		"OUTGOING_PAYMENT.PROCESSING": outgoing,
+		"OUTGOING_PAYMENT.COMPLETED":  outgoing,
+		"INCOMING_PAYMENT.COMPLETED":  b.done[transfersIn] + b.done[deposits],
 	}
 	for {
 		counts := queryIn[struct{ Waiting, Parked int64 }](ctx, b.meter, b.meter.database, `
@@ -96,7 +83,6 @@ func (b *bench) countPostings(ctx context.Context) int64 {
 // if they are neither completed nor quotes that were not paid. It returns how many completed.
 func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 	want, got := maps.Clone(b.done), map[kind]int64{}
-	want["Deposits"] = b.depositCount()
 	maps.DeleteFunc(want, func(_ kind, n int64) bool { return n == 0 })
 	for _, row := range queryIn[struct {
 		Kind  kind
@@ -123,7 +109,7 @@ func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 
 // checkAccountBalances compares every funded account with what was paid in and out.
 func (b *bench) checkAccountBalances(ctx context.Context) {
-	forEach(ctx, int(b.depositCount()), func(ctx context.Context, i int) {
+	forEach(ctx, int(b.done[deposits]), func(ctx context.Context, i int) {
 		c := &b.customers[i]
 		if _, got := b.platform.usdAccount(ctx, c.id); got != fundingAmount+c.netMoved.Load() {
 			failf("the balance of %s is %d cents; want %d", c.accountID, got, fundingAmount+c.netMoved.Load())

@@ -105,7 +105,6 @@ func (b *bench) runWorkers(ctx context.Context, p phase, next schedule) ([]stepT
 		running.Go(func() {
 			err := try(func() {
 				w := worker{connect(ctx, b.platform.Client, b.idempotencyKeys), b.receiver, customers}
-				defer w.close()
 				for due, more := next(); more; due, more = next() {
 					check(sleep(ctx, time.Until(due)))
 					done[i] = append(done[i], w.do(ctx, p.kind, due))

@@ -29,7 +29,8 @@ const pastMonthDatabase = "past_month"
 // measurePastMonth measures what needs the ledger of a past month.
 func (b *bench) measurePastMonth(ctx context.Context) {
 	logf("making the ledger of a past month, for statements of %d lines", b.statementLines)
-	p := &pastMonth{bench: b, service: b.newLedgerService(ctx, pastMonthDatabase, 4), month: period.MonthOf(time.Now()).Previous()}
+	month := period.MonthOf(time.Now()).Previous()
+	p := &pastMonth{bench: b, service: b.newLedgerService(ctx, pastMonthDatabase, 4), month: month}
 	// The rows of the last platform are at the end of every index, where writing costs less:
 	// it is not one of the two that are compared.
 	p.closed, p.open, p.full = p.createPlatform(ctx), p.createPlatform(ctx), p.createPlatform(ctx)

@@ -26,6 +26,7 @@ const (
 	payouts      kind = "Payouts"
 	transfersOut kind = "Transfers out"
 	transfersIn  kind = "Transfers in"
+	deposits     kind = "Deposits" // that fund the accounts
 )
 
 // rampAmount is what each ramp, payout and transfer sends, in cents.
@@ -125,27 +126,21 @@ func newClient(address, id, secret string) *apiclient.Client {
 // half the processor time of net/http's client, because it starts no goroutines.
 type connection struct {
 	net.Conn
-	stopCancel      func() bool
 	responses       *bufio.Reader
 	header          string // of every request
 	idempotencyKeys bool
 	request, body   bytes.Buffer
 }
 
-// connect connects as a client does. When ctx ends, the connection is closed.
+// connect connects as a client does. The connection is closed when ctx ends.
 func connect(ctx context.Context, c *apiclient.Client, idempotencyKeys bool) *connection {
 	host := must(url.Parse(c.BaseURL)).Host
 	conn := must((&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", host))
 	authorization := base64.StdEncoding.EncodeToString([]byte(c.ClientID + ":" + c.ClientSecret))
-	return &connection{Conn: conn, stopCancel: context.AfterFunc(ctx, func() { _ = conn.Close() }),
-		responses: bufio.NewReader(conn), idempotencyKeys: idempotencyKeys,
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	return &connection{Conn: conn, responses: bufio.NewReader(conn), idempotencyKeys: idempotencyKeys,
 		header: " HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Basic " + authorization +
 			"\r\nContent-Type: application/json\r\n"}
-}
-
-func (c *connection) close() {
-	c.stopCancel()
-	_ = c.Close()
 }
 
 // post makes a request that must have this status, and returns the body of its response. That

@@ -45,9 +45,6 @@ func startReceiver() *receiver {
 	return r
 }
 
-// url returns the endpoint for the service.
-func (r *receiver) url() string { return "http://" + r.listener.Addr().String() + "/webhooks" }
-
 // serve responds to the deliveries of one connection until it ends.
 func (r *receiver) serve(conn net.Conn) {
 	requests, body := bufio.NewReader(conn), new(bytes.Buffer)

@@ -159,8 +159,12 @@ func (b *bench) createCustomers(ctx context.Context) {
 	var created struct{ Secret string }
 	check(p.Call(ctx, "POST", "/webhook-secrets", nil, &created))
 	b.webhookSecret = created.Secret
-	check(p.Call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": b.receiver.url()}, nil))
+	endpoint := "http://" + b.receiver.listener.Addr().String() + "/webhooks"
+	check(p.Call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": endpoint}, nil))
 	b.customers = make([]customer, b.customerCount)
+	if b.needsFundedAccounts() {
+		b.done[deposits] = int64(b.customerCount)
+	}
 	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {
 		c := &b.customers[i]
 		c.id = p.create(ctx, "/customers", kit.CustomerBody())
