@@ -29,6 +29,9 @@ type Config struct {
 	// Ready returns an error if requests cannot be served now; the error is logged, and
 	// shown if it is a fault. Nil means always ready.
 	Ready func(context.Context) error
+	// IsOutage reports whether an error means that the database is not available, so that the
+	// request is worth a repetition: 503 instead of 500. It may be nil.
+	IsOutage func(error) bool
 	// NewID generates request ids. Nil means random UUIDs.
 	NewID func() uuid.UUID
 

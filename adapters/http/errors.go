@@ -36,9 +36,21 @@ const challenge = `Basic realm="causeway", charset="UTF-8"`
 
 // toFault returns the fault to respond with, and whether the error is internal: then it
 // is logged and its text is not sent.
+func (x *exchange) toFault(err error) (f *fault.Error, internal bool) {
+	if _, known := fault.As(err); !known && x.api.config.IsOutage != nil && x.api.config.IsOutage(err) {
+		return &fault.Error{
+			Code:       fault.ServiceUnavailable,
+			Message:    "The database is not available. Send the request again with the same Idempotency-Key.",
+			RetryAfter: time.Second,
+		}, true
+	}
+	return toFault(err, x.requestID)
+}
+
 func toFault(err error, requestID string) (f *fault.Error, internal bool) {
 	if known, ok := fault.As(err); ok {
-		return known, known.Code == fault.InternalError
+		hasCause := known.Code == fault.ServiceUnavailable && err.Error() != known.Error()
+		return known, known.Code == fault.InternalError || hasCause
 	}
 	if errors.Is(err, ports.ErrReadTimeout) {
 		return &fault.Error{

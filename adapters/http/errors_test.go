@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/sirupsen/logrus"
 
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -344,5 +345,35 @@ func TestFieldErrors_MergedWithSchemaErrors(t *testing.T) {
 	// No error, no invalid fields.
 	if found := FieldErrors(nil); found != nil {
 		t.Errorf("found %v", found)
+	}
+}
+
+func TestRespond_OutageIsWorthRepeating(t *testing.T) {
+	t.Parallel()
+	// An error of the database's connection gets 503 with Retry-After and its cause is only logged,
+	// also if it is the cause of a fault. Another error gets 500.
+	down := errors.New("connection to db.internal refused")
+	f := newFixture(t, func(c *Config) { c.IsOutage = func(err error) bool { return errors.Is(err, down) } })
+	var failure error
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) { return parcel{}, failure }
+	for name, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		"outage":             {fmt.Errorf("read: %w", down), 503},
+		"fault with a cause": {fmt.Errorf("%w (%w)", fault.New(fault.ServiceUnavailable, "Try again."), down), 503},
+		"mistake":            {errors.New("db.internal: mistake"), 500},
+	} {
+		failure = c.err
+		f.logs.Reset()
+		got := f.do("POST", "/parcels", validParcel)
+		if got.status != c.status || strings.Contains(got.body, "db.internal") || (got.header.Get("Retry-After") != "") != (c.status == 503) {
+			t.Errorf("%s: %d %s %v", name, got.status, got.body, got.header)
+		}
+		if !slices.ContainsFunc(f.logs.AllEntries(), func(e *logrus.Entry) bool {
+			return e.Data["error"] == c.err.Error()
+		}) {
+			t.Errorf("%s: the cause is not logged", name)
+		}
 	}
 }

@@ -104,7 +104,7 @@ func (x *exchange) buffer() *bytes.Buffer {
 
 // respondError responds with an error.
 func (x *exchange) respondError(err error) {
-	f, internal := toFault(err, x.requestID)
+	f, internal := x.toFault(err)
 	if internal {
 		x.err = err
 	}

@@ -213,7 +213,7 @@ func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (i
 	out := getBuffer()
 	defer putBuffer(out)
 	renderError := func(err error) *renderedResponse {
-		f, internal := toFault(err, x.requestID)
+		f, internal := x.toFault(err)
 		if internal {
 			x.api.config.Log.WithError(err).WithField("request_id", x.requestID).Error("cannot render a response to save")
 		}

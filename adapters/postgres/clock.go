@@ -23,7 +23,7 @@ const measureTimeout = 2 * time.Second
 func (db *DB) MeasureClock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
 	defer cancel()
-	conn, err := db.pool.Acquire(ctx) // before the first reading, because it may take long
+	conn, err := db.pool.Acquire(unscoped(ctx)) // before the first reading, because it may take long
 	if err != nil {
 		return fmt.Errorf("compare the clock with the database's: %w", err)
 	}

@@ -1,8 +1,13 @@
 package postgres
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -33,21 +38,44 @@ var constraintFaults = map[string]func() *fault.Error{
 // translate turns a database error into its fault, if it has one.
 func translate(err error) error {
 	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return err
+	if errors.As(err, &pg) {
+		if pg.ConstraintName == "job_lease_held" {
+			return fmt.Errorf("%w: %s", ports.ErrLeaseLost, pg.Message)
+		}
+		if newFault, ok := constraintFaults[pg.ConstraintName]; ok {
+			return newFault()
+		}
+		if isWrongClock(err) {
+			return wrongClock("is ahead of the database's")
+		}
+		if pg.Code == "55P03" { // lock_not_available
+			return &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
+				Message: "Another request is working on the same resource. Try again in a second."}
+		}
 	}
-	if pg.ConstraintName == "job_lease_held" {
-		return fmt.Errorf("%w: %s", ports.ErrLeaseLost, pg.Message)
-	}
-	if newFault, ok := constraintFaults[pg.ConstraintName]; ok {
-		return newFault()
-	}
-	if isWrongClock(err) {
-		return wrongClock("is ahead of the database's")
-	}
-	if pg.Code == "55P03" { // lock_not_available
-		return &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
-			Message: "Another request is working on the same resource. Try again in a second."}
+	if _, isFault := fault.As(err); !isFault && IsUnavailable(err) {
+		return fmt.Errorf("%w (%w)", &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
+			Message: "The database is not available. Send the request again with the same Idempotency-Key."}, err)
 	}
 	return err
+}
+
+// IsUnavailable reports whether err is an error of the connection or of the state of the server, so
+// that the same statement may succeed later. Contexts that ended are not included.
+func IsUnavailable(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code[:2] {
+		case "08", "53", "57", "58": // connection, resources (disk full), operator intervention, system error
+			return true
+		}
+		return pg.Code == "25P03" || // idle_in_transaction_session_timeout
+			pg.Code == "25006" // read_only_sql_transaction: a standby, during a failover
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }

@@ -31,6 +31,7 @@ import (
 	"causeway/app/audit"
 	"causeway/app/customers"
 	"causeway/app/exports"
+	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/app/platforms"
@@ -124,7 +125,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
-		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log, MaxDelay: maxBatchDelay})
+		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
+		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)}})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
@@ -167,7 +169,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		return nil, err
 	}
 	server := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready,
+		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})

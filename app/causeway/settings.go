@@ -35,6 +35,9 @@ type serverFlags struct {
 	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process."`
 	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst."`
 	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request."`
+	BatchSize        int           `env:"CAUSEWAY_BATCH_SIZE" default:"256" help:"Maximum number of commands, such as payments, that one database transaction commits together."`
+	BatchTimeout     time.Duration `env:"CAUSEWAY_BATCH_TIMEOUT" default:"15s" help:"Maximum duration of such a batch."`
+	MaxWaiting       int           `env:"CAUSEWAY_MAX_WAITING" default:"2048" help:"Maximum number of commands of each kind of one platform that wait for a batch, in each process. Further ones get 503."`
 	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks of proxies whose X-Forwarded-For header is trusted." placeholder:"CIDR"`
 	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address for Go profiles (pprof). Keep it private." placeholder:"ADDRESS"`
 	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error."`
@@ -74,6 +77,15 @@ func (c serverFlags) validate() error {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
 	c.checkReads(refuse)
+	if c.BatchSize < 1 || c.BatchSize > 1000 {
+		refuse("--batch-size (CAUSEWAY_BATCH_SIZE)", "from 1 to 1000", c.BatchSize)
+	}
+	if c.BatchTimeout < time.Second || c.BatchTimeout > 5*time.Minute {
+		refuse("--batch-timeout (CAUSEWAY_BATCH_TIMEOUT)", "from 1s to 5m", c.BatchTimeout)
+	}
+	if c.MaxWaiting < 1 || c.MaxWaiting > 1_000_000 {
+		refuse("--max-waiting (CAUSEWAY_MAX_WAITING)", "from 1 to 1000000", c.MaxWaiting)
+	}
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	if _, err := c.trustedProxies(); err != nil {

@@ -89,13 +89,20 @@ type FundedAccount struct {
 }
 
 // fundCommand is a request in a batch. Its id is chosen before anything is written, so that a
-// second attempt writes the same rows.
+// second attempt finds what the first one wrote.
 type fundCommand struct {
 	platform    ident.Platform
 	to          ident.InternalAccount
 	minor       int64
 	id          ident.Transaction
 	idempotency *ports.IdempotentRequest
+	// attempted is set once a batch has run with the command. If the result of its commit was
+	// lost, the deposit may exist.
+	attempted bool
+}
+
+func (c *fundCommand) transactionKey() (ports.TransactionKey, bool) {
+	return ports.TransactionKey{Platform: c.platform, ID: c.id}, c.attempted
 }
 
 // Fund simulates a deposit into an internal account of a sandbox platform, and returns the account
@@ -106,10 +113,29 @@ func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.In
 		return FundedAccount{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 100000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
-	return s.fundBatcher.Do(ctx, fundCommand{platform, to, minor, ident.NewTransaction(s.IDs.New, s.Clock.Now()), request})
+	return s.fundBatcher.Do(ctx, platform, &fundCommand{platform: platform, to: to, minor: minor, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
 }
 
-func (s *Service) fundBatch(ctx context.Context, commands []fundCommand) ([]batch.Result[FundedAccount], error) {
+func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {
+	return runUncommitted(ctx, s.Store, commands, s.fundedAccount, s.fundAccounts)
+}
+
+// fundedAccount reads the account of a deposit that is committed.
+func (s *Service) fundedAccount(ctx context.Context, c *fundCommand, t transaction.Transaction) (FundedAccount, error) {
+	funded := FundedAccount{Transaction: t}
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		locked, err := tx.LockBalances(ctx, t.Accounts())
+		for _, found := range locked {
+			if found.ID == c.to {
+				funded.WithBalance = found
+			}
+		}
+		return err
+	})
+	return funded, err
+}
+
+func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.to}
@@ -127,6 +153,7 @@ func (s *Service) fundBatch(ctx context.Context, commands []fundCommand) ([]batc
 			return err
 		}
 		for i, c := range commands {
+			c.attempted = true
 			// Each decision uses the balances after the decisions before it in the batch.
 			d, balance, err := parties[i].Fund(c.id, c.to, c.minor, receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {

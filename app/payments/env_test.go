@@ -62,10 +62,14 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 	return &env{Env: e, approvals: approvals, Service: newService(e, e.Store, approvals)}
 }
 
-func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals) *payments.Service {
-	return payments.New(payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Prices: prices.New(store, market.New("test"), e.Clock),
+func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
+	c := payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Prices: prices.New(store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
-		Clock: e.Clock, IDs: e.IDs, Log: e.Log})
+		Clock: e.Clock, IDs: e.IDs, Log: e.Log}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	return payments.New(c)
 }
 
 // fakeApprovals is the webhook endpoint of the platform.

@@ -30,7 +30,7 @@ type executeCommand struct {
 // deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
 // the receiving account has capacity).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	return s.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
+	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
 
 func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]batch.Result[quote.WithStatus], error) {

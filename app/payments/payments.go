@@ -11,7 +11,6 @@ package payments
 
 import (
 	"context"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -38,8 +37,8 @@ type Config struct {
 	Clock     ports.Clock
 	IDs       ports.IDs
 	Log       *logrus.Entry
-	// MaxDelay is how long a busy batcher waits for further commands.
-	MaxDelay time.Duration
+	// Batches are the limits of the batches of commands, and their observer.
+	Batches batch.Options
 	// JobRetry says when failed jobs are run again.
 	JobRetry jobs.RetryPolicy
 	// JobMetrics may be nil.
@@ -53,8 +52,8 @@ type Service struct {
 	quoteBatcher       *batch.Batcher[*quoteCommand, quote.WithStatus]
 	executeBatcher     *batch.Batcher[*executeCommand, quote.WithStatus]
 	receiveBatcher     *batch.Batcher[receiveCommand, transaction.Transaction]
-	fundBatcher        *batch.Batcher[fundCommand, FundedAccount]
-	transferInBatcher  *batch.Batcher[transferInCommand, transaction.Transaction]
+	fundBatcher        *batch.Batcher[*fundCommand, FundedAccount]
+	transferInBatcher  *batch.Batcher[*transferInCommand, transaction.Transaction]
 	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
 	referenceBatcher   *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 }
@@ -63,15 +62,21 @@ type Service struct {
 // continue in jobs.
 func New(c Config) *Service {
 	s := &Service{Config: c}
-	options := batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}
-	s.quoteBatcher = batch.New(options, s.createQuoteBatch)
-	s.executeBatcher = batch.New(options, s.executeBatch)
-	s.receiveBatcher = batch.New(options, s.receiveBatch)
-	s.fundBatcher = batch.New(options, s.fundBatch)
-	s.transferInBatcher = batch.New(options, s.transferInBatch)
-	s.transferOutBatcher = batch.New(options, s.transferOutBatch)
-	s.referenceBatcher = batch.New(batch.Options{MaxSize: 256}, s.findByReference)
-	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
+	options := func(kind string) batch.Options {
+		o := c.Batches
+		o.Kind = kind
+		return o
+	}
+	s.quoteBatcher = batch.New(options("create quote"), s.createQuoteBatch)
+	s.executeBatcher = batch.New(options("execute quote"), s.executeBatch)
+	s.receiveBatcher = batch.New(options("receive payment"), s.receiveBatch)
+	s.fundBatcher = batch.New(options("fund account"), s.fundBatch)
+	s.transferInBatcher = batch.New(options("transfer in"), s.transferInBatch)
+	s.transferOutBatcher = batch.New(options("transfer out"), s.transferOutBatch)
+	references := options("find reference")
+	references.MaxDelay = 0 // a read has no commit to share
+	s.referenceBatcher = batch.New(references, s.findByReference)
+	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
 		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
 		jobs.Handler{Step: transaction.StepCollect, Do: s.collect},

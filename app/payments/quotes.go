@@ -37,6 +37,10 @@ type quoteCommand struct {
 	attempted bool
 }
 
+func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
+	return ports.TransactionKey{Platform: c.request.Platform, ID: c.transaction}, c.attempted
+}
+
 // CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED,
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
@@ -56,11 +60,11 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 		command.receiver = &receiver
 	}
 	if !r.ExecuteImmediately {
-		return s.quoteBatcher.Do(ctx, command)
+		return s.quoteBatcher.Do(ctx, r.Platform, command)
 	}
 	// The execution saves the response of the request. If it fails, the quote expires.
 	command.idempotency = nil
-	created, err := s.quoteBatcher.Do(ctx, command)
+	created, err := s.quoteBatcher.Do(ctx, r.Platform, command)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
@@ -68,11 +72,13 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 }
 
 func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
-	if len(commands) == 1 && commands[0].attempted {
-		if existing, err := s.GetQuote(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
-			return []batch.Result[quote.WithStatus]{{Value: existing}}, nil
-		}
+	read := func(ctx context.Context, c *quoteCommand, _ transaction.Transaction) (quote.WithStatus, error) {
+		return s.GetQuote(ctx, c.request.Platform, c.quote)
 	}
+	return runUncommitted(ctx, s.Store, commands, read, s.createQuotes)
+}
+
+func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
 		from, to := c.request.Source, c.request.Destination
@@ -170,6 +176,3 @@ func (b *quoteWrites) write(ctx context.Context, tx ports.Tx) error {
 	}
 	return tx.AddJobs(ctx, b.expiries)
 }
-
-// PendingQuotes returns the number of requests for quotes that wait for a batch.
-func (s *Service) PendingQuotes() int { return s.quoteBatcher.Waiting() }

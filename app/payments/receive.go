@@ -21,7 +21,7 @@ type receiveCommand struct {
 // account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A receipt with the rail and the partner's id
 // of an earlier one changes nothing.
 func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return s.receiveBatcher.Do(ctx, receiveCommand{r.Storable(), claim})
+	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{r.Storable(), claim})
 }
 
 func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {

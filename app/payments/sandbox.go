@@ -109,7 +109,7 @@ func (in SendRequest) validate() error {
 // findTransaction returns the transaction of the named quote or reference.
 func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in SendRequest) (transaction.Transaction, error) {
 	if in.Quote.IsZero() {
-		return s.referenceBatcher.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
+		return s.referenceBatcher.Do(ctx, p, ports.ReferenceKey{Platform: p, Reference: in.Reference})
 	}
 	_, t, err := s.Store.Quote(ctx, p, in.Quote)
 	return t, err

@@ -12,11 +12,18 @@ import (
 )
 
 // transferInCommand is a request in a batch. Its id is chosen before anything is written, so that
-// a second attempt writes the same rows.
+// a second attempt finds what the first one wrote.
 type transferInCommand struct {
 	in          transaction.TransferIn
 	id          ident.Transaction
 	idempotency *ports.IdempotentRequest
+	// attempted is set once a batch has run with the command. If the result of its commit was
+	// lost, the transfer may exist.
+	attempted bool
+}
+
+func (c *transferInCommand) transactionKey() (ports.TransactionKey, bool) {
+	return ports.TransactionKey{Platform: c.in.Platform, ID: c.id}, c.attempted
 }
 
 // TransferIn creates a transfer from an external account to an internal one. The transaction is
@@ -32,10 +39,17 @@ func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, req
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferInBatcher.Do(ctx, transferInCommand{in, ident.NewTransaction(s.IDs.New, s.Clock.Now()), request})
+	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
 }
 
-func (s *Service) transferInBatch(ctx context.Context, commands []transferInCommand) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) transferInBatch(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {
+	read := func(_ context.Context, _ *transferInCommand, t transaction.Transaction) (transaction.Transaction, error) {
+		return t, nil
+	}
+	return runUncommitted(ctx, s.Store, commands, read, s.createTransfersIn)
+}
+
+func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.in.Platform, To: c.in.To, From: c.in.From}
@@ -53,6 +67,7 @@ func (s *Service) transferInBatch(ctx context.Context, commands []transferInComm
 			return err
 		}
 		for i, c := range commands {
+			c.attempted = true
 			d, err := c.in.Make(c.id, parties[i], receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
 				err = s.Prices.CheckTransfer(d.Transaction)

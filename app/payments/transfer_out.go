@@ -6,7 +6,6 @@ import (
 	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
 	"causeway/app/internal/uow"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -24,6 +23,10 @@ type transferOutCommand struct {
 	attempted bool
 }
 
+func (c *transferOutCommand) transactionKey() (ports.TransactionKey, bool) {
+	return ports.TransactionKey{Platform: c.out.Platform, ID: c.id}, c.attempted
+}
+
 // TransferOut sends money from an internal account to an external one, and returns the
 // transaction. Faults: those of transaction.TransferOut, and INSUFFICIENT_BALANCE.
 func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (transaction.Transaction, error) {
@@ -33,7 +36,7 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
+	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
 // transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls create one
@@ -45,17 +48,18 @@ func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, o
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return err
 	}
-	_, err := s.transferOutBatcher.Do(ctx, &transferOutCommand{out: out, id: id, attempted: true})
+	_, err := s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, id: id, attempted: true})
 	return err
 }
 
 func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
-	if len(commands) == 1 && commands[0].attempted {
-		existing, err := s.Store.Transaction(ctx, commands[0].out.Platform, commands[0].id)
-		if !fault.Is(err, fault.TransactionNotFound) {
-			return []batch.Result[transaction.Transaction]{{Value: existing, Err: err}}, nil
-		}
+	read := func(_ context.Context, _ *transferOutCommand, t transaction.Transaction) (transaction.Transaction, error) {
+		return t, nil
 	}
+	return runUncommitted(ctx, s.Store, commands, read, s.createTransfersOut)
+}
+
+func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.PartyKey{Platform: c.out.Platform, FromInternal: c.out.From, ToExternal: c.out.To}

@@ -5,6 +5,7 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -41,7 +42,7 @@ func NewAuthenticator(tokens TokenReader) *Authenticator {
 // response to an unknown client id and to a wrong secret are the same and take the same
 // time.
 func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error) {
-	found, err := a.tokens.Do(ctx, clientID)
+	found, err := a.tokens.Do(ctx, ident.Platform{}, clientID) // the platform is not known yet
 	if err != nil {
 		return platform.Principal{}, err
 	}

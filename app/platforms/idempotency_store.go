@@ -37,7 +37,7 @@ func NewIdempotencyStore(store ports.IdempotencyStore, clock ports.Clock) *Idemp
 // Get returns the response stored under the request's key, which may be the response to a
 // different request, or false.
 func (s *IdempotencyStore) Get(ctx context.Context, request ports.IdempotentRequest) (ports.StoredResponse, bool, error) {
-	found, err := s.lookup.Do(ctx, request.IdempotencyKey())
+	found, err := s.lookup.Do(ctx, request.Platform, request.IdempotencyKey())
 	if err != nil || found == nil {
 		return ports.StoredResponse{}, false, err
 	}
