@@ -22,7 +22,7 @@ type fakeService struct {
 	finalEvent            string // event at the end of a quote's payment
 	refused               string // a path that is responded to with 500
 	onPayment             func() // called on a payment; may be nil
-	deliverBeforeResponse bool   // deliver the end of a transfer before the response
+	deliverBeforeResponse bool   // deliver all events before the response
 
 	mu       sync.Mutex
 	endpoint string
@@ -30,7 +30,7 @@ type fakeService struct {
 	payers   map[string]string // the account that pays, by transaction
 	keys     map[string]bool   // idempotency keys that were received
 	accounts []fakeAccount
-	requests map[string]int // by path
+	requests map[string]int // by path, or what is after an id in it
 	sending  sync.WaitGroup
 }
 
@@ -47,10 +47,10 @@ func newFakeBench(t *testing.T, customers int, part string, change func(*fakeSer
 		keys: map[string]bool{}, requests: map[string]int{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	receiver := startReceiver()
-	t.Cleanup(func() { f.sending.Wait(); _ = receiver.listener.Close() })
-	b := &bench{options: options{customerCount: customers, part: part}, receiver: receiver, report: report{}, done: map[kind]int64{},
+	b := &bench{options: options{customerCount: customers, part: part}, receiver: startReceiver(), report: report{},
+		done:     map[kind]int64{},
 		platform: platform{newClient(server.Listener.Addr().String(), "id", "secret"), ident.Platform{}}}
+	t.Cleanup(func() { f.sending.Wait(); _ = b.receiver.listener.Close() })
 	if err := try(func() { b.createCustomers(t.Context()) }); err != nil {
 		t.Fatal(err)
 	}
@@ -88,17 +88,18 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 	created := `{"id":"Transaction:` + transaction + `"}`
 	account, funding := strings.CutPrefix(path, "/sandbox/internal-accounts/")
 	executed, executing := strings.CutPrefix(path, "/quotes/Quote:")
+	executed = strings.TrimSuffix(executed, "/execute")
 	switch {
 	case path == "/config":
 		f.endpoint = in.WebhookEndpoint
+		return http.StatusOK, `{}`
 	case path == "/webhook-secrets":
 		return http.StatusCreated, `{"secret":"whsec_c2VjcmV0"}`
 	case path == "/customers":
-		owner := "Customer:" + transaction
-		f.accounts = append(f.accounts, fakeAccount{ID: "InternalAccount:" + transaction, CustomerID: owner})
-		return http.StatusCreated, `{"id":"` + owner + `"}`
+		f.accounts = append(f.accounts, fakeAccount{ID: "InternalAccount:" + transaction, CustomerID: "Transaction:" + transaction})
+		return http.StatusCreated, created
 	case path == "/customers/external-accounts":
-		return http.StatusCreated, `{"id":"ExternalAccount:` + transaction + `"}`
+		return http.StatusCreated, created
 	case path == "/customers/internal-accounts":
 		i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == r.URL.Query().Get("customerId") })
 		text, _ := json.Marshal(map[string]any{"data": f.accounts[i : i+1]})
@@ -118,41 +119,33 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 		if f.onPayment != nil {
 			f.onPayment()
 		}
+		return http.StatusOK, `{}`
 	case executing:
-		executed = strings.TrimSuffix(executed, "/execute")
 		f.send("OUTGOING_PAYMENT.PROCESSING", executed)
 		f.send(f.finalEvent, executed)
 		return f.changeBalance(f.payers[executed], -rampAmount, http.StatusOK), `{}`
 	case path == "/transfer-out":
-		f.sendEnd("OUTGOING_PAYMENT.COMPLETED", transaction)
+		f.send("OUTGOING_PAYMENT.COMPLETED", transaction)
 		return f.changeBalance(in.Source.AccountID, -in.Amount, http.StatusCreated), created
 	case path == "/transfer-in":
-		f.sendEnd("INCOMING_PAYMENT.COMPLETED", transaction)
+		f.send("INCOMING_PAYMENT.COMPLETED", transaction)
 		return f.changeBalance(in.Destination.AccountID, in.Amount, http.StatusCreated), created
-	default:
-		return http.StatusNotFound, `{}`
 	}
-	return http.StatusOK, `{}`
+	return http.StatusNotFound, `{}`
 }
 
 // changeBalance changes a balance, and returns the status for success if there is the account.
 func (f *fakeService) changeBalance(account string, by int64, success int) int {
-	for i := range f.accounts {
-		if f.accounts[i].ID == account {
-			f.accounts[i].Balance.Amount += by
-			f.send("INTERNAL_ACCOUNT.BALANCE_UPDATED", "")
-			return success
-		}
+	i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.ID == account })
+	if i < 0 {
+		return http.StatusNotFound
 	}
-	return http.StatusNotFound
-}
-
-// sendEnd delivers the end of a transfer.
-func (f *fakeService) sendEnd(event, transaction string) {
-	f.send(event, transaction)
+	f.accounts[i].Balance.Amount += by
+	f.send("INTERNAL_ACCOUNT.BALANCE_UPDATED", "")
 	if f.deliverBeforeResponse {
 		f.sending.Wait()
 	}
+	return success
 }
 
 // send delivers an event, as the service does. The caller holds the lock.

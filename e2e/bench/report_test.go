@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,8 +11,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// exampleReport has a row with every kind of value, and leaves most sections empty.
-func exampleReport() report {
+func TestReport(t *testing.T) {
+	t.Parallel()
+	// The report has every row in the order of the sections, and no section without rows. There is
+	// a row with every kind of value.
 	l := latency{20 * time.Millisecond, 31500 * time.Microsecond, 44250 * time.Microsecond, 80 * time.Millisecond}
 	r := report{}
 	r.add(conditions, "Date", "2026-01-02 03:04 UTC")
@@ -24,13 +27,8 @@ func exampleReport() report {
 	r.add(customerStatements, "html", l, byteSize(243_000))
 	r.add(afterwards, "Webhooks accepted", int64(123456))
 	r.addText(afterwards, "\nrule  checked \n\nAll 12 rules passed.\n\n")
-	return r
-}
 
-func TestReport(t *testing.T) {
-	t.Parallel()
-	// The report has every row in the order of the sections, and no section without rows.
-	got, path := exampleReport().String(), filepath.Join("testdata", "benchmarks.md")
+	got, path := r.String(), filepath.Join("testdata", "benchmarks.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -45,12 +43,13 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestFormatDurationAndRate(t *testing.T) {
+func TestFormat_ThreeSignificantDigits(t *testing.T) {
 	t.Parallel()
 	// Durations and rates have three significant digits.
 	for took, want := range map[time.Duration]string{
-		1234 * time.Microsecond: "1.23 ms", 45 * time.Millisecond: "45.0 ms", 999 * time.Millisecond: "999 ms", time.Second: "1.00 s",
-		9870 * time.Millisecond: "9.87 s", 64_321 * time.Millisecond: "64.3 s", 125 * time.Second: "125 s",
+		0: "0.00 ms", 123456: "0.12 ms", 1234 * time.Microsecond: "1.23 ms", 9994 * time.Microsecond: "9.99 ms",
+		9996 * time.Microsecond: "10.0 ms", 99949 * time.Microsecond: "99.9 ms", 99951 * time.Microsecond: "100 ms",
+		time.Second: "1.00 s", 9870 * time.Millisecond: "9.87 s", 64_321 * time.Millisecond: "64.3 s", 125 * time.Second: "125 s",
 	} {
 		if got := formatDuration(took); got != want {
 			t.Errorf("%s: %s; want %s", took, got, want)
@@ -61,17 +60,38 @@ func TestFormatDurationAndRate(t *testing.T) {
 			t.Errorf("%d: %s; want %s", n, got, want)
 		}
 	}
+	if got := formatMillis(2 * time.Second); got != "2000" {
+		t.Errorf("two seconds in ms: %s", got)
+	}
 }
 
-func TestFormatMillis(t *testing.T) {
-	// Milliseconds have three significant digits.
+func TestJudge_Limits(t *testing.T) {
+	// Each goal is met up to its limit, which is part of "at least" and "at most" only.
 	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		0: "0.00", 123456: "0.12", 9994 * time.Microsecond: "9.99", 9996 * time.Microsecond: "10.0",
-		99949 * time.Microsecond: "99.9", 99951 * time.Microsecond: "100", 2 * time.Second: "2000",
+	below := func(limit float64) float64 { return math.Nextafter(limit, 0) }
+	above := func(limit float64) float64 { return math.Nextafter(limit, math.MaxFloat64) }
+	const ms = float64(time.Millisecond)
+	for _, c := range []struct {
+		goal        goal
+		met, missed float64
+		text        string
+	}{
+		{goalRampRatio, 0.15, below(0.15), "at least 0.15"}, {goalCommits, 8, above(8), "at most 8"},
+		{goalHotAccount, 0.8, below(0.8), "at least 0.80"}, {goalHotRail, 0.9, below(0.9), "at least 0.90"},
+		{goalQuote, below(25 * ms), 25 * ms, "p99 under 25ms"}, {goalFirstStart, below(1e4 * ms), 1e4 * ms, "under 10s"},
+		{goalSecondStart, below(3e3 * ms), 3e3 * ms, "under 3s"}, {goalIdleMemory, below(60e6), 60e6, "under 60 MB"},
+		{goalExportMemory, below(64e6), 64e6, "under 64 MB"}, {goalLargeLedger, 1.2, above(1.2), "at most 1.2 times"},
+		{goalReconciliation, below(3e4 * ms), 3e4 * ms, "under 30s for 100000 lines"},
+		{goalPastQuery, below(20 * ms), 20 * ms, "p99 under 20ms"}, {goalTrialBalance, below(2e3 * ms), 2e3 * ms, "p99 under 2s"},
 	} {
-		if got := formatMillis(d); got != want {
-			t.Errorf("%s: got %s; want %s", d, got, want)
+		if got, want := judge(c.goal, c.met), c.text+": met"; got != want {
+			t.Errorf("%v: %q; want %q", c.met, got, want)
 		}
+		if got, want := judge(c.goal, c.missed), c.text+": **missed**"; got != want {
+			t.Errorf("%v: %q; want %q", c.missed, got, want)
+		}
+	}
+	if got := judge(goal{}, 1.0); got != "" {
+		t.Errorf("without a goal: %q", got)
 	}
 }
