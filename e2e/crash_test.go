@@ -83,6 +83,55 @@ func TestCrash_SecondServerTakesOverWork(t *testing.T) {
 	load.stopAndCheck(hooks)
 }
 
+func TestCrash_LostConnectionsLoseNoApprovalAndNoWebhook(t *testing.T) {
+	t.Parallel()
+	// While the database closes all connections of the service again and again, payments that need
+	// approval and others are made. No payment fails because the platform could not be asked or its
+	// response could not be stored, and every event is delivered, in the order of its payment.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	hooks.respondWith(func(d delivery) int {
+		if d.repeated {
+			return http.StatusConflict // also to a repeated request for approval
+		}
+		return http.StatusOK
+	})
+	load := h.startLoad(t, func(int) *process { return h.server })
+	ctx, stop := context.WithCancel(t.Context())
+	var approvals sync.WaitGroup
+	defer approvals.Wait()
+	defer stop()
+	var incoming []string
+	receiver := h.createCustomer()
+	approvals.Go(func() {
+		for ctx.Err() == nil {
+			if payment := load.postUntilAnswered(0, "/sandbox/uma/receive", umaPaymentBody(receiver), http.StatusOK); payment.status != 0 {
+				incoming = append(incoming, payment.text("id"))
+			}
+		}
+	})
+
+	for range intFromEnv(t, killsEnv, 12) {
+		load.awaitPayments(5 + rand.Int64N(10))
+		h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'causeway%'")
+	}
+	load.awaitPayments(20)
+
+	stop()
+	approvals.Wait()
+	load.stopAndCheck(hooks)
+	for _, id := range incoming {
+		hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "COMPLETED of "+id, func(d delivery) bool {
+			return d.transactionID == id && d.event == "INCOMING_PAYMENT.COMPLETED"
+		})
+		hooks.awaitIncomingEvent(id, "PENDING")
+	}
+	if n := h.queryInt("SELECT count(*) FROM transactions WHERE status = 'FAILED'"); n != 0 || len(incoming) == 0 {
+		t.Errorf("%d of the payments failed; %d needed approval", n, len(incoming))
+	}
+	t.Logf("%d payments were approved", len(incoming))
+}
+
 // loadGenerator has workers that make payments of every kind in turn, and repeat each request
 // with the same key until it has a final response.
 type loadGenerator struct {

@@ -80,7 +80,8 @@ func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transac
 
 // requestApprovals requests approval of payments from their platforms and settles the responses. A
 // request is sent before anything is written, under the same id for every attempt, so that it can be
-// repeated if the response is lost.
+// repeated if it could not be sent or the process ends. A response that cannot be stored is kept for
+// the next attempt.
 func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error {
 	keys := uow.TransactionKeys(jobs)
 	read, err := s.Store.TransactionsByKey(ctx, keys)
@@ -93,12 +94,15 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		if t.IncomingState() != transaction.ApprovalRequested {
 			continue // already decided, by an earlier attempt or by the platform
 		}
-		if responses[key], err = s.requestApproval(ctx, t); err != nil {
-			return err
+		var kept bool
+		if responses[key], kept = s.approvalResponses.get(key); !kept {
+			if responses[key], err = s.requestApproval(ctx, t); err != nil {
+				return err
+			}
 		}
 		requested = append(requested, key)
 	}
-	return s.settle(ctx, jobs, requested, func(w work, t transaction.Transaction) error {
+	err = s.settle(ctx, jobs, requested, func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil // the platform decided before its endpoint responded
 		}
@@ -108,22 +112,28 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		}
 		return err
 	})
+	if err == nil {
+		s.approvalResponses.remove(keys)
+	}
+	return err
 }
 
-// requestApproval requests approval of one payment.
+// requestApproval requests approval of one payment, and keeps the response.
 func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
 	response, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
 		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was set when the payment was received
 		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
 	}
+	if response.Outcome.Responded() {
+		parsed := parseApprovalResponse(response.StatusCode, response.Response)
+		s.approvalResponses.put(transactionKey(t), parsed)
+		return parsed, err
+	}
 	if err != nil {
 		return transaction.ApprovalResponse{}, err
 	}
-	if !response.Outcome.Responded() {
-		return transaction.ApprovalResponse{Note: "the webhook endpoint did not respond"}, nil
-	}
-	return parseApprovalResponse(response.StatusCode, response.Response), nil
+	return transaction.ApprovalResponse{Note: "the webhook endpoint did not respond"}, nil
 }
 
 // parseApprovalResponse reads the known fields of a response. A body that is not JSON is ignored.

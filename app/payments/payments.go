@@ -56,6 +56,7 @@ type Service struct {
 	transferInBatcher  *batch.Batcher[*transferInCommand, transaction.Transaction]
 	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
 	referenceBatcher   *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
+	approvalResponses  approvalResponses
 }
 
 // New returns the use cases. In at least one process Run must be running, because payments

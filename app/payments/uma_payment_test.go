@@ -154,6 +154,57 @@ func TestApproval_RequestThatCouldNotBeSentIsRepeated(t *testing.T) {
 	env.WantBalances(env.creditedBalances())
 }
 
+// unavailableStore is a store whose next units of work fail.
+type unavailableStore struct {
+	ports.Store
+	failures atomic.Int32
+}
+
+func (s *unavailableStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	if s.failures.Add(-1) >= 0 {
+		return errors.New("the database is not available")
+	}
+	return s.Store.Do(ctx, fn)
+}
+
+func TestApproval_ResponseThatCouldNotBeStoredIsKept(t *testing.T) {
+	t.Parallel()
+	// If the response of the platform arrives but cannot be recorded or committed, it is used in the
+	// next attempt and the platform is not asked again: it would respond that it has decided.
+	for what, fails := range map[string]func(*unavailableStore) error{
+		"recording": func(*unavailableStore) error { return errors.New("the delivery cannot be recorded") },
+		"commit":    func(store *unavailableStore) error { store.failures.Store(2); return nil },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newIdleEnv(t)
+			env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
+			store := &unavailableStore{Store: env.Store}
+			env.Service = newService(env.Env, store, env.approvals)
+			env.Run(env.Service.Run)
+			var calls atomic.Int32
+			env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) {
+				if calls.Add(1) > 1 {
+					return ports.WebhookResponse{Outcome: event.Duplicate, StatusCode: 409}, nil
+				}
+				return ports.WebhookResponse{Outcome: event.Accepted, StatusCode: 200, Response: `{"receiverCustomerInfo": {"TAX_ID": "7"}}`}, fails(store)
+			}
+
+			payment := env.receiveUMA(t, env.umaPayment())
+			for env.CountJobs(transaction.StepRequestApproval) > 0 {
+				env.Clock.Advance(time.Minute)
+				time.Sleep(10 * time.Millisecond)
+			}
+
+			completed := env.waitForStatus(payment.ID, transaction.Completed)
+			if calls.Load() != 1 || completed.Approval.Receiver["TAX_ID"] != "7" {
+				t.Errorf("%d requests, %+v", calls.Load(), completed.Approval)
+			}
+			env.WantBalances(env.creditedBalances())
+		})
+	}
+}
+
 func TestApproval_RequiresMandatoryFields(t *testing.T) {
 	t.Parallel()
 	// A payment to a customer without a known name needs that name in the response or the approval.

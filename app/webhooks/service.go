@@ -184,8 +184,9 @@ const (
 
 // SendAndWait sends an event at once, outside of the queue, and returns the response. The event is
 // listed among the deliveries, with one attempt for each call. The fault is
-// WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault. After any other error the call has to
-// be repeated: it says nothing about the endpoint.
+// WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault. Any other error says
+// nothing about the endpoint: the call has to be repeated, unless there is a response, which could
+// not be listed.
 func (s *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
 	_, response, err := s.sendNow(ctx, e, body, maxResponse)
 	return response, err
