@@ -25,7 +25,8 @@ func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"fresh events are in order": testNewEventsInOrder, "events are read in pages": testReadInPages,
 		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue, "a retry without an attempt is not counted": testRetryWithoutAttempt,
-		"later events of a subject are deferred": testLaterEventsOfSubjectAreDeferred, "the first deferred event is made due": testFirstDeferredEventIsMadeDue, "recording is idempotent": testRecordingIsIdempotent,
+		"attempts outside the queue are numbered with the others": testAttemptsOutsideQueue,
+		"later events of a subject are deferred":                  testLaterEventsOfSubjectAreDeferred, "the first deferred event is made due": testFirstDeferredEventIsMadeDue, "recording is idempotent": testRecordingIsIdempotent,
 		"a platform has one owner": testPlatformHasOneOwner, "a scan finds due events": testScanFindsDue,
 		"without an endpoint events are not queued": testNoEndpoint, "redelivery keeps ids and order": testRedeliveryKeepsIDAndOrder,
 		"queued events are not redelivered": testRedeliverySkipsQueuedEvents, "lists are filtered": testListFilters, "lists have pages": testListPages,
@@ -146,6 +147,30 @@ func testRetryWithoutAttempt(t *testing.T, b Fixture) {
 	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted)}, w.fetch(1, 1))
 	w.wantStatus(e, event.Delivered, event.Accepted)
 	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries, "a2")
+}
+
+func testAttemptsOutsideQueue(t *testing.T, b Fixture) {
+	// An event in the backlog may be sent outside the queue too. Its attempts are numbered in the
+	// order in which they are recorded.
+	w := newEnv(t, b)
+	e := w.append("a1")[0]
+	got := w.take(1)[0]
+	outside := func() {
+		t.Helper()
+		if err := b.Log.Record(context.Background(), e, e.Envelope(nil), *w.attempt(event.TimedOut)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.exchange([]ports.WebhookResult{w.failed(got, w.now)}, w.fetch(1, 1))
+	outside()
+	got = w.exchange(nil, w.fetch(10, 10)).Retries[0]
+	w.exchange([]ports.WebhookResult{w.failed(got, w.now)}, w.fetch(1, 1))
+	outside()
+	got = w.exchange(nil, w.fetch(10, 10)).Retries[0]
+
+	w.exchange([]ports.WebhookResult{w.settled(got, event.Accepted)}, w.fetch(1, 1))
+
+	w.wantStatus(e, event.Delivered, event.Refused, event.TimedOut, event.Refused, event.TimedOut, event.Accepted)
 }
 
 func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {

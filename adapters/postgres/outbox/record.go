@@ -28,11 +28,16 @@ INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, d
 SELECT $1, event_id, ($3::timestamptz[])[i], 1, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
 FROM removed`
 
+// lastAttempt is the number of the last attempt of an event in the backlog. The event may have been
+// sent outside the queue since it entered the backlog. Uses the primary key of webhook_attempts.
+const lastAttempt = `greatest(attempts, (
+        SELECT max(a.attempt_no) FROM webhook_attempts a WHERE a.platform_id = $1 AND a.event_id = webhook_backlog.event_id))`
+
 // Uses the primary key of webhook_backlog, like the statements after it.
 const settleBacklogSQL = `
 WITH removed AS (
     DELETE FROM webhook_backlog WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
-    RETURNING event_id, attempts + 1 AS attempt_no, array_position($2::bigint[], seq) AS i)
+    RETURNING event_id, ` + lastAttempt + ` + 1 AS attempt_no, array_position($2::bigint[], seq) AS i)
 INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
 SELECT $1, event_id, ($3::timestamptz[])[i], attempt_no, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
 FROM removed`
@@ -54,7 +59,7 @@ SELECT $1, subject_id, seq, event_id, ($10::timestamptz[])[i], ($11::timestamptz
 const postponeSQL = `
 WITH changed AS (
     UPDATE webhook_backlog SET
-        attempts = attempts + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
+        attempts = ` + lastAttempt + ` + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
         attempts_since_due = attempts_since_due + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
         next_attempt_at = ($10::timestamptz[])[array_position($2::bigint[], seq)]
     WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
