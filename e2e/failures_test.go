@@ -141,3 +141,22 @@ func TestPayment_WrongCurrencyIsRejected(t *testing.T) {
 	h.payQuote(quote, 0).wantStatus(200)
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 }
+
+func TestPayment_ForQuoteFromAccountIsRejected(t *testing.T) {
+	t.Parallel()
+	// A quote whose source is an account has no payment instructions, so nobody can pay it, by its
+	// id or otherwise.
+	h := newTestEnv(t)
+	customer := h.createCustomer()
+	balance := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
+	h.post("/sandbox/internal-accounts/"+balance+"/fund", object{"amount": 100_00}).wantStatus(200)
+	quote := h.post("/quotes", object{"source": object{"accountId": balance}, "destination": object{"accountId": h.createWallet(customer, "")},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}).wantStatus(201)
+
+	paid := h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USD"}).wantError(400, "INVALID_INPUT")
+
+	if field := paid.text("details.errors.0.field"); field != "quoteId" {
+		t.Errorf("the invalid field is %q: %s", field, paid.body)
+	}
+	h.post("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
+}

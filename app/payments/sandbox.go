@@ -53,6 +53,9 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	}
 	switch wanted, err := s.findTransaction(ctx, platform, in); {
 	case err == nil:
+		if !wanted.Source.IsJustInTime() {
+			return transaction.Transaction{}, in.invalidTarget()
+		}
 		if wanted.Pricing.Sent.Currency != in.Currency {
 			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
 				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
@@ -104,6 +107,15 @@ func (in SendRequest) validate() error {
 		return fault.Invalid(bad...)
 	}
 	return nil
+}
+
+// invalidTarget is the fault of a request that names a transaction which is paid from an account.
+func (in SendRequest) invalidTarget() error {
+	field := "quoteId"
+	if in.Quote.IsZero() {
+		field = "reference"
+	}
+	return fault.Invalid(fault.Field{Field: field, Message: "must be that of a quote with payment instructions; this one is paid from an account"})
 }
 
 // findTransaction returns the transaction of the named quote or reference.
