@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -94,15 +95,25 @@ func (t Time) MarshalJSON() ([]byte, error) {
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
-		return fmt.Errorf("%s", rules["date-time"].text)
+		return errors.New(rules["date-time"].text)
 	}
-	t.Time = parsed.UTC()
+	return t.set(parsed)
+}
+
+// set sets the timestamp, unless its year in UTC has not four digits: such a timestamp could
+// neither be stored nor returned.
+func (t *Time) set(parsed time.Time) error {
+	utc := parsed.UTC()
+	if utc.Year() < 1 || utc.Year() > 9999 {
+		return errors.New("must be a timestamp in the years 1 to 9999 in UTC")
+	}
+	t.Time = utc
 	return nil
 }
 
 // UnmarshalJSON parses an RFC 3339 timestamp. Null and invalid values become the zero
 // time: the schema validator has reported them with the name of the field, and an error
-// would stop the decoding.
+// would stop the decoding. The validator accepts years that set refuses.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	if len(data) < 2 || data[0] != '"' {
 		return nil
@@ -111,8 +122,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
-	t.Time = parsed.UTC()
-	return nil
+	return t.set(parsed)
 }
 
 // Schema returns the schema of a timestamp.

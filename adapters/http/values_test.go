@@ -59,6 +59,29 @@ func TestTime_UnmarshalsAnyOffset(t *testing.T) {
 	}
 }
 
+func TestTime_YearsOfFourDigitsOnly(t *testing.T) {
+	t.Parallel()
+	// A timestamp whose year in UTC is before 1 or after 9999 is refused in a query and in a
+	// body: it could neither be stored nor returned.
+	f := newFixture(t)
+	for text, valid := range map[string]bool{
+		"0001-01-01T00:00:00%2B23:59": false, "9999-12-31T23:59:59-00:01": false, "0000-01-01T00:00:00Z": false,
+		"0001-01-01T00:00:00-00:01": true, "9999-12-31T23:59:59Z": true,
+	} {
+		want := 400
+		if valid {
+			want = 200
+		}
+		if got := f.do("GET", "/parcels?since="+text, ""); got.status != want {
+			t.Errorf("since %s: %d %s", text, got.status, got.body)
+		}
+		body := strings.Replace(validParcel, "{", `{"ready": "`+strings.ReplaceAll(text, "%2B", "+")+`", `, 1)
+		if got := f.do("POST", "/parcels", body); (got.status == 201) != valid {
+			t.Errorf("ready %s: %d %s", text, got.status, got.body)
+		}
+	}
+}
+
 func TestDecimal_KeepsAllDigits(t *testing.T) {
 	t.Parallel()
 	// A rate is a JSON number with all its digits, more than a float has.
