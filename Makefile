@@ -15,7 +15,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
+.PHONY: run build test lint unit e2e faults bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -33,6 +33,9 @@ unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the
 
 e2e: needs-postgres needs-node build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m ./e2e/...
+
+faults: needs-postgres build ## Long tests: 100,000 generated requests
+	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
 
 bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench

@@ -21,6 +21,15 @@ type exampleRecorder struct {
 	schemas    schemas
 	mask       *mask
 	examples   map[string][]example // by the id of the operation or webhook
+	calls      []recordedCall
+}
+
+// recordedCall is one request as it was sent, and the body of its response.
+type recordedCall struct {
+	operation  string // its id
+	path, body string
+	uploadType string
+	response   []byte
 }
 
 // newExampleRecorder starts a service with fixed rates, so that every amount is the same in
@@ -79,6 +88,7 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	if body != "" {
 		sent = body
 	}
+	sentBody := body
 	by := s.client
 	if op.uploadType != "" {
 		by = s.withHeader("Content-Type", op.uploadType)
@@ -99,6 +109,7 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.checkSchema(id+" returns", schemaOf(response), got.body)
 	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
 	s.examples[id] = append(s.examples[id], e)
+	s.calls = append(s.calls, recordedCall{id, path, sentBody, op.uploadType, got.body})
 	return got
 }
 

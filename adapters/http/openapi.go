@@ -204,7 +204,7 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	if op.Upload != nil {
 		described.RequestBody = op.Upload.requestBody(described.Parameters)
 	}
-	codes := append([]fault.Code{fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
+	codes := append([]fault.Code{fault.InvalidInput, fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
 	if !op.Public {
 		codes = append(codes, fault.Unauthorized, fault.Forbidden)
 	}
@@ -213,9 +213,6 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	}
 	if described.RequestBody != nil {
 		codes = append(codes, fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.InvalidRequestFormat)
-	}
-	if described.RequestBody != nil || len(described.Parameters) > 0 {
-		codes = append(codes, fault.InvalidInput)
 	}
 	slices.Sort(codes)
 	for _, code := range slices.Compact(codes) {
