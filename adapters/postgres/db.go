@@ -187,12 +187,23 @@ func (db *DB) SQL() *sql.DB { return db.sql }
 // Ping returns nil if the database responds.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
-// Close waits for running statements and closes the connections.
+// closeTimeout is how long Close waits for connections to a database that does not respond.
+const closeTimeout = 3 * time.Second
+
+// Close waits for running statements, but not for long, and closes the connections.
 func (db *DB) Close() {
-	if db.readPool != nil && db.readPool != db.pool.Pool {
-		_ = db.readBun.Close()
-		db.readPool.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if db.readPool != nil && db.readPool != db.pool.Pool {
+			_ = db.readBun.Close()
+			db.readPool.Close()
+		}
+		_ = db.sql.Close()
+		db.pool.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout):
 	}
-	_ = db.sql.Close()
-	db.pool.Close()
 }
