@@ -18,6 +18,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/platform"
 )
 
 // receiverEnv makes the test program an endpoint that accepts everything, so that the benchmark does
@@ -37,11 +38,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkService_Run delivers queued events to an endpoint in another process and records them.
-// For each delivery it reports the CPU time of this process and of the session's Postgres backend.
+// BenchmarkService_Run delivers queued events to an endpoint in another process and records them, with
+// different signatures. For each delivery it reports the CPU time of this process and of the
+// session's Postgres backend.
 func BenchmarkService_Run(b *testing.B) {
+	for name, signatures := range map[string]platform.WebhookSignatures{
+		"HMAC": {HMAC: true}, "default": platform.DefaultWebhookSignatures, "all": {ECDSA: true, HMAC: true, Ed25519: true},
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkRun(b, signatures) })
+	}
+}
+
+func benchmarkRun(b *testing.B, signatures platform.WebhookSignatures) {
 	env := newTestEnv(b)
-	p := env.createPlatform("http://" + startReceiverProcess(b) + "/")
+	endpoint := "http://" + startReceiverProcess(b) + "/"
+	p := env.NewPlatform(func(p *platform.Platform) { p.WebhookEndpoint, p.WebhookSignatures = endpoint, signatures }).ID
+	if _, err := env.newSecretService().CreateSecret(b.Context(), p, nil, 0); err != nil {
+		b.Fatal(err)
+	}
 	counter := &deliveryCounter{done: make(chan struct{}), wanted: int64(b.N)}
 	for done := 0; done < b.N; done += 300 {
 		env.appendRows(env.newRows(p, 100)[:min(300, b.N-done)])
