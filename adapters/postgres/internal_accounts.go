@@ -93,10 +93,14 @@ const (
 	// internalColumns are the columns that scanInternal reads, of internal_accounts a.
 	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
 
-	// internalByOwner uses internal_account_owner_currency_type_unique.
+	// internalOwner is the customer of an account, or the zero id for the platform. It is written
+	// as in internal_accounts_by_owner.
+	internalOwner = `CASE WHEN customer_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE customer_id END`
+
+	// internalByOwner uses internal_accounts_by_owner.
 	internalByOwner = `
 	SELECT ` + internalColumns + ` FROM internal_accounts a
-	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3 AND a.account_type = $4`
+	WHERE a.platform_id = $1 AND ` + internalOwner + ` = $2 AND a.currency = $3 AND a.account_type = $4`
 
 	// internalsByID uses the primary key.
 	internalsByID = `
@@ -191,12 +195,12 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	})
 }
 
-// InternalAccounts uses internal_account_owner_currency_type_unique for one
+// InternalAccounts uses internal_accounts_by_owner for one
 // owner, or the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
 	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
-		l.query = l.query.Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = ?", f.Customer.UUID())
+		l.query = l.query.Where(internalOwner+" = ?", f.Customer.UUID())
 	} else {
 		l.where("customer_id IS NOT NULL")
 	}
@@ -212,7 +216,7 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	return accounts, err
 }
 
-// InternalAccountsOf uses internal_account_owner_currency_type_unique. The zero customer means
+// InternalAccountsOf uses internal_accounts_by_owner. The zero customer means
 // the platform.
 func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	found := make(map[ident.Customer][]account.Internal, len(owners))
@@ -225,7 +229,7 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 	}
 	var rows []internalRow
 	if err := db.bun.NewSelect().Model(&rows).Where("platform_id = ?", p.UUID()).
-		Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+		Where(internalOwner+" IN (?)", bun.List(ids)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	for i := range rows {
