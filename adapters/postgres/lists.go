@@ -37,7 +37,7 @@ func checkRowChanged(result sql.Result, err, none error) error {
 
 // maxCandidates is the number of rows that are read to count those that match a filter without
 // an index. It limits what a total costs.
-const maxCandidates = 50_000
+const maxCandidates = 30_000
 
 // list selects the rows of a list by an index whose order is that of the ids, and leaves out
 // those that do not match the filter.
