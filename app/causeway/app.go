@@ -54,6 +54,7 @@ type app struct {
 	log            *logrus.Logger
 	db             *postgres.DB
 	metrics        *prometheus.Registry
+	jobMetrics     *jobMetrics
 	platforms      *platforms.Service
 	idempotency    *platforms.IdempotencyStore
 	customers      *customers.Service
@@ -115,18 +116,21 @@ func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	log := logrus.NewEntry(a.log)
-	byEnvironment := railsByEnvironment(systemClock{}, a.SandboxSpeed)
+	byEnvironment := a.boundRails(railsByEnvironment(systemClock{}, a.SandboxSpeed))
+	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment)
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log})
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log,
+		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
-		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)}})
+		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
+		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},

@@ -31,6 +31,7 @@ type commands struct {
 	Platform  platformCommand  `cmd:"" help:"Create platforms."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
+	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`

@@ -17,6 +17,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 	return []maintenanceTask{
 		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
 		{"create ledger partitions", time.Hour, a.db.CreateMonthPartitions},
+		{"count dead jobs", 15 * time.Second, a.countDeadJobs},
 		{"delete expired lookups", time.Minute, func(ctx context.Context) error {
 			_, err := a.db.DeleteLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
 			return err

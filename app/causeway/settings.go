@@ -45,6 +45,7 @@ type serverFlags struct {
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
 	readFlags
+	jobFlags
 	rateFlags
 	sealFlags
 }
@@ -86,6 +87,7 @@ func (c serverFlags) validate() error {
 	if c.MaxWaiting < 1 || c.MaxWaiting > 1_000_000 {
 		refuse("--max-waiting (CAUSEWAY_MAX_WAITING)", "from 1 to 1000000", c.MaxWaiting)
 	}
+	c.checkJobs(refuse)
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	if _, err := c.trustedProxies(); err != nil {

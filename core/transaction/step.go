@@ -20,3 +20,18 @@ const (
 	// StepCheckReturn: check with the rail whether a delivered payout was returned.
 	StepCheckReturn Step = "check-return"
 )
+
+// CanDiscard reports whether a job of the step can be given up without stranding money: its
+// transactions are final, so at most a return is not noticed, or money stays on a balance. A receipt
+// must always be sent back.
+func (s Step) CanDiscard(subjects []Transaction) bool {
+	if s == StepSendBack {
+		return false
+	}
+	for _, t := range subjects {
+		if !t.State.IsFinal() {
+			return false
+		}
+	}
+	return true
+}

@@ -13,6 +13,7 @@ package jobs
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -122,6 +123,9 @@ func New(c Config, handlers ...Handler) *Workers {
 	}
 	return w
 }
+
+// Steps returns the steps that have a handler.
+func (w *Workers) Steps() []transaction.Step { return slices.Sorted(maps.Keys(w.queues)) }
 
 // LocalLease returns how long a new job is to be reserved for this process; zero if Run is not
 // running.

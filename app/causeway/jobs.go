@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/http/api"
+	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
+	"causeway/app/jobs"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+type jobsCommand struct {
+	List    jobsListCommand    `cmd:"" help:"List jobs with their state and last error, oldest first. Example: causeway jobs list --state dead"`
+	Retry   jobsRetryCommand   `cmd:"" help:"Make dead or failing jobs due now, with all their attempts. Example: causeway jobs retry --all --step deliver"`
+	Discard jobsDiscardCommand `cmd:"" help:"Delete dead jobs that are not needed. A job that is the next step of money which has not arrived is refused: remove the cause of its failure and retry it. After discarding a job of the step forward, the money stays on the customer's balance; of check-return, a return by the bank is not noticed; of open-accounts, customers have no account in a new currency until the currencies of the platform are set again."`
+}
+
+// jobFilterFlags select jobs.
+type jobFilterFlags struct {
+	Step     string `help:"Only jobs of this step, such as deliver." placeholder:"STEP"`
+	Platform string `help:"Only jobs of this platform." placeholder:"ID"`
+}
+
+func (f jobFilterFlags) filter(state ports.JobState, limit int) (ports.JobFilter, error) {
+	filter := ports.JobFilter{Step: transaction.Step(f.Step), State: state, Limit: limit}
+	if f.Platform == "" {
+		return filter, nil
+	}
+	var err error
+	if filter.Platform, err = ident.ParsePlatform(f.Platform); err != nil {
+		return filter, fmt.Errorf("--platform: %w", err)
+	}
+	return filter, nil
+}
+
+type jobsListCommand struct {
+	databaseFlags
+	jobFilterFlags
+	State string `default:"" enum:",waiting,failing,dead" help:"Only jobs of this state: waiting, failing (retried later) or dead (an operator must act)." placeholder:"STATE"`
+	Limit int    `default:"100" help:"Maximum number of jobs, from 1 to 10000."`
+}
+
+func (c jobsListCommand) Run(ctx context.Context, out io.Writer) error {
+	if c.Limit < 1 || c.Limit > maxListedJobs {
+		return fmt.Errorf("--limit must be from 1 to %d, not %d", maxListedJobs, c.Limit)
+	}
+	filter, err := c.filter(ports.JobState(c.State), c.Limit+1)
+	if err != nil {
+		return err
+	}
+	return c.withJobs(ctx, func(service *jobs.Service) error {
+		listed, err := service.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if len(listed) == 0 {
+			_, err := fmt.Fprintln(out, "There are no such jobs.")
+			return err
+		}
+		if err := writeJobs(out, listed[:min(len(listed), c.Limit)], systemClock{}.Now()); err != nil || len(listed) <= c.Limit {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "There are more. Narrow the list with --step, --platform or --state, or raise --limit.\n")
+		return err
+	})
+}
+
+// maxListedJobs is the maximum number of jobs that a command reads.
+const maxListedJobs = 10_000
+
+// maxErrorWidth is the maximum length of an error in the list of jobs.
+const maxErrorWidth = 100
+
+func writeJobs(out io.Writer, listed []ports.ListedJob, now time.Time) error {
+	t := table{rightAligned: []int{3, 4}}
+	for _, j := range listed {
+		due := "-"
+		if !j.Dead {
+			due = j.Due.Format(time.RFC3339)
+		}
+		lastError := []rune(j.LastError)
+		if len(lastError) > maxErrorWidth {
+			lastError = append(lastError[:maxErrorWidth], '…')
+		}
+		t.add(j.ID.String(), string(j.Step), string(j.State), strconv.Itoa(j.Attempts), formatJobAge(now.Sub(j.AddedAt)), due, j.Platform.String(), subjectsText(j.Job), strconv.Quote(string(lastError)))
+	}
+	return t.write(out, "job", "step", "state", "attempts", "age", "due", "platform", "subjects", "last error")
+}
+
+// subjectsText names the first subject of a job, and how many more there are.
+func subjectsText(j ports.Job) string {
+	if len(j.Subjects) == 0 {
+		return "-"
+	}
+	first := j.Subjects[0].String()
+	switch j.Step {
+	case transaction.StepSendBack:
+		first = "Receipt:" + first
+	case ports.StepOpenAccounts:
+		first = "Customer:" + first
+	default:
+		first = "Transaction:" + first
+	}
+	if len(j.Subjects) > 1 {
+		first += fmt.Sprintf(" and %d more", len(j.Subjects)-1)
+	}
+	return first
+}
+
+// formatJobAge formats an age in its two largest units.
+func formatJobAge(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+type jobsRetryCommand struct {
+	databaseFlags
+	jobFilterFlags
+	Jobs   []string `arg:"" optional:"" help:"Ids of jobs, as listed." placeholder:"JOB"`
+	All    bool     `help:"Retry all dead jobs, or those of --step and --platform."`
+	Actor  string   `help:"Who retries them. Default: the user of the operating system." placeholder:"NAME"`
+	Reason string   `help:"Why they will succeed now. It is recorded." placeholder:"TEXT"`
+}
+
+func (c jobsRetryCommand) Run(ctx context.Context, out io.Writer) error {
+	if c.All == (len(c.Jobs) > 0) {
+		return errors.New("give the ids of jobs, or --all")
+	}
+	jobIDs, err := parseJobIDs(c.Jobs)
+	if err != nil {
+		return err
+	}
+	filter, err := c.filter(ports.JobDead, maxListedJobs)
+	if err != nil {
+		return err
+	}
+	if c.Actor == "" {
+		if current, err := user.Current(); err == nil {
+			c.Actor = current.Username
+		}
+	}
+	return c.withJobs(ctx, func(service *jobs.Service) error {
+		if c.All {
+			listed, err := service.List(ctx, filter)
+			if err != nil {
+				return err
+			}
+			for _, j := range listed {
+				jobIDs = append(jobIDs, j.ID)
+			}
+		}
+		if len(jobIDs) > 0 {
+			if _, err := service.Retry(ctx, jobIDs, jobs.By{Actor: c.Actor, Reason: c.Reason}); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(out, "%d jobs are due now.\n", len(jobIDs))
+		return err
+	})
+}
+
+type jobsDiscardCommand struct {
+	databaseFlags
+	Jobs   []string `arg:"" help:"Ids of dead jobs, as listed." placeholder:"JOB"`
+	Actor  string   `required:"" help:"Who discards them. It is recorded." placeholder:"NAME"`
+	Reason string   `required:"" help:"Why they are not needed. It is recorded." placeholder:"TEXT"`
+}
+
+func (c jobsDiscardCommand) Run(ctx context.Context, out io.Writer) error {
+	jobIDs, err := parseJobIDs(c.Jobs)
+	if err != nil {
+		return err
+	}
+	return c.withJobs(ctx, func(service *jobs.Service) error {
+		discarded, err := service.Discard(ctx, jobIDs, jobs.By{Actor: c.Actor, Reason: c.Reason})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%d jobs are discarded.\n", len(discarded))
+		return err
+	})
+}
+
+func parseJobIDs(texts []string) ([]uuid.UUID, error) {
+	parsed := make([]uuid.UUID, len(texts))
+	for i, text := range texts {
+		var err error
+		if parsed[i], err = uuid.Parse(text); err != nil {
+			return nil, fault.New(fault.InvalidInput, "%q is not the id of a job. List the jobs with: causeway jobs list", text)
+		}
+	}
+	return parsed, nil
+}
+
+// withJobs calls fn with the jobs of the database.
+func (f databaseFlags) withJobs(ctx context.Context, fn func(*jobs.Service) error) (err error) {
+	url, release, err := f.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	idGenerator := ids.New()
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return fn(jobs.New(jobs.Config{Store: db, Jobs: db, Clock: systemClock{}, IDs: idGenerator}))
+}
