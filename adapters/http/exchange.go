@@ -102,6 +102,9 @@ func (x *exchange) buffer() *bytes.Buffer {
 	return x.response
 }
 
+// retryAfterSecond are the codes that have a Retry-After of one second if the error has none.
+var retryAfterSecond = map[fault.Code]bool{fault.RateLimited: true, fault.ServiceUnavailable: true, fault.IdempotencyKeyInUse: true}
+
 // respondError responds with an error.
 func (x *exchange) respondError(err error) {
 	f, internal := x.toFault(err)
@@ -110,8 +113,8 @@ func (x *exchange) respondError(err error) {
 	}
 	x.code = f.Code
 	header := x.w.Header()
-	if wait := f.RetryAfter; wait > 0 || f.Code == fault.RateLimited || f.Code == fault.ServiceUnavailable {
-		header.Set("Retry-After", strconv.Itoa(ceilSeconds(wait)))
+	if f.RetryAfter > 0 || retryAfterSecond[f.Code] {
+		header.Set("Retry-After", strconv.Itoa(ceilSeconds(f.RetryAfter)))
 	}
 	if f.Code.Status() == http.StatusUnauthorized {
 		header.Set("Www-Authenticate", challenge)

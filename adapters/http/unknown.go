@@ -20,7 +20,7 @@ const maxIgnoredLength = 1024
 type knownNames struct {
 	query []string     // query parameters
 	lists []string     // those that are lists
-	body  *knownFields // nil without a JSON body
+	body  *knownFields // nil if the body is not JSON
 }
 
 func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
@@ -34,7 +34,10 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 			known.lists = append(known.lists, p.Name)
 		}
 	}
-	if op.RequestBody != nil && op.RequestBody.Content["application/json"] != nil {
+	switch {
+	case op.RequestBody == nil:
+		known.body = &knownFields{fields: map[string]*knownFields{}}
+	case op.RequestBody.Content["application/json"] != nil:
 		builder := fieldsBuilder{registry: registry, done: map[*huma.Schema]*knownFields{}}
 		known.body = builder.fields(op.RequestBody.Content["application/json"].Schema)
 	}

@@ -34,6 +34,11 @@ func TestUnknown_FieldsAreIgnoredAndNamed(t *testing.T) {
 		}
 	}
 
+	// An operation without a body knows no field.
+	if got := f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose", `{"where": {"city": "Bonn"}}`); got.status != 200 || got.header.Get("Causeway-Ignored-Fields") != "where" {
+		t.Errorf("without a body: %d, ignored %q", got.status, got.header.Get("Causeway-Ignored-Fields"))
+	}
+
 	// An error names them too, and so does the response to a repeated request.
 	if got := f.do("POST", "/parcels", `{"to": 1, "wait": 2}`); got.status != 400 || got.header.Get("Causeway-Ignored-Fields") != "wait" {
 		t.Errorf("an invalid request: %d, ignored %q", got.status, got.header.Get("Causeway-Ignored-Fields"))
@@ -145,7 +150,7 @@ func TestShouldRetry_TellsWhetherRepeatingHelps(t *testing.T) {
 	}{
 		{fault.Conflict, "", "false", ""},
 		{fault.QuoteExpired, "k", "false", ""},
-		{fault.IdempotencyKeyInUse, "k", "true", ""},
+		{fault.IdempotencyKeyInUse, "k", "true", "1"},
 		{fault.QuoteRequestFailed, "", "true", ""},
 		{fault.QuoteRequestFailed, "k", "false", ""},
 		{fault.InvalidInput, "", "false", ""},
