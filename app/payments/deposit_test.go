@@ -145,8 +145,8 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 		if err != nil || deposit.ID != first.ID {
 			t.Fatalf("reported again it is %+v, %v", deposit, err)
 		}
-		if err != nil || deposit.State.Status != transaction.Completed || deposit.ID.UUID() != paid.ID.UUID() {
-			t.Fatalf("%+v, %v", deposit, err)
+		if deposit.State.Status != transaction.Completed || deposit.ID.UUID() != paid.ID.UUID() {
+			t.Fatalf("%+v", deposit)
 		}
 	}
 	for _, code := range []fault.Code{fault.InvalidCurrency, fault.Conflict} {
