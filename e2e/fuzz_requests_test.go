@@ -438,7 +438,7 @@ func (g *generator) encode(body any, contentType string) ([]byte, string) {
 // changeRequest changes a part of a request other than the values of its body.
 func (g *generator) changeRequest(request *fuzzRequest) {
 	text, _ := pickOne(g, hostile).(string)
-	switch g.r.IntN(14) {
+	switch g.r.IntN(15) {
 	case 0:
 		request.header["Content-Type"] = []string{pickOne(g, []string{"text/plain", "application/xml", "multipart/form-data", "multipart/form-data; boundary=x", "application/json; charset=latin1", ";", "a/b/c"})}
 	case 1:
@@ -480,6 +480,8 @@ func (g *generator) changeRequest(request *fuzzRequest) {
 	case 13:
 		request.header[pickOne(g, []string{"Request-Id", "X-Forwarded-For", "Accept", "Accept-Encoding", "Service-Wallet-Signature", "Content-Encoding", "If-None-Match"})] =
 			[]string{pickOne(g, []string{"", "x", uuid.NewString(), "gzip", "*/*", strings.Repeat("1.2.3.4, ", 300)})}
+	case 14:
+		request.method, request.operation = pickOne(g, []string{"PUT", "OPTIONS", "TRACE", "PROPFIND", "get"}), nil
 	}
 }
 
