@@ -10,9 +10,9 @@ import (
 // it.
 type Store interface {
 	// Do runs fn in one unit of work: everything it wrote is committed if fn returns nil,
-	// and nothing otherwise. After a deadlock or a serialization failure Do runs fn again,
-	// so fn must not keep results of an earlier run. After an error of the commit itself
-	// it is unknown whether the commit happened.
+	// and nothing otherwise. After a deadlock, a serialization failure or refused postings Do
+	// runs fn again, so fn must not keep results of an earlier run. After an error of the
+	// commit itself it is unknown whether the commit happened.
 	Do(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	Reader
 }

@@ -57,7 +57,11 @@ func (db *DB) ClockOffset() time.Duration { return time.Duration(db.clockOffset.
 // than two seconds.
 func (db *DB) CheckClock() error {
 	if offset := db.ClockOffset(); offset.Abs() > maxClockOffset {
-		return wrongClock(fmt.Sprintf("is %s ahead of the database's", offset.Round(time.Millisecond)))
+		direction := "ahead of"
+		if offset < 0 {
+			direction = "behind"
+		}
+		return wrongClock(fmt.Sprintf("is %s %s the database's", offset.Abs().Round(time.Millisecond), direction))
 	}
 	return nil
 }

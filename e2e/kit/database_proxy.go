@@ -253,6 +253,7 @@ func (l *proxyLink) forward(from, to net.Conn, word []byte, kinds []CommitFault)
 		tail = append([]byte(nil), buffer[max(0, n-len(word)+1):n]...)
 		if found {
 			switch l.proxy.takeFault(kinds) {
+			case NoFault:
 			case CutBeforeCommit, CutAfterCommit:
 				return
 			case VanishBeforeCommit:
