@@ -111,7 +111,7 @@ func (e *Service) limitConcurrency(p ident.Platform, write func(context.Context,
 func (e *Service) begin(p ident.Platform) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	message := ""
+	var message string
 	switch {
 	case e.MaxPerPlatform > 0 && e.runningByPlatform[p] >= e.MaxPerPlatform:
 		message = fmt.Sprintf("Your platform is already downloading as many exports and statements as it may at the same time (%d). Retry when one is complete.", e.MaxPerPlatform)
