@@ -185,7 +185,7 @@ func TestCreate_ListsEveryInvalidField(t *testing.T) {
 		Address: &party.Address{},
 	})
 	refusal, ok := fault.As(err)
-	if !ok || len(refusal.Fields) != 12 {
+	if !ok || len(refusal.Fields) != 11 {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"slices"
 	"strings"
 
 	"causeway/core/fault"
@@ -16,13 +17,20 @@ type Address struct {
 	Country    string
 }
 
-// Check returns the errors of the address at path; all parts but Line2 are required.
+// countriesWithStates are the countries whose postal addresses have a state, province or prefecture.
+var countriesWithStates = []string{"AU", "BR", "CA", "CN", "IN", "JP", "KR", "MX", "US"}
+
+// CountriesWithStates returns the countries whose addresses need a State.
+func CountriesWithStates() []string { return slices.Clone(countriesWithStates) }
+
+// Check returns the errors of the address at path. All parts but Line2 are required, and State only
+// where postal addresses have one.
 func (a Address) Check(path string) []fault.Field {
 	var bad Problems
 	bad.Text(path+".line1", a.Line1, Required, 255)
 	bad.Text(path+".line2", a.Line2, Optional, 255)
 	bad.Text(path+".city", a.City, Required, 255)
-	bad.Text(path+".state", a.State, Required, 255)
+	bad.Text(path+".state", a.State, Need(slices.Contains(countriesWithStates, a.Country)), 255)
 	bad.Text(path+".postalCode", a.PostalCode, Required, 32)
 	bad.Country(path+".country", a.Country, Required)
 	return bad.Fields

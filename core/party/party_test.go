@@ -10,7 +10,7 @@ import (
 	"causeway/core/party"
 )
 
-func TestAddress_CheckRequiresAllButLine2(t *testing.T) {
+func TestAddress_CheckNamesMissingParts(t *testing.T) {
 	// A complete address is valid; each missing part is named by its path.
 	t.Parallel()
 	whole := party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
@@ -24,8 +24,26 @@ func TestAddress_CheckRequiresAllButLine2(t *testing.T) {
 	for _, field := range bad {
 		paths = append(paths, strings.TrimPrefix(field.Field, "accountInfo.beneficiary.address."))
 	}
-	if want := []string{"line1", "city", "state", "postalCode", "country"}; !slices.Equal(paths, want) {
+	if want := []string{"line1", "city", "postalCode", "country"}; !slices.Equal(paths, want) {
 		t.Errorf("missing %v; want %v", paths, want)
+	}
+}
+
+func TestAddress_StateWherePostalAddressesHaveOne(t *testing.T) {
+	// The state is required in countries whose postal addresses have one, and optional elsewhere.
+	t.Parallel()
+	for country, required := range map[string]bool{"US": true, "CA": true, "MX": true, "BR": true, "AU": true, "IN": true, "DE": false, "GB": false, "SG": false, "KE": false} {
+		a := party.Address{Line1: "1 Main St", City: "Berlin", PostalCode: "10115", Country: country}
+		if bad := a.Check("address"); (len(bad) == 1 && bad[0].Field == "address.state") != required || len(bad) > 1 {
+			t.Errorf("%s without a state: %v, required %v", country, bad, required)
+		}
+		a.State = "Berlin"
+		if bad := a.Check("address"); len(bad) > 0 {
+			t.Errorf("%s with a state: %v", country, bad)
+		}
+	}
+	if !slices.Equal(party.CountriesWithStates(), slices.Sorted(slices.Values(party.CountriesWithStates()))) {
+		t.Error("the countries are not sorted")
 	}
 }
 

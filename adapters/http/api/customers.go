@@ -48,7 +48,7 @@ type address struct {
 	Line1      string          `json:"line1" maxLength:"255" doc:"Street and number." example:"123 Main Street"`
 	Line2      string          `json:"line2,omitempty" maxLength:"255" doc:"Apartment, suite, unit or building." example:"Apt 4B"`
 	City       string          `json:"city" maxLength:"255" doc:"City." example:"San Francisco"`
-	State      string          `json:"state" maxLength:"255" doc:"State, province or region." example:"CA"`
+	State      string          `json:"state,omitempty" maxLength:"255" doc:"State, province or region. Required where postal addresses have one: AU, BR, CA, CN, IN, JP, KR, MX, US." example:"CA"`
 	PostalCode string          `json:"postalCode" maxLength:"32" doc:"Postal code." example:"94105"`
 	Country    httpapi.Country `json:"country" doc:"Country code." example:"US"`
 }
