@@ -2,6 +2,7 @@ package receivers
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"causeway/core/account"
@@ -66,8 +67,9 @@ func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 	if !w.Currency.Known() || !w.Currency.IsCrypto() {
 		return append(bad, fault.Field{Field: "currency", Message: "must be a crypto currency, such as USDC or BTC"})
 	}
-	if _, err := corridor.ChainFor(w.Currency, string(w.Chain), "cryptoNetwork"); err != nil || w.Chain == "" {
-		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that supports " + string(w.Currency)})
+	if chains := corridor.Chains(w.Currency); !slices.Contains(chains, w.Chain) {
+		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that supports " + string(w.Currency) + "; use " + strings.Join(corridor.PublicNames(chains), ", "),
+			Constraint: map[string]any{"enum": corridor.PublicNames(chains)}})
 	}
 	return append(bad, w.validateAddress(p)...)
 }

@@ -62,6 +62,36 @@ func (r Rail) IsChain() bool {
 	return slices.ContainsFunc(chains, func(c chain) bool { return c.rail == r })
 }
 
+// PublicName returns the name of the rail in requests and responses: of a chain, that of its network.
+func (r Rail) PublicName() string {
+	for _, c := range chains {
+		if c.rail == r {
+			return c.network
+		}
+	}
+	return string(r)
+}
+
+// RailNamed returns the rail with a public name; a name that is none is taken for that of the rail
+// itself.
+func RailNamed(name string) Rail {
+	for _, c := range chains {
+		if c.network == name {
+			return c.rail
+		}
+	}
+	return Rail(name)
+}
+
+// PublicNames returns the public names of rails.
+func PublicNames(rails []Rail) []string {
+	names := make([]string, len(rails))
+	for i, rail := range rails {
+		names[i] = rail.PublicName()
+	}
+	return names
+}
+
 // Known reports whether the rail is one of Rails.
 func (r Rail) Known() bool { return slices.Contains(Rails(), r) }
 
@@ -134,19 +164,21 @@ func Choose(rails []Rail, currency money.Currency, minor int64) (Rail, error) {
 
 type chain struct {
 	rail Rail
+	// network is the name of the chain in requests and responses.
+	network string
 	// currencies are the supported currencies on the chain, the main one first.
 	currencies []money.Currency
 }
 
 // chains lists the supported chains. If a currency is on several, the first is its default.
 var chains = []chain{
-	{Layer2, []money.Currency{money.BTC, money.USDB}},
-	{Lightning, []money.Currency{money.BTC}},
-	{Altchain, []money.Currency{money.USDC}},
-	{Base, []money.Currency{money.USDC}},
-	{Polygon, []money.Currency{money.USDC}},
-	{Ethereum, []money.Currency{money.USDC}},
-	{Tron, []money.Currency{money.USDT}},
+	{Layer2, "SPARK", []money.Currency{money.BTC, money.USDB}},
+	{Lightning, "LIGHTNING", []money.Currency{money.BTC}},
+	{Altchain, "SOLANA", []money.Currency{money.USDC}},
+	{Base, "BASE", []money.Currency{money.USDC}},
+	{Polygon, "POLYGON", []money.Currency{money.USDC}},
+	{Ethereum, "ETHEREUM", []money.Currency{money.USDC}},
+	{Tron, "TRON", []money.Currency{money.USDT}},
 }
 
 // Chains returns the chains of a currency, the default first; none for fiat.
@@ -177,27 +209,17 @@ func ChainFor(currency money.Currency, name, field string) (Rail, error) {
 	if name == "" && len(available) > 0 {
 		return available[0], nil
 	}
-	if rail := Rail(name); slices.Contains(available, rail) {
+	if rail := RailNamed(name); slices.Contains(available, rail) {
 		return rail, nil
 	}
 	message := "must be omitted: " + string(currency) + " is not on any chain"
 	if len(available) > 0 {
-		message = "must be a chain of " + string(currency) + ": " + joinRails(available)
+		message = "must be a network of " + string(currency) + ": " + strings.Join(PublicNames(available), ", ")
 	}
 	return "", fault.Invalid(fault.Field{
-		Field: field, Message: message, Constraint: map[string]any{"enum": railNames(available)},
+		Field: field, Message: message, Constraint: map[string]any{"enum": PublicNames(available)},
 	})
 }
-
-func railNames(rails []Rail) []string {
-	list := make([]string, len(rails))
-	for i, rail := range rails {
-		list[i] = string(rail)
-	}
-	return list
-}
-
-func joinRails(rails []Rail) string { return strings.Join(railNames(rails), ", ") }
 
 // AtPath returns the rail or chain whose ledger account has the path; false for other accounts, and
 // for an unknown chain, because LedgerPath takes an unknown name for that of a rail of banks.

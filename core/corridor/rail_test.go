@@ -176,3 +176,25 @@ func TestAtPath(t *testing.T) {
 		}
 	}
 }
+
+func TestRail_PublicNames(t *testing.T) {
+	// Each rail has one public name, by which it is found; a chain that of its network. The name of the
+	// rail itself is understood too.
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, rail := range append(corridor.Rails(), "UMA") {
+		name := rail.PublicName()
+		if seen[name] || corridor.RailNamed(name) != rail || corridor.RailNamed(string(rail)) != rail {
+			t.Errorf("%s has the name %q, which is that of %s", rail, name, corridor.RailNamed(name))
+		}
+		seen[name] = true
+	}
+	if corridor.Altchain.PublicName() != "SOLANA" || corridor.Layer2.PublicName() != "SPARK" || corridor.RTP.PublicName() != "RTP" {
+		t.Errorf("names %q", corridor.PublicNames(corridor.Rails()))
+	}
+	_, err := corridor.ChainFor(money.USDC, "TRON", "source.cryptoNetwork")
+	refused, ok := fault.As(err)
+	if !ok || len(refused.Fields) != 1 || refused.Fields[0].Message != "must be a network of USDC: SOLANA, BASE, POLYGON, ETHEREUM" {
+		t.Errorf("USDC on TRON: %+v", err)
+	}
+}

@@ -2,16 +2,19 @@ package api
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
 	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/party"
 )
 
 // renderAccountInfo renders the registered account details and the rails that reach it.
 func renderAccountInfo(a account.External) map[string]any {
-	info := map[string]any{"accountType": string(a.Type), "paymentRails": a.Rails}
+	info := map[string]any{"accountType": string(a.Type), "paymentRails": corridor.PublicNames(a.Rails)}
 	for name, value := range a.Fields {
 		info[name] = value
 	}
@@ -53,7 +56,7 @@ type accountInfoOutput struct{}
 func (accountInfoOutput) Union() httpapi.UnionSpec {
 	return accountUnion("AccountInfo", "Registered account details, with the payment rails that reach the account.", "", []httpapi.Field{{
 		Name: "paymentRails", Required: true, Schema: stringListSchema(),
-		Description: "Payment rails that reach the account. The service chooses one for each payment.",
+		Description: "Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.",
 	}})
 }
 
@@ -133,7 +136,7 @@ var beneficiaryDetailFields = map[string]httpapi.Field{
 		{Name: "line1", Required: true, MaxLength: 255, Description: "Street and number.", Example: "123 Main Street"},
 		{Name: "line2", MaxLength: 255, Description: "Apartment, suite, unit or building.", Example: "Apt 4B"},
 		{Name: "city", Required: true, MaxLength: 255, Description: "City.", Example: "San Francisco"},
-		{Name: "state", Required: true, MaxLength: 255, Description: "State, province or region.", Example: "CA"},
+		{Name: "state", MaxLength: 255, Description: "State, province or region. Required where postal addresses have one: " + strings.Join(party.CountriesWithStates(), ", ") + ".", Example: "CA"},
 		{Name: "postalCode", Required: true, MaxLength: 32, Description: "Postal code.", Example: "94105"},
 		{Name: "country", Required: true, Pattern: "^[A-Z]{2}$", Description: "ISO 3166-1 alpha-2 country code.", Example: "US"},
 	}},

@@ -91,11 +91,7 @@ func renderSource(e transaction.Endpoint) paymentSource {
 		body.SourceType, body.UMAAddress = "UMA_ADDRESS", e.UMA
 	case e.IsJustInTime():
 		body.SourceType, body.CustomerID = "REALTIME_FUNDING", httpapi.NewID(e.Customer)
-		for name, rail := range networks {
-			if e.Network == string(rail) {
-				body.CryptoNetwork = name
-			}
-		}
+		body.CryptoNetwork = corridor.Rail(e.Network).PublicName()
 	}
 	return body
 }

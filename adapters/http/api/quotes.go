@@ -115,19 +115,13 @@ func paymentRails() []string {
 	return names
 }
 
-// networks maps the public names of blockchains to rails.
-var networks = map[string]corridor.Rail{
-	"SOLANA": corridor.Altchain, "ETHEREUM": corridor.Ethereum, "BASE": corridor.Base, "POLYGON": corridor.Polygon,
-	"TRON": corridor.Tron, "SPARK": corridor.Layer2, "LIGHTNING": corridor.Lightning, "BITCOIN": "BITCOIN",
-}
-
 func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
 		Description: b.Description, Purpose: b.PurposeOfPayment, ExecuteImmediately: b.ImmediatelyExecute,
 		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo,
-		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(networks[b.Source.Text("cryptoNetwork")])},
-		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
+		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(corridor.RailNamed(b.Source.Text("cryptoNetwork")))},
+		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")), Rail: corridor.RailNamed(b.Destination.Text("paymentRail"))},
 	}
 	var invalid []fault.Field
 	var err error

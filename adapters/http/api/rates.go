@@ -16,7 +16,7 @@ type exchangeRateBody struct {
 	MinSendingAmount       httpapi.Minor    `json:"minSendingAmount" doc:"Minimum amount of a payment, in the smallest unit of the source currency."`
 	MaxSendingAmount       httpapi.Minor    `json:"maxSendingAmount" doc:"Maximum amount of a payment, in the smallest unit of the source currency."`
 	DestinationCurrency    currency         `json:"destinationCurrency" doc:"Currency received."`
-	DestinationPaymentRail string           `json:"destinationPaymentRail" doc:"Payment rail of the payout." example:"RTP"`
+	DestinationPaymentRail string           `json:"destinationPaymentRail" doc:"Payment rail of the payout: of a cryptocurrency, the network, as cryptoNetwork has it." example:"RTP"`
 	ReceivingAmount        httpapi.Minor    `json:"receivingAmount" doc:"Amount received for sendingAmount after fees, in the smallest unit of the destination currency. 0 if sendingAmount does not cover the fees."`
 	ExchangeRate           httpapi.Decimal  `json:"exchangeRate" doc:"Exact rate: smallest units of the destination currency per smallest unit of the source currency."`
 	Fees                   exchangeRateFees `json:"fees" doc:"Fees, in the smallest unit of the source currency."`
@@ -54,7 +54,7 @@ func registerRates(a *httpapi.API, service Quotes) {
 		for i, r := range rates {
 			body.Data[i] = exchangeRateBody{
 				SourceCurrency: renderCurrency(r.From), SendingAmount: minor(r.Sending), MinSendingAmount: minor(r.Minimum), MaxSendingAmount: minor(r.Maximum),
-				DestinationCurrency: renderCurrency(r.To), DestinationPaymentRail: string(r.Rail), ReceivingAmount: minor(r.Receiving),
+				DestinationCurrency: renderCurrency(r.To), DestinationPaymentRail: r.Rail.PublicName(), ReceivingAmount: minor(r.Receiving),
 				ExchangeRate: httpapi.Decimal{Rate: r.Rate}, Fees: exchangeRateFees{Fixed: minor(r.FixedFee), Total: minor(r.TotalFee)}, UpdatedAt: httpapi.NewTime(r.UpdatedAt),
 			}
 		}

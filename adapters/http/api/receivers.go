@@ -151,10 +151,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		Description: "Estimates the cost of sending crypto from an internal account to an address. No money moves. `amount` equals `totalFee` plus `netAmount`.",
 		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *estimateInput) (receivers.WithdrawalCost, error) {
-		chain, known := networks[in.Body.CryptoNetwork]
-		if !known {
-			chain = corridor.Rail(in.Body.CryptoNetwork) // refused by the use case: no rail of the currency
-		}
+		chain := corridor.RailNamed(in.Body.CryptoNetwork) // an unknown one is refused by the use case
 		return service.EstimateWithdrawalFee(ctx, call.Principal.Platform, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
 			Chain: chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
 	}, func(c receivers.WithdrawalCost) cryptoWithdrawalFeeEstimate {

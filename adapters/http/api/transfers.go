@@ -49,7 +49,7 @@ func registerTransfers(a *httpapi.API, service Payments) {
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
 		return service.TransferOut(ctx, transaction.TransferOut{
 			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
-			Amount: int64(in.Body.Amount), Rail: corridor.Rail(in.Body.Destination.PaymentRail),
+			Amount: int64(in.Body.Amount), Rail: corridor.RailNamed(in.Body.Destination.PaymentRail),
 		}, call.IdempotentRequest)
 	}, renderTransaction)
 }
