@@ -2,6 +2,7 @@ package quote
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"causeway/core/corridor"
@@ -105,11 +106,11 @@ type MakeParams struct {
 // Make prices the request and returns the quote and its transaction. For just-in-time funding the
 // receiving rail adds the payment instructions.
 func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transaction.Transaction, error) {
-	priced, err := r.price(params)
+	from, to := route.Corridor.From, route.Corridor.To
+	priced, err := r.price(params, from, to)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	from, to := route.Corridor.From, route.Corridor.To
 	if err := params.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
@@ -156,7 +157,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	return q, t, nil
 }
 
-func (r Request) price(params MakeParams) (price.Price, error) {
+func (r Request) price(params MakeParams, from, to money.Currency) (price.Price, error) {
 	fee := price.Fee{Fixed: params.Terms.Fee.Fixed, Percent: params.Terms.Fee.Percent}
 	calculate := price.Sending
 	if r.Side == Receiving {
@@ -164,9 +165,28 @@ func (r Request) price(params MakeParams) (price.Price, error) {
 	}
 	priced, err := calculate(r.Amount, params.Market, fee)
 	if errors.Is(err, price.ErrOutOfRange) {
-		return priced, fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s. Choose another lockedCurrencyAmount.", outOfRangeReason(err))
+		return priced, r.outOfRange(err, params, fee, from, to)
 	}
 	return priced, err
+}
+
+// outOfRange returns AMOUNT_OUT_OF_RANGE for an amount that cannot be priced, with the limits of the
+// locked amount.
+func (r Request) outOfRange(reason error, params MakeParams, fee price.Fee, from, to money.Currency) error {
+	lowest, highest, currency := params.Terms.MinSending, params.Terms.MaxSending, from
+	if r.Side == Receiving {
+		var err error
+		if lowest, highest, err = price.ReceivingRange(lowest, highest, params.Market, fee); err != nil {
+			return fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s.", outOfRangeReason(reason))
+		}
+		currency = to
+	}
+	return &fault.Error{
+		Code: fault.AmountOutOfRange,
+		Message: fmt.Sprintf("This amount cannot be quoted: %s. lockedCurrencyAmount must be between %d (%s) and %d (%s).", outOfRangeReason(reason),
+			lowest, money.Amount{Minor: lowest, Currency: currency}, highest, money.Amount{Minor: highest, Currency: currency}),
+		Details: map[string]any{"currency": string(currency), "amount": r.Amount, "minAmount": lowest, "maxAmount": highest},
+	}
 }
 
 // outOfRangeReason returns why an amount cannot be priced, in words for the caller.

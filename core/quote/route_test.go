@@ -1,6 +1,7 @@
 package quote_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -196,6 +197,29 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 				t.Errorf("fields %+v, want %s", refused.Fields, c.field)
 			}
 		})
+	}
+}
+
+func TestMake_OutOfRangeNamesLimits(t *testing.T) {
+	t.Parallel()
+	// An amount that cannot be priced is refused with the minimum and the maximum of the locked side.
+	parties := quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}
+	for side, want := range map[quote.Side]string{quote.Sending: "between 100 (1.00 USD)", quote.Receiving: "BTC)"} {
+		r := newRequest(parties)
+		r.Side, r.Amount = side, 1
+		if side == quote.Receiving {
+			r.Amount = money.MaxMinor
+		}
+		route, err := r.Route(parties)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = r.Make(parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
+			Market: money.MustRate("0.1"), Terms: route.Corridor.Terms, Now: noon})
+		refused, ok := fault.As(err)
+		if !ok || refused.Code != fault.AmountOutOfRange || !strings.Contains(refused.Message, want) || refused.Details["minAmount"] == nil {
+			t.Errorf("%s: %+v, want %q", side, err, want)
+		}
 	}
 }
 
