@@ -13,6 +13,9 @@ type Beneficiaries interface {
 	// AcceptsTestValue reports whether value is a test value that stands for no real
 	// account, so that its check digits need not be right. Only sandboxes have any.
 	AcceptsTestValue(value string) bool
+	// ChecksDigits reports whether the check digits of account identifiers must be right. In
+	// sandboxes only the format matters.
+	ChecksDigits() bool
 	// Verify compares the beneficiary with the owner of the account. It returns
 	// INVALID_BANK_ACCOUNT if there is no such account. An institution that offers no
 	// check is a status, not an error.

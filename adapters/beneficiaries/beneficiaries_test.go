@@ -81,3 +81,11 @@ func TestAcceptsTestValue_OnlyInSandbox(t *testing.T) {
 		}
 	}
 }
+
+func TestChecksDigits_OnlyInProduction(t *testing.T) {
+	t.Parallel()
+	// The check digits of account numbers matter in production and not in the sandbox.
+	if (sandbox.Beneficiaries{}).ChecksDigits() || !(unsupported.Beneficiaries{}).ChecksDigits() {
+		t.Error("check digits are checked in the sandbox, or not in production")
+	}
+}

@@ -81,6 +81,21 @@ func TestService_CreateAndGet(t *testing.T) {
 	}
 }
 
+func TestService_CheckDigitsOnlyInProduction(t *testing.T) {
+	t.Parallel()
+	// An account number whose check digits are wrong can be registered in the sandbox and not in
+	// production.
+	env := newEnv(t)
+	live := env.newOtherAdmin(func(p *platform.Platform) { p.Environment = platform.Production })
+	for want, principal := range map[fault.Code]platform.Principal{"": env.Admin, fault.InvalidInput: live} {
+		r := bankRequest(ident.Customer{}, "123456789")
+		r.Info["routingNumber"] = "123456789"
+		if _, err := env.accounts.Create(t.Context(), principal, nil, r); want == "" && err != nil || want != "" && !fault.Is(err, want) {
+			t.Errorf("%s: %v, want %q", principal.Environment, err, want)
+		}
+	}
+}
+
 func TestService_CreateRejections(t *testing.T) {
 	t.Parallel()
 	// Each rejection has its code and stores no account.
@@ -91,7 +106,7 @@ func TestService_CreateRejections(t *testing.T) {
 		t.Fatal(err)
 	}
 	badRouting := bankRequest(env.Customer.ID, "123456789")
-	badRouting.Info["routingNumber"] = "021000022"
+	badRouting.Info["routingNumber"] = "02100002"
 
 	for name, c := range map[string]struct {
 		request accounts.Request
@@ -99,7 +114,7 @@ func TestService_CreateRejections(t *testing.T) {
 	}{
 		"unknown to the bank":          {bankRequest(env.Customer.ID, "123456105"), fault.InvalidBankAccount},
 		"not a wallet address":         {walletRequest(env.Customer.ID, "spark1x105"), fault.InvalidBankAccount},
-		"wrong check digits":           {badRouting, fault.InvalidInput},
+		"wrong format":                 {badRouting, fault.InvalidInput},
 		"no account info":              {accounts.Request{Customer: env.Customer.ID, Currency: "USD"}, fault.InvalidInput},
 		"registered already":           {walletRequest(env.Customer.ID, "spark1ana"), fault.Conflict},
 		"customer of another platform": {walletRequest(theirs.ID, "spark1new"), fault.UserNotFound},

@@ -62,7 +62,8 @@ func (s *Service) Create(ctx context.Context, principal platform.Principal, requ
 	created, err := account.Validate(account.CreateRequest{
 		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer,
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
-		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue, Now: now,
+		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue,
+		FormatOnly: !beneficiaries.ChecksDigits(), Now: now,
 	})
 	if err != nil {
 		return account.External{}, err

@@ -39,15 +39,15 @@ func checkLightningAddress(address string) string {
 var pixPhone = regexp.MustCompile(`^\+55[0-9]{10,11}$`)
 
 // pixKeyRule checks that a PIX key has the form of its type.
-func pixKeyRule(a External, isTestValue func(string) bool, bad func(field, message string)) {
+func pixKeyRule(a External, waives func(string) bool, bad func(field, message string)) {
 	key, problem := a.Fields["pixKey"], ""
 	switch a.Fields["pixKeyType"] {
 	case "CPF":
-		if problem = checkCPF(key); problem == wrongCheckDigits && isTestValue(key) {
+		if problem = checkCPF(key); problem == wrongCheckDigits && waives(key) {
 			problem = ""
 		}
 	case "CNPJ":
-		if problem = checkCNPJ(key); problem == wrongCheckDigits && isTestValue(key) {
+		if problem = checkCNPJ(key); problem == wrongCheckDigits && waives(key) {
 			problem = ""
 		}
 	case "EMAIL":

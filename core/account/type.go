@@ -103,8 +103,9 @@ type railOption struct {
 type check func(value string) string
 
 // rule calls bad for each error in a combination of fields. A field that has an error
-// already does not get another.
-type rule func(a External, isTestValue func(value string) bool, bad func(field, message string))
+// already does not get another. waives reports whether the check digits of a value do not
+// matter.
+type rule func(a External, waives func(value string) bool, bad func(field, message string))
 
 // Rails returns every rail that can reach accounts of the type.
 func (s TypeSpec) Rails() []corridor.Rail {

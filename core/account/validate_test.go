@@ -56,14 +56,14 @@ func TestValidate_ListsEveryInvalidField(t *testing.T) {
 		"accountNumber": 1234567890.0,
 		"routingNumber": "021000022",
 		"beneficiary": parseObject(`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
-			"address": {"line1": "1 Main St", "city": 5, "country": "Peru"}}`),
+			"address": {"line1": "1 Main St", "city": 5, "country": "US"}}`),
 	})
 	r.PlatformAccountID = strings.Repeat("x", 256)
 
 	got := invalidPaths(t, r)
 
 	want := []string{
-		"accountInfo.accountNumber", "accountInfo.beneficiary.address.city", "accountInfo.beneficiary.address.country",
+		"accountInfo.accountNumber", "accountInfo.beneficiary.address.city",
 		"accountInfo.beneficiary.address.postalCode", "accountInfo.beneficiary.address.state", "accountInfo.beneficiary.birthDate",
 		"accountInfo.beneficiary.email", "accountInfo.beneficiary.fullName", "accountInfo.beneficiary.nationality",
 		"accountInfo.beneficiary.phoneNumber", "accountInfo.routingNumber", "currency", "platformAccountId",
@@ -234,6 +234,36 @@ func TestValidate_AcceptsTestValues(t *testing.T) {
 		r.AcceptsTestValue = ends
 		if got := invalidPaths(t, r); (got == nil) != tt.waived {
 			t.Errorf("%s %s as a test value: refused for %v", tt.name, tt.fields, got)
+		}
+	}
+}
+
+func TestValidate_FormatOnly(t *testing.T) {
+	// Without the check digits an identifier still needs its format. With them, only a correct one
+	// passes.
+	t.Parallel()
+	for _, tt := range []struct {
+		name, currency, fields string
+		hasFormat              bool
+	}{
+		{"US_ACCOUNT", "USD", `{"accountNumber": "12345678", "routingNumber": "123456789"}`, true},
+		{"US_ACCOUNT", "USD", `{"accountNumber": "12345678", "routingNumber": "12345678"}`, false},
+		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "123456789012345678"}`, true},
+		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "12345678901234567"}`, false},
+		{"BRL_ACCOUNT", "BRL", `{"pixKey": "12345678900", "pixKeyType": "CPF", "taxId": "12345678900"}`, true},
+		{"BRL_ACCOUNT", "BRL", `{"pixKey": "123", "pixKeyType": "CPF", "taxId": "12345678900"}`, false},
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE00123456781234567890"}`, true},
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE001234567812345678"}`, false},
+		{"TRON_WALLET", "USDT", `{"address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"}`, true},
+		{"TRON_WALLET", "USDT", `{"address": "R7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"}`, false},
+	} {
+		r := newRequest(tt.name, tt.currency, parseObject(tt.fields))
+		if invalidPaths(t, r) == nil {
+			t.Errorf("%s %s has correct check digits", tt.name, tt.fields)
+		}
+		r.FormatOnly = true
+		if got := invalidPaths(t, r); (got == nil) != tt.hasFormat {
+			t.Errorf("%s %s by its format: refused for %v", tt.name, tt.fields, got)
 		}
 	}
 }

@@ -19,6 +19,9 @@ var _ ports.Beneficiaries = Beneficiaries{}
 // verified.
 func (Beneficiaries) AcceptsTestValue(value string) bool { return sandbox.IsTestValue(value) }
 
+// ChecksDigits returns false, so that invented account numbers can be registered.
+func (Beneficiaries) ChecksDigits() bool { return false }
+
 // Verify returns the result that the account's identifier selects. A wallet has no owner name,
 // so it is NOT_VERIFIED unless its address selects another result.
 func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verification, error) {

@@ -17,6 +17,9 @@ var _ ports.Beneficiaries = Beneficiaries{}
 // AcceptsTestValue returns false: every account is treated as real.
 func (Beneficiaries) AcceptsTestValue(string) bool { return false }
 
+// ChecksDigits returns true.
+func (Beneficiaries) ChecksDigits() bool { return true }
+
 // Verify returns UNSUPPORTED, or NOT_VERIFIED for a wallet, which has no owner name.
 func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verification, error) {
 	if a.Beneficiary == nil {

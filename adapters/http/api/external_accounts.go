@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 
 	httpapi "causeway/adapters/http"
 	"causeway/app/accounts"
@@ -64,8 +65,26 @@ type externalAccountParams struct {
 	ExternalAccountID httpapi.ID[ident.ExternalAccount] `path:"externalAccountId" doc:"Id of the account."`
 }
 
-const externalAccountsDescription = "A registered account can be used in any number of quotes. All fields are validated, including check digits, and all errors are listed at once; " +
-	"the beneficiary's name is checked with the receiving institution where possible. An account cannot be changed: delete it and register it again."
+var externalAccountsDescription = "A registered account can be used in any number of quotes. All fields are validated and all errors are listed at once; " +
+	"the beneficiary's name is checked with the receiving institution where possible. An account cannot be changed: delete it and register it again.\n\n" +
+	"On a production platform the check digits of account identifiers must be right; in the sandbox only their format must. These test numbers pass on both:\n\n" +
+	testNumbers("US_ACCOUNT", "EUR_ACCOUNT", "GBP_ACCOUNT", "MXN_ACCOUNT", "BRL_ACCOUNT")
+
+// testNumbers lists the examples of the required fields of account types, as Markdown.
+func testNumbers(types ...account.Type) string {
+	var list strings.Builder
+	for _, name := range types {
+		spec, _ := account.Spec(name)
+		var fields []string
+		for _, f := range spec.Fields {
+			if f.Required {
+				fields = append(fields, f.Name+" `"+f.Example+"`")
+			}
+		}
+		list.WriteString("- `" + string(name) + "`: " + strings.Join(fields, ", ") + "\n")
+	}
+	return strings.TrimSuffix(list.String(), "\n")
+}
 
 func registerExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	registerCustomerAccounts(a, service)
@@ -110,7 +129,8 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, deleteExternalAccount(service, accounts.OwnedByCustomers), renderNoBody)
 }
 
-const accountDeletionDescription = "The account can no longer be used in new quotes. Existing quotes are not affected."
+const accountDeletionDescription = "The account can no longer be used in new quotes. Quotes with it that have not run are refused when they are executed, and refunded when they are paid; " +
+	"payments on their way are delivered."
 
 func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 	type createInput struct {

