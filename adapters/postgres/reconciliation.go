@@ -22,9 +22,10 @@ import (
 const lockReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1::uuid || ' ' || $2::text || ' ' || $3::text, 0))`
 
 // enableBulkReads restores the planner's defaults for this unit of work: its statements are
-// rare and read many rows.
+// rare and read many rows. Comparing a long statement takes time between them.
 const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
-	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true),
+	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
 // LockReconciliation uses reconciliation_file_unique.
 func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
