@@ -11,6 +11,7 @@ import (
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -89,5 +90,34 @@ func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
 	})
 	if err != nil {
 		t.Errorf("a reader got no connection beside a unit of work: %v", err)
+	}
+}
+
+func TestReaders_ReadWithoutConnectionsOfWork(t *testing.T) {
+	t.Parallel()
+	// Readers read while units of work hold all of their connections, and cannot write.
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, AllPlatforms: true, Clock: portstest.NewFakeClock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	platform := newPlatform(t, "P")
+	create := func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, platform) }
+	if err := db.Do(ctx, create); err != nil {
+		t.Fatal(err)
+	}
+
+	err = pgx.BeginFunc(ctx, db.Pool(), func(pgx.Tx) error {
+		_, err := db.Readers().Platform(ctx, platform.ID)
+		return err
+	})
+	if err != nil {
+		t.Errorf("read: %v", err)
+	}
+	platform = newPlatform(t, "Q")
+	if err := db.Readers().Do(ctx, create); err == nil {
+		t.Error("readers can write")
 	}
 }

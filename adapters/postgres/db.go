@@ -177,7 +177,7 @@ func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 // write, and is closed with db.
 func (db *DB) Readers() *DB {
 	readers := *db
-	readers.pool, readers.bun = workPool{db.readPool, db.platformOf}, db.readBun
+	readers.pool, readers.sql, readers.bun = workPool{db.readPool, db.platformOf}, db.readBun.DB, db.readBun
 	return &readers
 }
 
