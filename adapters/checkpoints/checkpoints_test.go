@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,7 +170,7 @@ func TestDirectoryPublisher_AppendsAfterCrash(t *testing.T) {
 	complete := signed[0].Note + "\n" + signed[1].Note + "\n"
 	for cut := range len(complete) + 1 {
 		dir := filepath.Join(t.TempDir(), "checkpoints")
-		publisher, err := checkpoints.NewPublisher(dir)
+		publisher, err := checkpoints.NewPublisher(dir, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestDirectoryPublisher_LeavesOtherFilesUnchanged(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	publisher, err := checkpoints.NewPublisher(dir)
+	publisher, err := checkpoints.NewPublisher(dir, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestHTTPPublisher_PostsInOrder(t *testing.T) {
 	}))
 	defer server.Close()
 	publish := func(location string) error {
-		publisher, err := checkpoints.NewPublisher(location)
+		publisher, err := checkpoints.NewPublisher(location, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,6 +278,53 @@ func TestHTTPPublisher_PostsInOrder(t *testing.T) {
 	}
 }
 
+func TestPublisher_SilentPlaceTimesOut(t *testing.T) {
+	t.Parallel()
+	// An endpoint that does not respond, and a folder whose file another process keeps locked, hold
+	// nothing for longer than the timeout. Afterwards checkpoints are published.
+	signed := signCheckpoints(t, 1)
+	silent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-silent:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	locked, err := os.Create(filepath.Join(dir, checkpoints.FileName(signed[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(locked.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	publishers := map[string]ports.CheckpointPublisher{}
+	for _, location := range []string{server.URL, dir} {
+		if publishers[location], err = checkpoints.NewPublisher(location, 200*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := publishers[location].Publish(t.Context(), signed); err == nil || time.Since(began) > 10*time.Second {
+			t.Errorf("%s: %v after %s", location, err, time.Since(began))
+		}
+	}
+
+	close(silent)
+	if err := locked.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for location, publisher := range publishers {
+		if err := publisher.Publish(t.Context(), signed); err != nil {
+			t.Errorf("%s: %v", location, err)
+		}
+	}
+	if got := readAll(t, dir); got != signed[0].Note+"\n" {
+		t.Errorf("published %q", got)
+	}
+}
+
 func TestNewPublisher_InvalidLocation(t *testing.T) {
 	t.Parallel()
 	// A location that is neither a folder nor a URL is refused, and so is reading from one
@@ -286,7 +334,7 @@ func TestNewPublisher_InvalidLocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, location := range []string{"ftp://example.com/", "http://", file, file + "/below"} {
-		if _, err := checkpoints.NewPublisher(location); err == nil {
+		if _, err := checkpoints.NewPublisher(location, time.Minute); err == nil {
 			t.Errorf("%s is accepted", location)
 		}
 	}

@@ -17,19 +17,20 @@ import (
 )
 
 // NewPublisher returns the publisher for a location: an http or https URL, to which each
-// checkpoint is posted, or a folder with one file for each platform, which it creates.
-func NewPublisher(location string) (ports.CheckpointPublisher, error) {
+// checkpoint is posted, or a folder with one file for each platform, which it creates. timeout
+// bounds each request, and each write to a folder, which may be on a disk that does not respond.
+func NewPublisher(location string, timeout time.Duration) (ports.CheckpointPublisher, error) {
 	if isURL(location) {
 		u, err := parseURL(location)
 		if err != nil {
 			return nil, err
 		}
-		return &httpPublisher{u, newClient()}, nil
+		return &httpPublisher{u, newClient(timeout)}, nil
 	}
 	if err := os.MkdirAll(location, 0o755); err != nil {
 		return nil, err
 	}
-	return directoryPublisher(location), nil
+	return &directoryPublisher{location, timeout, make(chan struct{}, 1)}, nil
 }
 
 func isURL(location string) bool { return strings.Contains(location, "://") }
@@ -44,7 +45,11 @@ func parseURL(location string) (*url.URL, error) {
 
 // directoryPublisher appends the checkpoints of each platform to a file: signed notes, each
 // followed by an empty line.
-type directoryPublisher string
+type directoryPublisher struct {
+	directory string
+	timeout   time.Duration
+	writing   chan struct{} // holds an element while a write has not returned
+}
 
 // fileExtension is the extension of a file of checkpoints.
 const fileExtension = ".checkpoints"
@@ -53,11 +58,32 @@ const fileExtension = ".checkpoints"
 func FileName(c ports.SignedCheckpoint) string { return c.Platform.UUID().String() + fileExtension }
 
 // Publish appends the checkpoints and returns when they are on disk.
-func (f directoryPublisher) Publish(_ context.Context, list []ports.SignedCheckpoint) (err error) {
+func (f *directoryPublisher) Publish(ctx context.Context, list []ports.SignedCheckpoint) error {
 	if len(list) == 0 {
 		return nil
 	}
-	path := filepath.Join(string(f), FileName(list[0]))
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	select {
+	case f.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("an earlier write to %s has not returned: %w", f.directory, ctx.Err())
+	}
+	written := make(chan error, 1)
+	go func() {
+		defer func() { <-f.writing }()
+		written <- f.write(ctx, list)
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%s does not respond: %w", f.directory, ctx.Err())
+	}
+}
+
+func (f *directoryPublisher) write(ctx context.Context, list []ports.SignedCheckpoint) (err error) {
+	path := filepath.Join(f.directory, FileName(list[0]))
 	_, statErr := os.Stat(path)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -65,7 +91,7 @@ func (f directoryPublisher) Publish(_ context.Context, list []ports.SignedCheckp
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	// A process whose lease has expired may be writing too.
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lock(ctx, file); err != nil {
 		return err
 	}
 	if err := truncatePartialNote(file); err != nil {
@@ -84,7 +110,25 @@ func (f directoryPublisher) Publish(_ context.Context, list []ports.SignedCheckp
 	if statErr == nil {
 		return nil
 	}
-	return syncDir(string(f)) // for the name of the new file
+	return syncDir(f.directory) // for the name of the new file
+}
+
+// lockInterval is the time between two attempts to lock a file.
+const lockInterval = 50 * time.Millisecond
+
+// lock locks a file until it is closed.
+func lock(ctx context.Context, file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is locked by another process: %w", file.Name(), ctx.Err())
+		case <-time.After(lockInterval):
+		}
+	}
 }
 
 // truncatePartialNote removes a partial note that a crash left at the end of the file. Its
@@ -130,12 +174,10 @@ type httpPublisher struct {
 	client *http.Client
 }
 
-// requestTimeout is the timeout of one request.
-const requestTimeout = 10 * time.Second
-
 // newClient returns a client that follows no redirects: checkpoints go only to the configured URL.
-func newClient() *http.Client {
-	return &http.Client{Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// timeout bounds a request from connecting to the end of the response.
+func newClient(timeout time.Duration) *http.Client {
+	return &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Publish posts one checkpoint after the other. Any 2xx status is success.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Source is a text of checkpoints and where it is from.
@@ -57,6 +58,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
+// fetchTimeout is the maximum duration of reading published checkpoints from a URL.
+const fetchTimeout = time.Minute
+
 func fetch(ctx context.Context, location string) ([]Source, error) {
 	u, err := parseURL(location)
 	if err != nil {
@@ -66,7 +70,7 @@ func fetch(ctx context.Context, location string) ([]Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := newClient().Do(request)
+	response, err := newClient(fetchTimeout).Do(request)
 	if err != nil {
 		return nil, err
 	}

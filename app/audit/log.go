@@ -55,7 +55,7 @@ func (s *Log) Run(ctx context.Context) {
 		if err := s.SealDue(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot seal postings; will retry")
 		}
-		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
+		if err := s.publishInTime(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot publish checkpoints of the ledger log; will retry")
 		}
 		select {
@@ -64,6 +64,15 @@ func (s *Log) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// publishTimeout is how long publishing may delay the next seal. What is left is published later.
+const publishTimeout = time.Minute
+
+func (s *Log) publishInTime(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	return s.PublishDue(ctx)
 }
 
 // SealDue seals the new postings of every platform. A platform that cannot be sealed does not

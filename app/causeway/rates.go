@@ -16,6 +16,7 @@ import (
 type rateFlags struct {
 	Rates             string        `name:"rates" env:"CAUSEWAY_RATES" default:"sandbox" enum:"sandbox,ecb" help:"Source of exchange rates: sandbox is a simulated market; ecb is the European Central Bank's daily reference rates, with the simulated market for currencies the bank does not publish."`
 	RatesECB          string        `name:"rates-ecb" env:"CAUSEWAY_RATES_ECB" default:"https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml" help:"With --rates ecb: path or http or https URL of the ECB's XML file, read every hour."`
+	RatesTimeout      time.Duration `name:"rates-timeout" env:"CAUSEWAY_RATES_TIMEOUT" default:"15s" help:"With --rates ecb: maximum duration of reading a URL."`
 	RatesMaxAge       time.Duration `name:"rates-max-age" env:"CAUSEWAY_RATES_MAX_AGE" default:"96h" help:"With --rates ecb: maximum age of the rates that quotes use. 96h covers a weekend; over Easter and Christmas the bank publishes nothing for up to six days."`
 	RatesDollarTokens []string      `name:"rates-dollars" env:"CAUSEWAY_RATES_DOLLARS" help:"With --rates ecb: stablecoins counted as one US dollar, such as USDC,USDT. The others use the simulated market." placeholder:"CODE"`
 	RatesCacheFile    string        `name:"rates-cache" env:"CAUSEWAY_RATES_CACHE" help:"With --rates ecb: file for the last rates read, used after a restart. Default for dev: a file in the data folder." placeholder:"PATH" type:"path"`
@@ -31,6 +32,9 @@ const (
 func (s rateFlags) checkRates(refuse func(setting, must string, got any)) {
 	if s.RatesMaxAge < minRateAge || s.RatesMaxAge > maxRateAge {
 		refuse("--rates-max-age (CAUSEWAY_RATES_MAX_AGE)", "from 1h to 720h", s.RatesMaxAge)
+	}
+	if s.RatesTimeout < time.Second || s.RatesTimeout > 5*time.Minute {
+		refuse("--rates-timeout (CAUSEWAY_RATES_TIMEOUT)", "from 1s to 5m", s.RatesTimeout)
 	}
 	for _, token := range s.RatesDollarTokens {
 		if !slices.Contains(dollarTokens, money.Currency(token)) {
@@ -54,7 +58,7 @@ func (a *app) openRates(ctx context.Context) (ports.Rates, error) {
 	if a.Rates != "ecb" {
 		return simulated, nil
 	}
-	ecbRates, err := ecb.New(ecb.Options{Source: a.RatesECB, MaxAge: a.RatesMaxAge, CacheFile: a.RatesCacheFile, Log: a.log})
+	ecbRates, err := ecb.New(ecb.Options{Source: a.RatesECB, Timeout: a.RatesTimeout, MaxAge: a.RatesMaxAge, CacheFile: a.RatesCacheFile, Log: a.log})
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,17 @@ import (
 
 // sealFlags configure the log that seals postings.
 type sealFlags struct {
-	SealEvery   time.Duration `env:"CAUSEWAY_SEAL_EVERY" default:"1m" help:"Maximum time before a posting is sealed in the ledger log."`
-	Checkpoints string        `env:"CAUSEWAY_CHECKPOINTS" help:"Folder, or http or https URL, to which each signed checkpoint of the ledger log is published, outside the database. Default for dev: <data>/checkpoints." placeholder:"WHERE"`
+	SealEvery         time.Duration `env:"CAUSEWAY_SEAL_EVERY" default:"1m" help:"Maximum time before a posting is sealed in the ledger log."`
+	Checkpoints       string        `env:"CAUSEWAY_CHECKPOINTS" help:"Folder, or http or https URL, to which each signed checkpoint of the ledger log is published, outside the database. Default for dev: <data>/checkpoints." placeholder:"WHERE"`
+	CheckpointTimeout time.Duration `env:"CAUSEWAY_CHECKPOINT_TIMEOUT" default:"10s" help:"Maximum duration of publishing a checkpoint. Afterwards it is published again."`
 }
 
 func (s sealFlags) checkSealing(refuse func(setting, must string, got any)) {
 	if s.SealEvery < time.Second || s.SealEvery > 24*time.Hour {
 		refuse("--seal-every (CAUSEWAY_SEAL_EVERY)", "from 1s to 24h", s.SealEvery)
+	}
+	if s.CheckpointTimeout < time.Second || s.CheckpointTimeout > time.Minute {
+		refuse("--checkpoint-timeout (CAUSEWAY_CHECKPOINT_TIMEOUT)", "from 1s to 1m", s.CheckpointTimeout)
 	}
 }
 
@@ -33,7 +37,7 @@ func (a *app) openSealing(masterKey [32]byte, idGenerator *ids.Generator) error 
 	log := a.db.LedgerLog()
 	config := audit.LogConfig{Log: log, Reads: a.db.Readers().LedgerLog(), Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
 	if a.Checkpoints != "" {
-		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints); err != nil {
+		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints, a.CheckpointTimeout); err != nil {
 			return fmt.Errorf("--checkpoints (CAUSEWAY_CHECKPOINTS): %w", err)
 		}
 	}

@@ -34,6 +34,8 @@ const significantDigits = 12
 type Options struct {
 	// Source is a file path or an http or https URL.
 	Source string
+	// Timeout is the maximum duration of reading a URL. Zero means 15 seconds.
+	Timeout time.Duration
 	// MaxAge is the maximum age of rates. Zero means DefaultMaxAge.
 	MaxAge time.Duration
 	// CacheFile stores the last valid rates for the next process. Empty means none.
@@ -62,7 +64,10 @@ type pair struct{ from, to money.Currency }
 
 // New validates the options. It reads nothing; see Load.
 func New(o Options) (*Rates, error) {
-	source, err := newSource(o.Source)
+	if o.Timeout == 0 {
+		o.Timeout = 15 * time.Second
+	}
+	source, err := newSource(o.Source, o.Timeout)
 	if err != nil {
 		return nil, err
 	}

@@ -136,9 +136,10 @@ func TestLoad_ServerErrors(t *testing.T) {
 		"endless":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2<<20)) },
 		"not modified":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
 		"redirect loop": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
+		"no response":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		server := httptest.NewServer(handler)
-		rates := newRates(t, ecb.Options{Source: server.URL})
+		rates := newRates(t, ecb.Options{Source: server.URL, Timeout: time.Second})
 		if err := rates.Load(t.Context()); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 )
 
@@ -59,7 +60,12 @@ func (r *Rates) run(ctx context.Context, after func(time.Duration) <-chan time.T
 	}
 }
 
-func (r *Rates) load(ctx context.Context) error {
+func (r *Rates) load(ctx context.Context) (err error) {
+	defer func() { // the file is from outside, and Run must go on
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
 	text, err := r.source.read(ctx)
 	if err != nil || text == nil {
 		return err

@@ -22,13 +22,13 @@ type source interface {
 	String() string
 }
 
-func newSource(text string) (source, error) {
+func newSource(text string, timeout time.Duration) (source, error) {
 	if strings.Contains(text, "://") {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, errors.New("must be a file path, or a URL such as " + PublishedURL)
 		}
-		return &httpSource{url: u, client: &http.Client{Timeout: 15 * time.Second, CheckRedirect: checkRedirect}}, nil
+		return &httpSource{url: u, client: &http.Client{Timeout: timeout, CheckRedirect: checkRedirect}}, nil
 	}
 	if text == "" {
 		return nil, errors.New("must not be empty; the ECB publishes at " + PublishedURL)
