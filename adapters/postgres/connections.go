@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sys/unix"
 )
 
@@ -116,6 +118,20 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 		return nil, fmt.Errorf("cannot use the database: %w", err)
 	}
 	return pool, nil
+}
+
+// OpenOwner returns connections with the login of the URL, for migrations. It does not connect yet.
+// A statement may take as long as it needs.
+func OpenOwner(databaseURL string) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	config.DialFunc = dialer(config.ConnectTimeout, 0)
+	return stdlib.OpenDB(*config), nil
 }
 
 // prepareSession sets the role of a new connection, and makes the server notice a lost client.

@@ -54,13 +54,22 @@ func TestOpen_ServerThatDoesNotRespondIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
+	url := "postgres://me@" + listener.Addr().String() + "/db?sslmode=disable&connect_timeout=1"
 	begin := time.Now()
 
-	db, err := postgres.Open(context.Background(), postgres.Options{URL: "postgres://me@" + listener.Addr().String() + "/db?sslmode=disable&connect_timeout=1"})
+	db, err := postgres.Open(context.Background(), postgres.Options{URL: url})
 
 	if err == nil {
 		db.Close()
 		t.Fatal("connected to nothing")
+	}
+	owner, err := postgres.OpenOwner(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = owner.Close() })
+	if err := owner.PingContext(context.Background()); err == nil {
+		t.Error("the owner connected to nothing")
 	}
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("gave up after %s", took)

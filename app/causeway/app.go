@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -76,7 +75,7 @@ func (systemClock) Now() time.Time { return time.Now().UTC() }
 
 // migrate upgrades a database to this version's schema.
 func migrate(ctx context.Context, databaseURL string) error {
-	db, err := sql.Open("pgx", databaseURL)
+	db, err := postgres.OpenOwner(databaseURL)
 	if err != nil {
 		return fmt.Errorf("invalid database URL: %w", err)
 	}
