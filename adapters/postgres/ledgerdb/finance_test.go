@@ -421,3 +421,43 @@ func newCustomer() (c ident.Customer) {
 	ident.SetUUID(&c, newID())
 	return c
 }
+
+func TestTurnovers_MoreAccountsThanInMemory(t *testing.T) {
+	t.Parallel()
+	// A report on more accounts than it reads at a time has each of them once and in order, with
+	// the corrections for backdated postings.
+	const accounts = 11_000
+	h := newEnv(t)
+	var late ident.InternalAccount
+	for first := 1; first <= accounts; first += 1000 {
+		batch := make([]ledger.Posting, 1000)
+		for i := range batch {
+			owner := newInternal()
+			batch[i] = h.deposit(owner, int64(first+i))
+			if first+i == accounts { // recorded now, effective a day later
+				late, batch[i].Effective = owner, noon.AddDate(0, 0, 1)
+			}
+		}
+		h.mustPost(batch...)
+	}
+	cuts := []ports.Cutoff{{}, {By: ports.ByEffective, Moment: noon.Add(time.Hour)}}
+
+	var total, atCut money.Total
+	last, seen := "", 0
+	err := h.reader().Turnovers(t.Context(), h.platform, ledger.Liability, cuts, func(a ports.AccountTurnovers) error {
+		if seen++; a.Account.Path <= last {
+			t.Errorf("%s comes after %s", a.Account.Path, last)
+		}
+		last = a.Account.Path
+		total, atCut = total.Add(a.Turnovers[0].Credits), atCut.Add(a.Turnovers[1].Credits)
+		if a.Account.Path == ledger.CustomerAccount(late) && a.Turnovers[1].Credits.Sign() != 0 {
+			t.Errorf("%s has %s before it is effective", a.Account.Path, a.Turnovers[1].Credits)
+		}
+		return nil
+	})
+
+	sum := int64(accounts) * (accounts + 1) / 2
+	if err != nil || seen != accounts || !total.Equal(money.TotalOf(sum)) || !atCut.Equal(money.TotalOf(sum-accounts)) {
+		t.Errorf("%d accounts, %s, %s at the cutoff, %v; want %d, %d, %d", seen, total, atCut, err, accounts, sum, sum-accounts)
+	}
+}

@@ -15,17 +15,20 @@ import (
 	"causeway/ports"
 )
 
+// turnoverPageSize is the number of accounts that a report has in memory.
+const turnoverPageSize = 5_000
+
 const (
 	turnoverAccounts = `
-SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
+DECLARE turnover_accounts NO SCROLL CURSOR FOR SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
 ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
 	// The debits and credits of each account up to a posting: its last snapshot at or before
 	// the posting (ledger_balance_snapshots_pkey) and the entries after that, within bounds
 	// of recorded time (ledger_entries_by_debit_account, ledger_entries_by_credit_account).
-	// One statement for each posting: the rows around it are on few pages, whatever the
-	// account.
+	// One statement for each posting and page of accounts ($2): the rows around it are on few
+	// pages, whatever the account.
 	turnoversUpto = `
 SELECT a.id, (coalesce(k.debit_total, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
 FROM ledger_accounts a
@@ -42,7 +45,7 @@ CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
     WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) c
-WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
+WHERE a.platform_id = $1 AND a.id = ANY($2)`
 
 	// Corrects totals by recorded time to totals by effective time at a time ($2): adds
 	// entries recorded after it and effective by then, and subtracts entries recorded by then
@@ -86,23 +89,32 @@ func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months
 	return readTotal(ctx, q, accountAdjustment, append(args, accountID)...)
 }
 
-// Turnovers implements ports.Finance.
+// Turnovers implements ports.Finance. It reads the accounts page by page, in one snapshot.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
-		t := turnoverReport{platform: p, class: class, cutoffs: cuts, index: map[int64]int{}}
-		if err := t.findAccounts(ctx, q); err != nil {
+		t := turnoverReport{platform: p, cutoffs: cuts}
+		if err := t.findRanges(ctx, q); err != nil {
 			return err
 		}
-		if err := t.addRecorded(ctx, q); err != nil {
+		if err := t.findAdjustments(ctx, q); err != nil {
 			return err
 		}
-		if err := t.addEffectiveAdjustments(ctx, q); err != nil {
+		if err := query(ctx, q, turnoverAccounts, []any{pgUUID(p.UUID()), string(class)}, nil); err != nil {
 			return err
 		}
-		for _, line := range t.lines {
-			if err := each(line); err != nil {
+		for full := true; full; {
+			if err := t.nextAccounts(ctx, q); err != nil {
 				return err
 			}
+			if err := t.addRecorded(ctx, q); err != nil {
+				return err
+			}
+			for _, line := range t.lines {
+				if err := each(line); err != nil {
+					return err
+				}
+			}
+			full = len(t.lines) == turnoverPageSize
 		}
 		return nil
 	})
@@ -112,17 +124,22 @@ func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.C
 	return nil
 }
 
-// turnoverReport collects the turnovers of the accounts of a platform.
+// turnoverReport collects the turnovers of the accounts of a platform, one page at a time.
 type turnoverReport struct {
 	platform ident.Platform
-	class    ledger.Class
 	months   months
 	cutoffs  []ports.Cutoff
-	lines    []ports.AccountTurnovers
-	index    map[int64]int // account id to index in lines
+	ranges   []seqRange // of the postings up to each cutoff, by recorded time
+	// adjustments correct the turnovers of each cutoff by effective time, by account id.
+	adjustments []map[int64]ports.Turnover
+
+	ids   []int64
+	lines []ports.AccountTurnovers
+	index map[int64]int // account id to index in lines
 }
 
-func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error) {
+// findRanges finds the postings up to each cutoff.
+func (t *turnoverReport) findRanges(ctx context.Context, q Querier) (err error) {
 	if t.months, err = loadMonths(ctx, q, t.platform.UUID()); err != nil {
 		return err
 	}
@@ -130,43 +147,21 @@ func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error
 		if err := t.months.checkAvailable(cut.Moment); err != nil {
 			return err
 		}
-	}
-	return query(ctx, q, turnoverAccounts, []any{pgUUID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
-		var accountID int64
-		var path, currency, class string
-		if err := rows.Scan(&accountID, &path, &currency, &class); err != nil {
-			return err
-		}
-		t.index[accountID] = len(t.lines)
-		t.lines = append(t.lines, ports.AccountTurnovers{
-			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
-			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cutoffs)),
-		})
-		return nil
-	})
-}
-
-// addRecorded sets the turnovers by recorded time.
-func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
-	for i, cut := range t.cutoffs {
 		s := t.months.withTimeBounds(allPostings)
 		if !cut.Moment.IsZero() {
-			var err error
 			if s, err = recordedRange(ctx, q, t.platform.UUID(), t.months, upTo(cut.Moment)); err != nil {
 				return err
 			}
 		}
 		s.from = t.months.entriesFrom(s.upto)
-		from, until := s.timeBounds()
-		if err := t.addRows(ctx, q, i, turnoversUpto, pgUUID(t.platform.UUID()), string(t.class), s.upto, from, until); err != nil {
-			return err
-		}
+		t.ranges = append(t.ranges, s)
 	}
 	return nil
 }
 
-// addEffectiveAdjustments corrects the turnovers of cutoffs by effective time.
-func (t *turnoverReport) addEffectiveAdjustments(ctx context.Context, q Querier) error {
+// findAdjustments reads the corrections of cutoffs by effective time.
+func (t *turnoverReport) findAdjustments(ctx context.Context, q Querier) error {
+	t.adjustments = make([]map[int64]ports.Turnover, len(t.cutoffs))
 	for i, cut := range t.cutoffs {
 		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
 			continue
@@ -175,40 +170,72 @@ func (t *turnoverReport) addEffectiveAdjustments(ctx context.Context, q Querier)
 		if err != nil {
 			return err
 		}
-		if err := t.addRows(ctx, q, i, turnoverAdjustments, args...); err != nil {
+		t.adjustments[i] = map[int64]ports.Turnover{}
+		err = queryTurnovers(ctx, q, turnoverAdjustments, args, func(account int64, change ports.Turnover) { t.adjustments[i][account] = change })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addRows adds the rows of a statement to a cutoff.
-func (t *turnoverReport) addRows(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
+// nextAccounts reads the next page of accounts, without turnovers.
+func (t *turnoverReport) nextAccounts(ctx context.Context, q Querier) error {
+	t.ids, t.lines, t.index = t.ids[:0], t.lines[:0], map[int64]int{}
+	fetch := fmt.Sprintf("FETCH %d FROM turnover_accounts", turnoverPageSize)
+	rows, err := q.Query(ctx, fetch, pgx.QueryExecModeExec)
+	if err != nil {
+		return err
+	}
+	return forEachRow(rows, func(rows pgx.Rows) error {
+		var accountID int64
+		var path, currency, class string
+		if err := rows.Scan(&accountID, &path, &currency, &class); err != nil {
+			return err
+		}
+		t.index[accountID] = len(t.lines)
+		t.ids = append(t.ids, accountID)
+		t.lines = append(t.lines, ports.AccountTurnovers{
+			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
+			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cutoffs)),
+		})
+		return nil
+	})
+}
+
+// addRecorded sets the turnovers of the page: those by recorded time and their corrections.
+func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
+	for i, s := range t.ranges {
+		from, until := s.timeBounds()
+		args := []any{pgUUID(t.platform.UUID()), t.ids, s.upto, from, until}
+		err := queryTurnovers(ctx, q, turnoversUpto, args, func(account int64, turnover ports.Turnover) {
+			change := t.adjustments[i][account]
+			t.lines[t.index[account]].Turnovers[i] = ports.Turnover{Debits: turnover.Debits.Add(change.Debits), Credits: turnover.Credits.Add(change.Credits)}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryTurnovers runs a statement that returns account ids with their debits and credits.
+func queryTurnovers(ctx context.Context, q Querier, statement string, args []any, each func(account int64, turnover ports.Turnover)) error {
 	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var accountID int64
 		var debits, credits string
 		if err := rows.Scan(&accountID, &debits, &credits); err != nil {
 			return err
 		}
-		return t.add(accountID, cut, debits, credits)
-	})
-}
-
-func (t *turnoverReport) add(accountID int64, cut int, debits, credits string) error {
-	index, found := t.index[accountID]
-	if !found {
-		return nil
-	}
-	turnover := &t.lines[index].Turnovers[cut]
-	for _, side := range []struct {
-		sum  *money.Total
-		text string
-	}{{&turnover.Debits, debits}, {&turnover.Credits, credits}} {
-		more, err := parseTotal(side.text)
-		if err != nil {
+		var turnover ports.Turnover
+		var err error
+		if turnover.Debits, err = parseTotal(debits); err != nil {
 			return err
 		}
-		*side.sum = side.sum.Add(more)
-	}
-	return nil
+		if turnover.Credits, err = parseTotal(credits); err != nil {
+			return err
+		}
+		each(accountID, turnover)
+		return nil
+	})
 }
