@@ -149,7 +149,7 @@ func TestView_HoldsNoSnapshotWhileReaderWaits(t *testing.T) {
 	callbacks := 0
 	check := func() error {
 		callbacks++
-		const holding = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR state LIKE 'idle in transaction%')`
+		const holding = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR state LIKE 'idle in transaction%')`
 		if n := h.count(holding); n != 0 {
 			t.Errorf("callback %d: %d sessions hold a snapshot or a transaction", callbacks, n)
 		}
