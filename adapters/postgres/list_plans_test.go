@@ -71,7 +71,7 @@ func (r *tracedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQu
 func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := Open(t.Context(), Options{URL: url, MaxConnections: 2, MaxReadConnections: 1})
+	db, err := Open(t.Context(), Options{URL: url, AllPlatforms: true, MaxConnections: 2, MaxReadConnections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -36,8 +35,10 @@ const readParties = `
 	LEFT JOIN internal_accounts fi ON fi.platform_id = k.platform_id AND fi.id = k.from_internal
 	LEFT JOIN internal_accounts ti ON ti.platform_id = k.platform_id AND ti.id = k.to_internal
 	LEFT JOIN customers c ON c.platform_id = k.platform_id
-		AND c.id = coalesce(k.customer_id, fi.customer_id, fe.customer_id, ti.customer_id, te.customer_id)
-	LEFT JOIN customers o ON o.platform_id = k.platform_id AND o.id = coalesce(ti.customer_id, te.customer_id) AND o.id IS DISTINCT FROM c.id`
+		AND c.id = CASE WHEN k.customer_id IS NOT NULL THEN k.customer_id WHEN fi.customer_id IS NOT NULL THEN fi.customer_id
+			WHEN fe.customer_id IS NOT NULL THEN fe.customer_id WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
+	LEFT JOIN customers o ON o.platform_id = k.platform_id AND o.id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
+		AND o.id IS DISTINCT FROM c.id`
 
 // Parties loads the customers and accounts on both sides of quotes.
 func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
@@ -67,8 +68,8 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 		parties.Customer, parties.Owner = c.customer(platform), o.read()
 		parties.FromInternal, parties.ToInternal = fi.account(platform), ti.account(platform)
 		var fromErr, toErr error
-		parties.FromExternal, fromErr = fe.account(platform)
-		parties.ToExternal, toErr = te.account(platform)
+		parties.FromExternal, fromErr = fe.account(ctx, u.db, platform)
+		parties.ToExternal, toErr = te.account(ctx, u.db, platform)
 		return errors.Join(fromErr, toErr)
 	})
 	return found, err
@@ -85,7 +86,7 @@ const partyStateTables = `
 	LEFT JOIN internal_accounts ti ON ti.platform_id = t.platform_id AND ti.id = t.destination_internal
 	LEFT JOIN external_accounts fe ON fe.platform_id = t.platform_id AND fe.id = t.source_external
 	LEFT JOIN external_accounts te ON te.platform_id = t.platform_id AND te.id = t.destination_external
-	LEFT JOIN customers o ON o.platform_id = t.platform_id AND o.id = coalesce(ti.customer_id, te.customer_id)
+	LEFT JOIN customers o ON o.platform_id = t.platform_id AND o.id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
 		AND o.id IS DISTINCT FROM t.customer_id`
 
 // partyStates holds partyStateColumns.
@@ -182,7 +183,7 @@ func (r *partyExternal) scanTargets() []any {
 	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.rails, &r.status, &r.createdAt, &r.deletedAt}
 }
 
-func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
+func (r *partyExternal) account(ctx context.Context, db *DB, p ident.Platform) (*account.External, error) {
 	if !r.id.Valid || r.deletedAt != nil {
 		return nil, nil //nolint:nilnil // no account is an answer
 	}
@@ -193,7 +194,7 @@ func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
 	for _, rail := range r.rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
-	return a, json.Unmarshal(r.fields, &a.Fields)
+	return a, db.openJSON(ctx, sealedRow{"external_accounts", p.UUID(), r.id.Bytes}, "fields", r.fields, &a.Fields)
 }
 
 // partyInternal holds the columns of a LEFT JOIN with internal_accounts.

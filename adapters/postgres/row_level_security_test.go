@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +216,34 @@ func TestDB_ScopeDecidesWhatIsVisible(t *testing.T) {
 		if sees(c.platform.ID, ana.ID) != scope.ana || sees(c.otherPlatform.ID, ben.ID) != scope.ben {
 			t.Fatalf("seed %d: %s with the scope %q does not see the right rows", seed, how, name)
 		}
+	}
+}
+
+func TestRowLevelSecurity_ConditionsCanUseIndexes(t *testing.T) {
+	t.Parallel()
+	// Under row-level security Postgres uses an index for conditions that cannot leak a row only.
+	// coalesce is not among them; greatest and CASE are.
+	used := regexp.MustCompile(`(?i)([a-z0-9_]+\.[a-z_]+ *(=|<|>|<=|>=) *coalesce\(|coalesce\(([a-z]\.)?customer_id)`)
+	for _, pattern := range []string{"*.go", "ledgerdb/*.go", "outbox/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := used.FindString(string(text)); found != "" && !strings.HasSuffix(file, "_test.go") && file != "ledgerdb/log.go" {
+				t.Errorf("%s: %s", file, found)
+			}
+		}
+	}
+	service := connect(t, pgtest.New(t))
+	var leaky int
+	if err := service.QueryRow(t.Context(), `SELECT count(*) FROM pg_proc WHERE NOT proleakproof
+		AND proname IN ('uuid_eq', 'btint8cmp', 'texteq', 'text_lt', 'text_gt', 'timestamptz_cmp', 'timestamptz_le', 'timestamptz_gt', 'int8gt', 'int24eq', 'date_le')`).Scan(&leaky); err != nil || leaky > 0 {
+		t.Errorf("%d operators of the conditions may leak rows, %v", leaky, err)
 	}
 }
 

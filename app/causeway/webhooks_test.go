@@ -24,7 +24,7 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		status = run(t.Context(), argv, &stdout, &stderr)
 		return stdout.String(), stderr.String(), status
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}, IDs: ids.New()})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: ids.New()})
 	if err != nil {
 		t.Fatal(err)
 	}

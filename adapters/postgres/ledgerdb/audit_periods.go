@@ -45,7 +45,7 @@ FROM (
     GROUP BY 1, 2
 ) t
 FULL JOIN (SELECT * FROM ledger_closing_lines WHERE platform_id = $1) l ON l.account_id = t.account_id AND l.month = t.month
-LEFT JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = coalesce(t.account_id, l.account_id)
+LEFT JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = CASE WHEN t.account_id IS NOT NULL THEN t.account_id ELSE l.account_id END
 ORDER BY 1, 2`
 )
 

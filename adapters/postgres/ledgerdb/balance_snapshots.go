@@ -150,10 +150,10 @@ WITH step AS MATERIALIZED (
         SELECT sum(y.amount) AS debits, sum(greatest(y.amount, 0)) AS gross, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
         FROM (
             SELECT e.seq, e.recorded_at, e.amount FROM ledger_entries e
-            WHERE e.platform_id = $1 AND e.debit_account_id = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+            WHERE e.platform_id = $1 AND e.debit_account_id = s.id AND e.seq > greatest(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
             UNION ALL
             SELECT e.seq, e.recorded_at, -e.amount FROM ledger_entries e
-            WHERE e.platform_id = $1 AND e.credit_account_id = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+            WHERE e.platform_id = $1 AND e.credit_account_id = s.id AND e.seq > greatest(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
         ) y
         JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = y.seq AND p.recorded_at = y.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6
     ) x
@@ -183,10 +183,10 @@ WITH recent AS MATERIALIZED (
     ) k ON true
     WHERE r.n >= $4 OR r.n + (
         SELECT count(*) FROM (
-            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = r.account_id AND e.seq > greatest(k.seq, 0) AND e.seq <= $3
                 AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
             UNION ALL
-            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = r.account_id AND e.seq > greatest(k.seq, 0) AND e.seq <= $3
                 AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
         ) older
     ) >= $4

@@ -102,9 +102,9 @@ CASE WHEN a.no_overdraft THEN (SELECT b.balance FROM ledger_balances b WHERE b.p
 ELSE (
     SELECT coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
         (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.debit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `)
+         WHERE e.platform_id = a.platform_id AND e.debit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` + since + `)
       - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.credit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `))
+         WHERE e.platform_id = a.platform_id AND e.credit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` + since + `))
     FROM (SELECT) one
     LEFT JOIN LATERAL (
         SELECT k.seq, k.balance FROM ledger_balance_snapshots k
@@ -172,9 +172,9 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids
 const selectRecordedBalance = `
 SELECT (coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)
+     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > greatest(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)
   - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)))::text
+     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > greatest(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)))::text
 FROM ledger_accounts a
 LEFT JOIN LATERAL (
     SELECT k.seq, k.balance FROM ledger_balance_snapshots k

@@ -191,13 +191,13 @@ LEFT JOIN LATERAL (
 ) k ON true
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
+    WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq >= greatest(k.seq + 1, w.last_seq) AND e.seq <= w.seq
       AND e.recorded_at >= w.last_recorded AND e.recorded_at <= w.recorded AND e.recorded_at >= $9 AND e.recorded_at < $10
       AND (k.seq IS NOT NULL OR (e.seq, e.entry_no) > (w.last_seq, w.last_entry_no)) AND (e.seq, e.entry_no) < (w.seq, w.entry_no)
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
+    WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq >= greatest(k.seq + 1, w.last_seq) AND e.seq <= w.seq
       AND e.recorded_at >= w.last_recorded AND e.recorded_at <= w.recorded AND e.recorded_at >= $9 AND e.recorded_at < $10
       AND (k.seq IS NOT NULL OR (e.seq, e.entry_no) > (w.last_seq, w.last_entry_no)) AND (e.seq, e.entry_no) < (w.seq, w.entry_no)
 ) c

@@ -39,11 +39,11 @@ LEFT JOIN LATERAL (
 ) k ON true
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+    WHERE e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+    WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) c
 WHERE a.platform_id = $1 AND a.id = ANY($2)`
 
