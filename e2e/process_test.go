@@ -38,7 +38,23 @@ func startServer(t testing.TB, database string, options ...string) *process {
 func startServerAs(t testing.TB, url string, options ...string) *process {
 	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks"}, options...)
-	p := startProcess(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+	return startServerWith(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+}
+
+// startServerWithKeyFile is startServer with the master key in a file.
+func startServerWithKeyFile(t testing.TB, database, file string) *process {
+	t.Helper()
+	url, err := kit.CreateServiceLogin(waitContext(t), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startServerWith(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY_FILE=" + file}, "serve", "--listen", "127.0.0.1:0",
+		"--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks")
+}
+
+func startServerWith(t testing.TB, env []string, args ...string) *process {
+	t.Helper()
+	p := startProcess(t, env, args...)
 	line, err := p.AwaitLogField(waitContext(t), "address")
 	if err != nil {
 		t.Fatal(err)

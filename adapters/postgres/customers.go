@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,10 +29,12 @@ type customerRow struct {
 	Email              string          `bun:"email"`
 	UMAAddress         string          `bun:"uma_address"`
 	Status             string          `bun:"status"`
-	Details            customerDetails `bun:"details,type:jsonb"`
+	StoredDetails      json.RawMessage `bun:"details,type:jsonb"`
 	CreatedAt          time.Time       `bun:"created_at"`
 	UpdatedAt          time.Time       `bun:"updated_at"`
 	DeletedAt          *time.Time      `bun:"deleted_at"`
+
+	Details customerDetails `bun:"-"`
 }
 
 // customerDetails is the details column.
@@ -80,10 +83,35 @@ func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 		},
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
 	}
+	if err := row.seal(ctx, u.db); err != nil {
+		return err
+	}
 	for _, currency := range c.Currencies {
 		row.Currencies = append(row.Currencies, string(currency))
 	}
 	return u.insert(ctx, row)
+}
+
+func (row *customerRow) sealedRow() sealedRow { return sealedRow{"customers", row.PlatformID, row.ID} }
+
+// seal sets the columns that are encrypted.
+func (row *customerRow) seal(ctx context.Context, db *DB) (err error) {
+	if row.Email, err = db.sealText(ctx, row.sealedRow(), "email", row.Email); err != nil {
+		return err
+	}
+	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), "details", row.Details)
+	return err
+}
+
+func (row *customerRow) isCurrent(ctx context.Context, db *DB) (bool, error) {
+	return db.isCurrentJSON(ctx, row.StoredDetails)
+}
+
+func (row *customerRow) open(ctx context.Context, db *DB) (err error) {
+	if row.Email, err = db.openText(ctx, row.sealedRow(), "email", row.Email); err != nil {
+		return err
+	}
+	return db.openJSON(ctx, row.sealedRow(), "details", row.StoredDetails, &row.Details)
 }
 
 // Customer uses the primary key. It finds deleted customers too.
@@ -92,6 +120,9 @@ func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer)
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
 	if isNoRows(err) {
 		return customer.Customer{}, fault.New(fault.UserNotFound, "There is no customer %s.", id)
+	}
+	if err == nil {
+		err = row.open(ctx, db)
 	}
 	if err != nil {
 		return customer.Customer{}, err
@@ -127,11 +158,17 @@ func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.
 	var rows []customerRow
 	err := db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).
 		OrderExpr("id").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
 	customers := make([]customer.Customer, len(rows))
 	for i := range rows {
+		if err := rows[i].open(ctx, db); err != nil {
+			return nil, err
+		}
 		customers[i] = rows[i].customer()
 	}
-	return customers, err
+	return customers, nil
 }
 
 func (row *customerRow) customer() customer.Customer {

@@ -40,9 +40,12 @@ type Options struct {
 	// AllPlatforms shows the rows of all platforms to calls whose context has no ports.Scope, as
 	// commands of operators need. Otherwise such calls see none.
 	AllPlatforms bool
-	Clock        ports.Clock
-	IDs          ports.IDs
-	Render       Render
+	// NewCipher returns what encrypts personal data, on the store of its keys. If it is nil, no
+	// personal data is encrypted, and none that is encrypted can be read.
+	NewCipher func(ports.DataKeyStore) ports.Cipher
+	Clock     ports.Clock
+	IDs       ports.IDs
+	Render    Render
 	// Emitted is called after each commit that emitted events; it may be nil. It must not block.
 	Emitted func()
 }
@@ -61,6 +64,7 @@ type DB struct {
 	render      Render
 	emitted     func()
 	platformOf  func(context.Context) string
+	cipher      ports.Cipher // may be nil
 }
 
 var (
@@ -91,6 +95,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sql: std, bun: bun.NewDB(std, pgdialect.New()),
 		ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.readPool, db.readBun = pool, db.bun
+	if o.NewCipher != nil {
+		db.cipher = o.NewCipher(db)
+	}
 	if o.MaxReadConnections > 0 {
 		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence); err != nil {
 			db.Close()

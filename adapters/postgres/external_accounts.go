@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"causeway/core/account"
@@ -20,23 +22,26 @@ import (
 type externalRow struct {
 	bun.BaseModel `bun:"table:external_accounts"`
 
-	PlatformID        uuid.UUID          `bun:"platform_id,pk"`
-	ID                uuid.UUID          `bun:"id,pk"`
-	CustomerID        uuid.NullUUID      `bun:"customer_id"`
-	PlatformAccountID string             `bun:"platform_account_id"`
-	Currency          string             `bun:"currency"`
-	Type              string             `bun:"account_type"`
-	Fields            map[string]string  `bun:"fields,type:jsonb"`
-	Beneficiary       *beneficiaryColumn `bun:"beneficiary,type:jsonb"`
-	Rails             []string           `bun:"rails,array"`
-	Status            string             `bun:"status"`
-	DefaultUMADeposit bool               `bun:"default_uma_deposit"`
-	Verification      string             `bun:"verification"`
-	VerifiedName      string             `bun:"verified_name"`
-	Fingerprint       string             `bun:"fingerprint"`
-	CreatedAt         time.Time          `bun:"created_at"`
-	UpdatedAt         time.Time          `bun:"updated_at"`
-	DeletedAt         *time.Time         `bun:"deleted_at"`
+	PlatformID        uuid.UUID       `bun:"platform_id,pk"`
+	ID                uuid.UUID       `bun:"id,pk"`
+	CustomerID        uuid.NullUUID   `bun:"customer_id"`
+	PlatformAccountID string          `bun:"platform_account_id"`
+	Currency          string          `bun:"currency"`
+	Type              string          `bun:"account_type"`
+	StoredFields      json.RawMessage `bun:"fields,type:jsonb"`
+	StoredBeneficiary json.RawMessage `bun:"beneficiary,type:jsonb"`
+	Rails             []string        `bun:"rails,array"`
+	Status            string          `bun:"status"`
+	DefaultUMADeposit bool            `bun:"default_uma_deposit"`
+	Verification      string          `bun:"verification"`
+	VerifiedName      string          `bun:"verified_name"`
+	Fingerprint       string          `bun:"fingerprint"`
+	CreatedAt         time.Time       `bun:"created_at"`
+	UpdatedAt         time.Time       `bun:"updated_at"`
+	DeletedAt         *time.Time      `bun:"deleted_at"`
+
+	Fields      map[string]string  `bun:"-"`
+	Beneficiary *beneficiaryColumn `bun:"-"`
 }
 
 // beneficiaryColumn is the beneficiary column.
@@ -59,8 +64,28 @@ type beneficiaryColumn struct {
 // CreateExternalAccount inserts one account. A new default for UMA deposits replaces
 // the customer's previous one.
 func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) error {
+	row := newExternalRow(a)
+	fingerprint := row.Fingerprint
+	if err := row.seal(ctx, u.db); err != nil {
+		return err
+	}
+	duplicate := false
+	if row.Fingerprint != fingerprint {
+		// The same account may have been stored before there was a data key.
+		query, args := plainFingerprintOfPlatform, []any{pgID(row.PlatformID), fingerprint}
+		if row.CustomerID.Valid {
+			query, args = plainFingerprintOfCustomer, append(args, pgID(row.CustomerID.UUID))
+		}
+		u.queueQuery(query, args, func(pgx.Rows) error {
+			duplicate = true
+			return nil
+		})
+	}
 	if err := u.flush(ctx); err != nil {
 		return err
+	}
+	if duplicate {
+		return externalAccountExists()
 	}
 	if a.DefaultUMADeposit {
 		// One new default at a time, so that each replaces the previous one.
@@ -75,7 +100,52 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 			return err
 		}
 	}
-	return u.insert(ctx, newExternalRow(a))
+	return u.insert(ctx, row)
+}
+
+// The account of a customer with a plain fingerprint uses external_accounts_by_customer, and that
+// of the platform external_accounts_by_platform.
+const (
+	plainFingerprintOfCustomer = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id = $3 AND fingerprint = $2 AND deleted_at IS NULL`
+	plainFingerprintOfPlatform = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id IS NULL AND fingerprint = $2 AND deleted_at IS NULL`
+)
+
+func (row *externalRow) sealedRow() sealedRow {
+	return sealedRow{"external_accounts", row.PlatformID, row.ID}
+}
+
+// seal sets the columns that are encrypted.
+func (row *externalRow) seal(ctx context.Context, db *DB) (err error) {
+	if row.StoredFields, err = db.sealJSON(ctx, row.sealedRow(), "fields", row.Fields); err != nil {
+		return err
+	}
+	if row.Beneficiary != nil {
+		if row.StoredBeneficiary, err = db.sealJSON(ctx, row.sealedRow(), "beneficiary", row.Beneficiary); err != nil {
+			return err
+		}
+	}
+	if row.VerifiedName, err = db.sealText(ctx, row.sealedRow(), "verified_name", row.VerifiedName); err != nil || db.cipher == nil {
+		return err
+	}
+	row.Fingerprint, err = db.cipher.Fingerprint(ctx, row.Fingerprint)
+	return err
+}
+
+func (row *externalRow) isCurrent(ctx context.Context, db *DB) (bool, error) {
+	return db.isCurrentJSON(ctx, row.StoredFields)
+}
+
+func (row *externalRow) open(ctx context.Context, db *DB) (err error) {
+	if err := db.openJSON(ctx, row.sealedRow(), "fields", row.StoredFields, &row.Fields); err != nil {
+		return err
+	}
+	if len(row.StoredBeneficiary) > 0 {
+		if err := db.openJSON(ctx, row.sealedRow(), "beneficiary", row.StoredBeneficiary, &row.Beneficiary); err != nil {
+			return err
+		}
+	}
+	row.VerifiedName, err = db.openText(ctx, row.sealedRow(), "verified_name", row.VerifiedName)
+	return err
 }
 
 // DeleteExternalAccount uses the primary key.
@@ -96,6 +166,9 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Scan(ctx)
 	if isNoRows(err) {
 		return account.External{}, externalAccountNotFound(id)
+	}
+	if err == nil {
+		err = row.open(ctx, db)
 	}
 	if err != nil {
 		return account.External{}, err
@@ -127,6 +200,9 @@ func (db *DB) UMAForwardingAccount(ctx context.Context, p ident.Platform, c iden
 		Where("platform_id = ? AND customer_id = ? AND default_uma_deposit AND deleted_at IS NULL", p.UUID(), c.UUID()).Scan(ctx)
 	if isNoRows(err) {
 		return account.External{}, false, nil
+	}
+	if err == nil {
+		err = row.open(ctx, db)
 	}
 	return row.external(), err == nil, err
 }

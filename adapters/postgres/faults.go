@@ -29,10 +29,7 @@ var constraintFaults = map[string]func() *fault.Error{
 		return &fault.Error{Code: fault.Conflict, Reason: "Already assigned",
 			Message: "Another request has just assigned this payment. List the unmatched funds again."}
 	},
-	"external_account_unique_while_active": func() *fault.Error {
-		return &fault.Error{Code: fault.Conflict, Reason: "External account exists",
-			Message: "This account is registered already. Use the registered one, or delete it first."}
-	},
+	"external_account_unique_while_active": externalAccountExists,
 }
 
 // translate turns a database error into its fault, if it has one.
@@ -78,4 +75,9 @@ func IsUnavailable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
+}
+
+func externalAccountExists() *fault.Error {
+	return &fault.Error{Code: fault.Conflict, Reason: "External account exists",
+		Message: "This account is registered already. Use the registered one, or delete it first."}
 }

@@ -137,6 +137,9 @@ func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Pagi
 	setTotal(&found, matching, read)
 	found.More = len(rows) > p.Limit
 	for i := range rows[:min(len(rows), p.Limit)] {
+		if err := openRow(ctx, db, &rows[i]); err != nil {
+			return found, err
+		}
 		found.Items = append(found.Items, item(&rows[i]))
 	}
 	return found, nil

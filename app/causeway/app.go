@@ -84,23 +84,29 @@ func migrate(ctx context.Context, databaseURL string) error {
 }
 
 // build wires the service to a migrated database.
-func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32]byte, log *logrus.Logger) (*app, error) {
+func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {
 	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry()}
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	idGenerator := ids.New()
+	var dataKeys *encryption.DataKeys
 	var err error
 	a.db, err = openMigrated(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
 		Emitted: func() { a.webhooks.Wake() },
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			dataKeys = encryption.NewDataKeys(store, master, systemClock{})
+			return dataKeys
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(a.openWebhooks(masterKey, idGenerator), a.openSealing(masterKey, idGenerator)); err != nil {
+	if err := errors.Join(a.ensureDataKey(ctx, dataKeys), a.openSealing(master, idGenerator)); err != nil {
 		a.db.Close()
 		return nil, err
 	}
+	a.openWebhooks(master, idGenerator)
 	marketRates, err := a.openRates(ctx)
 	if err != nil {
 		a.db.Close()
@@ -151,18 +157,13 @@ func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.We
 }
 
 // openWebhooks creates the webhook dispatcher. Its signing keys are encrypted in the database.
-func (a *app) openWebhooks(masterKey [32]byte, idGenerator *ids.Generator) error {
-	sealer, err := encryption.New(masterKey[:])
-	if err != nil {
-		return err
-	}
+func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
 	a.webhooks = webhooks.New(webhooks.Config{
 		Store: a.db, Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
 		ShowTestResponses: a.AllowPrivateWebhooks,
 	})
-	return nil
 }
 
 // newAPI creates the HTTP API.

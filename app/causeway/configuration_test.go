@@ -34,7 +34,8 @@ const configurationIntro = `# Configuration
 
 A setting is a command-line flag. Most flags can also be set by an environment variable; the flag takes
 precedence. A command fails at start if a value is invalid, and names the setting. ` + "`causeway COMMAND --help`" + `
-prints the settings of a command. Durations are written as in ` + "`90s`, `20m` or `96h`" + `, lists are separated by commas.
+prints the settings of a command. A secret can be read from a file: its second variable, which ends in ` + "`_FILE`" + `, is
+the path. A misspelt variable is refused. Durations are written as in ` + "`90s`, `20m` or `96h`" + `, lists are separated by commas.
 
 Two settings exist as environment variables only: ` + "`CAUSEWAY_POSTGRES_BIN`" + ` is the folder of the Postgres programs
 for ` + "`causeway dev`, if they are neither in `PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector
@@ -61,7 +62,11 @@ func configurationDoc(t *testing.T) string {
 				if f.Required {
 					standard = "required"
 				}
-				row := fmt.Sprintf("| `--%s` | %s | %s | %s |\n", f.Name, codeSpan(strings.Join(f.Envs, " ")), standard,
+				environment := codeSpan(strings.Join(f.Envs, " "))
+				if isSecret(f) {
+					environment += ", " + codeSpan(f.Envs[0]+fileSuffix)
+				}
+				row := fmt.Sprintf("| `--%s` | %s | %s | %s |\n", f.Name, environment, standard,
 					strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(f.Help))
 				if commandsOf[row] == nil {
 					settings = append(settings, row)

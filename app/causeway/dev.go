@@ -92,7 +92,7 @@ func (d devCommand) database(ctx context.Context, log *logrus.Logger) (database 
 }
 
 func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, database devDatabase) error {
-	key, err := loadOrCreateMasterKey(d.Data)
+	key, err := loadOrCreateMaster(d.Data)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"causeway/adapters/encryption"
 	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -23,7 +24,7 @@ func sealedDatabase(t *testing.T) (url, checkpoints, key string) {
 	url, checkpoints = seededDatabase(t), filepath.Join(t.TempDir(), "checkpoints")
 	quiet, _ := test.NewNullLogger()
 	a, err := build(t.Context(), serverFlags{Connections: 4, SandboxSpeed: 1, rateFlags: rateFlags{Rates: "sandbox"},
-		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints}}, url, [32]byte{1}, quiet)
+		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints}}, url, must(newMaster(encryption.NewKey())), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type commands struct {
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
+	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
@@ -59,6 +60,10 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	var cli commands
 	parser, err := newParser(&cli, out, errOut)
 	if err != nil {
+		fmt.Fprintln(errOut, "causeway:", err)
+		return 2
+	}
+	if err := checkEnvironment(parser.Model, os.Environ()); err != nil {
 		fmt.Fprintln(errOut, "causeway:", err)
 		return 2
 	}
@@ -100,6 +105,7 @@ func newParser(cli *commands, out, errOut io.Writer) (*kong.Kong, error) {
 			"Start with: causeway dev"),
 		kong.Writers(out, errOut),
 		kong.UsageOnError(),
+		kong.Resolvers(kong.ResolverFunc(secretFiles)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 }

@@ -24,12 +24,29 @@ type rateFlags struct {
 
 // Bounds of --rates-max-age.
 const (
+	defaultMaxRateAge = 96 * time.Hour
+
 	minRateAge = time.Hour
 	maxRateAge = 30 * 24 * time.Hour
 )
 
 // checkRates reports invalid values with the name of their setting.
 func (s rateFlags) checkRates(refuse func(setting, must string, got any)) {
+	if s.Rates != "ecb" {
+		for setting, c := range map[string]struct {
+			value any
+			isSet bool
+		}{
+			"--rates-ecb (CAUSEWAY_RATES_ECB)":         {s.RatesECB, s.RatesECB != "" && s.RatesECB != ecb.PublishedURL},
+			"--rates-max-age (CAUSEWAY_RATES_MAX_AGE)": {s.RatesMaxAge, s.RatesMaxAge != defaultMaxRateAge},
+			"--rates-dollars (CAUSEWAY_RATES_DOLLARS)": {s.RatesDollarTokens, len(s.RatesDollarTokens) > 0},
+			"--rates-cache (CAUSEWAY_RATES_CACHE)":     {s.RatesCacheFile, s.RatesCacheFile != ""},
+		} {
+			if c.isSet {
+				refuse(setting, "left out unless --rates (CAUSEWAY_RATES) is ecb", c.value)
+			}
+		}
+	}
 	if s.RatesMaxAge < minRateAge || s.RatesMaxAge > maxRateAge {
 		refuse("--rates-max-age (CAUSEWAY_RATES_MAX_AGE)", "from 1h to 720h", s.RatesMaxAge)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/checkpoints"
-	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/app/audit"
+	"causeway/ports"
 )
 
 // sealFlags configure the log that seals postings.
@@ -29,14 +29,11 @@ func (s sealFlags) checkSealing(refuse func(setting, must string, got any)) {
 }
 
 // openSealing creates the log of postings. Its signing key is encrypted in the database.
-func (a *app) openSealing(masterKey [32]byte, idGenerator *ids.Generator) error {
-	sealer, err := encryption.New(masterKey[:])
-	if err != nil {
-		return err
-	}
+func (a *app) openSealing(sealer ports.Sealer, idGenerator *ids.Generator) error {
 	log := a.db.LedgerLog()
 	config := audit.LogConfig{Log: log, Reads: a.db.Readers().LedgerLog(), Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
 	if a.Checkpoints != "" {
+		var err error
 		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints, a.CheckpointTimeout); err != nil {
 			return fmt.Errorf("--checkpoints (CAUSEWAY_CHECKPOINTS): %w", err)
 		}

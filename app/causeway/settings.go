@@ -13,7 +13,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/core/customer"
 )
@@ -21,7 +20,7 @@ import (
 // databaseFlags name the database of a command: by its URL, or by the data folder of a
 // private Postgres.
 type databaseFlags struct {
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
 	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
 }
 
@@ -136,59 +135,6 @@ func (c serverFlags) logger() *logrus.Logger {
 		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: time.RFC3339Nano})
 	}
 	return log
-}
-
-// parseMasterKey decodes the key that encrypts private keys.
-func parseMasterKey(text string) ([32]byte, error) {
-	key, err := encryption.ParseKey(text)
-	if err != nil {
-		return [32]byte{}, fmt.Errorf("CAUSEWAY_MASTER_KEY %w", err)
-	}
-	return [32]byte(key), nil
-}
-
-// masterKeyFlag is the master key of a command other than the server.
-type masterKeyFlag struct {
-	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
-}
-
-// sealer returns what encrypts private keys for the service. The key of the data folder is for the
-// database of that folder only: keys that are encrypted with another one are of no use to the
-// service.
-func (m masterKeyFlag) sealer(database databaseFlags) (*encryption.Sealer, error) {
-	text := m.MasterKey
-	if text == "" {
-		if database.DatabaseURL != "" {
-			return nil, errors.New("--master-key (CAUSEWAY_MASTER_KEY) is required with a database URL")
-		}
-		read, err := os.ReadFile(filepath.Join(database.Data, "master.key"))
-		if err != nil {
-			return nil, fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
-		}
-		text = string(read)
-	}
-	key, err := parseMasterKey(text)
-	if err != nil {
-		return nil, err
-	}
-	return encryption.New(key[:])
-}
-
-// loadOrCreateMasterKey returns the master key of a data folder, and creates it if missing.
-func loadOrCreateMasterKey(dir string) ([32]byte, error) {
-	path := filepath.Join(dir, "master.key")
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		created := encryption.NewKey()
-		if err := writePrivateFile(path, []byte(created+"\n")); err != nil {
-			return [32]byte{}, err
-		}
-		return parseMasterKey(created)
-	}
-	if err != nil {
-		return [32]byte{}, err
-	}
-	return parseMasterKey(string(text))
 }
 
 // writePrivateFile replaces a file atomically. Only its owner can read it.

@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"causeway/adapters/encryption"
+	"causeway/adapters/postgres"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/party"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+// openWithCipher opens the environment's database with personal data encrypted.
+func openWithCipher(t *testing.T, c *env) (*postgres.DB, ports.Cipher) {
+	t.Helper()
+	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeyLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cipher ports.Cipher
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: generator,
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			cipher = encryption.NewDataKeys(store, sealer, portstest.NewFakeClock(noon))
+			return cipher
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db, cipher
+}
+
+func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
+	t.Parallel()
+	// Rows written before there was a data key are readable and found as duplicates; they are
+	// encrypted by ReencryptPersonalData, as new rows are at once, and again with a newer key.
+	// Nothing that identifies a person is then found in the tables.
+	c := newEnv(t)
+	db, cipher := openWithCipher(t, c)
+	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
+	ana.FullName, ana.Email, ana.Address = "Ana Secreta", "ana@secreta.example", &party.Address{Line1: "Calle Secreta 1", City: "Lima", PostalCode: "1", Country: "PE"}
+	ben.FullName, ben.Email = "Ben Secreto", "ben@secreto.example"
+	early, late := newWallet(c.platform, ana.ID, "spark1secreta"), newWallet(c.platform, ben.ID, "spark1secreto")
+	early.VerifiedName, late.VerifiedName = "Ana Secreta", "Ben Secreto"
+	late.Beneficiary = &account.Beneficiary{Type: "INDIVIDUAL", FullName: "Ben Secreto", BirthDate: "1990-01-01"}
+	c.createCustomers(t, ana)
+	c.createAccounts(t, early)
+	create := func(a account.External) error {
+		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+	}
+	if found := secrets(t, c.url); found == 0 {
+		t.Fatal("the rows written without a key show nothing")
+	}
+
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, ben) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(late); err != nil {
+		t.Fatal(err)
+	}
+	for round, wantChanged := range []int{2, 0, 4} {
+		for _, want := range []account.External{early, late} {
+			got, err := db.ExternalAccount(t.Context(), c.platform.ID, want.ID)
+			if err != nil || !reflect.DeepEqual(got.Fields, want.Fields) || got.VerifiedName != want.VerifiedName || !reflect.DeepEqual(got.Beneficiary, want.Beneficiary) {
+				t.Errorf("round %d: read %+v, %v\nwant %+v", round, got, err, want)
+			}
+			again := newWallet(c.platform, want.Customer, want.Fields["address"])
+			if err := create(again); !fault.Is(err, fault.Conflict) {
+				t.Errorf("round %d: the account was stored twice: %v", round, err)
+			}
+		}
+		customers, err := db.Customers(t.Context(), c.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 10, Ascending: true}})
+		if err != nil || len(customers.Items) != 2 || customers.Items[0].FullName != "Ana Secreta" || customers.Items[1].Email != "ben@secreto.example" ||
+			!reflect.DeepEqual(customers.Items[0].Address, ana.Address) {
+			t.Errorf("round %d: customers %+v, %v", round, customers.Items, err)
+		}
+		if round == 2 {
+			if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+				t.Fatal(err)
+			}
+		}
+
+		changed, err := db.ReencryptPersonalData(t.Context())
+
+		if err != nil || changed != wantChanged {
+			t.Errorf("round %d: %d rows were encrypted, %v; want %d", round, changed, err, wantChanged)
+		}
+		if found := secrets(t, c.url); found != 0 {
+			t.Errorf("round %d: %d rows show personal data", round, found)
+		}
+	}
+
+	// A program without the key fails, and a value that was moved to another row is not accepted.
+	if _, err := c.Customer(t.Context(), c.platform.ID, ana.ID); err == nil {
+		t.Error("read without a key")
+	}
+	exec(t, connect(t, c.url), "UPDATE customers SET details = (SELECT details FROM customers WHERE platform_customer_id = 'c-1')")
+	if _, err := db.Customer(t.Context(), c.platform.ID, ben.ID); err == nil {
+		t.Error("the details of another customer were accepted")
+	}
+}
+
+// secrets returns how many rows contain the names, addresses or accounts of the test.
+func secrets(t *testing.T, url string) (found int) {
+	t.Helper()
+	conn := connect(t, url)
+	for _, table := range []string{"customers", "external_accounts"} {
+		rows, err := conn.Query(t.Context(), "SELECT "+table+"::text FROM "+table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text string
+		for rows.Next() {
+			if err := rows.Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(strings.ToLower(text), "secret") {
+				found++
+			}
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+	}
+	return found
+}

@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"causeway/adapters/encryption"
+)
+
+func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
+	t.Parallel()
+	// The data key and the master key are replaced while payments run, without a restart and without
+	// an error: the processes read the master key's file again. Afterwards the new master key alone
+	// reads everything, and the tables show no personal data.
+	h := newDatabaseEnv(t)
+	file := filepath.Join(t.TempDir(), "master.key")
+	writeKeys := func(keys ...string) {
+		t.Helper()
+		if err := os.WriteFile(file+".new", []byte(strings.Join(keys, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := encryption.NewKey(), encryption.NewKey()
+	writeKeys(first)
+	h.server = startServerWithKeyFile(t, h.databaseURL, file)
+	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
+	hooks := h.startReceiver()
+	before := h.createQuote("")
+	var running sync.WaitGroup
+	var stop atomic.Bool
+	var paid, failed atomic.Int64
+	for range 4 {
+		running.Go(func() {
+			for !stop.Load() {
+				customer, err := h.do(t.Context(), http.MethodPost, "/customers", customerBody())
+				if err != nil || customer.status != http.StatusCreated {
+					failed.Add(1)
+					t.Errorf("create a customer: %d %s, %v", customer.status, customer.body, err)
+					return
+				}
+				if got, err := h.do(t.Context(), http.MethodGet, "/customers/"+customer.text("id"), nil); err != nil || got.text("fullName") != customer.text("fullName") {
+					failed.Add(1)
+					t.Errorf("read the customer: %d %s, %v", got.status, got.body, err)
+					return
+				}
+				paid.Add(1)
+			}
+		})
+	}
+	rotate := func() string {
+		t.Helper()
+		return mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY_FILE=" + file}, "keys", "rotate")
+	}
+
+	for range 3 {
+		if out := rotate(); !strings.Contains(out, "Created data key") {
+			t.Errorf("keys rotate printed %s", out)
+		}
+	}
+	writeKeys(second, first)
+	rotate()
+	writeKeys(second)
+	h.payQuote(before, 0).wantStatus(200)
+	hooks.checkEvents(before.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	stop.Store(true)
+	running.Wait()
+
+	if paid.Load() == 0 || failed.Load() > 0 {
+		t.Errorf("%d customers, %d failures", paid.Load(), failed.Load())
+	}
+	for _, table := range []string{"customers", "external_accounts"} {
+		if n := h.queryInt(fmt.Sprintf("SELECT count(*) FROM %[1]s WHERE %[1]s::text ~* 'silva|main street|spark1'", table)); n != 0 {
+			t.Errorf("%d rows of %s show personal data", n, table)
+		}
+	}
+	// A process with the new master key only reads and signs.
+	h.server = startServerWithKeyFile(t, h.databaseURL, file)
+	h.tenant.client.BaseURL = h.server.baseURL
+	after := h.createQuote("")
+	h.payQuote(after, 0).wantStatus(200)
+	hooks.checkEvents(after.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+}
+
+func TestSettings_SecretsFromFilesAndMisspeltNames(t *testing.T) {
+	t.Parallel()
+	// A secret setting can come from a file, but not from both variables. A variable whose name is
+	// almost that of a setting, and settings without effect, are refused.
+	h := newDatabaseEnv(t)
+	secret := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(secret, []byte(h.databaseURL+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustRunCommand(t, []string{"DATABASE_URL_FILE=" + secret}, "ledger", "check"); !strings.Contains(out, "passed") {
+		t.Errorf("with the URL from a file: %s", out)
+	}
+	for name, c := range map[string]struct {
+		env  []string
+		args string
+		says string
+	}{
+		"both variables":  {[]string{"DATABASE_URL_FILE=" + secret, "DATABASE_URL=" + h.databaseURL}, "ledger check", "DATABASE_URL and DATABASE_URL_FILE are both set"},
+		"no such file":    {[]string{"DATABASE_URL_FILE=" + secret + "x"}, "ledger check", "DATABASE_URL_FILE: open"},
+		"misspelt":        {[]string{"CAUSEWAY_CONECTIONS=8"}, "ledger check", "CAUSEWAY_CONECTIONS is not a setting; did you mean CAUSEWAY_CONNECTIONS?"},
+		"misspelt secret": {[]string{"CAUSEWAY_MASTERKEY_FILE=" + secret}, "ledger check", "did you mean CAUSEWAY_MASTER_KEY_FILE?"},
+		"without effect": {[]string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "serve --rates-dollars USDC",
+			"--rates-dollars (CAUSEWAY_RATES_DOLLARS) must be left out unless --rates (CAUSEWAY_RATES) is ecb"},
+	} {
+		if _, errOut, status := runCommand(t, c.env, strings.Fields(c.args)...); status == 0 || !strings.Contains(errOut, c.says) {
+			t.Errorf("%s: status %d, %s; want %q", name, status, errOut, c.says)
+		}
+	}
+	// Variables of other programs, and those that Kubernetes sets for a service of this name, are not settings.
+	mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_PORT=tcp://10.0.0.1:80", "CAUSEWAY_SERVICE_HOST=10.0.0.1", "CAUSEWAY_TEAM=payments"}, "ledger", "check")
+}

@@ -1,0 +1,52 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Cipher encrypts personal data at rest with data keys, which can be replaced while the service
+// runs.
+type Cipher interface {
+	// Seal encrypts and authenticates plain with the newest data key. Open needs the same row,
+	// which names where the value is stored. Without a data key Seal returns nil, and the value is
+	// to be stored as it is.
+	Seal(ctx context.Context, plain, row []byte) ([]byte, error)
+	// Open decrypts what Seal returned with any data key.
+	Open(ctx context.Context, sealed, row []byte) ([]byte, error)
+	// IsCurrent reports whether a value is sealed with the newest data key.
+	IsCurrent(ctx context.Context, sealed []byte) (bool, error)
+	// Fingerprint returns a keyed hash, by which equal values are found. Without a key it returns
+	// the text itself; a keyed hash stays as it is. The key is never replaced.
+	Fingerprint(ctx context.Context, text string) (string, error)
+	// Create creates a data key, which every process uses within seconds.
+	Create(ctx context.Context, id uuid.UUID) error
+}
+
+// DataKeyPurpose says what a data key is for.
+type DataKeyPurpose string
+
+// The purposes of data keys.
+const (
+	DataKey  DataKeyPurpose = "DATA"
+	IndexKey DataKeyPurpose = "INDEX" // of fingerprints; there is one
+)
+
+// SealedDataKey is a data key as it is stored.
+type SealedDataKey struct {
+	ID        uuid.UUID
+	Purpose   DataKeyPurpose
+	Sealed    []byte // encrypted by a Sealer
+	CreatedAt time.Time
+}
+
+// DataKeyStore stores data keys.
+type DataKeyStore interface {
+	DataKeys(ctx context.Context) ([]SealedDataKey, error)
+	// AddDataKey adds a key. A second IndexKey is not added.
+	AddDataKey(ctx context.Context, key SealedDataKey) error
+	// ReplaceDataKey replaces the sealed form of a key.
+	ReplaceDataKey(ctx context.Context, key SealedDataKey) error
+}
