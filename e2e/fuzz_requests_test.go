@@ -201,7 +201,10 @@ func (g *generator) request(op *fuzzOperation) fuzzRequest {
 		}
 	}
 	if op.method == "POST" && g.chance(0.3) {
-		request.header["Idempotency-Key"] = []string{pickOne(g, []string{uuid.NewString(), fmt.Sprint("key-", g.r.IntN(200))})}
+		request.header["Idempotency-Key"] = []string{uuid.NewString()}
+		if g.chance(0.15) { // used before
+			request.header["Idempotency-Key"] = []string{fmt.Sprint("key-", g.r.IntN(50))}
+		}
 	}
 	changed := g.chance(0.6)
 	if object, ok := body.(map[string]any); ok && changed && g.chance(0.7) {
@@ -328,7 +331,7 @@ func (g *generator) number(s map[string]any) any {
 func (g *generator) text(s map[string]any, name string) any {
 	pattern, _ := s["pattern"].(string)
 	for _, kind := range append(patternTypes(pattern), name) {
-		if known := g.pool.pick(g.r, kind); known != "" && g.chance(0.8) {
+		if known := g.pool.pick(g.r, kind); known != "" && g.chance(0.9) {
 			return known
 		}
 	}

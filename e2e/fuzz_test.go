@@ -63,11 +63,7 @@ func TestFuzz_ResponsesMatchDescription(t *testing.T) {
 		workers.Go(func() {
 			g := &generator{r: rand.New(rand.NewPCG(seed, worker)), components: s.schemas.components, pool: run.pool}
 			for next.Add(1) <= total {
-				op := pickOne(g, run.operations)
-				for op.method == http.MethodDelete && g.chance(0.8) { // other requests need what it deletes
-					op = pickOne(g, run.operations)
-				}
-				run.send(t, g, g.request(op))
+				run.send(t, g, run.next(g))
 			}
 		})
 	}
@@ -98,6 +94,7 @@ type fuzzRun struct {
 	schemas    schemas
 	operations []*fuzzOperation
 	pool       *valuePool
+	recorded   map[string]bool // ids of the recorded requests
 
 	mu        sync.Mutex
 	sent      map[string]int           // by class of status
@@ -113,15 +110,39 @@ func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
 	}
 	run := &fuzzRun{
 		base: base, client: s.client, schemas: s.schemas, operations: fuzzOperations(s.get("/openapi.json")),
-		pool: newValuePool(),
+		pool: newValuePool(), recorded: map[string]bool{},
 		sent: map[string]int{}, succeeded: map[string]int{}, failures: map[string]string{}, slow: map[string]time.Duration{},
 	}
 	for _, token := range s.get("/tokens").wantStatus(200).list("data") { // the token of the requests
 		run.pool.avoid[token.(map[string]any)["id"].(string)] = true
 	}
 	s.addCalls(run.operations)
+	for _, call := range s.calls {
+		for _, id := range idText.FindAllString(call.path+call.body, -1) {
+			run.recorded[id] = true
+		}
+	}
 	run.pool.learnCalls(s.calls)
 	return run
+}
+
+// next returns the next request of a worker.
+func (f *fuzzRun) next(g *generator) fuzzRequest {
+	for {
+		op := pickOne(g, f.operations)
+		if op.method == http.MethodGet && g.chance(0.5) { // requests that change something find more
+			continue
+		}
+		request := g.request(op)
+		if request.method != http.MethodDelete || !f.isRecorded(request.path) { // others need what it deletes
+			return request
+		}
+	}
+}
+
+// isRecorded reports whether a path has an id of the recorded requests.
+func (f *fuzzRun) isRecorded(path string) bool {
+	return slices.ContainsFunc(idText.FindAllString(path, -1), func(id string) bool { return f.recorded[id] })
 }
 
 // send sends a request and checks the response.

@@ -50,6 +50,12 @@ func decode(data []byte, v any) error {
 		return err
 	}
 	err := json.Unmarshal(data, v)
+	var invalid *invalidText
+	if errors.As(err, &invalid) {
+		value, _ := parseJSON(data) // the first decoding has succeeded
+		field, _ := findText(value, invalid.text, "")
+		return errors.New(separator + "invalid" + separator + field + separator + invalid.message)
+	}
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
 		rule := "string"
@@ -68,6 +74,33 @@ func decode(data []byte, v any) error {
 		return errors.New(separator + "mistyped" + separator + mistyped.Field + separator + rule)
 	}
 	return err
+}
+
+// invalidText is the error of a text that matches its schema and is still invalid. The
+// decoding does not know in which field it is.
+type invalidText struct{ text, message string }
+
+func (e *invalidText) Error() string { return e.message }
+
+// findText returns the path of the first field that is a text.
+func findText(value any, text, path string) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return path, v == text
+	case []any:
+		for i, item := range v {
+			if found, ok := findText(item, text, path+"["+strconv.Itoa(i)+"]"); ok {
+				return found, true
+			}
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			if found, ok := findText(v[name], text, strings.TrimPrefix(path+"."+name, ".")); ok {
+				return found, true
+			}
+		}
+	}
+	return "", false
 }
 
 // syntaxError is the first syntax error in a body.

@@ -131,6 +131,9 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 	if name == "mistyped" { // found by the second decoding
 		return values[0], rules[values[1]].text, map[string]any{"type": values[1]}
 	}
+	if name == "invalid" { // also found by the second decoding
+		return values[0], values[1], nil
+	}
 	r, ok := rules[name]
 	if !ok {
 		return "", "is not valid", nil

@@ -122,7 +122,10 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
-	return t.set(parsed)
+	if err := t.set(parsed); err != nil {
+		return &invalidText{string(data[1 : len(data)-1]), err.Error()}
+	}
+	return nil
 }
 
 // Schema returns the schema of a timestamp.
@@ -194,7 +197,7 @@ func (id *ID[T]) UnmarshalJSON(data []byte) error {
 		text = []byte(plain)
 	}
 	if err := id.UnmarshalText(text); err != nil && bytes.HasSuffix(text, []byte(uuid.Nil.String())) {
-		return err
+		return &invalidText{string(text), err.Error()}
 	}
 	return nil
 }

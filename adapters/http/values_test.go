@@ -59,6 +59,18 @@ func TestTime_UnmarshalsAnyOffset(t *testing.T) {
 	}
 }
 
+func TestID_NilUUIDIsReportedWithItsField(t *testing.T) {
+	t.Parallel()
+	// The nil UUID matches the pattern of an id and is still refused, with the name of its field.
+	f := newFixture(t)
+
+	got := f.do("POST", "/parcels", `{"note": "x", "to": "Customer:00000000-0000-0000-0000-000000000000", "weight": 1}`)
+
+	if got.status != 400 || got.fields["to"] != "must be an id of the form Customer:<uuid>" || len(got.fields) != 1 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestTime_YearsOfFourDigitsOnly(t *testing.T) {
 	t.Parallel()
 	// A timestamp whose year in UTC is before 1 or after 9999 is refused in a query and in a
@@ -76,7 +88,7 @@ func TestTime_YearsOfFourDigitsOnly(t *testing.T) {
 			t.Errorf("since %s: %d %s", text, got.status, got.body)
 		}
 		body := strings.Replace(validParcel, "{", `{"ready": "`+strings.ReplaceAll(text, "%2B", "+")+`", `, 1)
-		if got := f.do("POST", "/parcels", body); (got.status == 201) != valid {
+		if got := f.do("POST", "/parcels", body); (got.status == 201) != valid || (got.fields["ready"] == "") != valid {
 			t.Errorf("ready %s: %d %s", text, got.status, got.body)
 		}
 	}
