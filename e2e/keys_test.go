@@ -82,6 +82,9 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 			t.Errorf("%d rows of %s show personal data", n, table)
 		}
 	}
+	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE get_byte(body, 0) <> 2"); n != 0 {
+		t.Errorf("%d webhooks are stored unencrypted", n)
+	}
 	// A process with the new master key only reads and signs.
 	h.server = startServerWithKeyFile(t, h.databaseURL, file)
 	h.tenant.client.BaseURL = h.server.baseURL

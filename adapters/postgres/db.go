@@ -177,6 +177,9 @@ func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledg
 // Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool.Pool }
 
+// Cipher returns what encrypts personal data; nil if nothing does.
+func (db *DB) Cipher() ports.Cipher { return db.cipher }
+
 // ReadPool returns the pool for lists, reports and exports.
 func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 

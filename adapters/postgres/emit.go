@@ -9,7 +9,7 @@ import (
 
 // Emit renders events immediately, from the current resources, and stores them with the unit
 // of work.
-func (u *unit) Emit(_ context.Context, events []event.Event) error {
+func (u *unit) Emit(ctx context.Context, events []event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -17,6 +17,9 @@ func (u *unit) Emit(_ context.Context, events []event.Event) error {
 	for i, e := range events {
 		body, err := u.db.render(e)
 		if err != nil {
+			return err
+		}
+		if body, err = outbox.SealBody(ctx, u.db.cipher, e.Platform.UUID(), e.ID.UUID(), body); err != nil {
 			return err
 		}
 		rows[i] = outbox.Row{Event: e, Body: body}

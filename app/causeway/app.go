@@ -137,7 +137,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
+	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
@@ -160,7 +160,7 @@ func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.We
 func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
 	a.webhooks = webhooks.New(webhooks.Config{
-		Store: a.db, Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
+		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()), Log: outbox.NewLog(a.db.Pool(), a.db.Cipher()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
 		ShowTestResponses: a.AllowPrivateWebhooks,
 	})

@@ -50,7 +50,7 @@ func newTestEnv(t testing.TB) *testEnv {
 		t.Fatal(err)
 	}
 	pool := e.Store.Pool()
-	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool), keys: sending.NewKeyring(outbox.NewKeys(pool), e.Store, box, realClock{}, e.IDs)}
+	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool, nil), keys: sending.NewKeyring(outbox.NewKeys(pool), e.Store, box, realClock{}, e.IDs)}
 }
 
 // connectFunc opens the connection of a session, with name as its application name.
@@ -76,7 +76,7 @@ func (e *testEnv) newService(name string, metrics webhooks.Metrics) *webhooks.Se
 	sender := sending.NewSender(e.keys, sending.Options{UserAgent: name, AllowPrivate: true})
 	e.t.Cleanup(sender.Close)
 	return webhooks.New(webhooks.Config{
-		Queue: outbox.NewQueue(e.connectFunc(name)), Log: e.log, Webhooks: sender, Keys: e.keys,
+		Queue: outbox.NewQueue(e.connectFunc(name), nil), Log: e.log, Webhooks: sender, Keys: e.keys,
 		Clock: realClock{}, IDs: e.IDs, Metrics: metrics, Grace: 100 * time.Millisecond,
 	})
 }

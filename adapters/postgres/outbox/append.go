@@ -27,7 +27,7 @@ type Querier interface {
 // Row is an event as it is stored.
 type Row struct {
 	Event event.Event
-	// Body is what is signed and sent, byte for byte.
+	// Body is what is signed and sent, byte for byte, or what SealBody made of it.
 	Body []byte
 }
 

@@ -19,13 +19,15 @@ import (
 // Log lists deliveries and queues events again.
 type Log struct {
 	q         Querier
+	cipher    ports.Cipher
 	batchSize int // events queued by one statement of Redeliver
 }
 
 var _ ports.WebhookLog = (*Log)(nil)
 
-// NewLog returns a log that uses q, usually a pool.
-func NewLog(q Querier) *Log { return &Log{q, redeliverBatchSize} }
+// NewLog returns a log that uses q, usually a pool. The cipher encrypts the bodies of events; it may
+// be nil.
+func NewLog(q Querier, cipher ports.Cipher) *Log { return &Log{q, cipher, redeliverBatchSize} }
 
 // Deliveries implements ports.WebhookLog.
 func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
@@ -53,6 +55,9 @@ func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) 
 	}
 	if len(items) == 0 {
 		return ports.Delivery{}, fault.New(fault.NotFound, "There is no webhook %s. Use an id from a webhook or from the list of deliveries.", id)
+	}
+	if items[0].Body, err = openBody(ctx, l.cipher, p.UUID(), id.UUID(), items[0].Body); err != nil {
+		return ports.Delivery{}, err
 	}
 	if err := l.addAttempts(ctx, p, items); err != nil {
 		return ports.Delivery{}, err
@@ -85,7 +90,11 @@ SELECT $1, $2, $8, 1 + (SELECT coalesce(max(attempt_no), 0) FROM webhook_attempt
 
 // Record implements ports.WebhookLog.
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
-	_, err := l.q.Exec(ctx, recordSQL, pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject), e.OccurredAt, string(e.Type), e.Name, body,
+	stored, err := SealBody(ctx, l.cipher, e.Platform.UUID(), e.ID.UUID(), body)
+	if err != nil {
+		return err
+	}
+	_, err = l.q.Exec(ctx, recordSQL, pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject), e.OccurredAt, string(e.Type), e.Name, stored,
 		a.AttemptedAt, int32(a.Duration.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
 	if err != nil {
 		return fmt.Errorf("record a webhook: %w", err)

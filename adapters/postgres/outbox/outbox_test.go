@@ -24,7 +24,7 @@ func TestQueue_Conformance(t *testing.T) {
 		h := newTestEnv(t)
 		writer := h.connect()
 		return webhookstest.Fixture{
-			Queue: NewQueue(h.openPlain), Log: NewLog(h.connectPlain()),
+			Queue: NewQueue(h.openPlain, nil), Log: NewLog(h.connectPlain(), nil),
 			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.createPlatform(endpoint) },
 			Append: func(t *testing.T, events ...event.Event) {
 				if err := Append(context.Background(), writer, toRows(events)); err != nil {
@@ -67,7 +67,7 @@ func TestAppend_CommitsWithCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		page, err := NewLog(conn).Deliveries(ctx, p, ports.DeliveryFilter{})
+		page, err := NewLog(conn, nil).Deliveries(ctx, p, ports.DeliveryFilter{})
 
 		if err != nil || len(page.Items) != map[bool]int{false: 0, true: 4}[commits] {
 			t.Errorf("commit %v: %d deliveries, %v", commits, len(page.Items), err)
@@ -181,7 +181,7 @@ func TestExchange_TailAdvances(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := h.createPlatform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
+	s, err := NewQueue(h.openPlain, nil).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestRedeliver_Batches(t *testing.T) {
 	if err := Append(ctx, h.connect(), h.newRows(p, 23, 3, 10)); err != nil {
 		t.Fatal(err)
 	}
-	log := NewLog(h.connectPlain())
+	log := NewLog(h.connectPlain(), nil)
 	log.batchSize = 5
 
 	for _, want := range []int{23, 0} {
@@ -238,7 +238,7 @@ func TestWait_EndsWithContextOrConnection(t *testing.T) {
 	// Wait returns nil when its context ends, and an error as soon as the connection ends.
 	h := newTestEnv(t)
 	p := h.createPlatform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
+	s, err := NewQueue(h.openPlain, nil).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestServiceRole_CannotRewriteHistory(t *testing.T) {
 // flight.
 func newReader(t *testing.T, h *testEnv, p ident.Platform) (read func() []ports.QueuedWebhook, inFlight *[]int64) {
 	t.Helper()
-	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
+	s, err := NewQueue(h.openPlain, nil).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

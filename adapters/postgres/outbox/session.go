@@ -18,12 +18,16 @@ import (
 // Queue opens the sessions that read due events and record their results.
 type Queue struct {
 	connect func(context.Context) (*pgx.Conn, error)
+	cipher  ports.Cipher
 }
 
 var _ ports.WebhookQueue = (*Queue)(nil)
 
-// NewQueue returns a queue. Every session gets a connection of its own from connect.
-func NewQueue(connect func(context.Context) (*pgx.Conn, error)) *Queue { return &Queue{connect} }
+// NewQueue returns a queue. Every session gets a connection of its own from connect. The cipher
+// opens the bodies of events; it may be nil if they are not encrypted.
+func NewQueue(connect func(context.Context) (*pgx.Conn, error), cipher ports.Cipher) *Queue {
+	return &Queue{connect, cipher}
+}
 
 // A session plans each statement once, when tables may be empty. The settings make it use
 // the indexes.
@@ -48,12 +52,13 @@ func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 			return nil, fmt.Errorf("prepare a webhook session: %w", err)
 		}
 	}
-	return &session{conn: conn, watermarks: map[ident.Platform]*watermark{}}, nil
+	return &session{conn: conn, cipher: q.cipher, watermarks: map[ident.Platform]*watermark{}}, nil
 }
 
 // session is one connection. It owns a platform by an advisory lock, which ends with the
 // connection, so a process that dies releases its platforms.
 type session struct {
+	cipher     ports.Cipher // may be nil
 	conn       *pgx.Conn
 	watermarks map[ident.Platform]*watermark
 }

@@ -1,0 +1,72 @@
+package outbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/ports"
+)
+
+// xorCipher "encrypts" so that a test can see what was sealed for which row.
+type xorCipher struct {
+	ports.Cipher
+	hasKey bool
+}
+
+func (c xorCipher) Seal(_ context.Context, plain, row []byte) ([]byte, error) {
+	if !c.hasKey {
+		return nil, nil
+	}
+	return append([]byte{2}, xor(plain, row)...), nil
+}
+
+func (c xorCipher) Open(_ context.Context, sealed, row []byte) ([]byte, error) {
+	plain := xor(sealed[1:], row)
+	if !bytes.HasPrefix(plain, []byte("{")) {
+		return nil, errors.New("another row")
+	}
+	return plain, nil
+}
+
+func xor(text, key []byte) []byte {
+	out := make([]byte, len(text))
+	for i := range text {
+		out[i] = text[i] ^ key[len(key)-1-i%16]
+	}
+	return out
+}
+
+func TestBody_SealedAndPlainAreRead(t *testing.T) {
+	t.Parallel()
+	// A body is stored sealed if there is a key, and as it is otherwise; both are read. A sealed body
+	// opens for its own event, and not without a cipher.
+	platform, event, body := uuid.New(), uuid.New(), []byte(`{"name":"Ana"}`)
+	for name, c := range map[string]struct {
+		cipher ports.Cipher
+		sealed bool
+	}{"no cipher": {nil, false}, "no key": {xorCipher{}, false}, "key": {xorCipher{hasKey: true}, true}} {
+		stored, err := SealBody(t.Context(), c.cipher, platform, event, body)
+		if err != nil || bytes.Equal(stored, body) == c.sealed {
+			t.Errorf("%s: stored %q, %v", name, stored, err)
+		}
+		for reader, cipher := range map[string]ports.Cipher{"the same": c.cipher, "one with a key": xorCipher{hasKey: true}} {
+			if read, err := openBody(t.Context(), cipher, platform, event, stored); err != nil || !bytes.Equal(read, body) {
+				t.Errorf("%s, read with %s: %q, %v", name, reader, read, err)
+			}
+		}
+	}
+	sealed, err := SealBody(t.Context(), xorCipher{hasKey: true}, platform, event, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := openBody(t.Context(), nil, platform, event, sealed); err == nil {
+		t.Errorf("read without a cipher: %q", read)
+	}
+	if read, err := openBody(t.Context(), xorCipher{hasKey: true}, platform, uuid.New(), sealed); err == nil {
+		t.Errorf("read for another event: %q", read)
+	}
+}
