@@ -3,13 +3,14 @@
 GO      ?= go
 BINARY  := bin/causeway
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext
 PROGRAMS := postgres gcc $(READERS) node npm
 
-BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
+BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
 # Go's version-control stamp fails in a work tree of another user. VERSION replaces it.
 export GOFLAGS += -buildvcs=false

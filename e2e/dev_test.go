@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"causeway/adapters/pgembed/pgtest"
 )
 
 // startDev starts causeway dev on a data folder.
@@ -125,11 +128,11 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 
 func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	t.Parallel()
-	// With --no-demo no payment is made; with DATABASE_URL no private Postgres is started; and
+	// With --no-demo no payment is made; with --database-url no private Postgres is started; and
 	// a command that finds no database says what to do.
 	folder := newPrivateFolder(t)
 	h := newDatabaseEnv(t)
-	p := startProcess(t, []string{"DATABASE_URL=" + h.databaseURL}, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo")
+	p := startProcess(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo", "--database-url", h.databaseURL)
 	line := p.awaitLine(" serves ")
 	_, p.baseURL, _ = strings.Cut(line, " serves ")
 	p.awaitReady()
@@ -140,11 +143,32 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 		t.Errorf("%d customers without a demo", n)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "postgres")); err == nil {
-		t.Error("a private Postgres was started despite DATABASE_URL")
+		t.Error("a private Postgres was started despite --database-url")
 	}
 	_, errOut, status := runCommand(t, nil, "ledger", "check", "--data", filepath.Join(folder, "nothing"))
 	if status == 0 || !strings.Contains(errOut, "DATABASE_URL") {
 		t.Errorf("without a database: status %d, %s", status, errOut)
+	}
+}
+
+func TestDev_IgnoresDatabaseURLOfEnvironment(t *testing.T) {
+	t.Parallel()
+	// A DATABASE_URL that was set for something else is not touched: dev says so and runs on its
+	// private Postgres.
+	database := pgtest.NewEmpty(t)
+	p := startProcess(t, []string{"DATABASE_URL=" + database}, "dev", "--listen", "127.0.0.1:0", "--data", newPrivateFolder(t), "--no-demo")
+
+	p.awaitLine("DATABASE_URL is ignored")
+	p.awaitLine(" serves ")
+
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var tables int
+	if err := db.QueryRow("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables in the database of DATABASE_URL, %v", tables, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/e2e/kit"
 )
 
 func TestCommand_Help(t *testing.T) {
@@ -88,11 +90,22 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	// at once.
 	database := pgtest.NewEmpty(t)
 	env := []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}
-	ended := make(chan struct{})
-	go func() { defer close(ended); mustRunCommand(t, env, "migrate") }()
-	mustRunCommand(t, env, "migrate")
-	<-ended
-	mustRunCommand(t, env, "migrate")
+	ended := make(chan string)
+	go func() { ended <- mustRunCommand(t, env, "migrate") }()
+	one := mustRunCommand(t, env, "migrate")
+	other := <-ended
+	repeated := mustRunCommand(t, env, "migrate")
+
+	// One of them lists the files that it applied and the versions; there is nothing left for the others.
+	if !strings.Contains(one, "Nothing to do") {
+		one, other = other, one
+	}
+	if !strings.Contains(one, "Nothing to do: the database has version ") || repeated != one {
+		t.Errorf("the one that waited: %s\nrepeated: %s", one, repeated)
+	}
+	if !strings.Contains(other, "00001_platforms.sql ") || !strings.Contains(other, "The database is migrated from version 0 to ") {
+		t.Errorf("the one that migrated: %s", other)
+	}
 
 	startServer(t, database)
 	mustRunCommand(t, env, "platform", "create", "--name", "First", "--environment", "SANDBOX")
@@ -107,6 +120,50 @@ func TestServe_UnmigratedDatabaseExits(t *testing.T) {
 
 	if status == 0 || !strings.Contains(errOut, "migrate") {
 		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
+func TestTokenCommands_ReplaceLostCredentials(t *testing.T) {
+	t.Parallel()
+	// An operator finds the platform whose credentials were lost, creates a token, and deletes the
+	// lost one. The secret is shown once, and the database records who did it.
+	h := newTestEnv(t)
+	env := []string{"DATABASE_URL=" + h.databaseURL}
+
+	platforms := mustRunCommand(t, env, "platform", "list")
+	if !strings.Contains(platforms, h.platformID+"  SANDBOX") {
+		t.Fatalf("platform list:\n%s", platforms)
+	}
+	var created kit.Credentials
+	if err := json.Unmarshal([]byte(mustRunCommand(t, env, "token", "create", "--platform", h.platformID, "--name", "Replacement", "--actor", "ana")), &created); err != nil {
+		t.Fatal(err)
+	}
+	listed := mustRunCommand(t, env, "token", "list", "--platform", h.platformID)
+	if strings.Contains(listed, created.ClientSecret) || !strings.Contains(listed, created.ClientID) || !strings.Contains(listed, "Replacement") {
+		t.Errorf("token list:\n%s", listed)
+	}
+	for _, line := range strings.Split(listed, "\n") {
+		if id, _, _ := strings.Cut(line, " "); strings.HasPrefix(id, "Token:") && !strings.Contains(line, created.ClientID) {
+			mustRunCommand(t, env, "token", "delete", id, "--platform", h.platformID, "--actor", "ana")
+		}
+	}
+
+	h.get("/config").wantStatus(401)
+	request, err := http.NewRequest(http.MethodGet, h.server.baseURL+"/config", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth(created.ClientID, created.ClientSecret)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("the new token gets %d", response.StatusCode)
+	}
+	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('CREATE_TOKEN', 'DELETE_TOKEN')"); n < 2 {
+		t.Errorf("%d actions of ana are recorded", n)
 	}
 }
 

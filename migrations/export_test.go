@@ -1,7 +1,19 @@
 package migrations
 
-var (
-	UpFrom = up
-	HashOf = hash
-	Files  = files
+import (
+	"context"
+	"database/sql"
+	"io/fs"
 )
+
+var (
+	ApplyFrom = apply
+	HashOf    = hash
+	Files     = files
+)
+
+// UpFrom is Up with other files.
+func UpFrom(ctx context.Context, db *sql.DB, files fs.FS) error {
+	_, err := apply(ctx, db, files)
+	return err
+}

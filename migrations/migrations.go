@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -33,13 +35,34 @@ var ErrDevelopmentDatabase = errors.New("the database was created by a developme
 // default, goose_db_version, which is how their databases are recognised.
 const versionTable = "schema_migrations"
 
+// Result says what a migration has done.
+type Result struct {
+	// From and To are the versions of the database before and after: numbers of files, or 0 for an
+	// empty database.
+	From, To int64
+	// Applied lists the files that were applied, in order.
+	Applied []AppliedFile
+}
+
+// AppliedFile is a file that was applied.
+type AppliedFile struct {
+	Name     string
+	Duration time.Duration
+}
+
 // Up brings the database to the newest version. Any number of processes may call it at
 // the same time: one works, the others wait. Each file is applied completely or not at
 // all.
 //
 // The pool must allow at least two connections. Errors: ErrNewerDatabase,
 // ErrDevelopmentDatabase, or the file and statement that failed.
-func Up(ctx context.Context, db *sql.DB) error { return up(ctx, db, files) }
+func Up(ctx context.Context, db *sql.DB) error {
+	_, err := Apply(ctx, db)
+	return err
+}
+
+// Apply is Up, and returns what was applied, also if a later file failed.
+func Apply(ctx context.Context, db *sql.DB) (Result, error) { return apply(ctx, db, files) }
 
 // Hash identifies the schema: it changes with the name or content of any file.
 func Hash() string {
@@ -50,23 +73,47 @@ func Hash() string {
 	return h
 }
 
-func up(ctx context.Context, db *sql.DB, files fs.FS) error {
+func apply(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
 	if err := checkNotDevelopment(ctx, db); err != nil {
-		return err
+		return Result{}, err
 	}
 	// Try every second, for as long as a large migration of another process may take.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 15*60))
 	if err != nil {
-		return fmt.Errorf("create the migration lock: %w", err)
+		return Result{}, fmt.Errorf("create the migration lock: %w", err)
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithTableName(versionTable))
 	if err != nil {
-		return fmt.Errorf("read the migrations: %w", err)
+		return Result{}, fmt.Errorf("read the migrations: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the database: %w", err)
+	applied, err := provider.Up(ctx)
+	var partial *goose.PartialError
+	if errors.As(err, &partial) {
+		applied = partial.Applied
 	}
-	return checkNotNewer(ctx, provider)
+	result := newResult(provider.ListSources(), applied)
+	if err != nil {
+		return result, fmt.Errorf("migrate the database: %w", err)
+	}
+	return result, checkNotNewer(ctx, provider)
+}
+
+// newResult returns the result of applying some of the sources, which are in order.
+func newResult(sources []*goose.Source, applied []*goose.MigrationResult) Result {
+	result := Result{}
+	for _, m := range applied {
+		result.Applied = append(result.Applied, AppliedFile{filepath.Base(m.Source.Path), m.Duration})
+		result.To = m.Source.Version
+	}
+	for _, source := range sources {
+		if len(applied) == 0 || source.Version < applied[0].Source.Version {
+			result.From = source.Version
+		}
+	}
+	if len(applied) == 0 {
+		result.To = result.From
+	}
+	return result
 }
 
 // checkNotDevelopment returns ErrDevelopmentDatabase for a database of a version from

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,33 @@ func TestUp_FileIsAtomic(t *testing.T) {
 	}
 	if !hasTable(t, db, "two") {
 		t.Error("the corrected file was not applied")
+	}
+}
+
+func TestApply_ReportsFilesAndVersions(t *testing.T) {
+	t.Parallel()
+	// The result names each applied file and the versions before and after: for an empty database,
+	// when there is nothing to do, for an upgrade, and for the files before one that failed.
+	db := openDB(t, pgtest.NewEmpty(t))
+	for _, c := range []struct {
+		files    fs.FS
+		from, to int64
+		applied  []string
+		failed   bool
+	}{
+		{numberedFiles(first), 0, 1, []string{"00001_step.sql"}, false},
+		{numberedFiles(first), 1, 1, nil, false},
+		{numberedFiles(first, second, broken), 1, 2, []string{"00002_step.sql"}, true},
+	} {
+		result, err := migrations.ApplyFrom(t.Context(), db, c.files)
+
+		var applied []string
+		for _, f := range result.Applied {
+			applied = append(applied, f.Name)
+		}
+		if (err != nil) != c.failed || result.From != c.from || result.To != c.to || !slices.Equal(applied, c.applied) {
+			t.Errorf("from %d to %d with %q, %v; want from %d to %d with %q", result.From, result.To, applied, err, c.from, c.to, c.applied)
+		}
 	}
 }
 

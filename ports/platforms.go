@@ -22,6 +22,7 @@ type PlatformWriter interface {
 	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
 	// DeleteToken deletes a token, or returns TOKEN_NOT_FOUND.
 	DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 }
 
 // PlatformReader reads platforms and their tokens.

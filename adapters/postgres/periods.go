@@ -70,9 +70,9 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	// before it.
 	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
 		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
-	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
-		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clocks c WHERE c.platform_id = $1`,
-		platform, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
+	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note)
+		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6 FROM ledger_clocks c WHERE c.platform_id = $1`,
+		platform, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Actor, change.Note)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}

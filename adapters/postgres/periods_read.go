@@ -60,13 +60,13 @@ func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []
 }
 
 func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []period.Change, err error) {
-	err = queryRows(ctx, tx, `SELECT month, action, changed_at, token_id, note
+	err = queryRows(ctx, tx, `SELECT month, action, changed_at, token_id, actor, note
 		FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
 		var month pgtype.Date
 		var changedAt pgtype.Timestamptz
 		var by pgtype.UUID
-		if err := rows.Scan(&month, &c.Action, &changedAt, &by, &c.Note); err != nil {
+		if err := rows.Scan(&month, &c.Action, &changedAt, &by, &c.Actor, &c.Note); err != nil {
 			return err
 		}
 		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)

@@ -131,6 +131,26 @@ func (column platformCurrencyColumn) settings() platform.Currency {
 	return c
 }
 
+// RecordOperatorAction inserts one action.
+func (u *unit) RecordOperatorAction(_ context.Context, a platform.OperatorAction) error {
+	u.queueExec(`INSERT INTO operator_actions (platform_id, id, action, subject_id, actor, at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		pgID(a.Platform.UUID()), pgID(a.ID), string(a.Kind), pgID(a.Subject), a.Actor, pgTime(a.At))
+	return nil
+}
+
+// Platforms reads at most limit platforms after one, in order of creation. Uses the primary key.
+func (db *DB) Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error) {
+	var rows []platformRow
+	if err := db.readBun.NewSelect().Model(&rows).Where("id > ?", after.UUID()).Order("id").Limit(int64(limit)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	platforms := make([]platform.Platform, len(rows))
+	for i := range rows {
+		platforms[i] = rows[i].platform()
+	}
+	return platforms, nil
+}
+
 // PlatformIDs reads the ids of at most limit platforms, in order of creation.
 // Uses the primary key.
 func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error) {

@@ -7,6 +7,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -112,10 +113,22 @@ func (s *Periods) checkMonthExists(c period.Calendar, m period.Month) error {
 	return nil
 }
 
-// ChangeState applies an action to a month. The note may be empty, and so may the token, if
-// the operator does it. Faults: INVALID_INPUT; CONFLICT if the month does not take the action.
+// ChangeState applies an action of a token to a month. The note may be empty. Faults: INVALID_INPUT;
+// CONFLICT if the month does not take the action.
 func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, a period.Action, m period.Month, note string) (done Month, err error) {
-	change := period.Change{Platform: p, Month: m, Action: a, By: by, Note: note}
+	return s.change(ctx, period.Change{Platform: p, Month: m, Action: a, By: by, Note: note}, request)
+}
+
+// ChangeStateAs is ChangeState for an operator, whose name is recorded.
+func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor string, a period.Action, m period.Month, note string) (Month, error) {
+	actor, err := platform.ParseActor(actor)
+	if err != nil {
+		return Month{}, err
+	}
+	return s.change(ctx, period.Change{Platform: p, Month: m, Action: a, Actor: actor, Note: note}, nil)
+}
+
+func (s *Periods) change(ctx context.Context, change period.Change, request *ports.IdempotentRequest) (done Month, err error) {
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
 	}

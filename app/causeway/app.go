@@ -74,13 +74,13 @@ type systemClock struct{}
 func (systemClock) Now() time.Time { return time.Now().UTC() }
 
 // migrate upgrades a database to this version's schema.
-func migrate(ctx context.Context, databaseURL string) error {
+func migrate(ctx context.Context, databaseURL string) (migrations.Result, error) {
 	db, err := postgres.OpenOwner(databaseURL)
 	if err != nil {
-		return fmt.Errorf("invalid database URL: %w", err)
+		return migrations.Result{}, fmt.Errorf("--database-url (DATABASE_URL) is invalid: %w", err)
 	}
 	defer db.Close()
-	return migrations.Up(ctx, db)
+	return migrations.Apply(ctx, db)
 }
 
 // build wires the service to a migrated database.

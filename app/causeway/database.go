@@ -31,7 +31,7 @@ func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string
 	if err != nil {
 		return "", nil, err
 	}
-	if err := migrate(ctx, server.URL()); err != nil {
+	if _, err := migrate(ctx, server.URL()); err != nil {
 		_ = server.Stop(context.WithoutCancel(ctx))
 		return "", nil, err
 	}
@@ -43,7 +43,7 @@ func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string
 func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, error) {
 	db, err := postgres.Open(ctx, options)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; check --database-url (DATABASE_URL)", err)
 	}
 	if err := migrations.Check(ctx, db.SQL()); err != nil {
 		db.Close()

@@ -184,11 +184,11 @@ func TestDemo_Credentials(t *testing.T) {
 		want    credentials
 		wrong   string
 	}{
-		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", databaseFlags: databaseFlags{Data: good}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
-		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{Data: good}}, credentials{}, "together, or none"},
-		"a folder":    {demoCommand{databaseFlags: databaseFlags{Data: good}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
-		"no folder":   {demoCommand{databaseFlags: databaseFlags{Data: filepath.Join(dir, "none")}}, credentials{}, "start causeway dev"},
-		"broken file": {demoCommand{databaseFlags: databaseFlags{Data: bad}}, credentials{}, "cannot read"},
+		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
+		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{}, "together, or none"},
+		"a folder":    {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
+		"no folder":   {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: filepath.Join(dir, "none")}}}, credentials{}, "start causeway dev"},
+		"broken file": {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: bad}}}, credentials{}, "cannot read"},
 	} {
 		got, err := c.command.credentials()
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {

@@ -21,7 +21,10 @@ import (
 
 type devCommand struct {
 	serverFlags
-	databaseFlags
+	// Not read from DATABASE_URL: a variable that was set for something else must not make dev
+	// migrate that database and create a platform in it.
+	DatabaseURL string `name:"database-url" help:"Postgres database URL. DATABASE_URL is not used. Default: the private Postgres in the data folder." placeholder:"URL"`
+	dataFlag
 	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" default:"true" negatable:"" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
 	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
@@ -35,6 +38,9 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	log := d.logger()
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
+	}
+	if os.Getenv("DATABASE_URL") != "" && d.DatabaseURL == "" {
+		log.Warnf("DATABASE_URL is ignored; the private Postgres in %s is used. For another database, set --database-url", d.Data)
 	}
 	database, stop, stopped, err := d.database(ctx, log)
 	if err != nil {
@@ -70,7 +76,7 @@ type devDatabase struct{ ownerURL, serviceURL string }
 func (d devCommand) database(ctx context.Context, log *logrus.Logger) (database devDatabase, stop func() error, stopped <-chan struct{}, err error) {
 	stop = func() error { return nil }
 	if d.DatabaseURL != "" {
-		return devDatabase{d.DatabaseURL, d.DatabaseURL}, stop, nil, migrate(ctx, d.DatabaseURL)
+		return devDatabase{d.DatabaseURL, d.DatabaseURL}, stop, nil, d.migrate(ctx, log, d.DatabaseURL)
 	}
 	server, err := pgembed.Start(ctx, pgembed.Options{Dir: d.Data, Log: log})
 	if err != nil {
@@ -82,13 +88,22 @@ func (d devCommand) database(ctx context.Context, log *logrus.Logger) (database 
 		return server.Stop(ctx)
 	}
 	database.ownerURL = server.URL()
-	if err = migrate(ctx, database.ownerURL); err == nil {
+	if err = d.migrate(ctx, log, database.ownerURL); err == nil {
 		database.serviceURL, err = createDevLogin(ctx, server)
 	}
 	if err != nil {
 		return database, nil, nil, errors.Join(err, stop())
 	}
 	return database, stop, server.Done(), nil
+}
+
+// migrate upgrades a database, and logs it unless the database was empty.
+func (d devCommand) migrate(ctx context.Context, log *logrus.Logger, url string) error {
+	result, err := migrate(ctx, url)
+	if len(result.Applied) > 0 && result.From > 0 {
+		log.WithField("from", result.From).WithField("to", result.To).Info("the database is migrated")
+	}
+	return err
 }
 
 func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, database devDatabase) error {
@@ -146,7 +161,7 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cr
 	if err != nil {
 		return saved, false, err
 	}
-	saved = credentialsOf(created, baseURL)
+	saved = credentialsOf(created.IssuedToken, baseURL)
 	return saved, true, d.saveCredentials(saved)
 }
 

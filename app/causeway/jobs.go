@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"strconv"
 	"time"
 
@@ -22,8 +21,8 @@ import (
 )
 
 type jobsCommand struct {
-	List    jobsListCommand    `cmd:"" help:"List jobs with their state and last error, oldest first. Example: causeway jobs list --state dead"`
-	Retry   jobsRetryCommand   `cmd:"" help:"Make dead or failing jobs due now, with all their attempts. Example: causeway jobs retry --all --step deliver"`
+	List    jobsListCommand    `cmd:"" help:"List jobs with their state and last error, oldest first."`
+	Retry   jobsRetryCommand   `cmd:"" help:"Make dead or failing jobs due now, with all their attempts."`
 	Discard jobsDiscardCommand `cmd:"" help:"Delete dead jobs that are not needed. A job that is the next step of money which has not arrived is refused: remove the cause of its failure and retry it. After discarding a job of the step forward, the money stays on the customer's balance; of check-return, a return by the bank is not noticed; of open-accounts, customers have no account in a new currency until the currencies of the platform are set again."`
 }
 
@@ -136,8 +135,8 @@ type jobsRetryCommand struct {
 	jobFilterFlags
 	Jobs   []string `arg:"" optional:"" help:"Ids of jobs, as listed." placeholder:"JOB"`
 	All    bool     `help:"Retry all dead jobs, or those of --step and --platform."`
-	Actor  string   `help:"Who retries them. Default: the user of the operating system." placeholder:"NAME"`
 	Reason string   `help:"Why they will succeed now. It is recorded." placeholder:"TEXT"`
+	actorFlag
 }
 
 func (c jobsRetryCommand) Run(ctx context.Context, out io.Writer) error {
@@ -151,11 +150,6 @@ func (c jobsRetryCommand) Run(ctx context.Context, out io.Writer) error {
 	filter, err := c.filter(ports.JobDead, maxListedJobs)
 	if err != nil {
 		return err
-	}
-	if c.Actor == "" {
-		if current, err := user.Current(); err == nil {
-			c.Actor = current.Username
-		}
 	}
 	return c.withJobs(ctx, func(service *jobs.Service) error {
 		if c.All {

@@ -11,7 +11,6 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/period"
 )
 
@@ -40,6 +39,7 @@ type monthCommand struct {
 	Month    string `arg:"" help:"Month, such as 2026-10."`
 	Platform string `required:"" help:"Platform id." placeholder:"ID"`
 	Note     string `help:"Reason, stored with the change."`
+	actorFlag
 }
 
 func (m monthCommand) change(ctx context.Context, out io.Writer, action period.Action) error {
@@ -55,7 +55,7 @@ func (m monthCommand) change(ctx context.Context, out io.Writer, action period.A
 		if err := requireClock(ctx, db); err != nil {
 			return err
 		}
-		changed, err := newPeriods(db).ChangeState(ctx, platform, ident.Token{}, nil, action, month, m.Note)
+		changed, err := newPeriods(db).ChangeStateAs(ctx, platform, m.Actor, action, month, m.Note)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
@@ -151,6 +151,8 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "operator", c.Note
 			if !c.By.IsZero() {
 				by = c.By.String()
+			} else if c.Actor != "" {
+				by = "operator " + c.Actor
 			}
 		}
 		if m.Closing != nil {

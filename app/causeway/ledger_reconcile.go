@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 
 	"causeway/adapters/bankfiles"
 	"causeway/adapters/http/api"
@@ -14,6 +13,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/reconciliation"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -27,9 +27,14 @@ type ledgerReconcileCommand struct {
 	Format   string `enum:"camt053,csv,bai2" default:"camt053" help:"Statement format: camt053, csv or bai2."`
 	Map      string `help:"With --format csv: the column of each field, as 'date=Booked;amount=Amount;reference=Ref'." placeholder:"MAP"`
 	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
+	actorFlag
 }
 
 func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err error) {
+	actor, err := platform.ParseActor(l.Actor)
+	if err != nil {
+		return fieldErrors("nothing was imported", err)
+	}
 	file, err := os.Open(l.File)
 	if err != nil {
 		return fmt.Errorf("--file: %w", err)
@@ -55,7 +60,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	}
 	service := newReconciliation(db, idGenerator)
 	result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
-		By: operatorName(), File: file}, nil)
+		By: "operator " + actor, File: file}, nil)
 	if err != nil {
 		return flagErrors(err)
 	}
@@ -71,14 +76,6 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliation.Service {
 	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Accounts: db.Finance(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})
-}
-
-// operatorName returns the name recorded as the author of an import.
-func operatorName() string {
-	if current, err := user.Current(); err == nil && current.Username != "" {
-		return "operator " + current.Username
-	}
-	return "operator"
 }
 
 // writeReconciliation prints the result of an import.

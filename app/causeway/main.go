@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -21,28 +22,38 @@ import (
 	"causeway/core/fault"
 )
 
-// version is set by the build.
-var version = "development"
+// version and commit are set by the build.
+var (
+	version = "development"
+	commit  = "unknown"
+)
 
 type commands struct {
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, that of Go, and the commit."`
+
 	Dev       devCommand       `cmd:"" help:"Run the service on this machine with a private Postgres in the data folder. The first start creates a sandbox platform and runs the demo payment."`
 	Serve     serveCommand     `cmd:"" help:"Run the API and the workers on the database DATABASE_URL. Any number of processes can share one database."`
 	Migrate   migrateCommand   `cmd:"" help:"Upgrade the database to this version's schema, and exit."`
-	Platform  platformCommand  `cmd:"" help:"Create platforms."`
+	Platform  platformCommand  `cmd:"" help:"Create and list platforms."`
+	Token     tokenCommand     `cmd:"" help:"Create, list and delete the API tokens of a platform, for example after its credentials were lost."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
 	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Version   versionCommand   `cmd:"" help:"Print the version, as --version does."`
 }
 
 type versionCommand struct{}
 
 func (versionCommand) Run(out io.Writer) error {
-	_, err := fmt.Fprintln(out, "causeway", version)
+	_, err := fmt.Fprintln(out, versionText())
 	return err
+}
+
+func versionText() string {
+	return fmt.Sprintf("causeway %s (%s, commit %s)", version, runtime.Version(), commit)
 }
 
 func main() {
@@ -74,7 +85,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 			_ = parseErr.Context.PrintUsage(false)
 			return 2
 		}
-		fmt.Fprintf(errOut, "causeway: %s\nTry causeway --help.\n", err)
+		fmt.Fprintf(errOut, "causeway: %s\n%s", err, parseErrorHint(parseErr))
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -98,8 +109,24 @@ func errorText(err error) string {
 	return text
 }
 
+// parseErrorHint says what to do about an error in the arguments: the environment variables of the
+// flags that are missing, and the help of the command.
+func parseErrorHint(err *kong.ParseError) string {
+	command := ""
+	var hint strings.Builder
+	if err != nil && err.Context.Selected() != nil {
+		command = commandPath(err.Context.Selected()) + " "
+		for _, f := range err.Context.Selected().Flags {
+			if f.Required && !f.Set && len(f.Envs) > 0 {
+				fmt.Fprintf(&hint, "--%s can be set as %s: %s\n", f.Name, strings.Join(f.Envs, " or "), f.Help)
+			}
+		}
+	}
+	return hint.String() + "Try causeway " + command + "--help.\n"
+}
+
 func newParser(cli *commands, out, errOut io.Writer) (*kong.Kong, error) {
-	return kong.New(cli,
+	parser, err := kong.New(cli,
 		kong.Name("causeway"),
 		kong.Description("Moves money across currencies and rails, on a double-entry ledger.\n\n"+
 			"Start with: causeway dev"),
@@ -107,5 +134,11 @@ func newParser(cli *commands, out, errOut io.Writer) (*kong.Kong, error) {
 		kong.UsageOnError(),
 		kong.Resolvers(kong.ResolverFunc(secretFiles)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"version": versionText()},
 	)
+	if err != nil {
+		return nil, err
+	}
+	addExamples(parser)
+	return parser, nil
 }

@@ -6,16 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/platforms"
+	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
 type platformCommand struct {
 	Create platformCreateCommand `cmd:"" help:"Create a platform and its first API token. The secret is shown only once."`
+	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
 }
 
 type platformCreateCommand struct {
@@ -23,11 +26,30 @@ type platformCreateCommand struct {
 	Name        string `required:"" help:"Display name." placeholder:"NAME"`
 	Environment string `required:"" enum:"SANDBOX,PRODUCTION" help:"SANDBOX simulates payments; PRODUCTION moves money. It cannot be changed later." placeholder:"SANDBOX|PRODUCTION"`
 	Regulated   bool   `help:"The platform is a regulated financial institution that verifies its own customers."`
-	PublicURL   string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"URL to print as baseUrl, without the version." placeholder:"URL"`
+	publicURLFlag
+	actorFlag
 }
 
-func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err error) {
-	url, release, err := p.open(ctx, nil)
+// publicURLFlag is the base URL that commands print with credentials.
+type publicURLFlag struct {
+	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"URL to print as baseUrl, without the version." placeholder:"URL"`
+}
+
+func (f publicURLFlag) baseURL() string { return serverFlags{PublicURL: f.PublicURL}.baseURL(nil) }
+
+func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) error {
+	return p.withPlatforms(ctx, p.Actor, func(_ *postgres.DB, operator *platforms.Operator) error {
+		created, err := operator.CreatePlatform(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
+		if err != nil {
+			return fieldErrors("nothing was created", err)
+		}
+		return writeCredentials(out, credentialsOf(created.IssuedToken, p.baseURL()))
+	})
+}
+
+// withPlatforms calls do with the use cases of an operator on the configured database.
+func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(*postgres.DB, *platforms.Operator) error) (err error) {
+	url, release, err := f.open(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -38,14 +60,41 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err erro
 		return err
 	}
 	defer db.Close()
-	created, err := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: railsByEnvironment(systemClock{}, 1)}).
-		Create(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
+	service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: railsByEnvironment(systemClock{}, 1)})
+	operator, err := service.As(actor)
 	if err != nil {
-		return err
+		return fieldErrors("nothing was changed", err)
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(credentialsOf(created, serverFlags{PublicURL: p.PublicURL}.baseURL(nil)))
+	return do(db, operator)
+}
+
+type platformListCommand struct{ databaseFlags }
+
+// platformsPerRead is the number of platforms that one query reads.
+const platformsPerRead = 1000
+
+func (p platformListCommand) Run(ctx context.Context, out io.Writer) error {
+	return p.withDatabase(ctx, func(db *postgres.DB) error {
+		rows := table{}
+		for after := (ident.Platform{}); ; {
+			page, err := db.Platforms(ctx, after, platformsPerRead)
+			if err != nil {
+				return err
+			}
+			for _, found := range page {
+				rows.add(found.ID.String(), string(found.Environment), found.CreatedAt.Format(time.RFC3339), found.Name)
+				after = found.ID
+			}
+			if len(page) < platformsPerRead {
+				break
+			}
+		}
+		if len(rows.rows) == 0 {
+			_, err := fmt.Fprintln(out, "There are no platforms. Create one with: causeway platform create")
+			return err
+		}
+		return rows.write(out, "platform", "environment", "created", "name")
+	})
 }
 
 // credentials is the content of credentials.json: what a client needs to call the API.
@@ -56,8 +105,14 @@ type credentials struct {
 	BaseURL      string `json:"baseUrl"`
 }
 
-func credentialsOf(created platforms.Created, baseURL string) credentials {
-	return credentials{PlatformID: created.Platform.ID.String(), ClientID: created.Token.ClientID, ClientSecret: created.Secret, BaseURL: baseURL}
+func credentialsOf(issued platforms.IssuedToken, baseURL string) credentials {
+	return credentials{PlatformID: issued.Token.Platform.String(), ClientID: issued.Token.ClientID, ClientSecret: issued.Secret, BaseURL: baseURL}
+}
+
+func writeCredentials(out io.Writer, c credentials) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(c)
 }
 
 func noDatabaseError(dir string) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"time"
 )
 
 type serveCommand struct {
@@ -62,4 +64,25 @@ type migrateCommand struct {
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, as a role that owns the database." placeholder:"URL"`
 }
 
-func (m migrateCommand) Run(ctx context.Context) error { return migrate(ctx, m.DatabaseURL) }
+// Run prints each file that it applied, also if a later one failed.
+func (m migrateCommand) Run(ctx context.Context, out io.Writer) error {
+	result, err := migrate(ctx, m.DatabaseURL)
+	rows := table{rightAligned: []int{1}}
+	for _, f := range result.Applied {
+		rows.add(f.Name, f.Duration.Round(time.Millisecond).String())
+	}
+	if len(result.Applied) > 0 {
+		if err := rows.write(out, "applied", "duration"); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if len(result.Applied) == 0 {
+		_, err = fmt.Fprintf(out, "Nothing to do: the database has version %d, that of this program.\n", result.To)
+		return err
+	}
+	_, err = fmt.Fprintf(out, "The database is migrated from version %d to %d.\n", result.From, result.To)
+	return err
+}

@@ -21,7 +21,11 @@ import (
 // private Postgres.
 type databaseFlags struct {
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
-	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
+	dataFlag
+}
+
+type dataFlag struct {
+	Data string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
 }
 
 // serverFlags are the settings of every command that runs the service.

@@ -52,6 +52,11 @@ type Created struct {
 // Create creates a platform with the default currencies, an internal account of its own in
 // each, and a token with all permissions. Operators call it, not platforms.
 func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) {
+	return s.create(ctx, r, func(context.Context, ports.Tx, ident.Platform, time.Time) error { return nil })
+}
+
+// create creates a platform, and calls record in the same unit of work.
+func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, ports.Tx, ident.Platform, time.Time) error) (Created, error) {
 	now := s.Clock.Now()
 	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
 	if err != nil {
@@ -72,7 +77,10 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) 
 		if err := tx.CreateToken(ctx, token.Token); err != nil {
 			return err
 		}
-		return tx.OpenInternalAccounts(ctx, accounts)
+		if err := tx.OpenInternalAccounts(ctx, accounts); err != nil {
+			return err
+		}
+		return record(ctx, tx, created.ID, now)
 	})
 	return Created{created, token}, err
 }

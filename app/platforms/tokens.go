@@ -60,14 +60,16 @@ func (s *Service) Tokens(ctx context.Context, platformID ident.Platform, f ports
 // DeleteToken deletes a token; it may be the token of the request itself. The last token
 // with MANAGE cannot be deleted: CONFLICT.
 func (s *Service) DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		tokens, err := tx.LockTokens(ctx, platformID)
-		if err != nil {
-			return err
-		}
-		if err := platform.CheckRevocable(tokens, id); err != nil {
-			return err
-		}
-		return tx.DeleteToken(ctx, platformID, id)
-	})
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return deleteToken(ctx, tx, platformID, id) })
+}
+
+func deleteToken(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Token) error {
+	tokens, err := tx.LockTokens(ctx, platformID)
+	if err != nil {
+		return err
+	}
+	if err := platform.CheckRevocable(tokens, id); err != nil {
+		return err
+	}
+	return tx.DeleteToken(ctx, platformID, id)
 }

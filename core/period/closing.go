@@ -23,8 +23,10 @@ type Change struct {
 	Action   Action
 	At       time.Time
 	// By is the token that made the change; zero for the operator on the command line.
-	By   ident.Token
-	Note string // may be empty
+	By ident.Token
+	// Actor is the name of that operator; empty for a token, and for changes by earlier versions.
+	Actor string
+	Note  string // may be empty
 }
 
 // Closing is the ledger of a platform at the time a month was closed. It never changes.

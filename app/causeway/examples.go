@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// examples has an example of each command, for its help.
+var examples = map[string]string{
+	"dev":                  "causeway dev --listen 127.0.0.1:9000",
+	"serve":                "causeway serve --listen 0.0.0.0:8080 --trusted-proxies 10.0.0.0/8",
+	"migrate":              "causeway migrate --database-url postgres://causeway@db/causeway",
+	"platform create":      "causeway platform create --name Acme --environment SANDBOX",
+	"platform list":        "causeway platform list",
+	"token create":         "causeway token create --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --name 'Reports' --permissions VIEW",
+	"token list":           "causeway token list --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
+	"token delete":         "causeway token delete Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --actor ana",
+	"corridors list":       "causeway corridors list --json",
+	"corridors set":        "causeway corridors set USD BTC --fee-percent 0.3% --note 'Agreed in March'",
+	"corridors reset":      "causeway corridors reset USD BTC",
+	"corridors history":    "causeway corridors history USD BTC",
+	"demo":                 "causeway demo",
+	"ledger check":         "causeway ledger check",
+	"ledger verify":        "causeway ledger verify --checkpoints /mnt/checkpoints",
+	"ledger export":        "causeway ledger export --format csv --output 2026.csv --from 2026-01-01T00:00:00Z",
+	"ledger rotate-key":    "causeway ledger rotate-key",
+	"ledger balances":      "causeway ledger balances",
+	"ledger entries":       "causeway ledger entries --transaction Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
+	"ledger reconcile":     "causeway ledger reconcile --account rails/RTP --currency USD --file statement.xml",
+	"ledger periods":       "causeway ledger periods --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
+	"ledger soft-close":    "causeway ledger soft-close 2026-10 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
+	"ledger reopen":        "causeway ledger reopen 2026-10 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --note 'A late invoice'",
+	"ledger close":         "causeway ledger close 2026-10 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --note Reviewed",
+	"ledger archive":       "causeway ledger archive 2025-01",
+	"ledger restore":       "causeway ledger restore 2025-01",
+	"webhooks rotate-keys": "causeway webhooks rotate-keys --environment PRODUCTION --overlap 48h",
+	"jobs list":            "causeway jobs list --state dead",
+	"jobs retry":           "causeway jobs retry --all --step deliver",
+	"jobs discard":         "causeway jobs discard 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana --reason 'Paid by hand, ticket 17'",
+	"keys rotate":          "causeway keys rotate",
+	"version":              "causeway version",
+}
+
+// addExamples adds the examples to the help of the commands.
+func addExamples(parser *kong.Kong) {
+	for _, command := range parser.Model.Leaves(false) {
+		if example := examples[commandPath(command)]; example != "" {
+			command.Detail = "Example: " + example
+		}
+	}
+}
+
+// commandPath returns the words of a command after the name of the program.
+func commandPath(command *kong.Node) string {
+	return strings.TrimPrefix(command.Path(), "causeway ")
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func TestHelp_EveryCommandHasValidExample(t *testing.T) {
+	// The help of each command shows an example, and the program accepts its arguments.
+	t.Setenv("DATABASE_URL", "postgres://db/causeway")
+	t.Setenv("CAUSEWAY_MASTER_KEY", "key")
+	parser := newTestParser(t, io.Discard)
+	for _, command := range parser.Model.Leaves(false) {
+		path := commandPath(command)
+		var help bytes.Buffer
+		func() {
+			defer func() { _ = recover() }() // the test's exit of --help
+			_, _ = newTestParser(t, &help).Parse(append(strings.Fields(path), "--help"))
+		}()
+		if !strings.Contains(help.String(), "Example: causeway ") {
+			t.Errorf("%s --help has no example:\n%s", path, help.String())
+			continue
+		}
+		words, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(examples[path], "causeway ")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newTestParser(t, io.Discard).Parse(strings.Split(strings.TrimSpace(string(words)), "\n")); err != nil {
+			t.Errorf("%s: %v", examples[path], err)
+		}
+	}
+	for path := range examples {
+		if strings.Fields(examples[path])[0] != "causeway" || !strings.HasPrefix(examples[path], "causeway "+path) {
+			t.Errorf("the example of %s is %s", path, examples[path])
+		}
+	}
+}
+
+func newTestParser(t *testing.T, out io.Writer) *kong.Kong {
+	t.Helper()
+	parser, err := newParser(new(commands), out, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser.Exit = func(int) { panic("exit") }
+	return parser
+}
+
+func TestRun_MissingSettingIsExplained(t *testing.T) {
+	// A command without its required settings names their environment variables and what they are.
+	for _, name := range []string{"DATABASE_URL", "CAUSEWAY_MASTER_KEY"} {
+		t.Setenv(name, "") // restores it
+		_ = os.Unsetenv(name)
+	}
+	var errOut bytes.Buffer
+
+	status := run(t.Context(), []string{"serve"}, io.Discard, &errOut)
+
+	for _, want := range []string{"DATABASE_URL", "causeway migrate", "CAUSEWAY_MASTER_KEY", "32 random bytes", "causeway serve --help"} {
+		if status != 2 || !strings.Contains(errOut.String(), want) {
+			t.Errorf("status %d, without %q:\n%s", status, want, errOut.String())
+		}
+	}
+}

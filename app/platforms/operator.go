@@ -1,0 +1,68 @@
+package platforms
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Operator does what operators of the service do on the command line, for any platform. Each
+// change is recorded with the operator's name.
+type Operator struct {
+	service *Service
+	actor   string
+}
+
+// As returns the use cases of an operator, or INVALID_INPUT without a name.
+func (s *Service) As(actor string) (*Operator, error) {
+	actor, err := platform.ParseActor(actor)
+	return &Operator{s, actor}, err
+}
+
+// CreatePlatform is Service.Create.
+func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created, error) {
+	return o.service.create(ctx, r, func(ctx context.Context, tx ports.Tx, p ident.Platform, now time.Time) error {
+		return o.record(ctx, tx, p, platform.OperatorCreatedPlatform, p.UUID(), now)
+	})
+}
+
+// CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT.
+func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission) (IssuedToken, error) {
+	now := o.service.Clock.Now()
+	issued, err := o.service.newToken(p, name, permissions, now)
+	if err != nil {
+		return IssuedToken{}, err
+	}
+	err = o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockPlatformShared(ctx, p); err != nil {
+			return err
+		}
+		if err := tx.CreateToken(ctx, issued.Token); err != nil {
+			return err
+		}
+		return o.record(ctx, tx, p, platform.OperatorCreatedToken, issued.Token.ID.UUID(), now)
+	})
+	return issued, err
+}
+
+// DeleteToken deletes a token of a platform. Faults: TOKEN_NOT_FOUND; CONFLICT for the last token
+// with MANAGE.
+func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
+	return o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := deleteToken(ctx, tx, p, id); err != nil {
+			return err
+		}
+		return o.record(ctx, tx, p, platform.OperatorDeletedToken, id.UUID(), o.service.Clock.Now())
+	})
+}
+
+func (o *Operator) record(ctx context.Context, tx ports.Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID, now time.Time) error {
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{
+		ID: o.service.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: o.actor, At: now,
+	})
+}

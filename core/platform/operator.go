@@ -1,0 +1,43 @@
+package platform
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+)
+
+// OperatorActionKind is what an operator did to a platform or a token.
+type OperatorActionKind string
+
+// The kinds of actions.
+const (
+	OperatorCreatedPlatform OperatorActionKind = "CREATE_PLATFORM"
+	OperatorCreatedToken    OperatorActionKind = "CREATE_TOKEN"
+	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
+)
+
+// OperatorAction is the record of an action of an operator. It never changes.
+type OperatorAction struct {
+	ID       uuid.UUID
+	Platform ident.Platform
+	Kind     OperatorActionKind
+	Subject  uuid.UUID // the platform or token
+	Actor    string
+	At       time.Time
+}
+
+const maxActorLength = 200 // characters
+
+// ParseActor returns the name of an operator without surrounding spaces, or INVALID_INPUT.
+func ParseActor(text string) (string, error) {
+	actor := strings.TrimSpace(text)
+	if n := utf8.RuneCountInString(actor); n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsRune(actor, 0) {
+		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters"})
+	}
+	return actor, nil
+}
