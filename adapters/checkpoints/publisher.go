@@ -1,6 +1,7 @@
 package checkpoints
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,10 @@ import (
 )
 
 // NewPublisher returns the publisher for a location: an http or https URL, to which each
-// checkpoint is posted, or a folder with one file for each platform, which it creates. timeout
-// bounds each request, and each write to a folder, which may be on a disk that does not respond.
+// checkpoint is posted, or a folder with one file for each platform, which it creates. timeout, 10
+// seconds if zero, bounds each request, and each write to a folder, whose disk may not respond.
 func NewPublisher(location string, timeout time.Duration) (ports.CheckpointPublisher, error) {
+	timeout = cmp.Or(timeout, 10*time.Second)
 	if isURL(location) {
 		u, err := parseURL(location)
 		if err != nil {

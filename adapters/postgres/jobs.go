@@ -59,7 +59,8 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 }
 
 // takeJobsInTurn uses jobs_by_step_platform_due: one probe finds the next platform with jobs of
-// the step, and one its due jobs.
+// the step, and one its due jobs. Only that index has the order of a range of platforms, so the
+// planner does not choose jobs_due, whatever the statistics say.
 const takeJobsInTurn = `
 	WITH RECURSIVE platforms AS (
 		(SELECT step, platform_id FROM jobs WHERE (step, platform_id) > ($1, $5::uuid) ORDER BY step, platform_id LIMIT 1)
@@ -70,8 +71,9 @@ const takeJobsInTurn = `
 		WHERE p.step = $1),
 	due AS (
 		SELECT j.platform_id, j.id FROM platforms p CROSS JOIN LATERAL (
-			SELECT platform_id, id FROM jobs WHERE step = $1 AND platform_id = p.platform_id AND due_at <= $2
-			ORDER BY due_at LIMIT $6 FOR UPDATE SKIP LOCKED) AS j
+			SELECT platform_id, id FROM jobs
+			WHERE step = $1 AND platform_id >= p.platform_id AND platform_id <= p.platform_id AND due_at <= $2
+			ORDER BY platform_id, due_at LIMIT $6 FOR UPDATE SKIP LOCKED) AS j
 		WHERE p.step = $1 AND p.platform_id <> ALL($7::uuid[]) LIMIT $4)` + leaseDue
 
 // TakeJobsInTurn leases due jobs platform by platform.

@@ -77,7 +77,7 @@ func TestTakeJobs_ReadsLittleOfBacklog(t *testing.T) {
 			if err := json.Unmarshal([]byte(text), &plans); err != nil {
 				t.Fatal(err)
 			}
-			if p := plans[0].Plan; p.Rows != rows || p.Hit+p.Read > 2500 {
+			if p := plans[0].Plan; p.Rows != rows || p.Hit+p.Read > 1500 {
 				t.Errorf("statistics %s, %s: %v rows, want %v, from %d pages\n%s", statistics, statement, p.Rows, rows, p.Hit+p.Read, text)
 			}
 		}
