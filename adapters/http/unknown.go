@@ -16,6 +16,9 @@ const ignoredHeader = "Causeway-Ignored-Fields"
 // maxIgnoredLength is the maximum length of the header's value, in bytes.
 const maxIgnoredLength = 1024
 
+// maxMisspelt is the maximum number of misspelt query parameters that are listed.
+const maxMisspelt = 20
+
 // knownNames holds the names that an operation knows.
 type knownNames struct {
 	query []string     // query parameters
@@ -66,15 +69,15 @@ func (x *exchange) findUnknown() {
 // unknownParameters returns the query parameters that are ignored: those with an unknown
 // name, and repetitions of one that is not a list.
 func (x *exchange) unknownParameters() (ignored []string) {
-	var seen []string
+	seen := map[string]bool{}
 	for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
 		escaped, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(escaped)
 		if err != nil || name == "" {
 			continue
 		}
-		repeated := slices.Contains(seen, name)
-		seen = append(seen, name)
+		repeated := seen[name]
+		seen[name] = true
 		known := slices.Contains(x.route.known.query, name)
 		switch {
 		case known && (!repeated || slices.Contains(x.route.known.lists, name)):
@@ -83,6 +86,9 @@ func (x *exchange) unknownParameters() (ignored []string) {
 		case repeated: // already found
 		default:
 			if similar := mostSimilar(name, x.route.known.query); similar != "" {
+				if len(x.misspelt) == maxMisspelt {
+					return ignored
+				}
 				x.misspelt = append(x.misspelt, fault.Field{Field: name, Message: "is not a known parameter; did you mean " + similar + "?"})
 				continue
 			}

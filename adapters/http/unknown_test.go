@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -97,6 +98,16 @@ func TestUnknown_QueryParameters(t *testing.T) {
 		if got.status != 400 || got.error.Code != "INVALID_INPUT" || got.fields[field] != "is not a known parameter; did you mean "+similar+"?" {
 			t.Errorf("%s: %d %s, want %s", name, got.status, got.body, similar)
 		}
+	}
+
+	// However many there are, the response stays small and takes no time.
+	query := strings.Builder{}
+	for i := range 3000 {
+		fmt.Fprintf(&query, "&limit%c%c=1&other%d=1", 'a'+i%26, 'a'+i/26%26, i)
+	}
+	start := time.Now()
+	if got := f.do("GET", "/parcels?"+query.String(), ""); got.status != 400 || len(got.fields) != 20 || time.Since(start) > time.Second {
+		t.Errorf("a long query: %d with %d fields after %s", got.status, len(got.fields), time.Since(start))
 	}
 
 	// It is listed with the other invalid parameters.
