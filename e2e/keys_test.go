@@ -29,12 +29,14 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := encryption.NewKey(), encryption.NewKey()
-	writeKeys(first)
+	oldKey, newKey := encryption.NewKey(), encryption.NewKey()
+	writeKeys(oldKey)
 	h.server = startServerWithKeyFile(t, h.databaseURL, file)
 	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
 	hooks := h.startReceiver()
 	before := h.createQuote("")
+	keyed := h.withHeader("Idempotency-Key", "11111111-1111-4111-8111-111111111111")
+	first := keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201)
 	var running sync.WaitGroup
 	var stop atomic.Bool
 	var paid, failed atomic.Int64
@@ -66,9 +68,9 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 			t.Errorf("keys rotate printed %s", out)
 		}
 	}
-	writeKeys(second, first)
+	writeKeys(newKey, oldKey)
 	rotate()
-	writeKeys(second)
+	writeKeys(newKey)
 	h.payQuote(before, 0).wantStatus(200)
 	hooks.checkEvents(before.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	stop.Store(true)
@@ -85,9 +87,13 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE get_byte(body, 0) <> 2"); n != 0 {
 		t.Errorf("%d webhooks are stored unencrypted", n)
 	}
+	if n := h.queryInt("SELECT count(*) FROM idempotency_keys WHERE get_byte(body, 0) = 2"); n != 1 {
+		t.Errorf("%d responses are stored encrypted, want 1", n)
+	}
 	// A process with the new master key only reads and signs.
 	h.server = startServerWithKeyFile(t, h.databaseURL, file)
-	h.tenant.client.BaseURL = h.server.baseURL
+	h.tenant.client = h.withServer(h.server)
+	checkReplayed(t, first, keyed.withServer(h.server).post("/customers", customerBody(object{"platformCustomerId": "once"})))
 	after := h.createQuote("")
 	h.payQuote(after, 0).wantStatus(200)
 	hooks.checkEvents(after.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")

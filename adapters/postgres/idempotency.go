@@ -21,7 +21,7 @@ const insertResponses = `
 
 // SaveResponse stores the response with the commit: it is queued with the other writes and
 // costs no round trip. A response that a retry could change is not stored.
-func (u *unit) SaveResponse(_ context.Context, request *ports.IdempotentRequest, result any, err error) error {
+func (u *unit) SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error {
 	if request == nil {
 		return nil
 	}
@@ -30,7 +30,10 @@ func (u *unit) SaveResponse(_ context.Context, request *ports.IdempotentRequest,
 		return nil
 	}
 	u.requests = append(u.requests, request)
-	row := newResponseRow(request, status, body, u.db.clock.Now())
+	row, failed := u.db.newResponseRow(ctx, request, status, body)
+	if failed != nil {
+		return failed
+	}
 	if last := len(u.pending.QueuedQueries) - 1; last >= 0 && u.pending.QueuedQueries[last].SQL == insertResponses {
 		row.appendTo(u.pending.QueuedQueries[last].Arguments)
 		return nil
@@ -85,6 +88,10 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 		if err := rows.Scan(&position, &fingerprint, &stored.Status, &stored.Body); err != nil {
 			return err
 		}
+		key := keys[position-1]
+		if stored.Body, err = db.openBytes(ctx, responseRowName(key.Platform.UUID(), key.Key), "body", stored.Body); err != nil {
+			return err
+		}
 		copy(stored.Fingerprint[:], fingerprint)
 		found[position-1] = stored
 		return nil
@@ -93,8 +100,11 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 
 // SaveStoredResponse stores a response outside a unit of work, unless the key has one.
 func (db *DB) SaveStoredResponse(ctx context.Context, request ports.IdempotentRequest, response ports.StoredResponse) error {
-	row := newResponseRow(&request, response.Status, response.Body, db.clock.Now())
-	_, err := db.pool.Exec(ctx, insertResponses+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
+	row, err := db.newResponseRow(ctx, &request, response.Status, response.Body)
+	if err != nil {
+		return err
+	}
+	_, err = db.pool.Exec(ctx, insertResponses+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
 	return err
 }
 
@@ -117,11 +127,15 @@ type responseRow struct {
 	createdAt       time.Time
 }
 
-func newResponseRow(request *ports.IdempotentRequest, status int, body []byte, createdAt time.Time) responseRow {
-	if body == nil {
-		body = []byte{} // the column is NOT NULL
-	}
-	return responseRow{request.Platform.UUID(), request.Token.UUID(), request.Key, request.Fingerprint[:], int16(status), body, createdAt}
+func (db *DB) newResponseRow(ctx context.Context, request *ports.IdempotentRequest, status int, body []byte) (responseRow, error) {
+	platform := request.Platform.UUID()
+	stored, err := db.sealBytes(ctx, responseRowName(platform, request.Key), "body", body)
+	return responseRow{platform, request.Token.UUID(), request.Key, request.Fingerprint[:], int16(status), stored, db.clock.Now()}, err
+}
+
+// responseRowName names a row of idempotency_keys, whose key is a text.
+func responseRowName(platform uuid.UUID, key string) sealedRow {
+	return sealedRow{"idempotency_keys", platform, uuid.NewSHA1(platform, []byte(key))}
 }
 
 // columns returns the arguments of insertResponses for one row.

@@ -86,6 +86,30 @@ func (db *DB) openText(ctx context.Context, row sealedRow, column, stored string
 	return string(plain), err
 }
 
+// sealBytes returns the value of a bytea column that holds a text. The empty text is stored as it is.
+func (db *DB) sealBytes(ctx context.Context, row sealedRow, column string, text []byte) ([]byte, error) {
+	if len(text) == 0 {
+		return []byte{}, nil
+	}
+	if db.cipher == nil {
+		return text, nil
+	}
+	sealed, err := db.cipher.Seal(ctx, text, row.column(column))
+	if err != nil || sealed == nil {
+		return text, err
+	}
+	return sealed, nil
+}
+
+// openBytes returns the text of a bytea column. A sealed value begins with a version below any
+// printable character.
+func (db *DB) openBytes(ctx context.Context, row sealedRow, column string, stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0] >= ' ' {
+		return stored, nil
+	}
+	return db.open(ctx, row, column, stored)
+}
+
 func (db *DB) open(ctx context.Context, row sealedRow, column string, sealed []byte) ([]byte, error) {
 	if db.cipher == nil {
 		return nil, errNoCipher
