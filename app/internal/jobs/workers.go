@@ -13,6 +13,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -294,7 +295,7 @@ func (q *stepQueue) takeDue(ctx context.Context, limit int) bool {
 		jobs, err = w.Jobs.TakeJobs(ctx, q.Step, now, leaseDuration, limit)
 	}
 	if err != nil {
-		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+		if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			w.Log.WithError(err).WithField("step", q.Step).Warn("cannot claim due jobs; will retry")
 		}
 		return false
