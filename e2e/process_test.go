@@ -49,7 +49,7 @@ func startServerWithKeyFile(t testing.TB, database, file string) *process {
 		t.Fatal(err)
 	}
 	return startServerWith(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY_FILE=" + file}, "serve", "--listen", "127.0.0.1:0",
-		"--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks")
+		"--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks", "--rate-limit", "100000", "--rate-burst", "100000")
 }
 
 func startServerWith(t testing.TB, env []string, args ...string) *process {

@@ -11,7 +11,9 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/party"
+	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -132,4 +134,41 @@ func secrets(t *testing.T, url string) (found int) {
 		}
 	}
 	return found
+}
+
+func TestPersonalData_PartiesOfTransactions(t *testing.T) {
+	t.Parallel()
+	// What a transaction says about its parties is encrypted when it is created and when its approval
+	// changes. One that was created before there was a data key is read as well.
+	c := newEnv(t)
+	db, cipher := openWithCipher(t, c)
+	ana := newCustomer(c.platform, "ana")
+	c.createCustomers(t, ana)
+	early := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
+	late := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$cy@bank.example")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateTransactions(ctx, []transaction.Transaction{early})
+	})
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{late}); err != nil {
+			return err
+		}
+		return tx.UpdateTransactions(ctx, []transaction.Transaction{late})
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, want := range []transaction.Transaction{early, late} {
+		if read, err := db.Transaction(t.Context(), c.platform.ID, want.ID); err != nil || !reflect.DeepEqual(read, want) {
+			t.Errorf("%v\nread    %+v\nwritten %+v", err, read, want)
+		}
+	}
+	var shown int
+	if err := connect(t, c.url).QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE details LIKE '%Bo Berg%'`).Scan(&shown); err != nil || shown != 1 {
+		t.Errorf("%d transactions show a name, %v; want only the early one", shown, err)
+	}
 }

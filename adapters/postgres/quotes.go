@@ -32,19 +32,19 @@ const insertTransactions = `
 		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[])
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
-func (u *unit) CreateQuotes(_ context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
+func (u *unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
 	if err := u.insertQuotes(quotes); err != nil {
 		return err
 	}
-	return u.insertTransactions(transactions)
+	return u.insertTransactions(ctx, transactions)
 }
 
 // CreateTransactions stores transactions without a quote.
-func (u *unit) CreateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+func (u *unit) CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
 	if len(transactions) == 0 {
 		return nil
 	}
-	return u.insertTransactions(transactions)
+	return u.insertTransactions(ctx, transactions)
 }
 
 func (u *unit) insertQuotes(quotes []quote.Quote) error {
@@ -76,7 +76,7 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 	return nil
 }
 
-func (u *unit) insertTransactions(transactions []transaction.Transaction) error {
+func (u *unit) insertTransactions(ctx context.Context, transactions []transaction.Transaction) error {
 	n := len(transactions)
 	platforms, ids, quotes, customers := make(idArray, n), make(idArray, n), make(idArray, n), make(idArray, n)
 	directions, statuses, refunds, reached, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
@@ -104,7 +104,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 			references[i] = t.Reference // otherwise the quote has it
 		}
 		var err error
-		if details[i], err = writeDetails(t); err != nil {
+		if details[i], err = u.db.writeDetails(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -117,10 +117,10 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 // quoteColumns are the columns that scanQuote reads.
 const quoteColumns = transactionColumns + `, q.side, q.locked_amount, q.purpose`
 
-func scanQuote(rows pgx.Rows, more ...any) (ports.QuoteState, error) {
+func scanQuote(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (ports.QuoteState, error) {
 	var side, purpose string
 	var locked int64
-	t, err := scanTransaction(rows, append([]any{&side, &locked, &purpose}, more...)...)
+	t, err := scanTransaction(ctx, db, rows, append([]any{&side, &locked, &purpose}, more...)...)
 	return ports.QuoteState{Transaction: t, Quote: quote.Quote{
 		ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Source: t.Source, Destination: t.Destination,
 		Side: quote.Side(side), LockedAmount: locked, Pricing: t.Pricing, Reference: t.Reference, Instructions: t.Instructions,
@@ -142,7 +142,7 @@ func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quot
 	rows, err := db.pool.Query(ctx, readQuote, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID())
 	if err == nil {
 		err = forEachRow(rows, func(rows pgx.Rows) (err error) {
-			found, err = scanQuote(rows)
+			found, err = scanQuote(ctx, db, rows)
 			return err
 		})
 	}
@@ -172,7 +172,7 @@ func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports
 	}
 	err := u.query(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
 		var parties partyStates
-		state, err := scanQuote(rows, parties.scanTargets()...)
+		state, err := scanQuote(ctx, u.db, rows, parties.scanTargets()...)
 		state.Parties = parties.parties()
 		found[ports.QuoteKey{Platform: state.Quote.Platform, ID: state.Quote.ID}] = state
 		return err

@@ -62,7 +62,7 @@ func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 	if len(references) > 0 {
 		if err := u.query(ctx, lockTransactionsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
 			var parties partyStates
-			t, err := scanTransaction(rows, parties.scanTargets()...)
+			t, err := scanTransaction(ctx, u.db, rows, parties.scanTargets()...)
 			found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = ports.SavedReceipt{Transaction: &t, Parties: parties.parties()}
 			return err
 		}); err != nil {
@@ -200,7 +200,7 @@ func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.Referenc
 	}
 	found := make(map[ports.ReferenceKey]transaction.Transaction, len(keys))
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		t, err := scanTransaction(rows)
+		t, err := scanTransaction(ctx, db, rows)
 		found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = t
 		return err
 	})
@@ -219,7 +219,7 @@ func (db *DB) queryTransaction(ctx context.Context, none error, query string, ar
 	}
 	found, missing := transaction.Transaction{}, none
 	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
-		found, err = scanTransaction(rows)
+		found, err = scanTransaction(ctx, db, rows)
 		missing = nil
 		return err
 	})

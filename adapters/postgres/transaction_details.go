@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -29,8 +30,9 @@ type approvalColumn struct {
 	Note      string                  `json:"note,omitempty"`
 }
 
-// writeDetails returns the text of the column; empty if all fields are.
-func writeDetails(t *transaction.Transaction) (string, error) {
+// writeDetails returns the value of the column; empty if all fields are. The names of the parties
+// are in it, so it is sealed.
+func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (string, error) {
 	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer}
 	if t.Quote.IsZero() {
 		column.Description = t.Description
@@ -42,12 +44,23 @@ func writeDetails(t *transaction.Transaction) (string, error) {
 		return "", nil
 	}
 	text, err := json.Marshal(column)
-	return string(text), err
+	if err != nil {
+		return "", err
+	}
+	return db.sealText(ctx, transactionRow(t), "details", string(text))
 }
 
-func readDetails(t *transaction.Transaction, text string) error {
-	if text == "" {
+func transactionRow(t *transaction.Transaction) sealedRow {
+	return sealedRow{"transactions", t.Platform.UUID(), t.ID.UUID()}
+}
+
+func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, stored string) error {
+	if stored == "" {
 		return nil
+	}
+	text, err := db.openText(ctx, transactionRow(t), "details", stored)
+	if err != nil {
+		return err
 	}
 	var column detailsColumn
 	if err := json.Unmarshal([]byte(text), &column); err != nil {
@@ -68,13 +81,13 @@ func readDetails(t *transaction.Transaction, text string) error {
 const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
 
 // updateDetails stores the approval; the other details never change.
-func (u *unit) updateDetails(transactions []transaction.Transaction) error {
+func (u *unit) updateDetails(ctx context.Context, transactions []transaction.Transaction) error {
 	for i := range transactions {
 		t := &transactions[i]
 		if t.Approval == nil {
 			continue
 		}
-		text, err := writeDetails(t)
+		text, err := u.db.writeDetails(ctx, t)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 		return page, ledgerdb.ReadError(err)
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		t, err := scanTransaction(rows)
+		t, err := scanTransaction(ctx, db, rows)
 		page.Items = append(page.Items, t)
 		return err
 	}); err != nil {

@@ -39,7 +39,7 @@ const transactionTables = `
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error) {
+func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	var (
 		t                                                    transaction.Transaction
 		platformID, id, quoteID, customerID, receiptID       pgtype.UUID
@@ -85,7 +85,7 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 		t.Refund = &transaction.Refund{Reference: transaction.RefundReference(t.ID, t.Reference), Amount: t.Refundable(),
 			Reason: transaction.RefundReason(refundReason), InitiatedAt: refundAt.Time.UTC(), SettledAt: refundSettledAt.Time.UTC()}
 	}
-	if err := readDetails(&t, details); err != nil {
+	if err := db.readDetails(ctx, &t, details); err != nil {
 		return t, err
 	}
 	return t, parsePricing(&t, rate, market, feeFraction, ways)
@@ -124,7 +124,7 @@ func (u *unit) LockTransactions(ctx context.Context, keys []ports.TransactionKey
 	found := make(map[ports.TransactionKey]transaction.Transaction, len(keys))
 	platforms, ids := keyArrays(keys)
 	err := u.query(ctx, lockTransactions, []any{platforms, ids}, func(rows pgx.Rows) error {
-		t, err := scanTransaction(rows)
+		t, err := scanTransaction(ctx, u.db, rows)
 		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
 		return err
 	})
@@ -158,7 +158,7 @@ const updateTransactions = `
 			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
-func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+func (u *unit) UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
 	if len(transactions) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 	}
 	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
 		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts)
-	return u.updateDetails(transactions)
+	return u.updateDetails(ctx, transactions)
 }
 
 func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
@@ -193,7 +193,7 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 		return nil, err
 	}
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		t, err := scanTransaction(rows)
+		t, err := scanTransaction(ctx, db, rows)
 		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
 		return err
 	})
