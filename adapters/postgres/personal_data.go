@@ -29,7 +29,7 @@ func (r sealedRow) column(name string) []byte {
 	return append(append(context, r.platform[:]...), r.id[:]...)
 }
 
-var errNoCipher = errors.New("the data is encrypted, and this command has no master key")
+var errNoCipher = errors.New("the data is encrypted; set CAUSEWAY_MASTER_KEY to read it")
 
 // sealJSON returns the value of a jsonb column.
 func (db *DB) sealJSON(ctx context.Context, row sealedRow, column string, value any) (json.RawMessage, error) {

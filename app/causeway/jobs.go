@@ -212,7 +212,7 @@ func (f databaseFlags) withJobs(ctx context.Context, fn func(*jobs.Service) erro
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}

@@ -121,8 +121,8 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 const auditTimeout = 24 * time.Hour
 
 // openDatabase connects to a database to read its ledger.
-func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
-	return openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
+func openDatabase(ctx context.Context, url string, newCipher func(ports.DataKeyStore) ports.Cipher) (*postgres.DB, error) {
+	return openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: newCipher, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
 }
 
 // withDatabase opens the configured database and calls do.
@@ -132,7 +132,7 @@ func (f databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) e
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	db, err := openDatabase(ctx, url)
+	db, err := openDatabase(ctx, url, f.cipher())
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func newAudit(db *postgres.DB) *audit.Checker {
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
 func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
-	db, err := openDatabase(ctx, url)
+	db, err := openDatabase(ctx, url, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -46,7 +46,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: l.cipher(), MaxConnections: 4, StatementTimeout: auditTimeout, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}

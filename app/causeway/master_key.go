@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"causeway/adapters/encryption"
+	"causeway/ports"
 )
 
 const masterKeyEnv = "CAUSEWAY_MASTER_KEY"
@@ -78,4 +79,26 @@ func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 		}
 	}
 	return newMasterFromFile(masterKeyPath(dir))
+}
+
+// cipher returns what reads and writes personal data for a command that has no setting for the
+// master key: with the key of the environment or, for the database of a data folder, of the folder.
+// Without a key it is nil, and rows that are encrypted cannot be read.
+func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
+	var master *encryption.Master
+	var err error
+	switch path := os.Getenv(masterKeyEnv + fileSuffix); {
+	case os.Getenv(masterKeyEnv) != "":
+		master, err = newMaster(os.Getenv(masterKeyEnv))
+	case path != "":
+		master, err = newMasterFromFile(path)
+	case f.DatabaseURL == "":
+		master, err = newMasterFromFile(masterKeyPath(f.Data))
+	}
+	if master == nil || err != nil {
+		return nil
+	}
+	return func(store ports.DataKeyStore) ports.Cipher {
+		return encryption.NewDataKeys(store, master, systemClock{})
+	}
 }

@@ -55,7 +55,7 @@ func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}
