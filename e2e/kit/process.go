@@ -29,6 +29,7 @@ type Command struct {
 	Args    []string
 	Env     []string // in addition to CleanEnv
 	Dir     string
+	User    *syscall.Credential // nil is the current user
 }
 
 func (c Command) String() string { return filepath.Base(c.Program) + " " + strings.Join(c.Args, " ") }
@@ -71,7 +72,7 @@ func Start(c Command) (*Process, error) {
 	p := &Process{Command: c, Exited: exited, cmd: exec.Command(c.Program, c.Args...), output: writer, changed: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir = append(CleanEnv(), c.Env...), c.Dir
 	p.cmd.Stdout, p.cmd.Stderr = writer, writer
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM, Credential: c.User}
 	started := make(chan error)
 	go func() {
 		// The kernel sends that signal when the thread ends that started the program.

@@ -32,7 +32,7 @@ const memoryPollInterval = 5 * time.Millisecond
 func Run(ctx context.Context, c Command) (Result, error) {
 	cmd := exec.CommandContext(ctx, c.Program, c.Args...)
 	cmd.Env, cmd.Dir = append(CleanEnv(), c.Env...), c.Dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: c.User}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second
 	var output, errorOutput bytes.Buffer
