@@ -1,0 +1,176 @@
+package faults
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"causeway/e2e/kit"
+)
+
+// check compares everything with what the accepted payments must have led to.
+func (l *load) check() {
+	l.t.Helper()
+	l.awaitEnd()
+	l.checkTransactions()
+	l.checkBalances()
+	l.checkLedger()
+	byKind := map[string]int{}
+	for _, p := range l.payments {
+		byKind[p.kind]++
+	}
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		l.t.Logf("%5d × %s", byKind[kind], kind)
+	}
+	l.t.Logf("%5d payments, %d repeated requests, %d deliveries of %d events", len(l.payments), l.repeats.Load(), l.receiver.count, len(l.receiver.seen))
+}
+
+// awaitEnd returns when no job and no event is left. The quotes expire at once: all were paid, so this
+// changes nothing.
+func (l *load) awaitEnd() {
+	l.t.Helper()
+	const left = `
+		SELECT coalesce(string_agg(n || ' ' || what, ', '), '') FROM (
+			SELECT 'jobs of step ' || step || ' after ' || max(attempts) || ' attempts, due at ' || max(due_at) AS what, count(*) AS n FROM jobs GROUP BY step
+			UNION ALL SELECT 'events', count(*) FROM webhook_queue HAVING count(*) > 0
+			UNION ALL SELECT 'events in the backlog', count(*) FROM webhook_backlog HAVING count(*) > 0) t`
+	if _, err := l.db.ExecContext(waitContext(l.t), "UPDATE jobs SET due_at = now() WHERE step = 'expire'"); err != nil {
+		l.t.Fatal(err)
+	}
+	var remaining string
+	l.eventually(func() string { return "the end of " + remaining }, func() bool {
+		if err := l.db.QueryRowContext(waitContext(l.t), left).Scan(&remaining); err != nil {
+			l.t.Fatal(err)
+		}
+		return remaining == ""
+	})
+}
+
+// checkTransactions compares the transactions and their events, and that there are no others.
+func (l *load) checkTransactions() {
+	l.t.Helper()
+	want := len(l.customers) // deposits
+	for _, p := range l.payments {
+		want += 1 + p.arrivals
+		got := l.mustCall(http.MethodGet, "/transactions/"+p.transactionID, nil, http.StatusOK)
+		if got.text("status") != p.status || got.text("refund.status") != p.refund {
+			l.t.Errorf("%s: want %s and refund %q: %s", p.kind, p.status, p.refund, got.body)
+		}
+		if events := l.receiver.eventsOf(p.transactionID); !slices.Equal(events, p.events) {
+			l.t.Errorf("%s %s: the events are %v, want %v", p.kind, p.transactionID, events, p.events)
+		}
+	}
+	for what, c := range map[string]struct {
+		query string
+		want  int
+	}{
+		"transactions":                                 {"SELECT count(*) FROM transactions", want},
+		"transactions that are not final":              {"SELECT count(*) FROM transactions WHERE status NOT IN ('COMPLETED', 'FAILED') OR refund_status NOT IN ('', 'COMPLETED')", 0},
+		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t", 0},
+		"incoming payments without their last event":   {"SELECT count(*) FROM transactions WHERE direction = 'INCOMING'", l.receiver.ended("INCOMING_PAYMENT.")},
+	} {
+		if got := l.queryInt(c.query); got != int64(c.want) {
+			l.t.Errorf("%s: %d, want %d", what, got, c.want)
+		}
+	}
+}
+
+// eventsOf returns the events of a transaction.
+func (r *receiver) eventsOf(transaction string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.events[transaction]
+}
+
+// ended returns how many transactions have a last event with a prefix.
+func (r *receiver) ended(prefix string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, events := range r.events {
+		if last := events[len(events)-1]; last == prefix+"COMPLETED" || last == prefix+"FAILED" {
+			n++
+		}
+	}
+	return n
+}
+
+// checkBalances compares the balances of the customers, in responses and in their last events, and
+// those of the ledger's other accounts.
+func (l *load) checkBalances() {
+	l.t.Helper()
+	want := map[string]int64{"rails/RTP USD": -initialBalance * int64(len(l.customers))}
+	for _, c := range l.customers {
+		want[c.account] = initialBalance
+	}
+	for _, p := range l.payments {
+		for account, amount := range p.moves {
+			want[account] += amount
+		}
+	}
+	for _, c := range l.customers {
+		account := l.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+c.id, nil, http.StatusOK)
+		balance, notified := account.text("data.0.balance.amount"), l.receiver.balanceOf(c.account)
+		if expected := fmt.Sprint(want[c.account]); balance != expected || notified != expected {
+			l.t.Errorf("the balance of %s is %s and in its last event %s, want %s", c.account, balance, notified, expected)
+		}
+		delete(want, c.account)
+	}
+	maps.DeleteFunc(want, func(_ string, amount int64) bool { return amount == 0 })
+	if got := l.ledgerBalances(); !maps.Equal(got, want) {
+		l.t.Errorf("the balances in the ledger are\n%v, want\n%v", got, want)
+	}
+}
+
+func (r *receiver) balanceOf(account string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.balances[account]
+}
+
+// ledgerBalances adds up the entries of all accounts but those of customers and those in which the
+// service keeps what it earns and exchanges.
+func (l *load) ledgerBalances() map[string]int64 {
+	l.t.Helper()
+	rows, err := l.db.QueryContext(waitContext(l.t), `
+		SELECT path || ' ' || e.currency, sum(amount) FROM (
+			SELECT platform_id, credit_account_id AS account, currency, amount FROM ledger_entries
+			UNION ALL SELECT platform_id, debit_account_id, currency, -amount FROM ledger_entries) e
+		JOIN ledger_accounts a ON a.platform_id = e.platform_id AND a.id = e.account
+		WHERE path !~ '^(customers|income|fx)/' GROUP BY 1 HAVING sum(amount) <> 0`)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var amount int64
+		if err := rows.Scan(&name, &amount); err != nil {
+			l.t.Fatal(err)
+		}
+		found[name] = amount
+	}
+	if err := rows.Err(); err != nil {
+		l.t.Fatal(err)
+	}
+	return found
+}
+
+// checkLedger runs the service's own checks, of the entries and of the sealed log.
+func (l *load) checkLedger() {
+	l.t.Helper()
+	l.eventually(func() string { return "all postings are sealed" }, func() bool {
+		log := l.mustCall(http.MethodGet, "/ledger/log", nil, http.StatusOK)
+		return log.text("postings") == log.text("sealed")
+	})
+	for _, command := range []string{"check", "verify"} {
+		result, err := kit.MustSucceed(waitContext(l.t), kit.Command{Program: binary, Args: []string{"ledger", command}, Env: []string{"DATABASE_URL=" + l.ownerURL}})
+		if err != nil {
+			l.t.Error(err)
+		}
+		lines := strings.Split(strings.TrimSpace(result.Output), "\n")
+		l.t.Logf("ledger %s: %s", command, lines[len(lines)-1])
+	}
+}

@@ -1,0 +1,12 @@
+// Package faults tests that payments survive faults. Each scenario has payments of every kind in
+// flight while processes and servers are killed, connections are cut or disks are full. Afterwards
+// every accepted payment is final exactly once, the balances are what the responses add up to, and
+// every event was delivered in order. The files:
+//
+//	scenarios_test.go  the faults
+//	system_test.go     a database, its servers and the processes of the service
+//	load_test.go       the workers, which repeat each request until its response is final
+//	payments_test.go   the kinds of payments, and what each must lead to
+//	receiver_test.go   the webhook endpoint
+//	check_test.go      what must hold afterwards
+package faults

@@ -1,0 +1,164 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/apiclient"
+	"causeway/e2e/kit"
+)
+
+// workerCount is how many payments are made at once.
+const workerCount = 12
+
+// response is a response or a webhook.
+type response struct {
+	status   int
+	document any
+	body     []byte
+}
+
+// text returns the text, number or boolean at a path such as "data.0.id"; empty if there is none.
+func (r response) text(path string) string { return apiclient.Text(r.document, path) }
+
+// int returns the whole number at a path, which must be there.
+func (r response) int(t testing.TB, path string) int64 {
+	n, err := strconv.ParseInt(r.text(path), 10, 64)
+	if err != nil {
+		t.Errorf("%s is not a whole number in %s", path, r.body)
+	}
+	return n
+}
+
+// load makes payments of every kind in turn until it is stopped.
+type load struct {
+	*system
+	customers []*customer
+	stop      context.CancelFunc
+	workers   sync.WaitGroup
+	repeats   atomic.Int64 // requests that had to be repeated
+	count     atomic.Int64 // payments that were accepted
+
+	mu       sync.Mutex
+	payments []payment
+}
+
+// startLoad creates customers with money, and starts the workers.
+func (s *system) startLoad() *load {
+	s.t.Helper()
+	ctx, stop := context.WithCancel(s.t.Context())
+	l := &load{system: s, stop: stop}
+	for n := range 4 {
+		l.customers = append(l.customers, s.createCustomer(n))
+	}
+	for n := range workerCount {
+		l.workers.Go(func() {
+			for turn := n; ctx.Err() == nil; turn++ {
+				one, err := l.pay(turn)
+				if err != nil {
+					s.t.Errorf("%s: %v", kinds[turn%len(kinds)].name, err)
+					return
+				}
+				l.mu.Lock()
+				l.payments = append(l.payments, one)
+				l.mu.Unlock()
+				l.count.Add(1)
+			}
+		})
+	}
+	s.t.Cleanup(func() { stop(); l.workers.Wait() })
+	return l
+}
+
+// awaitPayments returns when some more payments were accepted.
+func (l *load) awaitPayments(more int64) {
+	l.t.Helper()
+	before := l.count.Load()
+	l.eventually(func() string { return fmt.Sprintf("%d more payments; %d were accepted", more, l.count.Load()-before) },
+		func() bool { return l.t.Failed() || l.count.Load() >= before+more })
+	if l.t.Failed() {
+		l.t.FailNow()
+	}
+}
+
+// finish ends the load, when each worker has its last response.
+func (l *load) finish() {
+	l.stop()
+	l.workers.Wait()
+}
+
+// call makes a request with one key until its response is final: by one process after the other,
+// while they cannot be reached or cannot tell.
+func (l *load) call(method, path string, body any, want ...int) (response, error) {
+	key := uuid.NewString()
+	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		got, err := l.attempt(ctx, l.processes[attempt%len(l.processes)], apiclient.Request{Method: method, Path: path, Body: body, IdempotencyKey: key})
+		switch {
+		case err == nil && slices.Contains(want, got.status):
+			return got, nil
+		case err == nil && got.status < 500 && got.text("code") != "IDEMPOTENCY_KEY_IN_USE":
+			return got, fmt.Errorf("%s %s: status %d: %s", method, path, got.status, got.body)
+		}
+		l.repeats.Add(1)
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return got, fmt.Errorf("%s %s: no final response within %s: %w, %d %s", method, path, recoveryTimeout, err, got.status, got.body)
+		}
+	}
+}
+
+func (s *system) attempt(ctx context.Context, p *process, r apiclient.Request) (response, error) {
+	got, err := s.clientOf(p).Do(ctx, r)
+	if err != nil {
+		return response{}, err
+	}
+	document, err := apiclient.ParseJSON(got.Body)
+	return response{got.Status, document, got.Body}, err
+}
+
+// mustCall makes a request without faults.
+func (s *system) mustCall(method, path string, body any, want int) response {
+	s.t.Helper()
+	got, err := s.attempt(waitContext(s.t), s.processes[0], apiclient.Request{Method: method, Path: path, Body: body})
+	if err != nil || got.status != want {
+		s.t.Fatalf("%s %s: %d, want %d: %s, %v", method, path, got.status, want, got.body, err)
+	}
+	return got
+}
+
+// customer is a customer with money in dollars, and the accounts to pay to.
+type customer struct {
+	id, umaAddress              string
+	account                     string // internal, in dollars
+	wallet, failingWallet, bank string // external
+}
+
+// initialBalance is what each customer has at first, in cents.
+const initialBalance = 100_000_000
+
+func (s *system) createCustomer(n int) *customer {
+	s.t.Helper()
+	c := &customer{umaAddress: fmt.Sprintf("$customer%d@uma.example.com", n)}
+	body := kit.CustomerBody()
+	body["umaAddress"] = c.umaAddress
+	c.id = s.mustCall(http.MethodPost, "/customers", body, http.StatusCreated).text("id")
+	external := func(body kit.Object) string {
+		return s.mustCall(http.MethodPost, "/customers/external-accounts", body, http.StatusCreated).text("id")
+	}
+	c.wallet, c.failingWallet, c.bank = external(kit.WalletBody(c.id, "")), external(kit.WalletBody(c.id, "004")), external(kit.USAccountBody(c.id, "555"))
+	c.account = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
+	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.account+"/fund", kit.Object{"amount": initialBalance}, http.StatusOK)
+	return c
+}

@@ -1,0 +1,104 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"causeway/e2e/kit"
+)
+
+// roundsEnv is how often each fault happens. Without it the quick scenarios run, with one fault each.
+const roundsEnv = "FAULT_ROUNDS"
+
+// standbyName is the name of the standby in synchronous_standby_names.
+const standbyName = "standby"
+
+// scenario is a fault while payments are in flight.
+type scenario struct {
+	name      string
+	quick     bool     // is also tested without roundsEnv
+	processes int      // of the service; 0 is one
+	settings  []string // of the database
+	proxy     bool     // between the service and the database
+	standby   bool     // replicates synchronously
+	once      bool     // can happen only once
+	// prepareDisk prepares the folder of the data, or skips the test.
+	prepareDisk func(t *testing.T, dir string)
+	// strike makes the fault and ends it.
+	strike func(s *system, round int)
+}
+
+var scenarios = []scenario{
+	{name: "the service is killed", quick: true, strike: func(s *system, _ int) { s.processes[0].restart() }},
+	{name: "two processes are killed in turn", processes: 2, strike: func(s *system, round int) { s.processes[round%2].restart() }},
+	{name: "three processes are killed in turn", processes: 3, strike: func(s *system, round int) { s.processes[round%3].restart() }},
+	{name: "the database is killed", quick: true, strike: func(s *system, _ int) {
+		s.postgres.Kill()
+		s.startPostgres(s.postgres)
+	}},
+	{name: "connections end before, at and after commits", quick: true, proxy: true, strike: (*system).cutConnections},
+	{name: "the network is silent for half a minute", proxy: true, once: true, strike: func(s *system, _ int) {
+		s.proxy.Silence()
+		s.sleep(30 * time.Second)
+		s.proxy.Resume()
+	}},
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	// Payments of every kind are in flight while a fault happens again and again. Every accepted
+	// payment is final exactly once, balances are exact, and every event arrives in order.
+	rounds, err := strconv.Atoi(os.Getenv(roundsEnv))
+	if os.Getenv(roundsEnv) != "" && (err != nil || rounds < 1) {
+		t.Fatalf("%s must be a number from 1", roundsEnv)
+	}
+	for _, c := range scenarios {
+		if rounds == 0 && !c.quick {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSystem(t, c)
+			l := s.startLoad()
+			faults := max(1, rounds)
+			if c.once {
+				faults = 1
+			}
+			for round := range faults {
+				l.awaitPayments(20 + rand.Int64N(20))
+				c.strike(s, round)
+			}
+			l.awaitPayments(int64(2 * len(kinds)))
+			l.finish()
+			l.check()
+		})
+	}
+}
+
+// cutConnections makes commits fail in each way, and at last ends all connections.
+func (s *system) cutConnections(int) {
+	s.t.Helper()
+	for _, fault := range []kit.CommitFault{kit.CutBeforeCommit, kit.CutAfterCommit, kit.VanishBeforeCommit, kit.VanishAfterCommit} {
+		before := s.proxy.CommitFaults()
+		s.proxy.FailNextCommit(fault)
+		s.eventually(func() string { return "a commit that fails" }, func() bool { return s.proxy.CommitFaults() > before })
+	}
+	s.proxy.CloseConnections()
+}
+
+func (s *system) startPostgres(p *kit.Postgres) {
+	s.t.Helper()
+	if err := p.Start(waitContext(s.t)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *system) sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-s.t.Context().Done():
+	}
+}
