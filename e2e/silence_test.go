@@ -28,7 +28,7 @@ func TestDatabase_SilenceCostsOnlyItsRequests(t *testing.T) {
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
 	account := h.fundedAccount(customer)
-	before := h.goroutines()
+	before := h.server.goroutines()
 
 	var requests, unavailable, succeededAfter atomic.Int64
 	stop := make(chan struct{})
@@ -89,7 +89,7 @@ func TestDatabase_SilenceCostsOnlyItsRequests(t *testing.T) {
 	quote := h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantStatus(201)
 	h.payQuote(quote, 0).wantStatus(200)
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-	eventuallyWithin(t, 30*time.Second, "no goroutine is left", func() bool { return h.goroutines() < before+20 })
+	eventuallyWithin(t, 30*time.Second, "no goroutine is left", func() bool { return h.server.goroutines() < before+20 })
 	eventuallyWithin(t, 30*time.Second, "no session is left in a transaction", func() bool {
 		return h.queryInt("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'causeway%' AND state LIKE 'idle in transaction%'") == 0
 	})
@@ -147,13 +147,14 @@ func (p *tenant) fundedAccount(customer string) string {
 var goroutinesMetric = regexp.MustCompile(`(?m)^go_goroutines (\d+)`)
 
 // goroutines returns the number of goroutines of the server.
-func (p *tenant) goroutines() int {
+func (p *process) goroutines() int {
 	p.t.Helper()
-	found := goroutinesMetric.FindSubmatch(p.get("//metrics").wantStatus(200).body)
+	_, metrics := getText(p.t, p.adminURL()+"/metrics")
+	found := goroutinesMetric.FindStringSubmatch(metrics)
 	if found == nil {
 		p.t.Fatal("no go_goroutines in /metrics")
 	}
-	n, err := strconv.Atoi(string(found[1]))
+	n, err := strconv.Atoi(found[1])
 	if err != nil {
 		p.t.Fatal(err)
 	}

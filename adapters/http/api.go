@@ -24,10 +24,10 @@ type Config struct {
 	// Log receives one line per request at debug level, slow requests as warnings and
 	// internal errors as errors. Required.
 	Log *logrus.Logger
-	// Metrics is the registry that is served at /metrics. Required.
+	// Metrics is the registry of the metrics of requests. Required.
 	Metrics *prometheus.Registry
-	// Ready returns an error if requests cannot be served now; the error is logged, and
-	// shown if it is a fault. Nil means always ready.
+	// Ready returns an error if requests cannot be served now; the error is logged and not
+	// shown. Nil means always ready.
 	Ready func(context.Context) error
 	// IsOutage reports whether an error means that the database is not available, so that the
 	// request is worth a repetition: 503 instead of 500. It may be nil.
@@ -68,7 +68,7 @@ type API struct {
 	draining      drain
 }
 
-// New returns an API without operations. It serves /healthz, /readyz and /metrics.
+// New returns an API without operations. It serves /healthz and /readyz.
 func New(config Config) *API {
 	if config.RequestTimeout == 0 {
 		config.RequestTimeout = 20 * time.Second
@@ -102,7 +102,7 @@ func New(config Config) *API {
 	}
 	humaConfig.AllowAdditionalPropertiesByDefault = true // unknown fields are ignored
 	a.huma = huma.NewAPI(humaConfig, adapter{a})
-	a.mountHealthAndMetrics()
+	a.mountHealth()
 	return a
 }
 

@@ -371,7 +371,8 @@ func TestRespond_OutageIsWorthRepeating(t *testing.T) {
 			t.Errorf("%s: %d %s %v", name, got.status, got.body, got.header)
 		}
 		if !slices.ContainsFunc(f.logs.AllEntries(), func(e *logrus.Entry) bool {
-			return e.Data["error"] == c.err.Error()
+			logged, _ := e.Data["error"].(error)
+			return logged != nil && logged.Error() == c.err.Error()
 		}) {
 			t.Errorf("%s: the cause is not logged", name)
 		}

@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sirupsen/logrus"
-
-	"causeway/core/fault"
 )
 
 const slowRequest = time.Second
@@ -60,7 +57,7 @@ func (x *exchange) observe() {
 		fields["replayed"] = true
 	}
 	if x.err != nil {
-		fields["error"] = x.err.Error()
+		fields[logrus.ErrorKey] = x.err
 		var p *panicError
 		if errors.As(x.err, &p) {
 			fields["stack"] = string(p.stack)
@@ -131,21 +128,19 @@ type drain struct {
 // not refuse requests.
 func (a *API) Drain() { a.draining.once.Do(func() { close(a.draining.started) }) }
 
-// mountHealthAndMetrics adds the endpoints for operators and load balancers.
-func (a *API) mountHealthAndMetrics() {
+// mountHealth adds the endpoints for load balancers. They show no details.
+func (a *API) mountHealth() {
 	a.Mount(http.MethodGet, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	}))
 	a.Mount(http.MethodGet, "/readyz", http.HandlerFunc(a.readyz))
-	a.Mount(http.MethodGet, "/metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
 }
 
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
+	notReady := func() { writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready"}) }
 	select {
 	case <-a.draining.started:
-		writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
-			Code: fault.ServiceUnavailable, Message: "This server is shutting down. Send requests to another one.", Reason: "Draining",
-		}))
+		notReady()
 		return
 	default:
 	}
@@ -154,11 +149,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		if err := a.config.Ready(ctx); err != nil {
 			a.config.Log.WithError(err).Warn("not ready")
-			shown, isFault := fault.As(err)
-			if !isFault {
-				shown = &fault.Error{Code: fault.ServiceUnavailable, Message: "This server is not ready. See its log.", Reason: "Not ready"}
-			}
-			writeJSON(w, http.StatusServiceUnavailable, renderFault(shown))
+			notReady()
 			return
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sirupsen/logrus"
 )
 
@@ -82,7 +84,9 @@ func TestMetrics_DurationByRoute(t *testing.T) {
 	}
 	f.do("POST", "/parcels", validParcel)
 
-	got := f.request("GET", "/metrics", "").body
+	recorder := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	got := recorder.Body.String()
 	for _, want := range []string{
 		`causeway_http_request_duration_seconds_count{class="4xx",method="GET",route="/2025-10-13/parcels/{parcelId}"} 3`,
 		`causeway_http_request_duration_seconds_count{class="2xx",method="POST",route="/2025-10-13/parcels"} 1`,
@@ -109,8 +113,8 @@ func TestReadyz_CheckHasDeadline(t *testing.T) {
 			return context.DeadlineExceeded
 		}
 	})
-	if got := f.request("GET", "/readyz", ""); got.status != 503 {
-		t.Errorf("readyz: %d", got.status)
+	if status, _ := f.readyz(); status != 503 {
+		t.Errorf("readyz: %d", status)
 	}
 }
 
@@ -130,4 +134,11 @@ func TestLog_ClientDisconnectIsNotError(t *testing.T) {
 	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.DebugLevel {
 		t.Errorf("logged %+v", entry)
 	}
+}
+
+// readyz requests the state of the server, whose body is no error.
+func (f *fixture) readyz() (status int, body string) {
+	recorder := httptest.NewRecorder()
+	f.ServeHTTP(recorder, httptest.NewRequest("GET", "/readyz", nil))
+	return recorder.Code, recorder.Body.String()
 }

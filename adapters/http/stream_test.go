@@ -137,8 +137,8 @@ func TestGetFile_LateFailureAbortsConnection(t *testing.T) {
 		}
 		logged := false
 		for _, entry := range f.logs.AllEntries() {
-			text, _ := entry.Data["error"].(string)
-			logged = logged || strings.Contains(text, "the ink is out")
+			err, _ := entry.Data["error"].(error)
+			logged = logged || err != nil && strings.Contains(err.Error(), "the ink is out")
 		}
 		if !logged {
 			t.Errorf("%s: the log does not say why", name)

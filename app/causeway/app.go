@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -67,6 +68,9 @@ type app struct {
 	sealing        *audit.Log
 	exports        *exports.Service
 	ecbRates       *ecb.Rates // nil unless --rates is ecb
+	operations     *operations
+	outage         *outage
+	draining       atomic.Bool // shutting down
 }
 
 type systemClock struct{}
@@ -85,7 +89,8 @@ func migrate(ctx context.Context, databaseURL string) (migrations.Result, error)
 
 // build wires the service to a migrated database.
 func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {
-	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry()}
+	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
+	log.SetFormatter(outageFormatter{log.Formatter, a.outage})
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	idGenerator := ids.New()
 	var dataKeys *encryption.DataKeys
@@ -113,6 +118,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		return nil, err
 	}
 	a.registerClockMetric()
+	a.registerOperations()
 	a.measureClock(ctx)
 	a.wire(idGenerator, marketRates)
 	return a, nil
@@ -191,11 +197,13 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	}
 	workerCtx, stopWorkers := context.WithCancel(ports.ForAllPlatforms(context.WithoutCancel(ctx)))
 	defer stopWorkers()
-	if err := a.servePprof(workerCtx); err != nil {
+	if err := a.serveAdmin(workerCtx); err != nil {
 		return err
 	}
 	var running sync.WaitGroup
+	context.AfterFunc(ctx, func() { a.draining.Store(true) })
 	running.Go(func() { a.watchClock(workerCtx) })
+	running.Go(func() { a.operations.run(workerCtx) })
 	if a.ecbRates != nil {
 		running.Go(func() { a.ecbRates.Run(workerCtx) })
 	}

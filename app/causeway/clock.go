@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -13,6 +14,9 @@ import (
 
 // clockInterval is how often the clock is compared with the database's.
 const clockInterval = 5 * time.Second
+
+// outageInterval is how often it is tried again while the database is not available.
+const outageInterval = time.Second
 
 // watchClock compares the clock with the database's until ctx ends, and logs when the process
 // begins to refuse postings and when it accepts them again.
@@ -29,6 +33,11 @@ func (a *app) watchClock(ctx context.Context) {
 			a.log.WithField("offset", a.db.ClockOffset().String()).Info("the clock agrees with the database's again")
 		}
 		refused = a.db.CheckClock()
+		if a.outage.isActive() {
+			tick.Reset(outageInterval)
+		} else {
+			tick.Reset(clockInterval)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -45,8 +54,18 @@ func (a *app) measureClock(ctx context.Context) {
 			a.log.WithField("stack", string(debug.Stack())).Errorf("panic while comparing the clock: %v", p)
 		}
 	}()
-	if err := a.db.MeasureClock(ctx); err != nil && ctx.Err() == nil {
-		a.log.WithError(err).Debug("cannot compare the clock with the database's; will retry")
+	err := a.db.MeasureClock(ctx)
+	if err == nil {
+		if lasted := a.outage.end(time.Now()); lasted > 0 {
+			a.log.WithField("seconds", lasted.Round(time.Millisecond).Seconds()).Info("the database is available again")
+		}
+		return
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", errSilentDatabase, err)
+	}
+	if ctx.Err() == nil {
+		a.log.WithError(err).Warn("cannot compare the clock with the database's; will retry")
 	}
 }
 

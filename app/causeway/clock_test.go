@@ -21,7 +21,7 @@ func TestReady_ClockThatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	a := &app{db: db}
+	a := &app{db: db, outage: new(outage)}
 
 	a.measureClock(t.Context())
 

@@ -42,7 +42,7 @@ type serverFlags struct {
 	BatchTimeout     time.Duration `env:"CAUSEWAY_BATCH_TIMEOUT" default:"15s" help:"Maximum duration of such a batch."`
 	MaxWaiting       int           `env:"CAUSEWAY_MAX_WAITING" default:"2048" help:"Maximum number of commands of each kind of one platform that wait for a batch, in each process. Further ones get 503."`
 	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks of proxies whose X-Forwarded-For header is trusted." placeholder:"CIDR"`
-	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address for Go profiles (pprof). Keep it private." placeholder:"ADDRESS"`
+	AdminListen      string        `env:"CAUSEWAY_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address and port for operators: metrics, details of readiness, and Go profiles. Keep it private. If the default is in use, a free port is chosen and logged." placeholder:"ADDRESS"`
 	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error."`
 	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
@@ -81,6 +81,7 @@ func (c serverFlags) validate() error {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
 	c.checkReads(refuse)
+	c.checkAdmin(refuse)
 	if c.BatchSize < 1 || c.BatchSize > 1000 {
 		refuse("--batch-size (CAUSEWAY_BATCH_SIZE)", "from 1 to 1000", c.BatchSize)
 	}

@@ -137,7 +137,7 @@ func (b *bench) prepare(ctx context.Context) {
 		postgres.Settings = map[string]string{
 			"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all"}
 		b.pprofAddress = must(kit.FreeAddress())
-		settings = []string{"CAUSEWAY_PPROF=" + b.pprofAddress}
+		settings = []string{"CAUSEWAY_ADMIN_LISTEN=" + b.pprofAddress}
 	}
 	b.receiver = startReceiver()
 	b.stops = append(b.stops, b.receiver.listener.Close)

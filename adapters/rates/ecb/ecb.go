@@ -92,6 +92,15 @@ func (r *Rates) Supports(c money.Currency) bool {
 	return ok
 }
 
+// Age returns the age of the rates as last read, and false before the first load.
+func (r *Rates) Age(now time.Time) (time.Duration, bool) {
+	t := r.table.Load()
+	if t == nil {
+		return 0, false
+	}
+	return now.Sub(t.daily.At()), true
+}
+
 // Rate returns the price of from in to, crossed over the euro. It returns INVALID_CURRENCY for a
 // currency that the bank does not publish, and QUOTE_REQUEST_FAILED if there are no rates or they
 // are too old.

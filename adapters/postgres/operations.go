@@ -1,0 +1,180 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+// MaxCounted is where the counts of Operations stop, so that a long queue does not make them slow.
+const MaxCounted = 10_000
+
+// Operations is what operators watch. Ages of empty queues are zero.
+type Operations struct {
+	Jobs map[transaction.Step]Backlog // due, by step
+	// Stuck counts the transactions whose next job is dead or long overdue, by status, or
+	// REFUND_PENDING for those that are being refunded.
+	Stuck map[string]int
+	// Webhooks were not attempted yet; RetriedWebhooks failed before.
+	Webhooks, RetriedWebhooks Backlog
+	Unsealed                  Backlog // postings; its age is that of postings that are not sealed for minutes
+	// Unmatched is the balance of unmatched funds in minor units, by currency.
+	Unmatched map[money.Currency]int64
+}
+
+// Backlog is the length of a queue, at most MaxCounted, and the age of its oldest element.
+type Backlog struct {
+	Count int
+	Age   time.Duration
+}
+
+// stuckAfter is how long a job is overdue before its transactions count as stuck.
+const stuckAfter = 15 * time.Minute
+
+// countDueJobs uses jobs_due.
+const countDueJobs = `
+	SELECT s.step, due.n, due.oldest FROM unnest($1::text[]) AS s(step) CROSS JOIN LATERAL (
+		SELECT count(*) AS n, min(due_at) AS oldest FROM (
+			SELECT due_at FROM jobs WHERE step = s.step AND due_at <= $2 ORDER BY due_at LIMIT $3) AS d) AS due`
+
+// countStuck uses jobs_due and the primary key of transactions.
+const countStuck = `
+	WITH late AS (
+		SELECT j.* FROM unnest($1::text[]) AS s(step) CROSS JOIN LATERAL (
+			(SELECT platform_id, subjects FROM jobs WHERE step = s.step AND due_at <= $2 ORDER BY due_at LIMIT $3)
+			UNION ALL
+			(SELECT platform_id, subjects FROM jobs WHERE step = s.step AND due_at = 'infinity' LIMIT $3)) AS j),
+	subjects AS (SELECT DISTINCT platform_id, unnest(subjects) AS id FROM late LIMIT $3)
+	SELECT CASE t.refund_status WHEN 'PENDING' THEN 'REFUND_PENDING' ELSE t.status END, count(*)
+	FROM subjects s JOIN transactions t ON t.platform_id = s.platform_id AND t.id = s.id
+	WHERE t.status IN ('PENDING', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY 1`
+
+// countWebhooks reads the first rows of each platform's queue by its primary key.
+const countWebhooks = `
+	SELECT (SELECT count(*) FROM (SELECT FROM webhook_queue LIMIT $1) AS q),
+		(SELECT min(e.created_at) FROM platforms p CROSS JOIN LATERAL (
+			SELECT event_id FROM webhook_queue q WHERE q.platform_id = p.id ORDER BY q.seq LIMIT 1) AS q
+			JOIN webhook_events e ON e.platform_id = p.id AND e.id = q.event_id),
+		(SELECT count(*) FROM (SELECT FROM webhook_backlog LIMIT $1) AS b),
+		(SELECT min(due_since) FROM (SELECT due_since FROM webhook_backlog LIMIT $1) AS b)`
+
+// countUnsealed reads one row a platform, and postings only of platforms whose last checkpoint is
+// older than $1.
+const countUnsealed = `
+	SELECT coalesce(sum(c.seq - coalesce(s.size, 0)), 0)::bigint,
+		min((SELECT p.recorded_at FROM ledger_postings p WHERE p.platform_id = c.platform_id AND p.seq = coalesce(s.size, 0) + 1 LIMIT 1))
+			FILTER (WHERE NOT EXISTS (SELECT FROM ledger_log_checkpoints k WHERE k.platform_id = c.platform_id AND k.size = s.size AND k.sealed_at > $1))
+	FROM ledger_clocks c LEFT JOIN ledger_log_state s ON s.platform_id = c.platform_id WHERE c.seq > coalesce(s.size, 0)`
+
+// recentlySealed is the age of a checkpoint after which later postings should be sealed too.
+const recentlySealed = 2 * time.Minute
+
+// selectUnmatchedAccounts uses ledger_accounts_by_path.
+const selectUnmatchedAccounts = `
+	SELECT p.id, a.currency FROM platforms p CROSS JOIN LATERAL (
+		SELECT currency FROM ledger_accounts a WHERE a.platform_id = p.id AND a.path = '` + ledger.FundingUnmatched + `') AS a`
+
+// Operations reads what operators watch: a few bounded queries, for all platforms. steps are the
+// steps that have jobs.
+func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operations, error) {
+	now := db.clock.Now()
+	o := Operations{Jobs: map[transaction.Step]Backlog{}, Stuck: map[string]int{}, Unmatched: map[money.Currency]int64{}}
+	names := make([]string, len(steps))
+	for i, step := range steps {
+		names[i] = string(step)
+	}
+	age := func(t *time.Time) time.Duration {
+		if t == nil {
+			return 0
+		}
+		return max(0, now.Sub(*t))
+	}
+	read := func(sql string, args []any, row func(pgx.Rows) error) error {
+		rows, err := db.readPool.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
+		if err != nil {
+			return err
+		}
+		return forEachRow(rows, row)
+	}
+	if err := read(countDueJobs, []any{names, now, MaxCounted}, func(rows pgx.Rows) error {
+		var step string
+		var b Backlog
+		var oldest *time.Time
+		err := rows.Scan(&step, &b.Count, &oldest)
+		b.Age = age(oldest)
+		o.Jobs[transaction.Step(step)] = b
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countStuck, []any{names, now.Add(-stuckAfter), MaxCounted}, func(rows pgx.Rows) error {
+		var state string
+		var n int
+		err := rows.Scan(&state, &n)
+		o.Stuck[state] = n
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countWebhooks, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var oldest, oldestRetried *time.Time
+		err := rows.Scan(&o.Webhooks.Count, &oldest, &o.RetriedWebhooks.Count, &oldestRetried)
+		o.Webhooks.Age, o.RetriedWebhooks.Age = age(oldest), age(oldestRetried)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countUnsealed, []any{now.Add(-recentlySealed)}, func(rows pgx.Rows) error {
+		var oldest *time.Time
+		err := rows.Scan(&o.Unsealed.Count, &oldest)
+		o.Unsealed.Age = age(oldest)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	return o, db.addUnmatched(ctx, read, o.Unmatched)
+}
+
+// addUnmatched adds up the balances of unmatched funds of all platforms.
+func (db *DB) addUnmatched(ctx context.Context, read func(string, []any, func(pgx.Rows) error) error, sums map[money.Currency]int64) error {
+	var accounts []ledger.Account
+	if err := read(selectUnmatchedAccounts, nil, func(rows pgx.Rows) error {
+		var id [16]byte
+		a := ledger.Account{Path: ledger.FundingUnmatched}
+		err := rows.Scan(&id, &a.Currency)
+		ident.SetUUID(&a.Platform, id)
+		accounts = append(accounts, a)
+		return err
+	}); err != nil {
+		return err
+	}
+	balances, err := db.Readers().LedgerReader().Balances(ctx, accounts)
+	for a, minor := range balances {
+		sums[a.Currency] += minor
+	}
+	return err
+}
+
+// PoolStat is the use of a pool of connections.
+type PoolStat struct {
+	InUse, Open, Max int
+	Waits            int64 // acquisitions that had to wait for a connection
+	WaitTime         time.Duration
+}
+
+// PoolStats returns the use of the pools, by their purpose.
+func (db *DB) PoolStats() map[string]PoolStat {
+	stats := map[string]PoolStat{}
+	for purpose, pool := range map[string]*pgxpool.Pool{"work": db.pool.Pool, "reads": db.readPool} {
+		s := pool.Stat()
+		stats[purpose] = PoolStat{int(s.AcquiredConns()), int(s.TotalConns()), int(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime()}
+	}
+	return stats
+}

@@ -1,0 +1,68 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/transaction"
+	"causeway/ports/portstest"
+)
+
+func TestOperations_CountsQueues(t *testing.T) {
+	t.Parallel()
+	// Due jobs are counted by step with the age of the oldest, without those of later and dead ones,
+	// and so are webhooks. Transactions are stuck if their job is dead or long overdue, unless they
+	// are final. Postings count as unsealed, and lag only if nothing was sealed for minutes.
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(now)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	const platform = "'11111111-1111-4111-8111-111111111111'"
+	for _, statement := range []string{
+		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
+			VALUES (` + platform + `, 'Acme', 'SANDBOX', false, 'uma.test', '[]', now(), now())`,
+		`INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES
+			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:59', '{}'),
+			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:00', '{22222222-2222-4222-8222-222222222222}'),
+			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 13:00', '{}'),
+			(` + platform + `, gen_random_uuid(), 'refund', 'infinity', '{33333333-3333-4333-8333-333333333333,44444444-4444-4444-8444-444444444444}')`,
+		`INSERT INTO transactions (platform_id, id, direction, status, refund_status, stage, failure_reason, source_rail, source_account, destination_rail,
+			destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+			SELECT ` + platform + `, id::uuid, 'OUTGOING', status, refund, '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '{}' FROM (VALUES
+			('22222222-2222-4222-8222-222222222222', 'PROCESSING', ''), ('33333333-3333-4333-8333-333333333333', 'FAILED', 'PENDING'),
+			('44444444-4444-4444-8444-444444444444', 'COMPLETED', '')) AS t(id, status, refund)`,
+		`INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
+			VALUES (` + platform + `, '55555555-5555-4555-8555-555555555555', gen_random_uuid(), '2026-03-01 11:58', 'TEST', 'TEST', '')`,
+		`INSERT INTO webhook_queue VALUES (` + platform + `, 1, gen_random_uuid(), '55555555-5555-4555-8555-555555555555')`,
+		`INSERT INTO webhook_backlog VALUES (` + platform + `, gen_random_uuid(), 2, gen_random_uuid(), NULL, '2026-03-01 10:00', 3, 3)`,
+	} {
+		if _, err := db.Pool().Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+
+	got, err := db.Operations(t.Context(), []transaction.Step{transaction.StepDeliver, transaction.StepRefund})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if got.Jobs[transaction.StepDeliver] != (postgres.Backlog{Count: 2, Age: time.Hour}) || got.Jobs[transaction.StepRefund] != (postgres.Backlog{}) {
+		t.Errorf("jobs %v", got.Jobs)
+	}
+	if len(got.Stuck) != 2 || got.Stuck["PROCESSING"] != 1 || got.Stuck["REFUND_PENDING"] != 1 {
+		t.Errorf("stuck %v", got.Stuck)
+	}
+	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) || got.RetriedWebhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Hour}) {
+		t.Errorf("webhooks %v, %v", got.Webhooks, got.RetriedWebhooks)
+	}
+	if got.Unsealed != (postgres.Backlog{}) || len(got.Unmatched) != 0 {
+		t.Errorf("unsealed %v, unmatched %v", got.Unsealed, got.Unmatched)
+	}
+	if stats := db.PoolStats(); stats["work"].Max != 2 || stats["reads"].Max != 2 {
+		t.Errorf("pools %v", stats)
+	}
+}

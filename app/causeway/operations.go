@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/postgres"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const (
+	// operationsInterval is how often the queues are counted. A request for the metrics shows the
+	// last result and reads nothing.
+	operationsInterval = 15 * time.Second
+	operationsTimeout  = 5 * time.Second
+)
+
+// operations are the metrics of what operators watch: queues, stuck payments, unmatched funds, the
+// age of the rates and the pools of connections. Every process counts for the whole database.
+type operations struct {
+	db      *postgres.DB
+	log     *logrus.Logger
+	steps   func() []transaction.Step
+	rateAge func() (time.Duration, bool) // false if rates have no age
+	last    atomic.Pointer[postgres.Operations]
+	readAt  atomic.Int64 // seconds since 1970
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// These are the metrics of operations. Counts end at 10,000.
+var (
+	dueJobsDesc         = describe("causeway_jobs_due", "Jobs that are due and that no process runs, by step.", "step")
+	dueJobsAgeDesc      = describe("causeway_jobs_oldest_due_seconds", "How long the oldest of these jobs is due, by step.", "step")
+	stuckDesc           = describe("causeway_transactions_stuck", "Transactions whose next job is dead or more than 15 minutes overdue, by state.", "state")
+	webhooksDesc        = describe("causeway_webhooks_waiting", "Webhooks waiting for an attempt, by queue: first for the first attempt, retry for a later one.", "queue")
+	webhooksAgeDesc     = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
+	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
+	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
+	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
+	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
+	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
+	poolMaxDesc         = describe("causeway_database_connections_max", "Maximum number of database connections, by pool.", "pool")
+	poolWaitsDesc       = describe("causeway_database_connection_waits_total", "How often a connection had to be waited for, by pool.", "pool")
+	poolWaitSecondsDesc = describe("causeway_database_connection_wait_seconds_total", "Time spent waiting for a connection, by pool.", "pool")
+	readAtDesc          = describe("causeway_operations_read_timestamp_seconds", "When the queues were last counted. The database was available then.")
+	buildDesc           = describe("causeway_build_info", "Version, Go version and commit of the program; always 1.", "version", "goversion", "commit")
+)
+
+// stuckStates are the states of causeway_transactions_stuck.
+var stuckStates = []string{string(transaction.Pending), string(transaction.Processing), "REFUND_PENDING"}
+
+// registerOperations exports the metrics. Their values appear with the first run.
+func (a *app) registerOperations() {
+	a.operations = &operations{
+		db: a.db, log: a.log,
+		steps: func() []transaction.Step { return append(a.payments.Steps(), ports.StepOpenAccounts) },
+		rateAge: func() (time.Duration, bool) {
+			if a.ecbRates == nil {
+				return 0, false
+			}
+			return a.ecbRates.Age(time.Now())
+		},
+	}
+	a.metrics.MustRegister(a.operations)
+}
+
+// run counts until ctx ends.
+func (o *operations) run(ctx context.Context) {
+	tick := time.NewTicker(operationsInterval)
+	defer tick.Stop()
+	for {
+		o.read(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (o *operations) read(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.log.WithField("stack", string(debug.Stack())).Errorf("panic while counting for the metrics: %v", p)
+		}
+	}()
+	readCtx, cancel := context.WithTimeout(ctx, operationsTimeout)
+	defer cancel()
+	counted, err := o.db.Operations(readCtx, o.steps())
+	if err != nil {
+		if ctx.Err() == nil {
+			o.log.WithError(err).Warn("cannot count for the metrics; will retry")
+		}
+		return
+	}
+	o.last.Store(&counted)
+	o.readAt.Store(time.Now().Unix())
+}
+
+// Describe implements prometheus.Collector.
+func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, unsealedDesc, unsealedAgeDesc,
+		unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		descriptions <- d
+	}
+}
+
+// Collect implements prometheus.Collector. It reads nothing from the database.
+func (o *operations) Collect(metrics chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(buildDesc, 1, strings.ToValidUTF8(version, ""), runtime.Version(), commit)
+	for purpose, s := range o.db.PoolStats() {
+		gauge(poolInUseDesc, float64(s.InUse), purpose)
+		gauge(poolMaxDesc, float64(s.Max), purpose)
+		metrics <- prometheus.MustNewConstMetric(poolWaitsDesc, prometheus.CounterValue, float64(s.Waits), purpose)
+		metrics <- prometheus.MustNewConstMetric(poolWaitSecondsDesc, prometheus.CounterValue, s.WaitTime.Seconds(), purpose)
+	}
+	if age, ok := o.rateAge(); ok {
+		gauge(rateAgeDesc, age.Seconds())
+	}
+	last := o.last.Load()
+	if last == nil {
+		return
+	}
+	gauge(readAtDesc, float64(o.readAt.Load()))
+	for step, b := range last.Jobs {
+		gauge(dueJobsDesc, float64(b.Count), string(step))
+		gauge(dueJobsAgeDesc, b.Age.Seconds(), string(step))
+	}
+	for _, state := range stuckStates {
+		gauge(stuckDesc, float64(last.Stuck[state]), state)
+	}
+	for queue, b := range map[string]postgres.Backlog{"first": last.Webhooks, "retry": last.RetriedWebhooks} {
+		gauge(webhooksDesc, float64(b.Count), queue)
+		gauge(webhooksAgeDesc, b.Age.Seconds(), queue)
+	}
+	gauge(unsealedDesc, float64(last.Unsealed.Count))
+	gauge(unsealedAgeDesc, last.Unsealed.Age.Seconds())
+	for currency, minor := range last.Unmatched {
+		gauge(unmatchedDesc, float64(minor), string(currency))
+	}
+}
