@@ -77,13 +77,16 @@ func (o Options) workSettings() map[string]string {
 	return settings
 }
 
+// readOnlySetting makes units of work read-only.
+const readOnlySetting = "default_transaction_read_only"
+
 // readSettings are the session settings of lists, reports and exports.
 func (o Options) readSettings() map[string]string {
 	settings := o.workSettings()
 	settings["application_name"] = "causeway readers"
 	settings["statement_timeout"] = milliseconds(o.ReadTimeout)
 	settings["idle_in_transaction_session_timeout"] = "60000"
-	settings["default_transaction_read_only"] = "on"
+	settings[readOnlySetting] = "on"
 	return settings
 }
 
@@ -104,8 +107,16 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	// Other statements choose to be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	maps.Copy(config.ConnConfig.RuntimeParams, settings)
+	// With target_session_attrs=read-write, which finds the primary, a session that is read-only from
+	// the start is taken for one on a standby.
+	delete(config.ConnConfig.RuntimeParams, readOnlySetting)
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		setSessionPlatform(conn, settings[platformSetting])
+		if value, set := settings[readOnlySetting]; set {
+			if _, err := conn.Exec(ctx, "SET "+readOnlySetting+" = "+value); err != nil {
+				return err
+			}
+		}
 		return prepareSession(ctx, conn)
 	}
 	config.PrepareConn = o.scopeConnection

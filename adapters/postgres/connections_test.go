@@ -2,12 +2,14 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -42,6 +44,23 @@ func TestOpen_SessionsHaveTheirOwnSettings(t *testing.T) {
 				t.Errorf("%s: %s = %q (%v), want %q", c.name, name, got, err, want)
 			}
 		}
+	}
+}
+
+func TestOpen_FindsThePrimary(t *testing.T) {
+	t.Parallel()
+	// With target_session_attrs=read-write, as operators set it for a failover, all connections are
+	// to the primary, including those of readers, whose sessions are read-only.
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t) + "&target_session_attrs=read-write", MaxConnections: 1, MaxReadConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+
+	var refused *pgconn.PgError
+	_, err = db.ReadPool().Exec(t.Context(), "DELETE FROM quotes")
+	if !errors.As(err, &refused) || refused.Code != "25006" {
+		t.Errorf("a reader writes: got %v, want that its transaction is read-only", err)
 	}
 }
 
