@@ -1,9 +1,13 @@
 package faults
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,7 +41,7 @@ var scenarios = []scenario{
 	{name: "three processes are killed in turn", processes: 3, strike: func(s *system, round int) { s.processes[round%3].restart() }},
 	{name: "the database is killed", quick: true, strike: func(s *system, _ int) {
 		s.postgres.Kill()
-		s.startPostgres(s.postgres)
+		s.must(s.postgres.Start(waitContext(s.t)))
 	}},
 	{name: "connections end before, at and after commits", quick: true, proxy: true, strike: (*system).cutConnections},
 	{name: "the network is silent for half a minute", proxy: true, once: true, strike: func(s *system, _ int) {
@@ -45,6 +49,13 @@ var scenarios = []scenario{
 		s.sleep(30 * time.Second)
 		s.proxy.Resume()
 	}},
+	{name: "a standby takes over from a killed database", standby: true, once: true, settings: []string{"synchronous_standby_names=" + standbyName},
+		strike: func(s *system, _ int) {
+			s.postgres.Kill()
+			s.must(s.standby.Exec(waitContext(s.t), "SELECT pg_promote()"))
+		}},
+	{name: "the disk of the database is full", prepareDisk: mountSmallDisk, settings: []string{"max_wal_size=48MB", "min_wal_size=32MB"},
+		strike: (*system).fillDisk},
 }
 
 func TestFaults(t *testing.T) {
@@ -89,9 +100,53 @@ func (s *system) cutConnections(int) {
 	s.proxy.CloseConnections()
 }
 
-func (s *system) startPostgres(p *kit.Postgres) {
+// mountSmallDisk makes the folder of the data a file system of its own.
+func mountSmallDisk(t *testing.T, dir string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=200m,mode=755"); err != nil {
+		t.Skipf("this user cannot mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// fillDisk leaves the database no space for some seconds. A server that cannot write its log ends.
+func (s *system) fillDisk(int) {
 	s.t.Helper()
-	if err := p.Start(waitContext(s.t)); err != nil {
+	const refused = "No space left on device"
+	server := s.postgres.Process
+	before := strings.Count(server.Output(), refused)
+	ballast := filepath.Join(s.dataDir, "ballast")
+	s.must(fill(ballast))
+	s.eventually(func() string { return "a write of the database fails" }, func() bool { return strings.Count(server.Output(), refused) > before })
+	s.sleep(5 * time.Second)
+	s.must(os.Remove(ballast))
+	s.must(s.postgres.Restore(waitContext(s.t)))
+}
+
+// fill writes a file until the disk is full.
+func fill(path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	zeros := make([]byte, 64<<10)
+	for err == nil {
+		_, err = file.Write(zeros)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		err = nil
+	}
+	return errors.Join(err, file.Close())
+}
+
+// must ends the test on an error.
+func (s *system) must(err error) {
+	s.t.Helper()
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -27,6 +27,7 @@ const recoveryTimeout = 2 * time.Minute
 // system is a database and the processes of the service on it.
 type system struct {
 	t         *testing.T
+	dataDir   string // of the servers
 	postgres  *kit.Postgres
 	standby   *kit.Postgres      // nil unless the scenario has one
 	proxy     *kit.DatabaseProxy // nil unless the scenario has one
@@ -129,10 +130,11 @@ func newSystem(t *testing.T, c scenario) *system {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s.dataDir = dir
 	if c.prepareDisk != nil {
 		c.prepareDisk(t, dir)
 	}
-	s.startDatabase(dir, c)
+	s.startDatabase(c)
 	serviceURL := s.startProxy(c)
 	for range max(1, c.processes) {
 		s.addProcess(serviceURL)
@@ -149,11 +151,11 @@ func newSystem(t *testing.T, c scenario) *system {
 	return s
 }
 
-func (s *system) startDatabase(dir string, c scenario) {
+func (s *system) startDatabase(c scenario) {
 	s.t.Helper()
 	settings := append([]string{"shared_buffers=64MB", "max_connections=80"}, c.settings...)
 	var err error
-	if s.postgres, err = kit.CopyPostgres(waitContext(s.t), template, filepath.Join(dir, "postgres"), settings...); err != nil {
+	if s.postgres, err = kit.CopyPostgres(waitContext(s.t), template, filepath.Join(s.dataDir, "postgres"), settings...); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { s.postgres.Kill() })
@@ -161,7 +163,7 @@ func (s *system) startDatabase(dir string, c scenario) {
 	if !c.standby {
 		return
 	}
-	if s.standby, err = s.postgres.NewStandby(waitContext(s.t), filepath.Join(dir, "standby"), standbyName); err != nil {
+	if s.standby, err = s.postgres.NewStandby(waitContext(s.t), filepath.Join(s.dataDir, "standby"), standbyName); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(s.standby.Kill)

@@ -164,8 +164,21 @@ func (p *Postgres) awaitConnections(ctx context.Context) error {
 	}
 }
 
+// Restore returns when the server accepts connections, and starts it again if it has ended.
+func (p *Postgres) Restore(ctx context.Context) error {
+	if err := p.awaitConnections(ctx); err == nil || ctx.Err() != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
 // Kill ends all processes of the server at once.
 func (p *Postgres) Kill() {
+	select {
+	case <-p.Process.Exited:
+		return
+	default:
+	}
 	children := childrenOf(p.Process.PID())
 	p.Process.Kill()
 	for _, child := range children {
