@@ -53,6 +53,8 @@ type QueuedWebhook struct {
 	Subject uuid.UUID
 	Name    string
 	Body    []byte
+	// BodyError says why the body cannot be read; nil if it can. Such an event cannot be sent.
+	BodyError error
 	// Created is when the event happened.
 	Created time.Time
 	// DueSince is when it was first due: at its creation, or at its last redelivery.

@@ -117,19 +117,22 @@ func (q *endpointQueue) deliver(ctx context.Context, d delivery) {
 	}()
 	for more := true; more; {
 		attemptedAt := q.service.Clock.Now()
-		response := q.attempt(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: attemptedAt})
+		response := q.attempt(ctx, d, attemptedAt)
 		d, more = q.finishAttempt(ctx, d, attemptedAt, response)
 	}
 }
 
-// attempt sends an event. A panic is an internal error of this attempt only.
-func (q *endpointQueue) attempt(ctx context.Context, d ports.WebhookDelivery) (response ports.WebhookResponse) {
+// attempt sends an event. A panic or an unreadable body is an internal error of this attempt only.
+func (q *endpointQueue) attempt(ctx context.Context, d delivery, at time.Time) (response ports.WebhookResponse) {
 	defer func() {
 		if p := recover(); p != nil {
 			response = ports.WebhookResponse{Outcome: event.InternalError, Error: newPanicError(p).Error()}
 		}
 	}()
-	return q.service.Webhooks.Deliver(ctx, d)
+	if err := d.event.BodyError; err != nil {
+		return ports.WebhookResponse{Outcome: event.InternalError, Error: err.Error()}
+	}
+	return q.service.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: at})
 }
 
 // finishAttempt sets the outcome of an event after an attempt. It returns the next delivery of the

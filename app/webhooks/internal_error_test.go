@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"causeway/core/event"
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -239,4 +241,66 @@ func TestService_SendAndWaitInternalError(t *testing.T) {
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("recorded %+v, %v", page.Items, err)
 	}
+}
+
+// unreadableQueue is a queue that cannot read the body of one event.
+type unreadableQueue struct {
+	ports.WebhookQueue
+	unreadable ident.Webhook
+	repaired   atomic.Bool
+}
+
+type unreadableSession struct {
+	ports.WebhookSession
+	queue *unreadableQueue
+}
+
+func (q *unreadableQueue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
+	session, err := q.WebhookQueue.OpenSession(ctx)
+	return unreadableSession{session, q}, err
+}
+
+func (s unreadableSession) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+	due, err := s.WebhookSession.Exchange(ctx, now, results, fetches)
+	for _, d := range due {
+		for _, events := range [][]ports.QueuedWebhook{d.Fresh, d.Retries} {
+			for i := range events {
+				if events[i].ID == s.queue.unreadable && !s.queue.repaired.Load() {
+					events[i].Body, events[i].BodyError = nil, errors.New("cannot decrypt")
+				}
+			}
+		}
+	}
+	return due, err
+}
+
+func TestService_UnreadableBodyDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	// An event whose body cannot be read is not sent until it can, and the others are, in one session.
+	synctest.Test(t, func(t *testing.T) {
+		env := newTestEnv()
+		p := env.newPlatform()
+		bad := env.appendEvents(p, 1)[0]
+		metrics := &countingMetrics{}
+		queue := &unreadableQueue{WebhookQueue: env.queue, unreadable: bad.ID}
+		service := env.newService(Config{Metrics: metrics})
+		service.Queue = queue
+		defer startService(service)()
+		others := env.appendEvents(p, 2, 3, 4)
+		time.Sleep(2 * time.Second)
+
+		for _, e := range others {
+			if d := env.delivery(t, e); d.Status != event.Delivered {
+				t.Errorf("%s: %s", e.ID, d.Status)
+			}
+		}
+		if d := env.delivery(t, bad); d.Status != event.Pending || len(d.Attempts) != 0 || slices.Contains(env.acceptedIDs(), bad.ID) {
+			t.Errorf("unreadable: %s after %d attempts", d.Status, len(d.Attempts))
+		}
+		queue.repaired.Store(true)
+		time.Sleep(3 * time.Second)
+		if d := env.delivery(t, bad); d.Status != event.Delivered || metrics.get("disconnected") != 0 {
+			t.Errorf("afterwards %s, metrics %v", d.Status, metrics.counts)
+		}
+	})
 }

@@ -45,19 +45,14 @@ func bodyContext(platform, event uuid.UUID) []byte {
 	return append(append([]byte("webhook_events.body\x00"), platform[:]...), event[:]...)
 }
 
-// openBodies opens the bodies of events to be sent.
-func (s *session) openBodies(ctx context.Context, due []ports.DueWebhooks) error {
+// openBodies opens the bodies of events to be sent. One that cannot be opened delays no other event.
+func (s *session) openBodies(ctx context.Context, due []ports.DueWebhooks) {
 	for i := range due {
 		for _, events := range [][]ports.QueuedWebhook{due[i].Fresh, due[i].Retries} {
 			for j := range events {
 				e := &events[j]
-				body, err := openBody(ctx, s.cipher, e.Platform.UUID(), e.ID.UUID(), e.Body)
-				if err != nil {
-					return err
-				}
-				e.Body = body
+				e.Body, e.BodyError = openBody(ctx, s.cipher, e.Platform.UUID(), e.ID.UUID(), e.Body)
 			}
 		}
 	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -68,5 +69,35 @@ func TestBody_SealedAndPlainAreRead(t *testing.T) {
 	}
 	if read, err := openBody(t.Context(), xorCipher{hasKey: true}, platform, uuid.New(), sealed); err == nil {
 		t.Errorf("read for another event: %q", read)
+	}
+}
+
+func TestSession_UnreadableBodyDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	// A body that does not open, as after a restore without its key, is an error of its event only.
+	cipher, platform := xorCipher{hasKey: true}, ident.Platform{}
+	event := func(sealedFor uuid.UUID) ports.QueuedWebhook {
+		e := ports.QueuedWebhook{Platform: platform}
+		ident.SetUUID(&e.ID, uuid.New())
+		if sealedFor == uuid.Nil {
+			sealedFor = e.ID.UUID()
+		}
+		var err error
+		if e.Body, err = SealBody(t.Context(), cipher, platform.UUID(), sealedFor, []byte(`{"name":"Ana"}`)); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	due := []ports.DueWebhooks{{Fresh: []ports.QueuedWebhook{event(uuid.New()), event(uuid.Nil)}}, {Retries: []ports.QueuedWebhook{event(uuid.Nil)}}}
+
+	(&session{cipher: cipher}).openBodies(t.Context(), due)
+
+	if bad := due[0].Fresh[0]; bad.BodyError == nil || bad.Body != nil {
+		t.Errorf("unreadable: body %q, error %v", bad.Body, bad.BodyError)
+	}
+	for _, e := range []ports.QueuedWebhook{due[0].Fresh[1], due[1].Retries[0]} {
+		if e.BodyError != nil || string(e.Body) != `{"name":"Ana"}` {
+			t.Errorf("readable: body %q, error %v", e.Body, e.BodyError)
+		}
 	}
 }
