@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -52,10 +53,10 @@ func (s *Log) Run(ctx context.Context) {
 	tick := time.NewTicker(s.Interval)
 	defer tick.Stop()
 	for {
-		if err := s.SealDue(ctx); err != nil && ctx.Err() == nil {
+		if err := recovered(func() error { return s.SealDue(ctx) }); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot seal postings; will retry")
 		}
-		if err := s.publishInTime(ctx); err != nil && ctx.Err() == nil {
+		if err := recovered(func() error { return s.publishInTime(ctx) }); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot publish checkpoints of the ledger log; will retry")
 		}
 		select {
@@ -64,6 +65,16 @@ func (s *Log) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// recovered calls fn and returns a panic as an error.
+func recovered(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
 }
 
 // publishTimeout is how long publishing may delay the next seal. What is left is published later.
@@ -87,7 +98,7 @@ func (s *Log) SealDue(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.sealPlatform(ctx, p); err != nil {
+		if err := recovered(func() error { return s.sealPlatform(ctx, p) }); err != nil {
 			errs = append(errs, fmt.Errorf("seal the postings of %s: %w", p, err))
 		}
 	}

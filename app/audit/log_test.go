@@ -338,3 +338,39 @@ func TestLog_AppendOnly(t *testing.T) {
 		}
 	}
 }
+
+// panickingSigner panics when it signs for one platform.
+type panickingSigner struct {
+	ports.CheckpointSigner
+	platform ident.Platform
+}
+
+func (s panickingSigner) Sign(ctx context.Context, c ledger.Checkpoint) (string, error) {
+	if c.Platform == s.platform {
+		panic("cannot sign this")
+	}
+	return s.CheckpointSigner.Sign(ctx, c)
+}
+
+func TestSealDue_PanicOfOnePlatformDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	// A panic while one platform is sealed is an error, and the other platform is sealed.
+	env := newLogEnv(t)
+	var other ident.Platform
+	ident.SetUUID(&other, newID())
+	env.mustPostDeposits(3)
+	if err := env.postDeposits(other, 3); err != nil {
+		t.Fatal(err)
+	}
+	service := env.newLogService()
+	service.Signer = panickingSigner{service.Signer, other}
+
+	err := service.SealDue(t.Context())
+
+	if err == nil || !strings.Contains(err.Error(), "cannot sign this") {
+		t.Errorf("error %v", err)
+	}
+	if sizes := env.checkpointSizes(); !slices.Equal(sizes, []int64{3}) {
+		t.Errorf("sealed %v", sizes)
+	}
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -29,6 +31,16 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 	}
 }
 
+// runRecovered runs the task and returns a panic as an error.
+func (t maintenanceTask) runRecovered(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return t.run(ctx)
+}
+
 // runMaintenance runs the maintenance tasks until ctx ends.
 func (a *app) runMaintenance(ctx context.Context) {
 	tasks := a.maintenanceTasks()
@@ -45,7 +57,7 @@ func (a *app) runMaintenance(ctx context.Context) {
 					continue
 				}
 				next[i] = now.Add(task.interval)
-				if err := task.run(ctx); err != nil && ctx.Err() == nil {
+				if err := task.runRecovered(ctx); err != nil && ctx.Err() == nil {
 					a.log.WithError(err).WithField("task", task.name).Warn("maintenance task failed; will retry")
 				}
 			}
