@@ -3,7 +3,6 @@ package ports
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 
 	"causeway/core/ident"
 )
@@ -61,7 +60,4 @@ type IdempotencyStore interface {
 	// SaveStoredResponse stores a response with a status from 200 to 499. It does nothing
 	// if the key has a response.
 	SaveStoredResponse(ctx context.Context, request IdempotentRequest, response StoredResponse) error
-	// DeleteStoredResponses deletes at most limit responses that were stored before a
-	// time, and returns how many.
-	DeleteStoredResponses(ctx context.Context, before time.Time, limit int) (int, error)
 }

@@ -108,15 +108,6 @@ func (db *DB) SaveStoredResponse(ctx context.Context, request ports.IdempotentRe
 	return err
 }
 
-// DeleteStoredResponses uses idempotency_keys_by_age. It skips rows that another
-// process is deleting.
-func (db *DB) DeleteStoredResponses(ctx context.Context, before time.Time, limit int) (int, error) {
-	tag, err := db.pool.Exec(ctx, `
-		DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-			SELECT ctid FROM idempotency_keys WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`, before, limit)
-	return int(tag.RowsAffected()), err
-}
-
 // responseRow is a row of idempotency_keys.
 type responseRow struct {
 	platform, token uuid.UUID

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
-	"time"
 
 	"causeway/adapters/postgres"
 	"causeway/core/customer"
@@ -187,10 +186,9 @@ func TestSaveResponse_ConcurrentSameKeyChangesOnce(t *testing.T) {
 	}
 }
 
-func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
+func TestSaveStoredResponse_KeepsFirst(t *testing.T) {
 	t.Parallel()
-	// The first response is kept, even an empty one. Old responses are deleted, a limited number
-	// at a time, and newer ones are kept.
+	// The first response is kept, even an empty one.
 	c := newEnv(t)
 	store := func(key string, status int, body []byte) {
 		t.Helper()
@@ -217,23 +215,6 @@ func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
 	}
 	if got, want := recall(), []string{"none", "", "c"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("stored %q, want %q", got, want)
-	}
-
-	for _, step := range []struct {
-		before time.Time
-		limit  int
-		want   int
-		left   int
-	}{
-		{noon, 10, 0, 3},
-		{noon.Add(time.Second), 2, 2, 1},
-		{noon.Add(time.Second), 2, 1, 0},
-		{noon.Add(time.Second), 2, 0, 0},
-	} {
-		n, err := c.DeleteStoredResponses(t.Context(), step.before, step.limit)
-		if left := len(recall()); err != nil || n != step.want || left != step.left {
-			t.Errorf("limit %d: %d deleted, %d left, %v; want %d and %d", step.limit, n, left, err, step.want, step.left)
-		}
 	}
 }
 

@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"causeway/core/account"
-	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -64,30 +62,5 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 	}
 	if p := found[4]; p.To == nil || p.From != nil {
 		t.Errorf("at the other platform: %+v", p)
-	}
-}
-
-func TestDeleteLookups_DeletesOnlyOld(t *testing.T) {
-	t.Parallel()
-	// Lookups created before the time are deleted, and no others; a second call deletes nothing.
-	c := newEnv(t)
-	createLookup := func(at time.Time) ident.Lookup {
-		l := quote.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
-			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
-		return l.ID
-	}
-	old, fresh := createLookup(noon.Add(-time.Millisecond)), createLookup(noon)
-
-	for _, want := range []int64{1, 0} {
-		if n, err := c.DeleteLookups(t.Context(), noon); err != nil || n != want {
-			t.Errorf("%d deleted, %v; want %d", n, err, want)
-		}
-	}
-	if _, err := c.Lookup(t.Context(), c.platform.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
-		t.Errorf("the old one: %v", err)
-	}
-	if found, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || found.ReceiverUMA != "$bo@uma.test" {
-		t.Errorf("the new one: %+v, %v", found, err)
 	}
 }

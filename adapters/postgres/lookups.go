@@ -64,14 +64,6 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (qu
 	return row.lookup(), nil
 }
 
-// DeleteLookups deletes at most 10,000 lookups created before a time, and returns how
-// many. It uses lookups_by_age.
-func (db *DB) DeleteLookups(ctx context.Context, before time.Time) (int64, error) {
-	deleted, err := db.pool.Exec(ctx, `
-		DELETE FROM lookups WHERE ctid IN (SELECT ctid FROM lookups WHERE created_at < $1 LIMIT 10000)`, before)
-	return deleted.RowsAffected(), err
-}
-
 func (row *lookupRow) lookup() quote.Lookup {
 	l := quote.Lookup{SenderUMA: row.SenderUMA, ReceiverUMA: row.ReceiverUMA, ExpiresAt: row.ExpiresAt.UTC(), CreatedAt: row.CreatedAt.UTC()}
 	ident.SetUUID(&l.Platform, row.PlatformID)

@@ -133,7 +133,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
-	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
+	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
@@ -212,7 +212,8 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.customers.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
-		running.Go(func() { a.runMaintenance(workerCtx) })
+		running.Go(func() { a.runTasks(workerCtx, a.maintenanceTasks()) })
+		running.Go(func() { a.runTasks(workerCtx, a.retentionTasks()) })
 	}
 	// Building the OpenAPI description took memory that serving does not need.
 	debug.FreeOSMemory()

@@ -20,14 +20,6 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
 		{"create ledger partitions", time.Hour, a.db.CreateMonthPartitions},
 		{"count dead jobs", 15 * time.Second, a.countDeadJobs},
-		{"delete expired lookups", time.Minute, func(ctx context.Context) error {
-			_, err := a.db.DeleteLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
-			return err
-		}},
-		{"delete expired idempotent responses", time.Hour, func(ctx context.Context) error {
-			_, err := a.idempotency.DeleteExpired(ctx)
-			return err
-		}},
 	}
 }
 
@@ -41,9 +33,8 @@ func (t maintenanceTask) runRecovered(ctx context.Context) (err error) {
 	return t.run(ctx)
 }
 
-// runMaintenance runs the maintenance tasks until ctx ends.
-func (a *app) runMaintenance(ctx context.Context) {
-	tasks := a.maintenanceTasks()
+// runTasks runs tasks, one at a time, until ctx ends.
+func (a *app) runTasks(ctx context.Context, tasks []maintenanceTask) {
 	next := make([]time.Time, len(tasks))
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -49,6 +49,7 @@ type serverFlags struct {
 	AllowPrivateWebhooks bool `kong:"-"`
 	readFlags
 	jobFlags
+	retentionFlags
 	rateFlags
 	sealFlags
 }
@@ -92,6 +93,7 @@ func (c serverFlags) validate() error {
 		refuse("--max-waiting (CAUSEWAY_MAX_WAITING)", "from 1 to 1000000", c.MaxWaiting)
 	}
 	c.checkJobs(refuse)
+	c.checkRetention(refuse)
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	if _, err := c.trustedProxies(); err != nil {

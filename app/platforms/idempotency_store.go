@@ -2,26 +2,21 @@ package platforms
 
 import (
 	"context"
-	"time"
 
 	"causeway/app/internal/batch"
 	"causeway/ports"
 )
 
-// retention is how long the response to a request is stored.
-const retention = 7 * 24 * time.Hour
-
 // IdempotencyStore reads and saves the responses to requests with an idempotency key.
 // Concurrent reads share one query.
 type IdempotencyStore struct {
 	store  ports.IdempotencyStore
-	clock  ports.Clock
 	lookup *batch.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
 }
 
 // NewIdempotencyStore returns an IdempotencyStore on a store of responses.
-func NewIdempotencyStore(store ports.IdempotencyStore, clock ports.Clock) *IdempotencyStore {
-	return &IdempotencyStore{store, clock, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
+func NewIdempotencyStore(store ports.IdempotencyStore) *IdempotencyStore {
+	return &IdempotencyStore{store, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
 		found, err := store.StoredResponses(ctx, keys)
 		if err != nil {
 			return nil, err
@@ -47,19 +42,4 @@ func (s *IdempotencyStore) Get(ctx context.Context, request ports.IdempotentRequ
 // Save stores the response to a request that changed nothing, unless the key has one.
 func (s *IdempotencyStore) Save(ctx context.Context, request ports.IdempotentRequest, response ports.StoredResponse) error {
 	return s.store.SaveStoredResponse(ctx, request, response)
-}
-
-const deleteBatchSize = 5000
-
-// DeleteExpired deletes responses older than seven days, in batches, and returns how many.
-// Any number of processes may call it at the same time.
-func (s *IdempotencyStore) DeleteExpired(ctx context.Context) (int, error) {
-	before := s.clock.Now().Add(-retention)
-	for total := 0; ; {
-		n, err := s.store.DeleteStoredResponses(ctx, before, deleteBatchSize)
-		total += n
-		if err != nil || n < deleteBatchSize {
-			return total, err
-		}
-	}
 }

@@ -66,7 +66,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	t.Cleanup(store.Close)
 	log, _ := test.NewNullLogger()
 	a := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewIdempotencyStore(store, portstest.NewFakeClock(noon)),
+		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewIdempotencyStore(store),
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}

@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// RetentionCutoffs are the times before which rows are deleted unless something still needs them.
+type RetentionCutoffs struct {
+	Lookups       time.Time // by creation
+	Responses     time.Time // to requests with an idempotency key, by creation
+	WebhookEvents time.Time // with their attempts, by creation and by the last attempt
+	UnpaidQuotes  time.Time // that expired, with their transactions, by creation
+	RailReplies   time.Time // by the reply
+}
+
+// retainedTable is a table with old rows to delete.
+type retainedTable struct {
+	name   string
+	before time.Time
+	// start is the position before the first row: an id or a time.
+	start string
+	// sql deletes one batch: of a platform ($1), rows before a time ($2) and after a position ($3),
+	// at most $4. It returns how many rows it checked and deleted, and the position of the last.
+	sql string
+}
+
+const (
+	firstID   = "00000000-0000-0000-0000-000000000000"
+	firstTime = "-infinity"
+)
+
+func (c RetentionCutoffs) tables() []retainedTable {
+	return []retainedTable{
+		{"lookups", c.Lookups, firstID, deleteLookups},
+		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
+		{"webhook_events", c.WebhookEvents, firstID, `SELECT checked, deleted, last::text FROM delete_webhook_events($1, $2, $3::text::uuid, $4)`},
+		{"quotes", c.UnpaidQuotes, firstID, `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
+		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
+	}
+}
+
+// deleteLookups uses the primary key: ids begin with the time of creation.
+const deleteLookups = `
+	WITH old AS MATERIALIZED (
+		SELECT id FROM lookups WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
+		ORDER BY id LIMIT $4),
+	gone AS (DELETE FROM lookups l USING old WHERE l.platform_id = $1 AND l.id = old.id)
+	SELECT count(*), count(*), coalesce(max(id::text), $3::text) FROM old`
+
+// deleteResponses uses idempotency_keys_by_created_at and the primary key. Rows that another process
+// is deleting are skipped.
+const deleteResponses = `
+	WITH old AS MATERIALIZED (
+		SELECT key, created_at FROM idempotency_keys WHERE platform_id = $1 AND created_at >= $3::text::timestamptz AND created_at < $2
+		ORDER BY created_at LIMIT $4 FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM idempotency_keys k USING old WHERE k.platform_id = $1 AND k.key = old.key)
+	SELECT count(*), count(*), coalesce(max(created_at)::text, $3::text) FROM old`
+
+const (
+	// retentionBatchSize bounds the rows that a statement deletes, and so how long it holds locks.
+	retentionBatchSize    = 1000
+	retentionBatchTimeout = 15 * time.Second
+	// maxRetentionErrors ends a pass: the database is probably not available.
+	maxRetentionErrors = 5
+)
+
+// DeleteOld deletes the rows that their cutoff allows, platform by platform, in small transactions.
+// Between two it waits as long as the first one took, so that it uses half of one connection at most.
+// deleted is called after each batch. Any number of processes may call it at the same time.
+func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted func(table string, rows int)) error {
+	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	platforms, err := pgx.CollectRows(rows, pgx.RowTo[pgtype.UUID])
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, table := range cutoffs.tables() {
+		for _, p := range platforms {
+			err := db.deleteOldOf(ctx, table, p, func(n int) { deleted(table.name, n) })
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				failures = append(failures, fmt.Errorf("delete old rows of %s of platform %s: %w", table.name, p, err))
+			}
+			if len(failures) == maxRetentionErrors {
+				return errors.Join(failures...)
+			}
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// deleteOldOf deletes the old rows of one platform.
+func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform pgtype.UUID, deleted func(int)) error {
+	position := table.start
+	for {
+		started := time.Now()
+		n, removed, err := db.deleteBatch(ctx, table, platform, &position)
+		if err != nil {
+			return err
+		}
+		deleted(removed)
+		if n < retentionBatchSize {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Since(started)):
+		}
+	}
+}
+
+func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform pgtype.UUID, position *string) (checked, deleted int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
+	defer cancel()
+	err = db.pool.QueryRow(ctx, table.sql, pgx.QueryExecModeCacheStatement, platform, table.before, *position, retentionBatchSize).
+		Scan(&checked, &deleted, position)
+	return checked, deleted, err
+}

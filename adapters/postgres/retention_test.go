@@ -1,0 +1,397 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/ports"
+)
+
+// retentionEnv is a database whose owner makes up rows around the cutoff, which is noon.
+type retentionEnv struct {
+	*env
+	owner *pgx.Conn
+}
+
+func newRetentionEnv(t *testing.T) *retentionEnv {
+	c := newEnv(t)
+	return &retentionEnv{c, connect(t, c.url)}
+}
+
+const (
+	justBefore = -time.Millisecond
+	longBefore = -100 * 24 * time.Hour
+)
+
+// deleteOld deletes with the cutoff noon for all tables and returns how many rows, by table.
+func (c *retentionEnv) deleteOld(t *testing.T) map[string]int {
+	t.Helper()
+	deleted := map[string]int{}
+	err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon},
+		func(table string, rows int) { deleted[table] += rows })
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(deleted, func(_ string, rows int) bool { return rows == 0 })
+	return deleted
+}
+
+// count returns the number of rows that a condition selects.
+func (c *retentionEnv) count(t *testing.T, from string, args ...any) (n int) {
+	t.Helper()
+	if err := c.owner.QueryRow(t.Context(), "SELECT count(*) FROM "+from, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", from, err)
+	}
+	return n
+}
+
+func (c *retentionEnv) wantDeleted(t *testing.T, table string, want int) {
+	t.Helper()
+	if deleted := c.deleteOld(t); deleted[table] != want || len(deleted) > 1 {
+		t.Errorf("deleted %v, want %d of %s", deleted, want, table)
+	}
+}
+
+func TestDeleteOld_Lookups(t *testing.T) {
+	t.Parallel()
+	// Lookups created before the time are deleted, and no others; a second call deletes nothing.
+	c := newRetentionEnv(t)
+	createLookup := func(at time.Time) ident.Lookup {
+		l := quote.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
+			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
+		// An id of its own time, however far the test's generator is ahead.
+		ident.SetUUID(&l.ID, newIDAt(at))
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
+		return l.ID
+	}
+	old, fresh := createLookup(noon.Add(justBefore)), createLookup(noon)
+
+	c.wantDeleted(t, "lookups", 1)
+	c.wantDeleted(t, "lookups", 0)
+
+	if _, err := c.Lookup(t.Context(), c.platform.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
+		t.Errorf("the old one: %v", err)
+	}
+	if found, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || found.ReceiverUMA != "$bo@uma.test" {
+		t.Errorf("the new one: %+v, %v", found, err)
+	}
+}
+
+// newIDAt returns a UUIDv7 of a time.
+func newIDAt(at time.Time) uuid.UUID {
+	id := uuid.New()
+	millis := at.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(millis >> (40 - 8*i))
+	}
+	id[6] = 0x70 | id[6]&0x0f
+	return id
+}
+
+func TestDeleteOld_ResponsesOfValidKeysStay(t *testing.T) {
+	t.Parallel()
+	// Responses stored before the time are deleted, of every platform and in several batches, even if
+	// many were stored at the same time. One stored at that time, or later, still answers its key.
+	c := newRetentionEnv(t)
+	insert := `INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), $2 || n, '\x00', 200, 'done', $3 FROM generate_series(1, $4) n`
+	for _, p := range []uuid.UUID{c.platform.ID.UUID(), c.otherPlatform.ID.UUID()} {
+		exec(t, c.owner, insert, p, "long", noon.Add(longBefore), 1500)
+		exec(t, c.owner, insert, p, "old", noon.Add(justBefore), 1000)
+		exec(t, c.owner, insert, p, "kept", noon, 2)
+	}
+
+	c.wantDeleted(t, "idempotency_keys", 5000)
+
+	if kept, all := c.count(t, "idempotency_keys WHERE key LIKE 'kept%'"), c.count(t, "idempotency_keys"); kept != 4 || all != 4 {
+		t.Errorf("%d of %d responses are those to keep, want 4 of 4", kept, all)
+	}
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{{Platform: c.platform.ID, Key: "kept1"}, {Platform: c.platform.ID, Key: "old1"}})
+	if err != nil || found[0] == nil || found[1] != nil {
+		t.Errorf("kept: %v, old: %v, %v", found[0], found[1], err)
+	}
+}
+
+func TestDeleteOld_WebhookEventsStillNeededStay(t *testing.T) {
+	t.Parallel()
+	// Events are deleted with their attempts when they and their last attempt are old, delivered or
+	// given up. Those that are queued, wait or are retried stay with all their attempts.
+	c := newRetentionEnv(t)
+	for name, test := range map[string]struct {
+		createdAt, lastAttempt time.Duration // from the cutoff; no attempts if zero
+		queue                  string        // "new" and "retry" wait to be sent, "blocked" for another event
+		wantDeleted            bool
+	}{
+		"delivered long ago":              {createdAt: longBefore, lastAttempt: longBefore + time.Second, wantDeleted: true},
+		"just before":                     {createdAt: justBefore - time.Second, lastAttempt: justBefore, wantDeleted: true},
+		"never sent":                      {createdAt: longBefore, wantDeleted: true},
+		"created at the cutoff":           {},
+		"created before, attempted after": {createdAt: longBefore, lastAttempt: time.Microsecond},
+		"redelivered since":               {createdAt: longBefore, lastAttempt: time.Hour},
+		"not sent yet":                    {createdAt: longBefore, queue: "new"},
+		"retried":                         {createdAt: longBefore, lastAttempt: longBefore, queue: "retry"},
+		"waits for an earlier one":        {createdAt: longBefore, queue: "blocked"},
+	} {
+		id, p := newIDAt(noon.Add(test.createdAt)), c.platform.ID.UUID()
+		var seq int64
+		if err := c.owner.QueryRow(t.Context(), `
+			INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00') RETURNING seq`,
+			p, id, noon.Add(test.createdAt)).Scan(&seq); err != nil {
+			t.Fatal(err)
+		}
+		attempts := 0
+		if test.lastAttempt != 0 {
+			attempts = 2
+			for n, at := range []time.Time{noon.Add(test.createdAt), noon.Add(test.lastAttempt)} {
+				exec(t, c.owner, `INSERT INTO webhook_attempts VALUES ($1, $2, $3, $4, 1, 500, false, 'ERROR', '', '')`, p, id, at, n+1)
+			}
+		}
+		switch test.queue {
+		case "new":
+			exec(t, c.owner, `INSERT INTO webhook_queue VALUES ($1, $2, $3, $3)`, p, seq, id)
+		case "retry", "blocked":
+			exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, CASE WHEN $4 THEN now() END, now(), 1, 1)`, p, id, seq, test.queue == "retry")
+		}
+
+		deleted := c.deleteOld(t)["webhook_events"]
+
+		wantEvents, wantAttempts := 1, attempts
+		if test.wantDeleted {
+			wantEvents, wantAttempts = 0, 0
+		}
+		if deleted != 1-wantEvents {
+			t.Errorf("%s: %d events deleted, want %d", name, deleted, 1-wantEvents)
+		}
+		if n := c.count(t, "webhook_events WHERE id = $1", id); n != wantEvents {
+			t.Errorf("%s: %d events left, want %d", name, n, wantEvents)
+		}
+		if n := c.count(t, "webhook_attempts WHERE event_id = $1", id); n != wantAttempts {
+			t.Errorf("%s: %d attempts left, want %d", name, n, wantAttempts)
+		}
+	}
+	if queued, waiting := c.count(t, "webhook_queue"), c.count(t, "webhook_backlog"); queued != 1 || waiting != 2 {
+		t.Errorf("%d queued, %d in the backlog; want 1 and 2", queued, waiting)
+	}
+}
+
+func TestDeleteOld_WebhookEventsInBatches(t *testing.T) {
+	t.Parallel()
+	// A platform with more old events than one batch loses them all in one pass, also if the first
+	// batch consists of events that stay. A redelivery of an event that is gone is forgotten.
+	c := newRetentionEnv(t)
+	p := c.platform.ID.UUID()
+	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
+		SELECT $1, overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(at)::text, 13) FROM 1)::uuid, gen_random_uuid(), at, 'TEST', 'TEST', '\x00'
+		FROM generate_series(1, 3000) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore))
+	exec(t, c.owner, `INSERT INTO webhook_queue SELECT platform_id, seq, subject_id, id FROM webhook_events ORDER BY id LIMIT 1100`)
+	exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, 0, $2, now(), now(), 0, 0)`, p, uuid.New())
+
+	c.wantDeleted(t, "webhook_events", 1900)
+
+	if events, queued, waiting := c.count(t, "webhook_events"), c.count(t, "webhook_queue"), c.count(t, "webhook_backlog"); events != 1100 || queued != 1100 || waiting != 0 {
+		t.Errorf("%d events, %d queued, %d in the backlog; want 1100, 1100 and 0", events, queued, waiting)
+	}
+}
+
+// insertQuote inserts a quote of a time and its transaction, changed by an assignment of columns.
+func (c *retentionEnv) insertQuote(t *testing.T, at time.Time, changes string) (quoteID, transactionID uuid.UUID) {
+	t.Helper()
+	p := c.platform.ID.UUID()
+	quoteID, transactionID = newIDAt(at), newIDAt(at)
+	exec(t, c.owner, `INSERT INTO quotes VALUES ($1, $2, $3, 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', $5, '[]', '', '', $4::timestamptz + interval '5 min', $4)`,
+		p, quoteID, transactionID, at, quoteID.String())
+	exec(t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
+			destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+		VALUES ($1, $2, $3, 'OUTGOING', 'EXPIRED', '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, $4, $4, '', '', '', '')`, p, transactionID, quoteID, at)
+	if changes != "" {
+		exec(t, c.owner, "UPDATE transactions SET "+changes+" WHERE id = $1", transactionID)
+	}
+	return quoteID, transactionID
+}
+
+func TestDeleteOld_QuotesThatMoneyBelongsToStay(t *testing.T) {
+	t.Parallel()
+	// Old quotes that expired unpaid are deleted with their transactions. Any sign of money, of
+	// work that is left, or of another status keeps both.
+	c := newRetentionEnv(t)
+	p := c.platform.ID.UUID()
+	exec(t, c.owner, `SELECT ledger_create_month_partitions('2026-03-01')`)
+	for name, test := range map[string]struct {
+		createdAt   time.Duration
+		changes     string // of the transaction
+		insert      string // a row that refers to the transaction ($2)
+		wantDeleted bool
+	}{
+		"expired":               {createdAt: longBefore, wantDeleted: true},
+		"expired just before":   {createdAt: justBefore, wantDeleted: true},
+		"expired at the cutoff": {},
+		"pending":               {createdAt: longBefore, changes: "status = 'PENDING'"},
+		"processing":            {createdAt: longBefore, changes: "status = 'PROCESSING'"},
+		"completed":             {createdAt: longBefore, changes: "status = 'COMPLETED'"},
+		"failed":                {createdAt: longBefore, changes: "status = 'FAILED'"},
+		"paid late":             {createdAt: longBefore, changes: "refund_status = 'PENDING'"},
+		"refunded":              {createdAt: longBefore, changes: "refund_status = 'COMPLETED'"},
+		"refund failed":         {createdAt: longBefore, changes: "refund_status = 'FAILED'"},
+		"with a receipt":        {createdAt: longBefore, changes: "receipt_id = gen_random_uuid()"},
+		"funded":                {createdAt: longBefore, changes: "funded_minor = 1"},
+		"received":              {createdAt: longBefore, changes: "stage = 'RECEIVED'"},
+		"with a posting": {createdAt: longBefore, insert: `INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, effective_at, recorded_at, kind, memo, digest)
+			VALUES ($1, gen_random_uuid(), 1, $2, '2026-03-01', '2026-03-01', 'adjustment', '', sha256(''))`},
+		"with assigned funds": {createdAt: longBefore, insert: `INSERT INTO unmatched_assignments VALUES ($1, gen_random_uuid(), gen_random_uuid(), $2, NULL, '', gen_random_uuid(), now())`},
+		"with a dead job": {createdAt: longBefore, insert: `INSERT INTO jobs (platform_id, id, step, due_at, subjects)
+			VALUES ($1, first_uuid_v7('2025-12-04'), 'expire', 'infinity', ARRAY[gen_random_uuid(), $2::uuid])`},
+	} {
+		quoteID, transactionID := c.insertQuote(t, noon.Add(test.createdAt), test.changes)
+		if test.insert != "" {
+			exec(t, c.owner, test.insert, p, transactionID)
+		}
+		exec(t, c.owner, `DELETE FROM quote_retention_progress`) // so that the order of the cases does not matter
+
+		deleted := c.deleteOld(t)["quotes"]
+
+		want := 1
+		if test.wantDeleted {
+			want = 0
+		}
+		if deleted != 1-want {
+			t.Errorf("%s: %d quotes deleted, want %d", name, deleted, 1-want)
+		}
+		if n := c.count(t, "quotes WHERE id = $1", quoteID); n != want {
+			t.Errorf("%s: %d quotes left, want %d", name, n, want)
+		}
+		if n := c.count(t, "transactions WHERE id = $1", transactionID); n != want {
+			t.Errorf("%s: %d transactions left, want %d", name, n, want)
+		}
+	}
+}
+
+func TestDeleteOld_QuoteBeingPaidStays(t *testing.T) {
+	t.Parallel()
+	// A quote whose transaction is locked, because a payment for it is being recorded, is not waited
+	// for and not deleted, and each quote is checked once.
+	c := newRetentionEnv(t)
+	_, paid := c.insertQuote(t, noon.Add(longBefore), "")
+	c.insertQuote(t, noon.Add(longBefore), "")
+	payment, err := connect(t, c.url).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := payment.Exec(t.Context(), `SELECT FROM transactions WHERE id = $1 FOR UPDATE`, paid); err != nil {
+		t.Fatal(err)
+	}
+
+	c.wantDeleted(t, "quotes", 1)
+
+	if err := payment.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.count(t, "transactions WHERE id = $1", paid); n != 1 {
+		t.Errorf("%d transactions left, want 1", n)
+	}
+	c.insertQuote(t, noon.Add(justBefore), "")
+	c.wantDeleted(t, "quotes", 1)
+	if n := c.count(t, "transactions WHERE id = $1", paid); n != 1 {
+		t.Errorf("%d transactions left after the second pass, want 1", n)
+	}
+}
+
+func TestDeleteOld_RailRepliesOfOpenPaymentsStay(t *testing.T) {
+	t.Parallel()
+	// Old replies are deleted, however many have the same time; those about open payments and
+	// refunds stay, and so do those since the cutoff.
+	c := newRetentionEnv(t)
+	p := c.platform.ID.UUID()
+	insert := `INSERT INTO rail_replies SELECT $1, $2, $3, 'SEND', 'REFUSED', '', true FROM generate_series(1, $4::int)`
+	for changes, kept := range map[string]bool{
+		"status = 'PENDING'": true, "status = 'PROCESSING'": true, "status = 'FAILED', refund_status = 'PENDING'": true,
+		"status = 'COMPLETED'": false, "status = 'FAILED'": false, "status = 'FAILED', refund_status = 'COMPLETED'": false,
+	} {
+		_, transactionID := c.insertQuote(t, noon.Add(longBefore), changes)
+		exec(t, c.owner, insert, p, transactionID, noon.Add(longBefore), 1)
+		exec(t, c.owner, insert, p, transactionID, noon, 1)
+		want := 1
+		if kept {
+			want = 2
+		}
+
+		c.deleteOld(t)
+
+		if n := c.count(t, "rail_replies WHERE subject_id = $1", transactionID); n != want {
+			t.Errorf("%s: %d replies left, want %d", changes, n, want)
+		}
+	}
+	receipt := uuid.New() // a subject without a transaction
+	exec(t, c.owner, insert, p, receipt, noon.Add(longBefore), 2500)
+	exec(t, c.owner, insert, p, receipt, noon.Add(justBefore), 10)
+	exec(t, c.owner, insert, p, receipt, noon, 3)
+
+	c.wantDeleted(t, "rail_replies", 2510)
+
+	if n := c.count(t, "rail_replies WHERE subject_id = $1", receipt); n != 3 {
+		t.Errorf("%d replies left, want 3", n)
+	}
+}
+
+func TestDeleteOld_ServiceDeletesNothingYoung(t *testing.T) {
+	t.Parallel()
+	// The role of the service cannot delete from the tables, and the functions keep what is younger
+	// than the least that can be configured, whatever time they are given.
+	c := newRetentionEnv(t)
+	service := connect(t, c.url)
+	exec(t, service, "SET ROLE causeway_service; SET causeway.platform = '*'")
+	for _, table := range []string{"webhook_events", "webhook_attempts", "quotes", "transactions", "rail_replies"} {
+		if _, err := service.Exec(t.Context(), "DELETE FROM "+table); err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("delete from %s: %v", table, err)
+		}
+	}
+	p := c.platform.ID.UUID()
+	for table, test := range map[string]struct {
+		days   int
+		insert func(at time.Time)
+		call   string
+	}{
+		"webhook_events": {8, func(at time.Time) {
+			exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at)
+		}, `SELECT delete_webhook_events($1, 'infinity', '00000000-0000-0000-0000-000000000000', 10)`},
+		"quotes": {30, func(at time.Time) { c.insertQuote(t, at, "") }, `SELECT delete_unpaid_quotes($1, 'infinity', 10)`},
+		"rail_replies": {30, func(at time.Time) {
+			exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, p, uuid.New(), at)
+		}, `SELECT delete_rail_replies($1, 'infinity', '-infinity', 10)`},
+	} {
+		minimum := time.Now().AddDate(0, 0, -test.days)
+		test.insert(minimum.Add(time.Minute))
+		test.insert(minimum.Add(-time.Minute))
+
+		exec(t, service, test.call, p)
+
+		if n := c.count(t, table); n != 1 {
+			t.Errorf("%s: %d rows left, want the one that is younger than %d days", table, n, test.days)
+		}
+	}
+}
+
+func TestDeleteOld_FailureOfOneTableDeletesOthers(t *testing.T) {
+	t.Parallel()
+	// If old rows of one table cannot be deleted, the error names it, and those of the other tables
+	// are deleted.
+	c := newRetentionEnv(t)
+	exec(t, c.owner, `ALTER TABLE webhook_events RENAME TO elsewhere`)
+	exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, c.platform.ID.UUID(), uuid.New(), noon.Add(longBefore))
+
+	deleted := 0
+	err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{WebhookEvents: noon, RailReplies: noon}, func(_ string, n int) { deleted += n })
+
+	if err == nil || !strings.Contains(err.Error(), "webhook_events of platform "+fmt.Sprint(c.platform.ID.UUID())) || deleted != 1 {
+		t.Errorf("%d deleted, %v", deleted, err)
+	}
+}

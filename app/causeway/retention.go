@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"causeway/adapters/postgres"
+)
+
+// retentionFlags say how long data is kept that grows with every payment. The ledger, the
+// transactions it belongs to, and receipts are kept for ever.
+type retentionFlags struct {
+	IdempotencyRetention time.Duration `name:"idempotency-retention" env:"CAUSEWAY_IDEMPOTENCY_RETENTION" default:"168h" help:"How long the response to a request is stored under its idempotency key, at least the 7 days that the API promises."`
+	WebhookRetention     time.Duration `name:"webhook-retention" env:"CAUSEWAY_WEBHOOK_RETENTION" default:"720h" help:"How long webhook events and their attempts are kept after the last attempt, at least 8 days. Events still to be sent are kept longer."`
+	QuoteRetention       time.Duration `name:"quote-retention" env:"CAUSEWAY_QUOTE_RETENTION" default:"2160h" help:"How long quotes that expired unpaid are kept, with their transactions, at least 30 days. A later payment with such a quote's reference becomes unmatched funds."`
+	RailReplyRetention   time.Duration `name:"rail-reply-retention" env:"CAUSEWAY_RAIL_REPLY_RETENTION" default:"9600h" help:"How long failures and other replies of rails are shown in the timeline of a payment, at least 30 days. Those of open payments are kept longer."`
+}
+
+// maxRetention is ten years, which no law on payment records exceeds.
+const maxRetention = 10 * 365 * 24 * time.Hour
+
+// lookupRetention is far more than the ten minutes for which a lookup is valid.
+const lookupRetention = 24 * time.Hour
+
+// checkRetention reports invalid values with the name of their setting. The database enforces the
+// minima of webhooks, quotes and replies too.
+func (f retentionFlags) checkRetention(refuse func(setting, must string, got any)) {
+	for _, s := range []struct {
+		setting, must string
+		value         time.Duration
+		from, to      time.Duration
+	}{
+		{"--idempotency-retention (CAUSEWAY_IDEMPOTENCY_RETENTION)", "from 168h to 720h", f.IdempotencyRetention, 168 * time.Hour, 720 * time.Hour},
+		{"--webhook-retention (CAUSEWAY_WEBHOOK_RETENTION)", "from 192h to 87600h", f.WebhookRetention, 192 * time.Hour, maxRetention},
+		{"--quote-retention (CAUSEWAY_QUOTE_RETENTION)", "from 720h to 87600h", f.QuoteRetention, 720 * time.Hour, maxRetention},
+		{"--rail-reply-retention (CAUSEWAY_RAIL_REPLY_RETENTION)", "from 720h to 87600h", f.RailReplyRetention, 720 * time.Hour, maxRetention},
+	} {
+		if s.value < s.from || s.value > s.to {
+			refuse(s.setting, s.must, s.value)
+		}
+	}
+}
+
+// cutoffs returns the times before which rows are deleted.
+func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
+	return postgres.RetentionCutoffs{
+		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
+		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
+	}
+}
+
+// retentionTasks returns the tasks that delete old rows. After a change of a setting, or the first
+// start, that takes long, so nothing else waits for them.
+func (a *app) retentionTasks() []maintenanceTask {
+	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "causeway_retention_deleted_rows_total", Help: "Rows deleted because their retention ended, by table.",
+	}, []string{"table"})
+	a.metrics.MustRegister(rows)
+	return []maintenanceTask{{"delete old rows", 10 * time.Minute, func(ctx context.Context) error {
+		return a.db.DeleteOld(ctx, a.cutoffs(systemClock{}.Now()), func(table string, n int) { rows.WithLabelValues(table).Add(float64(n)) })
+	}}}
+}

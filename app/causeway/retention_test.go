@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/adapters/postgres"
+)
+
+func TestRetention_DefaultsAndCutoffs(t *testing.T) {
+	t.Parallel()
+	// Without settings, every kind of data has its documented retention; a setting moves its cutoff.
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	daysAgo := func(n int) time.Time { return now.AddDate(0, 0, -n) }
+	defaults := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(7), WebhookEvents: daysAgo(30), UnpaidQuotes: daysAgo(90), RailReplies: daysAgo(400)}
+	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31), RailReplies: daysAgo(32)}
+	for _, test := range []struct {
+		arguments []string
+		want      postgres.RetentionCutoffs
+	}{
+		{nil, defaults},
+		{[]string{"--idempotency-retention", "192h", "--webhook-retention", "216h", "--quote-retention", "744h", "--rail-reply-retention", "768h"}, changed},
+	} {
+		flags := parseDev(t, test.arguments...)
+		if err := flags.validate(); err != nil {
+			t.Error(err)
+		}
+		if got := flags.cutoffs(now); got != test.want {
+			t.Errorf("%v: %+v, want %+v", test.arguments, got, test.want)
+		}
+	}
+}
+
+func TestRetention_ReportsInvalidFlags(t *testing.T) {
+	t.Parallel()
+	// A retention below what the service needs, or above ten years, is refused by name; the limits
+	// themselves are accepted.
+	for setting, limits := range map[string][2]time.Duration{
+		"--idempotency-retention": {168 * time.Hour, 720 * time.Hour},
+		"--webhook-retention":     {192 * time.Hour, 87600 * time.Hour},
+		"--quote-retention":       {720 * time.Hour, 87600 * time.Hour},
+		"--rail-reply-retention":  {720 * time.Hour, 87600 * time.Hour},
+	} {
+		for _, value := range []time.Duration{0, -time.Hour, limits[0] - 1, limits[0], limits[1], limits[1] + 1} {
+			err := parseDev(t, fmt.Sprintf("%s=%s", setting, value)).validate()
+			if slices.Contains(limits[:], value) && err != nil {
+				t.Errorf("%s %s: %v", setting, value, err)
+			}
+			if !slices.Contains(limits[:], value) && (err == nil || !strings.HasPrefix(err.Error(), setting+" (CAUSEWAY_")) {
+				t.Errorf("%s %s: %v, want an error that names the setting", setting, value, err)
+			}
+		}
+	}
+}
+
+// parseDev returns the settings of causeway dev.
+func parseDev(t *testing.T, arguments ...string) serverFlags {
+	t.Helper()
+	c := new(commands)
+	parser, err := newParser(c, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(append([]string{"dev"}, arguments...)); err != nil {
+		t.Fatal(err)
+	}
+	return c.Dev.serverFlags
+}
