@@ -28,8 +28,11 @@ const (
 	nonceLength      = 12
 )
 
-// dataKeysInterval is how soon every process uses a new data key.
-const dataKeysInterval = 10 * time.Second
+// DataKeysInterval is how soon every process uses a new data key.
+const DataKeysInterval = 10 * time.Second
+
+// reloadTimeout is how long a caller, which may hold locks, waits for keys to be read again.
+const reloadTimeout = time.Second
 
 // DataKeys implements ports.Cipher with data keys that are stored encrypted under the master key.
 // It is safe for concurrent use.
@@ -55,6 +58,13 @@ type dataKeySet struct {
 // NewDataKeys returns data keys on a store.
 func NewDataKeys(store ports.DataKeyStore, master ports.Sealer, clock ports.Clock) *DataKeys {
 	return &DataKeys{store: store, master: master, clock: clock}
+}
+
+// Load reads the keys, unless they were read. The error is ErrCannotDecrypt if they are encrypted
+// with another master key.
+func (d *DataKeys) Load(ctx context.Context) error {
+	_, err := d.current(ctx)
+	return err
 }
 
 // Seal implements ports.Cipher.
@@ -174,8 +184,10 @@ func (d *DataKeys) current(ctx context.Context) (*dataKeySet, error) {
 	if set == nil {
 		return d.read(ctx, nil)
 	}
-	if d.clock.Now().Sub(set.readAt) >= dataKeysInterval && d.loading.TryLock() {
+	if d.clock.Now().Sub(set.readAt) >= DataKeysInterval && d.loading.TryLock() {
 		defer d.loading.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
+		defer cancel()
 		fresh, err := d.load(ctx)
 		if err != nil {
 			stale := *set

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -100,7 +101,7 @@ func TestDataKeys_WithoutKeyNothingIsSealed(t *testing.T) {
 	if err := one.Create(t.Context(), uuid.New()); err != nil {
 		t.Fatal(err)
 	}
-	clock.Advance(dataKeysInterval)
+	clock.Advance(DataKeysInterval)
 
 	sealed, err := other.Seal(t.Context(), []byte("ana"), nil)
 	if err != nil || sealed == nil {
@@ -252,4 +253,42 @@ func TestParseKeys(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
+}
+
+// silentKeys is a store that does not respond after the first time.
+type silentKeys struct {
+	memoryKeys
+	silent bool
+}
+
+func (s *silentKeys) DataKeys(ctx context.Context) ([]ports.SealedDataKey, error) {
+	if s.silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.memoryKeys.DataKeys(ctx)
+}
+
+func TestDataKeys_SilentStoreDelaysOneCallerBriefly(t *testing.T) {
+	t.Parallel()
+	// While the store does not respond, as when all its connections are in use, a caller without a
+	// deadline waits for a moment only, and gets the former keys.
+	synctest.Test(t, func(t *testing.T) {
+		store, clock := &silentKeys{}, portstest.NewFakeClock(noon)
+		keys := NewDataKeys(store, newSealer(t, testKey(1)), clock)
+		if err := keys.Create(context.Background(), uuid.New()); err != nil {
+			t.Fatal(err)
+		}
+		store.silent = true
+		clock.Advance(DataKeysInterval)
+		began := time.Now()
+		for range 3 {
+			if sealed, err := keys.Seal(context.Background(), []byte("ana"), nil); sealed == nil || err != nil {
+				t.Errorf("sealed %x, %v", sealed, err)
+			}
+		}
+		if waited := time.Since(began); waited > reloadTimeout {
+			t.Errorf("waited %s", waited)
+		}
+	})
 }
