@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
@@ -19,7 +22,14 @@ type keysCommand struct {
 type keysRotateCommand struct {
 	databaseFlags
 	masterKeyFlag
+
+	// firstKeyDelay is how long the first data key is not used for old data.
+	firstKeyDelay time.Duration
 }
+
+// defaultFirstKeyDelay leaves the other processes time to read the first data key and to finish
+// what they began before. Until then they store personal data as it is.
+const defaultFirstKeyDelay = 2 * encryption.DataKeysInterval
 
 // Run can be repeated, and runs beside the service. It ends with all data under the new keys, or
 // with an error that says what is left; the old keys still open the rest.
@@ -56,9 +66,20 @@ func (k keysRotateCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return fmt.Errorf("encrypt the stored keys with the current master key: %w", err)
 	}
+	stored, err := db.DataKeys(ctx)
+	if err != nil {
+		return err
+	}
 	id := ids.New().New(systemClock{}.Now())
 	if err := dataKeys.Create(ctx, id); err != nil {
 		return err
+	}
+	if !hasDataKey(stored) {
+		select {
+		case <-time.After(cmp.Or(k.firstKeyDelay, defaultFirstKeyDelay)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	rows, err := db.ReencryptPersonalData(ctx)
 	if err != nil {
@@ -68,12 +89,24 @@ func (k keysRotateCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-// ensureDataKey creates the first data key of a new database. In a database with customers of the
+func hasDataKey(keys []ports.SealedDataKey) bool {
+	return slices.ContainsFunc(keys, func(k ports.SealedDataKey) bool { return k.Purpose == ports.DataKey })
+}
+
+// ensureDataKey checks that the master key opens the data keys, and creates the first one of a new
+// database. In a database with customers of the
 // previous version, whose processes cannot read encrypted data, the operator creates it.
 func (a *app) ensureDataKey(ctx context.Context, dataKeys *encryption.DataKeys) error {
 	ctx = ports.ForAllPlatforms(ctx)
 	keys, err := a.db.DataKeys(ctx)
-	if err != nil || len(keys) > 0 {
+	if err != nil {
+		return err
+	}
+	if hasDataKey(keys) {
+		err := dataKeys.Load(ctx)
+		if errors.Is(err, encryption.ErrCannotDecrypt) {
+			return fmt.Errorf("the master key (%s) is not the one of this database: %w", masterKeyEnv, err)
+		}
 		return err
 	}
 	empty, err := a.db.StoresNoCustomers(ctx)

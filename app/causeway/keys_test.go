@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/encryption"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/ports"
+)
+
+// newKeysApp returns an app on a database, with the data keys of a master key.
+func newKeysApp(t *testing.T, url string, masterKey string) (*app, *encryption.DataKeys) {
+	t.Helper()
+	master, err := newMaster(masterKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return &app{db: db, log: log}, encryption.NewDataKeys(db, master, systemClock{})
+}
+
+func TestEnsureDataKey_OtherMasterKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	// A process with another master key does not start, because it could read and store no
+	// personal data. One with the right key does.
+	url, key := pgtest.New(t), encryption.NewKey()
+	a, keys := newKeysApp(t, url, key)
+	if err := a.ensureDataKey(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+
+	a, keys = newKeysApp(t, url, encryption.NewKey())
+	if err := a.ensureDataKey(t.Context(), keys); !errors.Is(err, encryption.ErrCannotDecrypt) {
+		t.Errorf("another key: %v", err)
+	}
+	a, keys = newKeysApp(t, url, key)
+	if err := a.ensureDataKey(t.Context(), keys); err != nil {
+		t.Errorf("the same key: %v", err)
+	}
+}
+
+func TestEnsureDataKey_InterruptedCreationIsRepeated(t *testing.T) {
+	t.Parallel()
+	// A process that stopped between creating the key of fingerprints and the data key does not
+	// leave a database in which nothing is ever encrypted.
+	a, keys := newKeysApp(t, pgtest.New(t), encryption.NewKey())
+	if err := keys.Create(t.Context(), uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.ExecAsSuperuser(t, a.db.Pool().Config().ConnString(), `DELETE FROM data_keys WHERE purpose = 'DATA'`)
+
+	err := a.ensureDataKey(t.Context(), keys)
+
+	stored, failed := a.db.DataKeys(t.Context())
+	if err != nil || failed != nil || !hasDataKey(stored) {
+		t.Errorf("%d keys, %v, %v", len(stored), err, failed)
+	}
+}
+
+func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	// A customer that another process stores just after the first data key was created, because it
+	// has not read it yet, is encrypted too.
+	url, key := pgtest.New(t), encryption.NewKey()
+	a, _ := newKeysApp(t, url, key)
+	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, firstKeyDelay: 2 * time.Second}
+	rotated := make(chan error, 1)
+	go func() { rotated <- command.Run(context.Background(), io.Discard) }()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		stored, err := a.db.DataKeys(t.Context())
+		if err != nil || time.Now().After(deadline) {
+			t.Fatal("no data key", err)
+		}
+		if hasDataKey(stored) {
+			break
+		}
+	}
+	pgtest.ExecAsSuperuser(t, url, `
+		INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
+		VALUES (gen_random_uuid(), 'Acme', 'SANDBOX', true, 'example.com', '[]', now(), now());
+		INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+		SELECT id, gen_random_uuid(), 'one', 'INDIVIDUAL', '$one@example.com', 'APPROVED', '{"fullName": "Ana"}', now(), now() FROM platforms`)
+
+	if err := <-rotated; err != nil {
+		t.Fatal(err)
+	}
+
+	var kind string
+	if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(&kind); err != nil || kind != "string" {
+		t.Errorf("the details are a JSON %s, %v", kind, err)
+	}
+}
