@@ -225,6 +225,56 @@ func TestUp_ReceiptsWithOnePartnerID(t *testing.T) {
 	}
 }
 
+func TestUp_ReceiptsOfPreviousReleaseMeanwhile(t *testing.T) {
+	t.Parallel()
+	// An attempt failed because a previous release stored a payment again, and left an invalid index.
+	// The next attempt makes the index, which is unique.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00015")); err != nil {
+		t.Fatal(err)
+	}
+	const insert = `INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
+		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), 'RTP', 'twice', '', 'USD', 1, $1)`
+	for _, at := range []string{"2026-03-01", "2026-03-02"} {
+		if _, err := db.Exec(insert, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec(`CREATE UNIQUE INDEX CONCURRENTLY receipts_by_partner_id ON receipts (platform_id, rail, partner_id)`); err == nil {
+		t.Fatal("the index was made over a repeated payment")
+	}
+
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := db.Exec(insert, "2026-03-03"); err == nil || !strings.Contains(err.Error(), `"receipts_by_partner_id"`) {
+		t.Errorf("the payment again: %v, want a violation of receipts_by_partner_id", err)
+	}
+}
+
+func TestFiles_IndexesCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	// A failed CREATE INDEX CONCURRENTLY leaves an invalid index. The file drops it, and IF NOT EXISTS
+	// does not take it for the finished one.
+	created := regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX CONCURRENTLY (IF NOT EXISTS )?(\w+)`)
+	names, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(migrations.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, index := range created.FindAllStringSubmatch(string(text), -1) {
+			if index[1] != "" || !strings.Contains(string(text), "DROP INDEX CONCURRENTLY IF EXISTS "+index[2]+";") {
+				t.Errorf("%s cannot be repeated after it failed to create %s", name, index[2])
+			}
+		}
+	}
+}
+
 // filesUpTo returns the migrations up to a number.
 func filesUpTo(t *testing.T, last string) fstest.MapFS {
 	t.Helper()
