@@ -9,6 +9,9 @@ ALTER TABLE jobs
     ADD COLUMN failed_at        timestamptz,
     ADD COLUMN last_error       text        NOT NULL DEFAULT '';
 
+-- A previous release retried jobs without a limit. Their attempts count from here.
+UPDATE jobs SET earlier_attempts = attempts WHERE attempts > 0;
+
 -- Deletes jobs, or none and the unit of work fails if the lease of one was lost.
 -- +goose StatementBegin
 CREATE FUNCTION jobs_finish(platform_ids uuid[], ids uuid[], leases int[]) RETURNS void LANGUAGE plpgsql AS $$

@@ -253,6 +253,31 @@ func TestUp_ReceiptsOfPreviousReleaseMeanwhile(t *testing.T) {
 	}
 }
 
+func TestUp_AttemptsOfPreviousReleaseDoNotCount(t *testing.T) {
+	t.Parallel()
+	// A job that a previous release tried more often than the limit is not dead at its next attempt.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00023")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts)
+		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), 'deliver', now(), '{}', 500)`); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+
+	var attempts, counted int
+	if err := db.QueryRow(`SELECT attempts, attempts - earlier_attempts FROM jobs`).Scan(&attempts, &counted); err != nil {
+		t.Fatal(err)
+	}
+	if attempts != 500 || counted != 0 {
+		t.Errorf("%d attempts, %d counted, want 500 and 0", attempts, counted)
+	}
+}
+
 func TestFiles_IndexesCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	// A failed CREATE INDEX CONCURRENTLY leaves an invalid index. The file drops it, and IF NOT EXISTS
