@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -73,7 +74,12 @@ func (f *directoryPublisher) Publish(ctx context.Context, list []ports.SignedChe
 	}
 	written := make(chan error, 1)
 	go func() {
-		defer func() { <-f.writing }()
+		defer func() {
+			<-f.writing
+			if p := recover(); p != nil {
+				written <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
 		written <- f.write(ctx, list)
 	}()
 	select {

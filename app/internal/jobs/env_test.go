@@ -25,6 +25,8 @@ type fakeJobs struct {
 	jobs    []ports.Job
 	limits  []int
 	renewed int
+	// panics is how many further calls of each kind panic.
+	panics struct{ take, renew, fail int }
 }
 
 func (f *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
@@ -45,6 +47,7 @@ func (f *fakeJobs) TakeJobsInTurn(_ context.Context, s transaction.Step, now tim
 func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, limit int, wanted func(ports.Job) bool) (taken []ports.Job, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	countdown(&f.panics.take)
 	f.limits = append(f.limits, limit)
 	for i := range f.jobs {
 		if j := &f.jobs[i]; j.Step == s && !j.Dead && !j.Due.After(now) && len(taken) < limit && wanted(*j) {
@@ -56,16 +59,32 @@ func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, 
 }
 
 func (f *fakeJobs) RenewLeases(_ context.Context, held []ports.Job, until time.Time) error {
+	f.panic(&f.panics.renew)
 	f.each(held, func(stored *ports.Job, _ ports.Job) { stored.Due = until; f.renewed++ })
 	return nil
 }
 
 func (f *fakeJobs) FailJobs(_ context.Context, failed []ports.Job, _ time.Time) error {
+	f.panic(&f.panics.fail)
 	f.each(failed, func(stored *ports.Job, j ports.Job) { *stored = j })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	slices.SortStableFunc(f.jobs, func(a, b ports.Job) int { return a.Due.Compare(b.Due) })
 	return nil
+}
+
+// panic panics if left is not zero, and counts it down.
+func (f *fakeJobs) panic(left *int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	countdown(left)
+}
+
+func countdown(left *int) {
+	if *left > 0 {
+		*left--
+		panic("out of order")
+	}
 }
 
 // finish deletes jobs, or returns ErrLeaseLost.

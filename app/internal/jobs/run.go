@@ -39,6 +39,17 @@ func (w *Workers) runHalves(ctx context.Context, h Handler, batch []ports.Job, g
 	}
 }
 
+// recovered calls fn and reports whether it returned. A panic is logged and does not end the process.
+func (w *Workers) recovered(name string, fn func()) (returned bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.Log.WithField("stack", string(debug.Stack())).Errorf("%s panicked: %v; it is continued", name, p)
+		}
+	}()
+	fn()
+	return true
+}
+
 // panicError is a panic of a handler.
 type panicError struct {
 	value any
@@ -68,7 +79,7 @@ func (w *Workers) renewLeases(ctx context.Context, batch []ports.Job) (stop func
 		tick := time.NewTicker(renewInterval)
 		defer tick.Stop()
 		for running.Err() == nil {
-			w.renewOnce(running, batch)
+			w.recovered("renewal of leases", func() { w.renewOnce(running, batch) })
 			select {
 			case <-running.Done():
 			case <-tick.C:

@@ -163,7 +163,7 @@ func (w *Workers) Run(ctx context.Context) {
 		defer close(stopped)
 		var running sync.WaitGroup
 		for _, q := range w.queues {
-			running.Go(func() { q.run(ctx, jobCtx) })
+			running.Go(func() { q.runUntilStopped(ctx, jobCtx) })
 		}
 		running.Wait()
 	}()
@@ -217,8 +217,15 @@ type stepQueue struct {
 	cursor  ident.Platform
 }
 
-func (q *stepQueue) run(ctx, jobCtx context.Context) {
+// runUntilStopped runs the queue, also after a panic.
+func (q *stepQueue) runUntilStopped(ctx, jobCtx context.Context) {
 	defer q.running.Wait()
+	for !q.workers.recovered("queue of step "+string(q.Step), func() { q.run(ctx, jobCtx) }) && ctx.Err() == nil {
+		time.Sleep(pollInterval)
+	}
+}
+
+func (q *stepQueue) run(ctx, jobCtx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	look := false // in the database
@@ -267,7 +274,7 @@ func (q *stepQueue) startBatches(ctx context.Context) {
 			break
 		}
 		q.running.Go(func() {
-			q.workers.runBatch(ctx, q.Handler, batch)
+			q.workers.recovered("jobs of step "+string(q.Step), func() { q.workers.runBatch(ctx, q.Handler, batch) })
 			q.wake <- func(s *schedule) { s.finished(batch[0].Platform) }
 		})
 	}

@@ -116,6 +116,28 @@ func TestWorkers_PanicIsAnAttempt(t *testing.T) {
 	})
 }
 
+func TestWorkers_PanicOutsideHandlerStopsNothing(t *testing.T) {
+	t.Parallel()
+	// A panic while jobs are taken, their leases renewed or their failures stored does not end the
+	// process, and the jobs are run again.
+	var calls atomic.Int32
+	run(t, jobs.Handler{Do: func(context.Context, []ports.Job) error {
+		time.Sleep(20 * time.Second)
+		if calls.Add(1) == 1 {
+			return errors.New("no such map")
+		}
+		return nil
+	}}, []ports.Job{job(1)}, func(w *workers) {
+		w.queue.mu.Lock()
+		w.queue.panics.take, w.queue.panics.renew, w.queue.panics.fail = 2, 1, 1
+		w.queue.mu.Unlock()
+		w.sleep(2 * time.Minute)
+		if w.queue.get(job(1).ID).Step == step || calls.Load() != 2 || w.queue.renewals() == 0 {
+			t.Errorf("%d calls, %d renewals: %+v", calls.Load(), w.queue.renewals(), w.queue.get(job(1).ID))
+		}
+	})
+}
+
 func TestWorkers_JobHasDeadline(t *testing.T) {
 	t.Parallel()
 	// A job that does not end is cancelled at its timeout and fails. Jobs of other platforms run
