@@ -109,9 +109,10 @@ func (db *DB) take(ctx context.Context, query string, step transaction.Step, now
 const held = `FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held(platform_id, id, lease)
 	WHERE jobs.platform_id = held.platform_id AND jobs.id = held.id AND jobs.attempts = held.lease`
 
-// RenewLeases changes the due time of jobs whose lease is still held.
+// RenewLeases changes the due time of jobs whose lease is still held. Of a job that failed meanwhile it
+// is later, or infinity, and stays.
 func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, until time.Time) error {
-	_, err := db.pool.Exec(ctx, `UPDATE jobs SET due_at = $4 `+held+` AND jobs.due_at < 'infinity'`,
+	_, err := db.pool.Exec(ctx, `UPDATE jobs SET due_at = $4 `+held+` AND jobs.due_at < $4`,
 		append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), until)...)
 	return err
 }

@@ -68,7 +68,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 		t.Fatalf("after the lease: %+v", again)
 	}
 
-	// Whoever lost the lease cannot renew it, fail the job, or finish it, and a unit of work that
+	// A process that lost the lease cannot renew it, fail the job, or finish it, and a unit of work that
 	// tries changes nothing.
 	lost := taken
 	lost[0].Due = now
@@ -88,6 +88,12 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	again[0].Due, again[0].LastError = now.Add(30*time.Minute), "no route to host"
 	if err := jobs.FailJobs(t.Context(), again, now); err != nil {
 		t.Fatal(err)
+	}
+	if err := jobs.RenewLeases(t.Context(), again, now.Add(time.Minute)); err != nil { // of the batch that it was in
+		t.Fatal(err)
+	}
+	if early := take(now.Add(30*time.Minute - time.Second)); len(early) != 0 {
+		t.Fatalf("a failed job was returned before it was due: %+v", early)
 	}
 	taken = take(now.Add(30 * time.Minute))
 	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 3 || taken[0].LastError != "no route to host" {
