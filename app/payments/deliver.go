@@ -47,7 +47,7 @@ func (s *Service) callAboutPayouts(ctx context.Context, jobs []ports.Job, call p
 func platformOfPayout(p ports.Payout) ident.Platform { return p.Transaction.Platform }
 
 // send delivers on-us payouts within the service and sends all others to the rail. The outcomes
-// are in the order of the payouts.
+// are in the order of the payouts; none if the rail returned another number than it was sent.
 func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(payouts))
 	var external []ports.Payout
@@ -67,10 +67,15 @@ func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 		}
 		external, externalIndex = append(external, p), append(externalIndex, i)
 	}
-	if len(external) > 0 {
-		for n, outcome := range rail.Send(ctx, external) {
-			outcomes[externalIndex[n]] = outcome
-		}
+	if len(external) == 0 {
+		return outcomes
+	}
+	sent := rail.Send(ctx, external)
+	if len(sent) != len(external) {
+		return nil // refused by callRail; on-us payouts are found when the call is repeated
+	}
+	for n, outcome := range sent {
+		outcomes[externalIndex[n]] = outcome
 	}
 	return outcomes
 }

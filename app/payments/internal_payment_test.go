@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,5 +116,25 @@ func TestSend_OutcomesInOrder(t *testing.T) {
 	}
 	if want := []ports.Payout{other, account}; !reflect.DeepEqual(sent, want) {
 		t.Errorf("the rail sent %+v, want %+v", sent, want)
+	}
+}
+
+func TestSend_WrongNumberOfOutcomesIsNone(t *testing.T) {
+	t.Parallel()
+	// If the rail returns fewer or more outcomes than it was sent payouts, it is unknown which belongs
+	// to which, and none is used.
+	env := newReceivingEnv(t)
+	internal, other := env.internalPayout(), ports.Payout{}
+	other.Transaction.Destination.UMA, other.Transaction.Platform = "$bo@other.test", env.Platform.ID
+	for n := range 4 {
+		if n == 2 {
+			continue // the right number
+		}
+		env.Rail.OnSend = func(context.Context, []ports.Payout) []ports.Outcome {
+			return slices.Repeat([]ports.Outcome{{Verdict: ports.Done}}, n)
+		}
+		if got := env.Send(t.Context(), env.Rail, []ports.Payout{internal, other, other}); len(got) != 0 {
+			t.Errorf("%d outcomes of the rail became %+v", n, got)
+		}
 	}
 }
