@@ -10,6 +10,7 @@ import (
 	counterparties "causeway/adapters/counterparties/sandbox"
 	"causeway/adapters/rates/market"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -65,7 +66,8 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
 	c := payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Prices: prices.New(store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
-		Clock: e.Clock, IDs: e.IDs, Log: e.Log}
+		Clock: e.Clock, IDs: e.IDs, Log: e.Log,
+		Batches: batch.Options{Timeout: time.Minute}} // a loaded machine is slow
 	for _, edit := range edits {
 		edit(&c)
 	}

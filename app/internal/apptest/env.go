@@ -10,6 +10,7 @@ package apptest
 
 import (
 	"context"
+	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,7 +90,7 @@ func New(t testing.TB, opts ...Option) *Env {
 		option(&o)
 	}
 	logger := logrus.New()
-	logger.SetOutput(t.Output())
+	logger.SetOutput(outputUntilEnd(t))
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
 		t: t, URL: pgtest.SimulateClock(t, pgtest.New(t)), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
@@ -106,6 +107,29 @@ func New(t testing.TB, opts ...Option) *Env {
 	env.Admin = env.NewPrincipal(env.Platform)
 	env.Customer = env.NewCustomer("ana", func(c *customer.Customer) { c.FullName = "Ana Silva" })
 	return env
+}
+
+// outputUntilEnd returns the output of a test, which panics after the end of the test, without that
+// panic: workers stop also if a job does not.
+func outputUntilEnd(t testing.TB) io.Writer {
+	o := &output{out: t.Output()}
+	t.Cleanup(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.out = io.Discard
+	})
+	return o
+}
+
+type output struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(p)
 }
 
 // Run runs a worker in the background until the test ends.
