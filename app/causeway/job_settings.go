@@ -14,7 +14,7 @@ import (
 
 // jobFlags configure the jobs.
 type jobFlags struct {
-	JobAttempts int           `name:"job-attempts" env:"CAUSEWAY_JOB_ATTEMPTS" default:"30" help:"Attempts after which a failing job is dead and waits for causeway jobs retry. 30 attempts take about five hours."`
+	JobAttempts int           `name:"job-attempts" env:"CAUSEWAY_JOB_ATTEMPTS" default:"30" help:"Attempts after which a failing job is dead and waits for causeway jobs retry. 30 attempts take about four hours."`
 	RailTimeout time.Duration `name:"rail-timeout" env:"CAUSEWAY_RAIL_TIMEOUT" default:"20s" help:"Maximum duration of a call of a rail. Afterwards the call is repeated."`
 }
 

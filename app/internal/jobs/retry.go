@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DefaultMaxAttempts of a job take about five hours.
+// DefaultMaxAttempts of a job take about four hours.
 const DefaultMaxAttempts = 30
 
 const (
