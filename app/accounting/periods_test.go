@@ -46,6 +46,26 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	}
 }
 
+func TestPeriods_OperatorIsRecorded(t *testing.T) {
+	t.Parallel()
+	// A change on the command line records the name of the operator; without one it is refused.
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.January, 31), 20))
+	month := mustMonth("2026-01")
+
+	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, " ", period.SoftClose, month, "")
+	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
+	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", period.SoftClose, month, ""); err != nil {
+		t.Fatal(err)
+	}
+	env.changeState(period.Close, "2026-01")
+
+	changes := env.getMonth("2026-01").Changes
+	if len(changes) != 2 || changes[0].Actor != "ana" || !changes[0].By.IsZero() || changes[1].Actor != "" || changes[1].By != env.Admin.Token {
+		t.Errorf("changes %+v", changes)
+	}
+}
+
 // wantLines compares a trial balance: account, opening, debits, credits and closing.
 func wantLines(t *testing.T, m accounting.Month, want ...string) {
 	t.Helper()

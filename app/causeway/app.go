@@ -79,6 +79,9 @@ func (systemClock) Now() time.Time { return time.Now().UTC() }
 
 // migrate upgrades a database to this version's schema.
 func migrate(ctx context.Context, databaseURL string) (migrations.Result, error) {
+	if databaseURL == "" {
+		return migrations.Result{}, errNoDatabaseURL
+	}
 	db, err := postgres.OpenOwner(databaseURL)
 	if err != nil {
 		return migrations.Result{}, fmt.Errorf("--database-url (DATABASE_URL) is invalid: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -38,9 +39,15 @@ func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string
 	return server.URL(), func() error { return server.Stop(context.WithoutCancel(ctx)) }, nil
 }
 
+// errNoDatabaseURL is returned because the driver would use its own defaults.
+var errNoDatabaseURL = errors.New("--database-url (DATABASE_URL) must not be empty")
+
 // openMigrated connects to a database, and returns an error if its schema is not the one of
 // this program.
 func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, error) {
+	if options.URL == "" {
+		return nil, errNoDatabaseURL
+	}
 	db, err := postgres.Open(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w; check --database-url (DATABASE_URL)", err)

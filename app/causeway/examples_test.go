@@ -68,3 +68,18 @@ func TestRun_MissingSettingIsExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestRun_EmptyDatabaseURLIsRefused(t *testing.T) {
+	// A variable that is set to nothing does not lead to the driver's default database.
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("CAUSEWAY_MASTER_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	for _, args := range [][]string{{"migrate"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		var errOut bytes.Buffer
+
+		status := run(t.Context(), args, io.Discard, &errOut)
+
+		if status == 0 || !strings.Contains(errOut.String(), "--database-url") {
+			t.Errorf("%v: status %d, %s", args, status, errOut.String())
+		}
+	}
+}
