@@ -1,9 +1,10 @@
 // Package faults tests that payments survive faults. Each scenario has payments of every kind in
-// flight while processes and servers are killed, connections are cut or disks are full. Afterwards
+// flight while processes and servers are killed, connections are cut, disks are full or clocks differ. Afterwards
 // every accepted payment is final exactly once, the balances are what the responses add up to, and
 // every event was delivered in order. The files:
 //
 //	scenarios_test.go  the faults
+//	clock_test.go      the clock of a database that can be set
 //	system_test.go     a database, its servers and the processes of the service
 //	load_test.go       the workers, which repeat each request until its response is final
 //	payments_test.go   the kinds of payments, and what each must lead to

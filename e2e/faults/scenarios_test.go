@@ -31,6 +31,8 @@ type scenario struct {
 	once      bool     // can happen only once
 	// prepareDisk prepares the folder of the data, or skips the test.
 	prepareDisk func(t *testing.T, dir string)
+	// prepareDatabase prepares the server before it is used, or skips the test.
+	prepareDatabase func(s *system)
 	// strike makes the fault and ends it.
 	strike func(s *system, round int)
 }
@@ -56,6 +58,7 @@ var scenarios = []scenario{
 		}},
 	{name: "the disk of the database is full", prepareDisk: mountSmallDisk, settings: []string{"max_wal_size=48MB", "min_wal_size=32MB"},
 		strike: (*system).fillDisk},
+	{name: "the clocks of the service and the database differ", prepareDatabase: (*system).replaceClock, strike: (*system).stepClock},
 }
 
 func TestFaults(t *testing.T) {

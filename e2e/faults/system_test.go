@@ -135,6 +135,9 @@ func newSystem(t *testing.T, c scenario) *system {
 		c.prepareDisk(t, dir)
 	}
 	s.startDatabase(c)
+	if c.prepareDatabase != nil {
+		c.prepareDatabase(s)
+	}
 	serviceURL := s.startProxy(c)
 	for range max(1, c.processes) {
 		s.addProcess(serviceURL)
@@ -203,7 +206,7 @@ func (s *system) addProcess(databaseURL string) {
 func (p *process) start() {
 	p.t.Helper()
 	var err error
-	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address,
+	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address, "--admin-listen", "127.0.0.1:0",
 		"--sandbox-speed", "1000", "--connections", "8", "--request-timeout", "5s", "--batch-timeout", "4s", "--seal-every", "1s",
 		"--rate-limit", "100000", "--rate-burst", "100000", "--sandbox-uma-domain", umaDomain, "--allow-private-webhooks", "--log-format", "json"}}); err != nil {
 		p.t.Fatal(err)

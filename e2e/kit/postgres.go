@@ -24,6 +24,7 @@ import (
 type Postgres struct {
 	Address string // of the loopback interface
 	Process *Process
+	Env     []string // of the server when it is started again
 
 	dir      string
 	settings []string // NAME=VALUE
@@ -135,6 +136,7 @@ func (p *Postgres) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	command.Env = append(command.Env, p.Env...)
 	for {
 		if p.Process, err = Start(command); err != nil {
 			return err
