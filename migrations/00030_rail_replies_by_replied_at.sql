@@ -2,4 +2,5 @@
 -- +goose Up
 
 -- Finds the oldest replies of a platform.
-CREATE INDEX CONCURRENTLY IF NOT EXISTS rail_replies_by_replied_at ON rail_replies (platform_id, replied_at);
+DROP INDEX CONCURRENTLY IF EXISTS rail_replies_by_replied_at; -- left by a failed attempt
+CREATE INDEX CONCURRENTLY rail_replies_by_replied_at ON rail_replies (platform_id, replied_at);
