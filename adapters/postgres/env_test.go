@@ -34,7 +34,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var generator = ids.New()
 
-func newEnv(t *testing.T) *env {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	url := pgtest.SimulateClock(t, pgtest.New(t))
 	c := &env{DB: openDB(t, url), url: url}
@@ -48,7 +48,7 @@ func newEnv(t *testing.T) *env {
 	return c
 }
 
-func openDB(t *testing.T, url string) *postgres.DB {
+func openDB(t testing.TB, url string) *postgres.DB {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
@@ -59,14 +59,14 @@ func openDB(t *testing.T, url string) *postgres.DB {
 }
 
 // mustDo runs a unit of work and fails the test on an error.
-func (c *env) mustDo(t *testing.T, fn func(context.Context, ports.Tx) error) {
+func (c *env) mustDo(t testing.TB, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
 	if err := c.Do(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func newPlatform(t *testing.T, name string) platform.Platform {
+func newPlatform(t testing.TB, name string) platform.Platform {
 	t.Helper()
 	p, err := platform.New(ident.NewPlatform(generator.New, noon), name, platform.Sandbox, false, noon)
 	if err != nil {

@@ -24,7 +24,7 @@ type retentionEnv struct {
 	owner *pgx.Conn
 }
 
-func newRetentionEnv(t *testing.T) *retentionEnv {
+func newRetentionEnv(t testing.TB) *retentionEnv {
 	c := newEnv(t)
 	return &retentionEnv{c, connect(t, c.url)}
 }
@@ -128,19 +128,20 @@ func TestDeleteOld_WebhookEventsStillNeededStay(t *testing.T) {
 	// given up. Those that are queued, wait or are retried stay with all their attempts.
 	c := newRetentionEnv(t)
 	for name, test := range map[string]struct {
-		createdAt, lastAttempt time.Duration // from the cutoff; no attempts if zero
-		queue                  string        // "new" and "retry" wait to be sent, "blocked" for another event
+		createdAt, lastAttempt time.Duration // from the cutoff
+		neverSent              bool
+		queue                  string // "new" and "retry" wait to be sent, "blocked" for another event
 		wantDeleted            bool
 	}{
-		"delivered long ago":              {createdAt: longBefore, lastAttempt: longBefore + time.Second, wantDeleted: true},
-		"just before":                     {createdAt: justBefore - time.Second, lastAttempt: justBefore, wantDeleted: true},
-		"never sent":                      {createdAt: longBefore, wantDeleted: true},
-		"created at the cutoff":           {},
-		"created before, attempted after": {createdAt: longBefore, lastAttempt: time.Microsecond},
-		"redelivered since":               {createdAt: longBefore, lastAttempt: time.Hour},
-		"not sent yet":                    {createdAt: longBefore, queue: "new"},
-		"retried":                         {createdAt: longBefore, lastAttempt: longBefore, queue: "retry"},
-		"waits for an earlier one":        {createdAt: longBefore, queue: "blocked"},
+		"delivered long ago":       {createdAt: longBefore, lastAttempt: longBefore + time.Second, wantDeleted: true},
+		"just before":              {createdAt: justBefore - time.Second, lastAttempt: justBefore, wantDeleted: true},
+		"never sent":               {createdAt: longBefore, neverSent: true, wantDeleted: true},
+		"created at the cutoff":    {neverSent: true},
+		"attempted at the cutoff":  {createdAt: longBefore},
+		"redelivered since":        {createdAt: longBefore, lastAttempt: time.Hour},
+		"not sent yet":             {createdAt: longBefore, neverSent: true, queue: "new"},
+		"retried":                  {createdAt: longBefore, lastAttempt: longBefore, queue: "retry"},
+		"waits for an earlier one": {createdAt: longBefore, queue: "blocked"},
 	} {
 		id, p := newIDAt(noon.Add(test.createdAt)), c.platform.ID.UUID()
 		var seq int64
@@ -150,7 +151,7 @@ func TestDeleteOld_WebhookEventsStillNeededStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := 0
-		if test.lastAttempt != 0 {
+		if !test.neverSent {
 			attempts = 2
 			for n, at := range []time.Time{noon.Add(test.createdAt), noon.Add(test.lastAttempt)} {
 				exec(t, c.owner, `INSERT INTO webhook_attempts VALUES ($1, $2, $3, $4, 1, 500, false, 'ERROR', '', '')`, p, id, at, n+1)

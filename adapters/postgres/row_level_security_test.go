@@ -312,7 +312,7 @@ func insertMadeUpRow(t *testing.T, owner *pgx.Conn, url, table string, p uuid.UU
 	pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(values, ", ")))
 }
 
-func connect(t *testing.T, url string) *pgx.Conn {
+func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -322,7 +322,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-func exec(t *testing.T, conn *pgx.Conn, statement string, args ...any) {
+func exec(t testing.TB, conn *pgx.Conn, statement string, args ...any) {
 	t.Helper()
 	if _, err := conn.Exec(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
