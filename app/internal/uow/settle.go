@@ -2,6 +2,8 @@ package uow
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -9,7 +11,7 @@ import (
 	"causeway/ports"
 )
 
-// Settle locks transactions, calls decide for each, writes the work and finishes the jobs, all in
+// Settle locks transactions, calls decide for each in the order of their ids, writes the work and finishes the jobs, all in
 // one unit of work. begin makes a new Work for every run of the unit of work. The Work of the
 // last run is returned.
 func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []ports.Job, keys []ports.TransactionKey,
@@ -22,7 +24,7 @@ func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []p
 			if err != nil {
 				return err
 			}
-			for _, t := range locked {
+			for _, t := range slices.SortedFunc(maps.Values(locked), func(a, b transaction.Transaction) int { return a.ID.Compare(b.ID) }) {
 				if err := decide(work, t); err != nil {
 					return err
 				}

@@ -1,0 +1,305 @@
+package simulation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"causeway/app/payments"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// intent is what a client wants once. It repeats its request, with the same idempotency key, until
+// it knows the result. Without a key it sends the request once.
+type intent struct {
+	number int
+	name   string
+	// do sends the request to a process, and returns the id of the transaction.
+	do func(context.Context, *process, *ports.IdempotentRequest) (ident.Transaction, error)
+	// keyless: the request has no idempotency key.
+	keyless bool
+	// report: a rail repeats it until it is accepted, and sometimes after.
+	report bool
+	// succeeded is called once with the transaction, when it is known to exist.
+	succeeded func(ident.Transaction)
+	// executes is the quote that the request executes.
+	executes ident.Quote
+	created   bool // a success creates a transaction
+
+	cancel context.CancelFunc
+	id     ident.Transaction
+	err    error
+}
+
+func (i *intent) key() string { return fmt.Sprintf("request %d", i.number) }
+
+// startIntent sends a request that waits, or a new one.
+func (w *world) startIntent() {
+	var next *intent
+	if len(w.waiting) > 0 && (w.calm || w.chance(2)) {
+		n := w.random.IntN(len(w.waiting))
+		next = w.waiting[n]
+		w.waiting = slices.Delete(w.waiting, n, n+1)
+	} else {
+		next = w.newIntent()
+	}
+	if stored, exists := w.responses[next.key()]; exists {
+		// As the HTTP adapter does before it calls a use case.
+		next.id, next.err = ident.Transaction{}, &ports.Replay{Status: stored.Status, Body: stored.Body}
+		w.learn(next)
+		return
+	}
+	p := w.processes[w.usualProcess]
+	ctx, cancel := context.WithCancel(context.Background())
+	next.cancel = cancel
+	w.active = append(w.active, next)
+	w.record("client sends %d, %s", next.number, next.name)
+	var request *ports.IdempotentRequest
+	if !next.keyless {
+		request = &ports.IdempotentRequest{Platform: w.platform.ID, Key: next.key(), Render: render}
+	}
+	go func() {
+		defer cancel()
+		next.id, next.err = next.do(ctx, p, request)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.finished = append(w.finished, next)
+	}()
+}
+
+// render returns the response to a request: the id of the transaction, or the code of the fault.
+func render(result any, err error) (status int, body []byte) {
+	if f, isFault := fault.As(err); isFault {
+		if f.Code == fault.ServiceUnavailable {
+			return 503, nil
+		}
+		return 400, []byte(f.Code)
+	}
+	return 200, []byte(resultID(result).String())
+}
+
+func resultID(result any) ident.Transaction {
+	switch r := result.(type) {
+	case transaction.Transaction:
+		return r.ID
+	case quote.WithStatus:
+		return r.Quote.Transaction
+	case payments.FundedAccount:
+		return r.Transaction.ID
+	}
+	panic(fmt.Sprintf("a response of type %T", result))
+}
+
+// learn notes what the client of a request has learned from the response.
+func (w *world) learn(i *intent) {
+	var replay *ports.Replay
+	switch _, isFault := fault.As(i.err); {
+	case errors.As(i.err, &replay):
+		w.record("client learns again of %d: %s", i.number, replay.Body)
+		if replay.Status != 200 {
+			return
+		}
+		id, err := i.id.Parse(string(replay.Body))
+		if err != nil {
+			w.fail("the response to %s is %q: %v", i.name, replay.Body, err)
+		}
+		i.id = id
+	case i.err == nil:
+		w.record("client learns of %d: %s", i.number, i.id)
+	case isTemporary(i.err):
+		w.record("client does not know what became of %d", i.number)
+		if i.keyless && !i.report {
+			w.unknown++
+			return
+		}
+		w.waiting = append(w.waiting, i)
+		return
+	case isFault:
+		w.record("client learns of %d: %v", i.number, i.err)
+		if fault.Is(i.err, fault.QuoteAlreadyExecuted) && !slices.ContainsFunc(w.intents, func(o *intent) bool { return o != i && o.executes == i.executes }) {
+			w.fail("%s is refused because of itself: %v", i.name, i.err)
+		}
+		return
+	default:
+		w.fail("%s: %v", i.name, i.err)
+		return
+	}
+	if _, exists := w.transactions[i.id]; !exists {
+		w.fail("%s made the transaction %s, which does not exist", i.name, i.id)
+	}
+	if i.succeeded != nil {
+		i.succeeded(i.id)
+		i.succeeded = nil
+	}
+}
+
+// newIntent makes a client want something new.
+func (w *world) newIntent() *intent {
+	i := &intent{number: len(w.intents)}
+	w.intents = append(w.intents, i)
+	amount := int64(1_00 + w.random.IntN(500_00))
+	in := pick(w, sortedKeys(w.internal))
+	out := pick(w, slices.DeleteFunc(sortedKeys(w.external), func(id ident.ExternalAccount) bool {
+		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one customer
+	}))
+	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
+		w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit,
+	}
+	if w.chance(6) {
+		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))
+	}
+	i.keyless = w.chance(3)
+	makers[w.usual](i, amount, in, out)
+	return i
+}
+
+func (w *world) fund(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
+	i.name, i.created, i.keyless = fmt.Sprintf("deposit of %d into %s", amount, to), true, false
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		funded, err := p.service.Fund(ctx, w.platform.ID, to, amount, r)
+		return funded.Transaction.ID, err
+	}
+	currency := w.internal[to].Currency
+	i.succeeded = func(ident.Transaction) {
+		w.bank.move(transaction.DefaultFundingRail(currency).LedgerPath(), money.Amount{Minor: amount, Currency: currency}, 1)
+	}
+}
+
+func (w *world) transferIn(i *intent, amount int64, to ident.InternalAccount, from ident.ExternalAccount) {
+	i.name, i.created = fmt.Sprintf("transfer of %d from %s to %s", amount, from, to), true
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		t, err := p.service.TransferIn(ctx, transaction.TransferIn{Platform: w.platform.ID, From: from, To: to, Amount: amount}, r)
+		return t.ID, err
+	}
+}
+
+func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount, to ident.ExternalAccount) {
+	i.name, i.created = fmt.Sprintf("transfer of %d from %s to %s", amount, from, to), true
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		t, err := p.service.TransferOut(ctx, transaction.TransferOut{Platform: w.platform.ID, From: from, To: to, Amount: amount}, r)
+		return t.ID, err
+	}
+}
+
+func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.USDC})}
+	w.quote(i, source, w.destination(in, out), amount)
+}
+
+func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	source := quote.Source{Internal: pick(w, sortedKeys(w.internal))}
+	switch w.random.IntN(3) {
+	case 0:
+		source = quote.Source{External: pick(w, sortedKeys(w.external))}
+	case 1:
+		source.Internal = in
+	}
+	w.quote(i, source, w.destination(in, out), amount)
+}
+
+func (w *world) destination(in ident.InternalAccount, out ident.ExternalAccount) quote.Destination {
+	if w.chance(3) {
+		return quote.Destination{Internal: in}
+	}
+	return quote.Destination{External: out}
+}
+
+func (w *world) quote(i *intent, from quote.Source, to quote.Destination, amount int64) {
+	i.name, i.created = fmt.Sprintf("quote of %d from %v to %v", amount, from, to), true
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: w.platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, r)
+		return created.Quote.Transaction, err
+	}
+}
+
+// execute executes a quote that an account pays. If there is none, it makes one.
+func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	var payable []ident.Quote
+	for _, id := range sortedKeys(w.quotes) {
+		if q := w.quotes[id]; q.Reference == "" && (w.transactions[q.Transaction].State == transaction.Initial || w.chance(50)) {
+			payable = append(payable, id)
+		}
+	}
+	if len(payable) == 0 {
+		w.accountQuote(i, amount, in, out)
+		return
+	}
+	id := pick(w, payable)
+	i.name, i.executes = fmt.Sprintf("execution of %s", id), id
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		executed, err := p.service.ExecuteQuote(ctx, w.platform.ID, id, r)
+		return executed.Quote.Transaction, err
+	}
+}
+
+// pay pays for a quote: the right amount in time, or not. If there is none, it makes one.
+func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	var payable []quote.Quote
+	for _, id := range sortedKeys(w.quotes) {
+		if q := w.quotes[id]; q.Reference != "" && (w.transactions[q.Transaction].State == transaction.Initial || w.chance(20)) {
+			payable = append(payable, q)
+		}
+	}
+	if len(payable) == 0 {
+		w.justInTimeQuote(i, amount, in, out)
+		return
+	}
+	q := pick(w, payable)
+	r := transaction.Receipt{Reference: q.Reference, Amount: q.Pricing.Sent, Rail: w.transactions[q.Transaction].SourceRail}
+	switch w.random.IntN(8) {
+	case 0:
+		r.Amount.Minor++
+	case 1:
+		r.Reference = "nobody's"
+	}
+	w.receive(i, r, func(ctx context.Context, p *process, r transaction.Receipt) (transaction.Transaction, error) {
+		return p.service.Receive(ctx, r, nil)
+	})
+}
+
+// deposit pays into an internal account by its reference.
+func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
+	a := w.internal[to]
+	r := transaction.Receipt{Reference: a.Reference, Amount: money.Amount{Minor: amount, Currency: a.Currency}, Rail: transaction.DefaultFundingRail(a.Currency)}
+	if w.chance(8) {
+		r.Amount.Currency = money.BTC
+		r.Rail = corridor.Layer2
+	}
+	i.created = true
+	w.receive(i, r, func(ctx context.Context, p *process, r transaction.Receipt) (transaction.Transaction, error) {
+		return p.service.Deposit(ctx, r, to, nil)
+	})
+}
+
+// receive makes a rail report a payment until the report is accepted. Every report has an id of its
+// own, and the time at which the rail has the money.
+func (w *world) receive(i *intent, r transaction.Receipt, report func(context.Context, *process, transaction.Receipt) (transaction.Transaction, error)) {
+	r.Platform, r.PartnerID, r.At = w.platform.ID, fmt.Sprintf("partner-%d", i.number), w.now
+	i.name, i.keyless, i.report = fmt.Sprintf("payment of %s for %s", r.Amount, r.Reference), true, true
+	w.bank.move(r.Rail.LedgerPath(), r.Amount, 1)
+	i.do = func(ctx context.Context, p *process, _ *ports.IdempotentRequest) (ident.Transaction, error) {
+		r := r
+		r.ID = ident.NewReceipt(w.newID, w.now)
+		t, err := report(ctx, p, r)
+		return t.ID, err
+	}
+}
+
+// repeatReceipt makes a rail report a payment again that was accepted.
+func (w *world) repeatReceipt() {
+	if len(w.intents) == 0 {
+		return
+	}
+	i := pick(w, w.intents)
+	if i.report && !slices.Contains(w.waiting, i) && !slices.Contains(w.active, i) {
+		w.record("rail repeats %d", i.number)
+		w.waiting = append(w.waiting, i)
+	}
+}

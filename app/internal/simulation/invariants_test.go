@@ -1,0 +1,197 @@
+package simulation_test
+
+import (
+	"slices"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+// checkCommit checks what must be true after every commit.
+func (w *world) checkCommit(u *tx) {
+	for _, c := range u.changed {
+		w.checkTransition(c)
+	}
+	for _, c := range u.changed {
+		w.checkPostings(w.transactions[c.after.ID])
+		w.checkEvents(w.transactions[c.after.ID])
+	}
+	w.checkBalances()
+}
+
+// checkTransition checks that a state follows from the one before.
+func (w *world) checkTransition(c change) {
+	t := c.after
+	switch {
+	case t.Type == transaction.Incoming:
+		if before := c.before.IncomingState(); !c.before.ID.IsZero() && before != t.IncomingState() && !slices.ContainsFunc(transaction.IncomingEvents, func(e transaction.IncomingEvent) bool {
+			next, err := before.Next(e)
+			return err == nil && next == t.IncomingState()
+		}) {
+			w.fail("%s went from %s to %s", t.ID, before, t.IncomingState())
+		}
+	case c.before.ID.IsZero():
+		if t.State != transaction.Initial && t.State != transaction.TransferInitial {
+			w.fail("%s began as %s", t.ID, t.State)
+		}
+	case c.before.State != t.State && !follows(c.before.State, t.State, 3):
+		w.fail("%s went from %s to %s", t.ID, c.before.State, t.State)
+	}
+	if !c.before.ID.IsZero() && c.before.State != t.State && !t.UpdatedAt.After(c.before.UpdatedAt) {
+		w.fail("%s was updated at %s, and before at %s", t.ID, t.UpdatedAt, c.before.UpdatedAt)
+	}
+}
+
+// follows reports whether a state can be reached from another by a few events of one unit of work.
+func follows(from, to transaction.State, events int) bool {
+	if from == to {
+		return true
+	}
+	return events > 0 && slices.ContainsFunc(transaction.Events, func(e transaction.Event) bool {
+		next, err := from.Next(e, to.Reason)
+		return err == nil && follows(next, to, events-1)
+	})
+}
+
+// checkPostings checks that a transaction has the postings of its state, each once.
+func (w *world) checkPostings(t transaction.Transaction) {
+	got, want := slices.Sorted(slices.Values(w.kinds[t.ID])), slices.Sorted(slices.Values(t.Flow().Kinds(t.State)))
+	if !slices.Equal(got, want) {
+		w.fail("%s is %s and has the postings %v, not %v", t.ID, t.State, got, want)
+	}
+}
+
+// checkEvents checks that the events about a transaction are in order, each once, and that the last
+// one shows its state.
+func (w *world) checkEvents(t transaction.Transaction) {
+	seen := map[string]bool{}
+	events := w.events[t.ID.UUID()]
+	for i, e := range events {
+		if seen[e.Name] {
+			w.fail("%s has the event %s twice", t.ID, e.Name)
+		}
+		seen[e.Name] = true
+		if i > 0 && e.OccurredAt.Before(events[i-1].OccurredAt) {
+			w.fail("%s has the event %s of %s after %s of %s", t.ID, e.Name, e.OccurredAt, events[i-1].Name, events[i-1].OccurredAt)
+		}
+	}
+	if len(events) == 0 {
+		if t.Type == transaction.Outgoing {
+			w.fail("%s has no event", t.ID)
+		}
+		return
+	}
+	// Only a change of a status is an event.
+	if shown := events[len(events)-1].Resource.(transaction.Transaction).State; shown.Status != t.State.Status || shown.Refund != t.State.Refund {
+		w.fail("%s is %s, and its last event shows %s", t.ID, t.State, shown)
+	}
+}
+
+// checkBalances checks that no account that may not be overdrawn is, that debits equal credits in
+// every currency, and that the last event about an account shows its balance.
+func (w *world) checkBalances() {
+	sums := map[money.Currency]int64{}
+	for a, balance := range w.balances {
+		line, err := ledger.FindChartLine(a.Path)
+		if err != nil {
+			w.fail("%v", err)
+		}
+		if line.NoOverdraft && balance < 0 {
+			w.fail("%s has the balance %d", a, balance)
+		}
+		if !line.Class.IsDebitNormal() {
+			balance = -balance
+		}
+		sums[a.Currency] += balance
+		if id, internal := a.InternalAccount(); internal {
+			w.checkShown(id, w.balances[a])
+		}
+	}
+	for currency, sum := range sums {
+		if sum != 0 {
+			w.fail("debits exceed credits by %d %s", sum, currency)
+		}
+	}
+}
+
+func (w *world) checkShown(id ident.InternalAccount, balance int64) {
+	events := w.events[id.UUID()]
+	if len(events) == 0 {
+		w.fail("the balance of %s changed without an event", id)
+		return
+	}
+	if shown := events[len(events)-1].Resource.(account.WithBalance).Balance; shown != balance {
+		w.fail("%s has the balance %d, and its last event shows %d", id, balance, shown)
+	}
+}
+
+// checkRest checks what must be true when nothing is left to do: everything is final, and the ledger
+// shows what the rails have really done.
+func (w *world) checkRest() {
+	known, unknown := map[ident.Transaction]bool{}, 0
+	for _, i := range w.intents {
+		if i.created {
+			known[i.id] = true
+		}
+	}
+	for _, id := range sortedKeys(w.transactions) {
+		t := w.transactions[id]
+		if !known[id] {
+			unknown++
+		}
+		if !t.State.IsFinal() {
+			w.fail("%s is still %s", id, t.State)
+		}
+		w.checkOrders(t)
+	}
+	if unknown > w.unknown {
+		w.fail("no client knows of %d transactions, and only %d requests have an unknown result", unknown, w.unknown)
+	}
+	held := map[holding]int64{}
+	for a, balance := range w.balances {
+		line, err := ledger.FindChartLine(a.Path)
+		switch {
+		case err != nil:
+			w.fail("%v", err)
+		case a.Path == ledger.FundingJIT || a.Path == ledger.TransitPayouts || a.Path == ledger.TransitRefunds:
+			if balance != 0 {
+				w.fail("%d %s remain in %s", balance, a.Currency, a.Path)
+			}
+		case line.Class == ledger.Asset:
+			held[holding{a.Path, a.Currency}] = balance
+		}
+	}
+	for h, balance := range w.bank.balances {
+		if held[h] != balance {
+			w.fail("%s has %d %s, and the ledger shows %d", h.path, balance, h.currency, held[h])
+		}
+		delete(held, h)
+	}
+	for h, balance := range held {
+		if balance != 0 {
+			w.fail("%s has no %s, and the ledger shows %d", h.path, h.currency, balance)
+		}
+	}
+}
+
+// checkOrders checks that a final transaction shows what the rails have done for it.
+func (w *world) checkOrders(t transaction.Transaction) {
+	id := t.ID.UUID()
+	payout := w.bank.payouts[id]
+	for _, c := range []struct {
+		what        string
+		shown, done bool
+	}{
+		{"paid out", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && !t.Flow().Internal, payout.done()},
+		{"returned", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && t.State.Status == transaction.Failed, payout != nil && payout.returned},
+		{"refunded", t.State.Refund == transaction.RefundCompleted, w.bank.refunds[id].done()},
+		{"collected", t.Flow().Funding == transaction.Pull && (t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming), w.bank.collections[id].done()},
+	} {
+		if c.shown != c.done {
+			w.fail("%s is %s; %s: %t, by the rail: %t", t.ID, t.State, c.what, c.shown, c.done)
+		}
+	}
+}

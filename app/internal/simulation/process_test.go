@@ -1,0 +1,84 @@
+package simulation_test
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/rates/market"
+	"causeway/app/internal/jobs"
+	"causeway/app/internal/prices"
+	"causeway/app/payments"
+)
+
+// process is one process of the service. It may have crashed: then its calls fail, and nothing of
+// what it still does has an effect.
+type process struct {
+	world   *world
+	service *payments.Service
+	crashed bool
+}
+
+func newProcess(w *world) *process {
+	p := &process{world: w}
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	s := store{process: p}
+	p.service = payments.New(payments.Config{Store: s, Jobs: s, Rails: rails{p}, Prices: prices.New(s, market.New("simulation"), p),
+		Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
+	return p
+}
+
+// Now returns the time of the simulation, which is the same in all processes.
+func (p *process) Now() time.Time { return p.world.now }
+
+// New returns an id that depends on the seed only.
+func (p *process) New(at time.Time) uuid.UUID { return p.world.newID(at) }
+
+// fate is what happens to a call that leaves the process.
+type fate string
+
+const (
+	succeed fate = "succeeds"
+	// failBefore: the call has no effect and returns an error.
+	failBefore fate = "fails"
+	// loseAnswer: the call has its effect and returns an error.
+	loseAnswer fate = "loses its answer"
+	// answerLater: the call has its effect, and returns some steps later.
+	answerLater fate = "answers later"
+	// runTwice: the unit of work is rolled back and run again, as after a deadlock.
+	runTwice fate = "runs twice"
+	// failCommit: the unit of work runs and is rolled back.
+	failCommit fate = "fails to commit"
+)
+
+var (
+	doFates   = []fate{failBefore, loseAnswer, answerLater, answerLater, runTwice, failCommit}
+	readFates = []fate{failBefore}
+	railFates = []fate{failBefore, loseAnswer, answerLater, answerLater}
+)
+
+// call is a call that waits for the simulation to let it happen.
+type call struct {
+	name   string
+	caller *process
+	fates  []fate // other than succeed
+	resume chan fate
+}
+
+// pause waits until the simulation lets a call happen, and returns its fate. Meanwhile other calls
+// happen: this is where the work of several goroutines is interleaved.
+func (p *process) pause(_ context.Context, name string, fates []fate) fate {
+	c := &call{name: name, caller: p, fates: fates, resume: make(chan fate, 1)}
+	p.world.mu.Lock()
+	p.world.calls = append(p.world.calls, c)
+	p.world.mu.Unlock()
+	chosen := <-c.resume
+	if p.crashed {
+		return failBefore
+	}
+	return chosen
+}

@@ -1,0 +1,169 @@
+package simulation_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// bank is the world outside: what rails have really done, whatever they have answered.
+type bank struct {
+	world *world
+	// orders are the payouts, collections and refunds that reached the rails, by their ids.
+	payouts, collections, refunds map[uuid.UUID]*order
+	// balances are our funds at the rails, by ledger path and currency.
+	balances map[holding]int64
+}
+
+type holding struct {
+	path     string
+	currency money.Currency
+}
+
+// order is what a rail was asked to do once, and what came of it.
+type order struct {
+	request  string // as it was first made; a repeat must be equal
+	verdict  ports.Verdict
+	waits    int // answers of Waiting before the verdict
+	settled  bool
+	returns  bool // a payout is returned later
+	returned bool
+}
+
+func (o *order) done() bool { return o != nil && o.settled && o.verdict == ports.Done }
+
+// rails is the connection of a process to the rails.
+type rails struct{ *process }
+
+func (r rails) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
+
+func (rails) Instructions(ident.Platform, string, money.Currency, string) ([]account.Instruction, error) {
+	return nil, nil
+}
+
+func (rails) Funding(ident.Platform, string, string, money.Currency) ([]account.Instruction, error) {
+	return nil, nil
+}
+
+func (r rails) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callBank(ctx, r, "send", payouts, func(p ports.Payout) ports.Outcome {
+		t, b := p.Transaction, r.world.bank
+		o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s", t.Pricing.Received, p.Account.ID), ports.CancelledByUser)
+		if !o.settled && b.refunds[t.ID.UUID()].done() {
+			r.world.fail("%s is paid out after its refund", t.ID)
+		}
+		outcome := b.settle(o, func() { b.move(t.DestinationAccount, t.Pricing.Received, -1) })
+		outcome.Accepted = true
+		if outcome.Verdict == ports.Done && (o.returns || r.world.chance(4)) {
+			outcome.RetryAt = r.world.now.Add(time.Minute)
+		}
+		return outcome
+	})
+}
+
+func (r rails) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callBank(ctx, r, "status", payouts, func(p ports.Payout) ports.Outcome {
+		t, b := p.Transaction, r.world.bank
+		o := b.payouts[t.ID.UUID()]
+		if !o.done() {
+			r.world.fail("the status of %s is asked, which was not paid out", t.ID)
+			return ports.Outcome{Verdict: ports.Unknown}
+		}
+		if !o.returns {
+			return ports.Outcome{Verdict: ports.Done, Accepted: true}
+		}
+		if !o.returned {
+			o.returned = true
+			b.move(t.DestinationAccount, t.Pricing.Received, 1)
+		}
+		return ports.Outcome{Verdict: ports.Returned, Accepted: true}
+	})
+}
+
+func (r rails) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callBank(ctx, r, "collect", collections, func(c ports.Collection) ports.Outcome {
+		t, b := c.Transaction, r.world.bank
+		o := b.order(b.collections, t.ID.UUID(), fmt.Sprintf("%s from %s", t.Pricing.Sent, c.Account.ID))
+		return b.settle(o, func() { b.move(t.SourceAccount, t.Pricing.Sent, 1) })
+	})
+}
+
+func (r rails) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	return callBank(ctx, r, "refund", refunds, func(f ports.Refund) ports.Outcome {
+		b := r.world.bank
+		o := b.order(b.refunds, f.ID, fmt.Sprintf("%s over %s, %s, internal %t", f.Amount, f.Rail, f.Reference, f.Internal))
+		if paid := b.payouts[f.ID]; paid.done() && !paid.returned {
+			r.world.fail("%s is refunded although it was paid out", f.ID)
+		}
+		return b.settle(o, func() {
+			if !f.Internal {
+				b.move(f.Rail.LedgerPath(), f.Amount, -1)
+			}
+		})
+	})
+}
+
+func callBank[T any](ctx context.Context, r rails, name string, items []T, act func(T) ports.Outcome) []ports.Outcome {
+	fate := r.pause(ctx, name, railFates)
+	outcomes := make([]ports.Outcome, len(items))
+	for i, item := range items {
+		outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+		if fate != failBefore {
+			outcomes[i] = act(item)
+		}
+		if fate == loseAnswer {
+			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+		}
+	}
+	if fate == answerLater {
+		r.pause(ctx, name+" answered", nil)
+	}
+	return outcomes
+}
+
+// order returns the order with an id, which it makes if there is none: its verdict is Done, Refused
+// or one of others.
+func (b *bank) order(orders map[uuid.UUID]*order, id uuid.UUID, request string, others ...ports.Verdict) *order {
+	o, known := orders[id]
+	if !known {
+		verdicts := append([]ports.Verdict{ports.Done, ports.Done, ports.Done, ports.Refused}, others...)
+		o = &order{request: request, verdict: verdicts[b.world.random.IntN(len(verdicts))], waits: b.world.random.IntN(3), returns: b.world.chance(5)}
+		orders[id] = o
+	}
+	if o.request != request {
+		b.world.fail("the order %s is repeated as %q, and was %q", id, request, o.request)
+	}
+	return o
+}
+
+// settle returns the outcome of an order, and moves its money once.
+func (b *bank) settle(o *order, move func()) ports.Outcome {
+	if o.waits > 0 {
+		o.waits--
+		return ports.Outcome{Verdict: ports.Waiting, RetryAt: b.world.now.Add(5 * time.Second)}
+	}
+	if !o.settled {
+		o.settled = true
+		if o.verdict == ports.Done {
+			move()
+		}
+	}
+	outcome := ports.Outcome{Verdict: o.verdict}
+	if o.verdict == ports.Refused {
+		outcome.Reason = transaction.CounterpartyPostFailed
+	}
+	return outcome
+}
+
+// move adds an amount to our funds at a rail, or takes it away.
+func (b *bank) move(path string, amount money.Amount, sign int64) {
+	b.balances[holding{path, amount.Currency}] += sign * amount.Minor
+}

@@ -1,0 +1,74 @@
+// Package simulation_test runs the use cases of payments on a store in memory, with two processes
+// that crash, clients that repeat requests, rails that answer late, twice or not at all, and a clock
+// that moves. Everything that happens, and its order, follows from a seed, so a run that fails is
+// repeated exactly:
+//
+//	SIMULATION_SEED=42 go test ./app/internal/simulation
+//
+// Go's synctest stops the goroutines of a run at every call that leaves a process; the simulation
+// then chooses which call happens next, and what becomes of it. Invariants are checked after every
+// commit, and against what the rails have really done when nothing is left to do.
+package simulation_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// stepsPerSeed is the number of random decisions of a run.
+const stepsPerSeed = 1000
+
+func TestSimulation_InvariantsHold(t *testing.T) {
+	t.Parallel()
+	// Whatever fails and whatever order things happen in, money is neither lost nor made.
+	// SIMULATION_STEPS is the number of decisions in all, and SIMULATION_SEED the seed of one run.
+	if seed := number(t, "SIMULATION_SEED", 0); seed > 0 {
+		simulate(t, seed)
+		return
+	}
+	for seed := range number(t, "SIMULATION_STEPS", 5*stepsPerSeed) / stepsPerSeed {
+		if simulate(t, seed+1); t.Failed() {
+			return
+		}
+	}
+}
+
+func TestSimulation_SeedRepeatsRunExactly(t *testing.T) {
+	t.Parallel()
+	// Two runs with one seed take the same course, and one with another seed does not.
+	first, second, other := simulate(t, 7), simulate(t, 7), simulate(t, 8)
+	if first.hash != second.hash || first.hash == other.hash {
+		t.Errorf("hashes %x, %x and %x, want the first two to be equal", first.hash, second.hash, other.hash)
+	}
+}
+
+// simulate runs one seed.
+func simulate(t *testing.T, seed uint64) *world {
+	t.Helper()
+	var w *world
+	synctest.Test(t, func(*testing.T) {
+		w = newWorld(seed)
+		w.run(stepsPerSeed)
+	})
+	if w.failure != "" {
+		t.Errorf("seed %d: %s\nThe last steps:\n%s\nRepeat with SIMULATION_SEED=%d.", seed, w.failure, strings.Join(w.history, "\n"), seed)
+	}
+	return w
+}
+
+// number returns a number of the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}

@@ -1,0 +1,550 @@
+package simulation_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// memory is the data of the service. Units of work run one after the other, so none sees what
+// another has not committed; what the simulation varies is what happens between them.
+type memory struct {
+	platform     platform.Platform
+	customers    map[ident.Customer]customer.Customer
+	internal     map[ident.InternalAccount]account.Internal
+	external     map[ident.ExternalAccount]account.External
+	quotes       map[ident.Quote]quote.Quote
+	transactions map[ident.Transaction]transaction.Transaction
+	byReference  map[string]ident.Transaction
+	receipts     map[ident.Receipt]transaction.Receipt
+	byPartner    map[string]ident.Receipt
+	postings     map[uuid.UUID]ledger.Posting
+	kinds        map[ident.Transaction][]ledger.Kind
+	balances     map[ledger.Account]int64
+	jobs         map[uuid.UUID]ports.Job
+	responses    map[string]ports.StoredResponse
+	events       map[uuid.UUID][]event.Event // by subject
+
+	undo []func() // of the unit of work that runs
+}
+
+func newMemory() *memory {
+	return &memory{
+		customers: map[ident.Customer]customer.Customer{}, internal: map[ident.InternalAccount]account.Internal{},
+		external: map[ident.ExternalAccount]account.External{}, quotes: map[ident.Quote]quote.Quote{},
+		transactions: map[ident.Transaction]transaction.Transaction{}, byReference: map[string]ident.Transaction{},
+		receipts: map[ident.Receipt]transaction.Receipt{}, byPartner: map[string]ident.Receipt{},
+		postings: map[uuid.UUID]ledger.Posting{}, kinds: map[ident.Transaction][]ledger.Kind{}, balances: map[ledger.Account]int64{},
+		jobs: map[uuid.UUID]ports.Job{}, responses: map[string]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
+	}
+}
+
+// put changes an entry of a table so that a rollback restores it.
+func put[K comparable, V any](m *memory, table map[K]V, key K, value V) {
+	before, existed := table[key]
+	m.undo = append(m.undo, func() {
+		if existed {
+			table[key] = before
+		} else {
+			delete(table, key)
+		}
+	})
+	table[key] = value
+}
+
+func (m *memory) rollback() {
+	for _, undo := range slices.Backward(m.undo) {
+		undo()
+	}
+	m.undo = nil
+}
+
+// store is the store of one process. What no simulated use case calls is not implemented and
+// panics, which ends the simulation.
+type store struct {
+	ports.Store
+	*process
+}
+
+// tx is a unit of work on the memory.
+type tx struct {
+	ports.Tx
+	*memory
+	now      time.Time
+	requests int
+	changed  []change
+}
+
+// change is an update of a transaction.
+type change struct{ before, after transaction.Transaction }
+
+// errRolledBack is the error of a commit that did not happen, and of a lost connection: after it,
+// only a look at the database shows which.
+var errRolledBack = fault.New(fault.ServiceUnavailable, "The database is not available.")
+
+// errRepeatedKeys is the error for a batch in which an idempotency key is used again.
+var errRepeatedKeys = errors.New("injected: a key has a response")
+
+// Do runs a unit of work with the faults that the simulation chooses.
+func (s store) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	fate := s.pause(ctx, "do", doFates)
+	if fate == failBefore {
+		return errRolledBack
+	}
+	if fate == runTwice {
+		_ = s.try(ctx, fn, true)
+	}
+	if err := s.try(ctx, fn, fate == failCommit); err != nil {
+		return err
+	}
+	if fate == answerLater {
+		s.pause(ctx, "committed", nil)
+	}
+	if fate == loseAnswer {
+		return errRolledBack
+	}
+	return nil
+}
+
+func (s store) try(ctx context.Context, fn func(context.Context, ports.Tx) error, rollBack bool) error {
+	u := &tx{memory: s.world.memory, now: s.Now()}
+	err := fn(ctx, u)
+	if err == nil && rollBack {
+		err = errRolledBack
+	}
+	if err != nil {
+		u.rollback()
+		return err
+	}
+	u.undo = nil
+	s.world.checkCommit(u)
+	return nil
+}
+
+func (s store) read(ctx context.Context, name string) error {
+	if s.pause(ctx, name, readFates) == failBefore {
+		return errRolledBack
+	}
+	return nil
+}
+
+func (u *tx) Parties(_ context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
+	found := make([]quote.Parties, len(keys))
+	for i, k := range keys {
+		p := &found[i]
+		p.FromInternal, p.ToInternal = lookUp(u.internal, k.FromInternal), lookUp(u.internal, k.ToInternal)
+		p.FromExternal, p.ToExternal = u.undeleted(k.FromExternal), u.undeleted(k.ToExternal)
+		payer, owner := k.Customer, ownerOf(p.ToInternal, p.ToExternal)
+		if payer.IsZero() {
+			payer = ownerOf(p.FromInternal, p.FromExternal)
+		}
+		if payer.IsZero() {
+			payer = owner
+		}
+		p.Customer = lookUp(u.customers, payer)
+		if owner != payer {
+			p.Owner = lookUp(u.customers, owner)
+		}
+	}
+	return found, nil
+}
+
+func lookUp[K comparable, V any](table map[K]V, key K) *V {
+	if value, ok := table[key]; ok {
+		return &value
+	}
+	return nil
+}
+
+func (m *memory) undeleted(id ident.ExternalAccount) *account.External {
+	if a := lookUp(m.external, id); a != nil && !a.Deleted() {
+		return a
+	}
+	return nil
+}
+
+func ownerOf(in *account.Internal, ex *account.External) ident.Customer {
+	switch {
+	case in != nil:
+		return in.Customer
+	case ex != nil:
+		return ex.Customer
+	}
+	return ident.Customer{}
+}
+
+func (m *memory) parties(t transaction.Transaction) transaction.Parties {
+	p := transaction.Parties{Customer: lookUp(m.customers, t.Customer),
+		FromInternal: lookUp(m.internal, t.Source.InternalAccount), ToInternal: lookUp(m.internal, t.Destination.InternalAccount),
+		FromExternal: m.undeleted(t.Source.ExternalAccount), ToExternal: m.undeleted(t.Destination.ExternalAccount)}
+	if owner := ownerOf(p.ToInternal, p.ToExternal); owner != t.Customer {
+		p.Owner = lookUp(m.customers, owner)
+	}
+	return p
+}
+
+func (u *tx) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
+	for _, q := range quotes {
+		if _, exists := u.quotes[q.ID]; !exists {
+			put(u.memory, u.quotes, q.ID, q)
+			if q.Reference != "" {
+				put(u.memory, u.byReference, q.Reference, q.Transaction)
+			}
+		}
+	}
+	return u.CreateTransactions(ctx, transactions)
+}
+
+func (u *tx) CreateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+	for _, t := range transactions {
+		if _, exists := u.transactions[t.ID]; !exists {
+			put(u.memory, u.transactions, t.ID, t)
+			u.changed = append(u.changed, change{after: t})
+		}
+	}
+	return nil
+}
+
+func (u *tx) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+	for _, t := range transactions {
+		u.changed = append(u.changed, change{u.transactions[t.ID], t})
+		put(u.memory, u.transactions, t.ID, t)
+	}
+	return nil
+}
+
+func (u *tx) SaveReceipts(_ context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+	saved := make([]ports.SavedReceipt, len(receipts))
+	for i, r := range receipts {
+		key := string(r.Rail) + "/" + r.PartnerID
+		id, exists := u.byPartner[key]
+		if !exists {
+			id = r.ID
+			put(u.memory, u.receipts, id, r)
+			put(u.memory, u.byPartner, key, id)
+		}
+		saved[i] = ports.SavedReceipt{ID: id, IsNew: !exists}
+		if paid, known := u.byReference[r.Reference]; known {
+			t := u.transactions[paid]
+			saved[i].Transaction, saved[i].Parties = &t, u.parties(t)
+		}
+	}
+	return saved, nil
+}
+
+func (u *tx) LockQuotes(_ context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
+	found := map[ports.QuoteKey]ports.QuoteState{}
+	for _, k := range keys {
+		if q, ok := u.quotes[k.ID]; ok {
+			t := u.transactions[q.Transaction]
+			found[k] = ports.QuoteState{Quote: q, Transaction: t, Parties: u.parties(t)}
+		}
+	}
+	return found, nil
+}
+
+func (u *tx) LockTransactions(_ context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	return u.transactionsByKey(keys), nil
+}
+
+func (m *memory) transactionsByKey(keys []ports.TransactionKey) map[ports.TransactionKey]transaction.Transaction {
+	found := map[ports.TransactionKey]transaction.Transaction{}
+	for _, k := range keys {
+		if t, ok := m.transactions[k.ID]; ok {
+			found[k] = t
+		}
+	}
+	return found
+}
+
+func (u *tx) IncomingPaymentParties(_ context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error) {
+	found := make([]transaction.IncomingParties, len(keys))
+	for i, k := range keys {
+		found[i] = transaction.IncomingParties{To: lookUp(u.internal, k.To), From: u.undeleted(k.From)}
+		if found[i].To != nil {
+			found[i].Owner = lookUp(u.customers, found[i].To.Customer)
+		}
+	}
+	return found, nil
+}
+
+func (u *tx) OpenInternalAccounts(_ context.Context, accounts []account.Internal) error {
+	for _, a := range accounts {
+		if _, exists := u.accountOf(ports.InternalAccountKey{Platform: a.Platform, Owner: a.Customer, Currency: a.Currency, Type: a.Type}); !exists {
+			put(u.memory, u.internal, a.ID, a)
+		}
+	}
+	return nil
+}
+
+func (u *tx) InternalAccount(_ context.Context, key ports.InternalAccountKey) (account.Internal, bool, error) {
+	found, exists := u.accountOf(key)
+	return found, exists, nil
+}
+
+func (m *memory) accountOf(key ports.InternalAccountKey) (account.Internal, bool) {
+	for _, a := range m.internal {
+		if a.Customer == key.Owner && a.Currency == key.Currency && a.Type == key.Type {
+			return a, true
+		}
+	}
+	return account.Internal{}, false
+}
+
+func (u *tx) Post(_ context.Context, postings []ledger.Posting) error {
+	var fresh []ledger.Posting
+	for _, p := range postings {
+		if err := p.Validate(); err != nil {
+			return err
+		}
+		if written, exists := u.postings[p.ID]; exists {
+			if !p.IsRepeatOf(written) {
+				return fmt.Errorf("%w: %s", ledger.ErrConflict, p.ID)
+			}
+			continue
+		}
+		fresh = append(fresh, p)
+		put(u.memory, u.postings, p.ID, p)
+		if !p.Transaction.IsZero() {
+			put(u.memory, u.kinds, p.Transaction, append(slices.Clone(u.kinds[p.Transaction]), p.Kind))
+		}
+	}
+	deltas, err := ledger.BalanceDeltas(fresh)
+	if err != nil {
+		return err
+	}
+	for _, d := range deltas {
+		if err := d.Check(u.balances[d.Account]); err != nil {
+			return err
+		}
+	}
+	changes, err := ledger.NetChanges(fresh...)
+	for _, c := range changes {
+		put(u.memory, u.balances, c.Account, u.balances[c.Account]+c.Amount)
+	}
+	return err
+}
+
+func (u *tx) LockBalances(_ context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
+	found := map[ledger.Account]account.WithBalance{}
+	for _, a := range accounts {
+		id, _ := a.InternalAccount()
+		found[a] = account.WithBalance{Internal: u.internal[id], Balance: u.balances[a]}
+	}
+	return found, nil
+}
+
+func (u *tx) Balances(_ context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
+	found := map[ledger.Account]int64{}
+	for _, a := range accounts {
+		found[a] = u.balances[a]
+	}
+	return found, nil
+}
+
+func (u *tx) AddJobs(_ context.Context, jobs []ports.Job) error {
+	for _, j := range jobs {
+		j.Lease = j.Attempts
+		put(u.memory, u.jobs, j.ID, j)
+	}
+	return nil
+}
+
+func (u *tx) FinishJobs(_ context.Context, jobs []ports.Job) error {
+	for _, j := range jobs {
+		if !u.holds(j) {
+			return ports.ErrLeaseLost
+		}
+		before := u.jobs[j.ID]
+		u.undo = append(u.undo, func() { u.jobs[j.ID] = before })
+		delete(u.jobs, j.ID)
+	}
+	return nil
+}
+
+func (m *memory) holds(j ports.Job) bool {
+	stored, exists := m.jobs[j.ID]
+	return exists && stored.Lease == j.Lease
+}
+
+func (u *tx) Emit(_ context.Context, events []event.Event) error {
+	for _, e := range events {
+		put(u.memory, u.events, e.Subject, append(slices.Clone(u.events[e.Subject]), e))
+	}
+	return nil
+}
+
+func (u *tx) SaveResponse(_ context.Context, request *ports.IdempotentRequest, result any, err error) error {
+	status, body := request.Render(result, err)
+	if status > 499 {
+		return nil
+	}
+	u.requests++
+	if stored, exists := u.responses[request.Key]; exists {
+		if u.requests > 1 {
+			return errRepeatedKeys // the batch is run again in halves
+		}
+		return &ports.Replay{Status: stored.Status, Body: stored.Body}
+	}
+	put(u.memory, u.responses, request.Key, ports.StoredResponse{Fingerprint: request.Fingerprint, Status: status, Body: body})
+	return nil
+}
+
+func (u *tx) SaveRailReplies(context.Context, []ports.RailReply) error { return nil }
+
+func (u *tx) SaveUnmatched(context.Context, []ports.UnmatchedFunds) error { return nil }
+
+func (s store) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) { return nil, nil }
+
+func (s store) PlatformCurrencies(context.Context) ([]ports.PlatformCurrency, error) { return nil, nil }
+
+func (s store) Quote(ctx context.Context, _ ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error) {
+	if err := s.read(ctx, "quote"); err != nil {
+		return quote.Quote{}, transaction.Transaction{}, err
+	}
+	q := s.world.quotes[id]
+	return q, s.world.transactions[q.Transaction], nil
+}
+
+func (s store) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	if err := s.read(ctx, "transactions"); err != nil {
+		return nil, err
+	}
+	return s.world.transactionsByKey(keys), nil
+}
+
+func (s store) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+	if err := s.read(ctx, "references"); err != nil {
+		return nil, err
+	}
+	found := map[ports.ReferenceKey]transaction.Transaction{}
+	for _, k := range keys {
+		if id, known := s.world.byReference[k.Reference]; known {
+			found[k] = s.world.transactions[id]
+		}
+	}
+	return found, nil
+}
+
+func (s store) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
+	if err := s.read(ctx, "payouts"); err != nil {
+		return nil, err
+	}
+	var found []ports.Payout
+	for _, k := range keys {
+		t := s.world.transactions[k.ID]
+		found = append(found, ports.Payout{Transaction: t, Account: s.world.external[t.Destination.ExternalAccount]})
+	}
+	return found, nil
+}
+
+func (s store) Collections(ctx context.Context, keys []ports.TransactionKey) ([]ports.Collection, error) {
+	if err := s.read(ctx, "collections"); err != nil {
+		return nil, err
+	}
+	var found []ports.Collection
+	for _, k := range keys {
+		t := s.world.transactions[k.ID]
+		found = append(found, ports.Collection{Transaction: t, Account: s.world.external[t.Source.ExternalAccount]})
+	}
+	return found, nil
+}
+
+func (s store) Receipts(ctx context.Context, _ ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error) {
+	if err := s.read(ctx, "receipts"); err != nil {
+		return nil, err
+	}
+	var found []transaction.Receipt
+	for _, id := range ids {
+		if r, ok := s.world.receipts[id]; ok {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// assignment is the jobs that one run of a worker takes: at most limit of a step.
+type assignment struct {
+	step  transaction.Step
+	limit int
+	taken bool
+}
+
+type assignmentKey struct{}
+
+// TakeJobs leases the jobs of the worker's assignment.
+func (s store) TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, _ int) ([]ports.Job, error) {
+	a := ctx.Value(assignmentKey{}).(*assignment)
+	if a.taken || a.step != step {
+		return nil, nil
+	}
+	a.taken = true
+	due := s.world.dueJobs(step, now)
+	due = due[:min(len(due), a.limit)]
+	for i := range due {
+		due[i].Attempts++
+		due[i].Lease++
+		due[i].Due = now.Add(lease)
+		s.world.jobs[due[i].ID] = due[i]
+	}
+	return due, nil
+}
+
+// dueJobs returns the due jobs of a step, oldest first.
+func (m *memory) dueJobs(step transaction.Step, now time.Time) []ports.Job {
+	var due []ports.Job
+	for _, j := range m.jobs {
+		if j.Step == step && !j.Dead && !now.Before(j.Due) {
+			due = append(due, j)
+		}
+	}
+	slices.SortFunc(due, func(a, b ports.Job) int {
+		if c := a.Due.Compare(b.Due); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.ID[:], b.ID[:])
+	})
+	return due
+}
+
+func (s store) TakeJobsInTurn(context.Context, transaction.Step, time.Time, time.Duration, ports.Turn) ([]ports.Job, error) {
+	return nil, errors.New("the simulation takes jobs with TakeJobs")
+}
+
+func (s store) RenewLeases(context.Context, []ports.Job, time.Time) error { return nil }
+
+// FailJobs ends leases.
+func (s store) FailJobs(ctx context.Context, jobs []ports.Job, _ time.Time) error {
+	if err := s.read(ctx, "fail jobs"); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		s.world.checkJobError(j)
+		if s.world.holds(j) {
+			s.world.jobs[j.ID] = j
+		}
+	}
+	return nil
+}
+
+// sortedKeys returns the keys of a table of ids in their order.
+func sortedKeys[K ident.Kind, V any](table map[ident.ID[K]]V) []ident.ID[K] {
+	return slices.SortedFunc(maps.Keys(table), func(a, b ident.ID[K]) int { return a.Compare(b) })
+}

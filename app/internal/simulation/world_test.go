@@ -1,0 +1,312 @@
+package simulation_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// world is one run of the simulation. Its goroutine decides everything that happens; between two
+// of its decisions all other goroutines wait, in pause or for one that does. So a run depends on
+// its seed only.
+type world struct {
+	*memory
+	random    *rand.Rand
+	idRandom  *rand.Rand
+	now       time.Time
+	bank      *bank
+	processes []*process
+
+	mu       sync.Mutex // of calls and finished, which other goroutines append to
+	calls    []*call
+	finished []*intent
+	working  int // goroutines that run jobs
+
+	intents []*intent
+	waiting []*intent // not started, or to be repeated
+	active  []*intent
+	// unknown is how many requests have a result that no client knows.
+	unknown int
+	// usual and usualProcess are what clients want now, and the process that they call: of some
+	// requests of one kind a process makes a batch.
+	usual, usualProcess int
+	// calm: no more faults, and nothing new begins.
+	calm bool
+
+	failure string
+	history []string
+	hash    uint64
+}
+
+// start is when a run starts.
+var start = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func newWorld(seed uint64) *world {
+	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start}
+	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
+	w.platform.ID = ident.NewPlatform(w.newID, w.now)
+	for _, name := range []string{"ana", "ben"} {
+		w.addCustomer(name)
+	}
+	for range 2 {
+		w.processes = append(w.processes, newProcess(w))
+	}
+	return w
+}
+
+func (w *world) addCustomer(name string) {
+	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: w.platform.ID, PlatformCustomerID: name, Type: customer.Individual,
+		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
+	w.customers[c.ID] = c
+	for _, currency := range []money.Currency{money.USD, money.EUR} {
+		a, err := account.NewInternal(ident.NewInternalAccount(w.newID, w.now), w.platform.ID, c.ID, currency, w.now)
+		if err != nil {
+			w.fail("%v", err)
+		}
+		w.internal[a.ID] = a
+	}
+	for _, a := range []account.External{
+		{Currency: money.USD, Type: account.USAccount, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
+		{Currency: money.BTC, Type: account.Layer2Wallet, Rails: []corridor.Rail{corridor.Layer2}},
+	} {
+		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), w.platform.ID, c.ID, account.Active, w.now
+		w.external[a.ID] = a
+	}
+}
+
+// newID returns a UUIDv7 whose random bits follow from the seed.
+func (w *world) newID(at time.Time) uuid.UUID {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|w.idRandom.Uint64()&0xffff)
+	binary.BigEndian.PutUint64(id[8:], w.idRandom.Uint64())
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id
+}
+
+// chance is true once in n times.
+func (w *world) chance(n int) bool { return w.random.IntN(n) == 0 }
+
+func pick[T any](w *world, from []T) T { return from[w.random.IntN(len(from))] }
+
+// record adds a line to the history, which ends at a failure.
+func (w *world) record(format string, args ...any) {
+	if w.failure != "" {
+		return
+	}
+	line := fmt.Sprintf("%s ", w.now.Format("15:04:05.000")) + fmt.Sprintf(format, args...)
+	hash := fnv.New64a()
+	_ = binary.Write(hash, binary.BigEndian, w.hash)
+	_, _ = hash.Write([]byte(line))
+	w.hash = hash.Sum64()
+	if w.history = append(w.history, line); len(w.history) > 200 {
+		w.history = w.history[100:]
+	}
+}
+
+// fail ends the run. The first failure is reported.
+func (w *world) fail(format string, args ...any) {
+	if w.failure == "" {
+		w.failure = fmt.Sprintf(format, args...)
+	}
+}
+
+// run runs a number of steps, and then until nothing is left to do.
+func (w *world) run(steps int) {
+	for i := 0; i < steps && w.failure == ""; i++ {
+		w.step()
+		w.settle()
+	}
+	w.calm = true
+	for i := 0; w.failure == "" && !w.atRest(); i++ {
+		if i > 20*steps+10_000 {
+			w.fail("there is always something left to do: %d jobs, %d requests", len(w.jobs), len(w.waiting)+len(w.active))
+		}
+		w.finish()
+		w.settle()
+	}
+	if w.failure == "" {
+		w.checkRest()
+	}
+	w.stop()
+}
+
+func (w *world) atRest() bool {
+	return len(w.calls)+len(w.waiting)+len(w.active)+w.working+len(w.jobs) == 0
+}
+
+// stop ends all goroutines.
+func (w *world) stop() {
+	for _, p := range w.processes {
+		p.crashed = true
+	}
+	for synctest.Wait(); len(w.calls) > 0; synctest.Wait() {
+		w.release(0)
+	}
+}
+
+// settle waits until nothing moves by itself, and notes what the clients have learned.
+func (w *world) settle() {
+	synctest.Wait()
+	slices.SortFunc(w.finished, func(a, b *intent) int { return a.number - b.number })
+	for _, done := range w.finished {
+		w.active = slices.DeleteFunc(w.active, func(i *intent) bool { return i == done })
+		w.learn(done)
+	}
+	w.finished = nil
+}
+
+// step makes one random decision.
+func (w *world) step() {
+	switch n := w.random.IntN(1000); {
+	case n < 500 && len(w.calls) > 0:
+		w.release(w.random.IntN(len(w.calls)))
+	case n < 740 && len(w.active) < 12:
+		w.startIntent()
+	case n < 930:
+		w.startJobs()
+	case n < 975:
+		w.moveClock()
+	case n < 980 && len(w.active) > 0:
+		gone := pick(w, w.active)
+		w.record("client of %d goes away", gone.number)
+		gone.cancel()
+	case n < 982:
+		w.crash()
+	case n < 992:
+		w.changeParty()
+	default:
+		w.repeatReceipt()
+	}
+}
+
+// finish makes the next decision when everything is to come to an end.
+func (w *world) finish() {
+	switch {
+	case len(w.calls) > 0:
+		w.release(w.random.IntN(len(w.calls)))
+	case len(w.waiting) > 0:
+		w.usualProcess = w.random.IntN(len(w.processes))
+		w.startIntent()
+	case w.startJobs():
+	default:
+		for id, j := range w.jobs { // an operator retries dead jobs
+			if j.Dead {
+				j.Dead, j.Due, j.Attempts = false, w.now, 0
+				w.jobs[id] = j
+			}
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+}
+
+// release lets a call happen.
+func (w *world) release(i int) {
+	c := w.calls[i]
+	w.calls = slices.Delete(w.calls, i, i+1)
+	chosen := succeed
+	if !w.calm && len(c.fates) > 0 && w.chance(6) {
+		chosen = pick(w, c.fates)
+	}
+	w.record("%s of process %d %s", c.name, slices.Index(w.processes, c.caller), chosen)
+	c.resume <- chosen
+}
+
+// steps are the steps of the jobs that are run.
+var steps = []transaction.Step{transaction.StepCollect, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepExpire,
+	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack}
+
+// startJobs runs some due jobs of a step in a process, and reports whether there were any.
+func (w *world) startJobs() bool {
+	due := slices.DeleteFunc(slices.Clone(steps), func(s transaction.Step) bool { return len(w.dueJobs(s, w.now)) == 0 })
+	if len(due) == 0 {
+		return false
+	}
+	p, a := pick(w, w.processes), &assignment{step: pick(w, due), limit: 1 + w.random.IntN(4)}
+	w.record("process %d runs %d jobs %s", slices.Index(w.processes, p), a.limit, a.step)
+	w.working++
+	go func() {
+		err := p.service.RunDue(context.WithValue(context.Background(), assignmentKey{}, a))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.working--
+		if err != nil {
+			w.fail("running jobs: %v", err)
+		}
+	}()
+	return true
+}
+
+// moveClock moves the clock: a little, beyond a lease or a quote, or back.
+func (w *world) moveClock() {
+	by := pick(w, []time.Duration{time.Millisecond, time.Second, time.Second, 5 * time.Second, 31 * time.Second, 5 * time.Minute, -time.Second, -3 * time.Second})
+	w.now = w.now.Add(by)
+	w.record("clock moves by %s", by)
+}
+
+// crash replaces a process. What it was doing has no more effect.
+func (w *world) crash() {
+	i := w.random.IntN(len(w.processes))
+	w.record("process %d crashes", i)
+	w.processes[i].crashed = true
+	w.processes[i] = newProcess(w)
+}
+
+// changeParty changes whether a customer or an account may move money. Mostly they may.
+func (w *world) changeParty() {
+	good := !w.chance(3)
+	switch w.random.IntN(3) {
+	case 0:
+		c := w.customers[pick(w, sortedKeys(w.customers))]
+		c.Status = choose(good, customer.Approved, customer.Rejected)
+		w.customers[c.ID] = c
+		w.record("customer %s is %s", c.PlatformCustomerID, c.Status)
+	case 1:
+		a := w.internal[pick(w, sortedKeys(w.internal))]
+		a.Status = choose(good, account.InternalActive, account.InternalFrozen)
+		w.internal[a.ID] = a
+		w.record("account %s is %s", a.ID, a.Status)
+	default:
+		a := w.external[pick(w, sortedKeys(w.external))]
+		a.Status = choose(good, account.Active, account.Inactive)
+		w.external[a.ID] = a
+		w.record("account %s is %s", a.ID, a.Status)
+	}
+}
+
+func choose[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// isTemporary reports whether a client does not know what became of its request, and repeats it.
+func isTemporary(err error) bool {
+	return errors.Is(err, context.Canceled) || fault.Is(err, fault.ServiceUnavailable)
+}
+
+// checkJobError checks that a job failed because of a fault that the simulation made.
+func (w *world) checkJobError(j ports.Job) {
+	if !strings.Contains(j.LastError, errRolledBack.Message) && !strings.Contains(j.LastError, ports.ErrLeaseLost.Error()) {
+		w.fail("the job %s of %v fails: %s", j.Step, j.Subjects, j.LastError)
+	}
+}
