@@ -31,11 +31,13 @@ type intent struct {
 	succeeded func(ident.Transaction)
 	// executes is the quote that the request executes.
 	executes ident.Quote
-	created   bool // a success creates a transaction
+	created  bool // a success creates a transaction
 
 	cancel context.CancelFunc
-	id     ident.Transaction
+	id     ident.Transaction // once it is known
 	err    error
+	// unknown: its client will never know the result.
+	unknown bool
 }
 
 func (i *intent) key() string { return fmt.Sprintf("request %d", i.number) }
@@ -116,16 +118,13 @@ func (w *world) learn(i *intent) {
 	case isTemporary(i.err):
 		w.record("client does not know what became of %d", i.number)
 		if i.keyless && !i.report {
-			w.unknown++
+			i.unknown = true
 			return
 		}
 		w.waiting = append(w.waiting, i)
 		return
 	case isFault:
 		w.record("client learns of %d: %v", i.number, i.err)
-		if fault.Is(i.err, fault.QuoteAlreadyExecuted) && !slices.ContainsFunc(w.intents, func(o *intent) bool { return o != i && o.executes == i.executes }) {
-			w.fail("%s is refused because of itself: %v", i.name, i.err)
-		}
 		return
 	default:
 		w.fail("%s: %v", i.name, i.err)

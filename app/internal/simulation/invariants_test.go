@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
@@ -131,24 +132,13 @@ func (w *world) checkShown(id ident.InternalAccount, balance int64) {
 // checkRest checks what must be true when nothing is left to do: everything is final, and the ledger
 // shows what the rails have really done.
 func (w *world) checkRest() {
-	known, unknown := map[ident.Transaction]bool{}, 0
-	for _, i := range w.intents {
-		if i.created {
-			known[i.id] = true
-		}
-	}
+	w.checkClients()
 	for _, id := range sortedKeys(w.transactions) {
 		t := w.transactions[id]
-		if !known[id] {
-			unknown++
-		}
 		if !t.State.IsFinal() {
 			w.fail("%s is still %s", id, t.State)
 		}
 		w.checkOrders(t)
-	}
-	if unknown > w.unknown {
-		w.fail("no client knows of %d transactions, and only %d requests have an unknown result", unknown, w.unknown)
 	}
 	held := map[holding]int64{}
 	for a, balance := range w.balances {
@@ -174,6 +164,33 @@ func (w *world) checkRest() {
 		if balance != 0 {
 			w.fail("%s has no %s, and the ledger shows %d", h.path, h.currency, balance)
 		}
+	}
+}
+
+// checkClients checks that every transaction has a client who knows of it or may have made it, and
+// that of the executions of a quote one at least succeeded, or may have, before others are refused.
+func (w *world) checkClients() {
+	known, executed := map[ident.Transaction]bool{}, map[ident.Quote]bool{}
+	unknown := 0
+	for _, i := range w.intents {
+		if i.created {
+			known[i.id] = true
+			unknown += choose(i.unknown, 1, 0)
+		}
+		executed[i.executes] = executed[i.executes] || i.unknown || !i.id.IsZero()
+	}
+	for _, i := range w.intents {
+		if fault.Is(i.err, fault.QuoteAlreadyExecuted) && !executed[i.executes] {
+			w.fail("%s is refused (%v), and so is every other", i.name, i.err)
+		}
+	}
+	for _, id := range sortedKeys(w.transactions) {
+		if !known[id] {
+			unknown--
+		}
+	}
+	if unknown < 0 {
+		w.fail("of %d transactions no client can know", -unknown)
 	}
 }
 

@@ -44,8 +44,6 @@ type world struct {
 	intents []*intent
 	waiting []*intent // not started, or to be repeated
 	active  []*intent
-	// unknown is how many requests have a result that no client knows.
-	unknown int
 	// usual and usualProcess are what clients want now, and the process that they call: of some
 	// requests of one kind a process makes a batch.
 	usual, usualProcess int
