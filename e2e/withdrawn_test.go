@@ -55,7 +55,7 @@ func TestCommand_OfGoneCallerIsNotRun(t *testing.T) {
 	if n := deposits(other); n != 2 {
 		t.Errorf("%d deposits of the other platform, want 2", n)
 	}
-	if metrics := string(h.get("//metrics").wantStatus(200).body); !strings.Contains(metrics, `causeway_commands_withdrawn_total{command="fund account"} 5`) {
+	if _, metrics := getText(t, h.server.adminURL()+"/metrics"); !strings.Contains(metrics, `causeway_commands_withdrawn_total{command="fund account"} 5`) {
 		t.Error("the withdrawn commands are not counted")
 	}
 }

@@ -68,10 +68,10 @@ const countWebhooks = `
 // countUnsealed reads one row a platform, and postings only of platforms whose last checkpoint is
 // older than $1.
 const countUnsealed = `
-	SELECT coalesce(sum(c.seq - coalesce(s.size, 0)), 0)::bigint,
-		min((SELECT p.recorded_at FROM ledger_postings p WHERE p.platform_id = c.platform_id AND p.seq = coalesce(s.size, 0) + 1 LIMIT 1))
+	SELECT coalesce(sum(c.seq - greatest(s.size, 0)), 0)::bigint,
+		min((SELECT p.recorded_at FROM ledger_postings p WHERE p.platform_id = c.platform_id AND p.seq = greatest(s.size, 0) + 1 LIMIT 1))
 			FILTER (WHERE NOT EXISTS (SELECT FROM ledger_log_checkpoints k WHERE k.platform_id = c.platform_id AND k.size = s.size AND k.sealed_at > $1))
-	FROM ledger_clocks c LEFT JOIN ledger_log_state s ON s.platform_id = c.platform_id WHERE c.seq > coalesce(s.size, 0)`
+	FROM ledger_clocks c LEFT JOIN ledger_log_state s ON s.platform_id = c.platform_id WHERE c.seq > greatest(s.size, 0)`
 
 // recentlySealed is the age of a checkpoint after which later postings should be sealed too.
 const recentlySealed = 2 * time.Minute
@@ -79,7 +79,7 @@ const recentlySealed = 2 * time.Minute
 // selectUnmatchedAccounts uses ledger_accounts_by_path.
 const selectUnmatchedAccounts = `
 	SELECT p.id, a.currency FROM platforms p CROSS JOIN LATERAL (
-		SELECT currency FROM ledger_accounts a WHERE a.platform_id = p.id AND a.path = '` + ledger.FundingUnmatched + `') AS a`
+		SELECT currency FROM ledger_accounts a WHERE a.platform_id = p.id AND a.path COLLATE "C" = '` + ledger.FundingUnmatched + `') AS a`
 
 // Operations reads what operators watch: a few bounded queries, for all platforms. steps are the
 // steps that have jobs.
