@@ -53,13 +53,12 @@ const deleteLookups = `
 	gone AS (DELETE FROM lookups l USING old WHERE l.platform_id = $1 AND l.id = old.id)
 	SELECT count(*), count(*), coalesce(max(id::text), $3::text) FROM old`
 
-// deleteResponses uses idempotency_keys_by_created_at and the primary key. Rows that another process
-// is deleting are skipped.
+// deleteResponses uses idempotency_keys_by_created_at. Rows that another process is deleting are skipped.
 const deleteResponses = `
 	WITH old AS MATERIALIZED (
-		SELECT key, created_at FROM idempotency_keys WHERE platform_id = $1 AND created_at >= $3::text::timestamptz AND created_at < $2
+		SELECT ctid, created_at FROM idempotency_keys WHERE platform_id = $1 AND created_at >= $3::text::timestamptz AND created_at < $2
 		ORDER BY created_at LIMIT $4 FOR UPDATE SKIP LOCKED),
-	gone AS (DELETE FROM idempotency_keys k USING old WHERE k.platform_id = $1 AND k.key = old.key)
+	gone AS (DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)))
 	SELECT count(*), count(*), coalesce(max(created_at)::text, $3::text) FROM old`
 
 const (
