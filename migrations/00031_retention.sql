@@ -4,9 +4,9 @@ SET LOCAL lock_timeout = '1s';
 -- Deletion of old rows. Each function deletes from a batch of at most max_rows old rows of one
 -- platform, in the order of time, those that nothing needs any longer. It returns how many it
 -- checked, and the last of them, after which the next batch begins: so no batch reads again what
--- the ones before it left or deleted. If another session is deleting, checked is 0. The service
--- may not delete these rows in any other way, and none younger than the settings allow. The SETs make each statement use indexes,
--- whatever the statistics are.
+-- the ones before it left or deleted. If another session is deleting, checked is 0. The service may
+-- not delete these rows in any other way, and none younger than the settings allow. The SETs make
+-- each statement use indexes, whatever the statistics are.
 
 -- The lowest UUIDv7 of a time. Ids of events and quotes begin with the time of their creation.
 -- +goose StatementBegin

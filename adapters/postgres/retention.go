@@ -50,8 +50,8 @@ const deleteLookups = `
 	WITH old AS MATERIALIZED (
 		SELECT id FROM lookups WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
 		ORDER BY id LIMIT $4),
-	gone AS (DELETE FROM lookups l USING old WHERE l.platform_id = $1 AND l.id = old.id)
-	SELECT count(*), count(*), coalesce(max(id::text), $3::text) FROM old`
+	gone AS (DELETE FROM lookups l USING old WHERE l.platform_id = $1 AND l.id = old.id RETURNING 1)
+	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
 
 // deleteResponses uses idempotency_keys_by_created_at. Rows that another process is deleting are skipped.
 const deleteResponses = `

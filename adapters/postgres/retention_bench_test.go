@@ -10,9 +10,6 @@ import (
 
 var retentionRows = flag.Int("retention-rows", 100_000, "rows of the table in BenchmarkDeleteOld")
 
-// uuidAt is a UUIDv7 of the time t.at in SQL.
-const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
-
 // BenchmarkDeleteOld deletes the rows of one day out of a table that has those of 30 days. It
 // reports the rows deleted in a second, and the time of the longest batch with the pause before it.
 func BenchmarkDeleteOld(b *testing.B) {

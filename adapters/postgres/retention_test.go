@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,12 +35,16 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon}
+
+// uuidAt is a UUIDv7 of the time t.at in SQL.
+const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
+
 // deleteOld deletes with the cutoff noon for all tables and returns how many rows, by table.
 func (c *retentionEnv) deleteOld(t *testing.T) map[string]int {
 	t.Helper()
 	deleted := map[string]int{}
-	err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon},
-		func(table string, rows int) { deleted[table] += rows })
+	err := c.DeleteOld(t.Context(), allCutoffs, func(table string, rows int) { deleted[table] += rows })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +197,7 @@ func TestDeleteOld_WebhookEventsInBatches(t *testing.T) {
 	c := newRetentionEnv(t)
 	p := c.platform.ID.UUID()
 	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
-		SELECT $1, overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(at)::text, 13) FROM 1)::uuid, gen_random_uuid(), at, 'TEST', 'TEST', '\x00'
+		SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'TEST', 'TEST', '\x00'
 		FROM generate_series(1, 3000) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore))
 	exec(t, c.owner, `INSERT INTO webhook_queue SELECT platform_id, seq, subject_id, id FROM webhook_events ORDER BY id LIMIT 1100`)
 	exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, 0, $2, now(), now(), 0, 0)`, p, uuid.New())
@@ -377,6 +382,44 @@ func TestDeleteOld_ServiceDeletesNothingYoung(t *testing.T) {
 
 		if n := c.count(t, table); n != 1 {
 			t.Errorf("%s: %d rows left, want the one that is younger than %d days", table, n, test.days)
+		}
+	}
+}
+
+func TestDeleteOld_SeveralProcessesAtOnce(t *testing.T) {
+	t.Parallel()
+	// Processes that delete at the same time do not disturb one another: every old row is deleted and
+	// counted once, and no call fails.
+	c := newRetentionEnv(t)
+	p, rows := c.platform.ID.UUID(), 3000
+	exec(t, c.owner, `INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), n, '\x00', 200, 'done', $2 FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
+	exec(t, c.owner, `INSERT INTO rail_replies SELECT $1, gen_random_uuid(), $2::timestamptz + n * interval '1 s', 'SEND', 'REFUSED', '', true FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
+	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
+		SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'TEST', 'TEST', '\x00' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
+	exec(t, c.owner, `INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
+		SELECT $1, `+uuidAt+`, '', '$bo@uma.test', '[]', t.at, t.at, '{}', '{}' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
+	var mu sync.Mutex
+	total := map[string]int{}
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			if err := c.DeleteOld(t.Context(), allCutoffs, func(table string, n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				total[table] += n
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+
+	for table, n := range c.deleteOld(t) { // what the last of them was still deleting
+		total[table] += n
+	}
+	for _, table := range []string{"lookups", "idempotency_keys", "webhook_events", "rail_replies"} {
+		if left := c.count(t, table); total[table] != rows || left != 0 {
+			t.Errorf("%s: %d deleted, %d left; want %d and 0", table, total[table], left, rows)
 		}
 	}
 }
