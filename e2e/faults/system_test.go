@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -69,7 +68,7 @@ func runTests(m *testing.M) (int, error) {
 	}
 	defer remove()
 	binary = path
-	dir, err := dataFolder()
+	dir, err := kit.PostgresFolder()
 	if err != nil {
 		return 0, err
 	}
@@ -78,22 +77,6 @@ func runTests(m *testing.M) (int, error) {
 		return 0, err
 	}
 	return m.Run(), nil
-}
-
-// dataFolder creates a folder for the data of servers that another user may run, in memory if there
-// is enough of it.
-func dataFolder() (string, error) {
-	const enough = 2 << 30
-	base := ""
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs("/dev/shm", &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > enough {
-		base = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(base, "causeway-faults-")
-	if err != nil {
-		return "", err
-	}
-	return dir, os.Chmod(dir, 0o755)
 }
 
 func createTemplate(dir string) (*kit.Postgres, error) {
@@ -125,7 +108,7 @@ func waitContext(t *testing.T) context.Context {
 func newSystem(t *testing.T, c scenario) *system {
 	t.Helper()
 	s := &system{t: t}
-	dir, err := dataFolder()
+	dir, err := kit.PostgresFolder()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,22 @@ const (
 	database      = "causeway"
 )
 
+// PostgresFolder creates a folder for the data of servers, which another user may run, in memory if
+// there is enough of it. The caller removes it.
+func PostgresFolder() (string, error) {
+	const enough = 2 << 30
+	base := ""
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs("/dev/shm", &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > enough {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "causeway-faults-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
 // CreatePostgres creates a data folder, with a database whose owner is not a superuser, and starts
 // its server.
 func CreatePostgres(ctx context.Context, dir string, settings ...string) (*Postgres, error) {
@@ -70,7 +86,8 @@ func CopyPostgres(ctx context.Context, from *Postgres, dir string, settings ...s
 	return p, p.Start(ctx)
 }
 
-// NewStandby starts a standby of the server, with a name for synchronous_standby_names.
+// NewStandby starts a standby of the server, with a name for synchronous_standby_names. A server that
+// has this setting commits nothing before.
 func (p *Postgres) NewStandby(ctx context.Context, dir, name string) (*Postgres, error) {
 	host, port, err := net.SplitHostPort(p.Address)
 	if err != nil {
