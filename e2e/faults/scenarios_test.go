@@ -41,15 +41,27 @@ var scenarios = []scenario{
 	{name: "the service is killed", quick: true, strike: func(s *system, _ int) { s.processes[0].restart() }},
 	{name: "two processes are killed in turn", processes: 2, strike: func(s *system, round int) { s.processes[round%2].restart() }},
 	{name: "three processes are killed in turn", processes: 3, strike: func(s *system, round int) { s.processes[round%3].restart() }},
-	{name: "the database is killed", quick: true, strike: func(s *system, _ int) {
-		s.postgres.Kill()
-		s.must(s.postgres.Start(waitContext(s.t)))
+	{name: "one of two processes is suspended for longer than a lease", processes: 2, once: true, strike: func(s *system, _ int) {
+		s.processes[0].running.Signal(syscall.SIGSTOP)
+		s.sleep(40 * time.Second)
+		s.processes[0].running.Signal(syscall.SIGCONT)
 	}},
+	{name: "the database is killed", quick: true, strike: func(s *system, _ int) { s.restartDatabase() }},
 	{name: "connections end before, at and after commits", quick: true, proxy: true, strike: (*system).cutConnections},
 	{name: "the network is silent for half a minute", proxy: true, once: true, strike: func(s *system, _ int) {
 		s.proxy.Silence()
 		s.sleep(30 * time.Second)
 		s.proxy.Resume()
+	}},
+	{name: "connections end and the database and two processes are killed in turn", processes: 2, proxy: true, strike: func(s *system, round int) {
+		switch round % 4 {
+		case 0, 2:
+			s.cutConnections(round)
+		case 1:
+			s.restartDatabase()
+		case 3:
+			s.processes[round/4%2].restart()
+		}
 	}},
 	{name: "a standby takes over from a killed database", standby: true, once: true, settings: []string{"synchronous_standby_names=" + standbyName},
 		strike: func(s *system, _ int) {
@@ -101,6 +113,13 @@ func (s *system) cutConnections(int) {
 		s.eventually(func() string { return "a commit that fails" }, func() bool { return s.proxy.CommitFaults() > before })
 	}
 	s.proxy.CloseConnections()
+}
+
+// restartDatabase kills the server and starts it again.
+func (s *system) restartDatabase() {
+	s.t.Helper()
+	s.postgres.Kill()
+	s.must(s.postgres.Start(waitContext(s.t)))
 }
 
 // mountSmallDisk makes the folder of the data a file system of its own.
