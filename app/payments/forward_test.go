@@ -73,3 +73,22 @@ func TestForward_ToChosenAccount(t *testing.T) {
 		})
 	}
 }
+
+func TestForward_FromWalletStays(t *testing.T) {
+	t.Parallel()
+	// A payment into an embedded wallet cannot be forwarded, because a wallet cannot pay. It stays there,
+	// and no job is left.
+	env := newReceivingEnv(t)
+	env.approvals.set(200, "")
+	env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "USDB", Type: account.Layer2Wallet, DefaultUMADeposit: true,
+		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}})
+	payment := env.umaPayment()
+	payment.Currency, payment.Amount = "USDB", 25_000_000
+
+	received := env.waitForStatus(env.receiveUMA(t, payment).ID, transaction.Completed)
+
+	env.WaitForNoJobs(transaction.StepForward)
+	if _, err := env.Store.Transaction(t.Context(), env.Platform.ID, transaction.CounterpartID(received.ID)); !fault.Is(err, fault.TransactionNotFound) {
+		t.Errorf("want no transfer, got %v", err)
+	}
+}
