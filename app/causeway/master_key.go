@@ -83,9 +83,10 @@ func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 
 // cipher returns what reads and writes personal data for a command that has no setting for the
 // master key: with the key of the environment or, for the database of a data folder, of the folder.
-// Without a key it is nil, and rows that are encrypted cannot be read.
+// Without a usable key it fails where the database has data keys, so that nothing is stored in the
+// clear that should be encrypted.
 func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
-	var master *encryption.Master
+	var master ports.Sealer
 	var err error
 	switch path := os.Getenv(masterKeyEnv + fileSuffix); {
 	case os.Getenv(masterKeyEnv) != "":
@@ -94,11 +95,22 @@ func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
 		master, err = newMasterFromFile(path)
 	case f.DatabaseURL == "":
 		master, err = newMasterFromFile(masterKeyPath(f.Data))
+	default:
+		err = fmt.Errorf("it is missing; set %s", masterKeyEnv)
 	}
-	if master == nil || err != nil {
-		return nil
+	if err != nil {
+		master = noMaster{fmt.Errorf("the database needs the master key of the service: %w", err)}
 	}
 	return func(store ports.DataKeyStore) ports.Cipher {
 		return encryption.NewDataKeys(store, master, systemClock{})
 	}
 }
+
+// noMaster is the master key of a command that has none.
+type noMaster struct{ err error }
+
+// Seal implements ports.Sealer.
+func (m noMaster) Seal(_, _ []byte) ([]byte, error) { return nil, m.err }
+
+// Open implements ports.Sealer.
+func (m noMaster) Open(_, _ []byte) ([]byte, error) { return nil, m.err }

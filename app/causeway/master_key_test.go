@@ -1,16 +1,34 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/encryption"
+	"causeway/ports"
 )
+
+// memoryKeys is a ports.DataKeyStore that does not replace keys.
+type memoryKeys struct {
+	ports.DataKeyStore
+	stored []ports.SealedDataKey
+}
+
+func (m *memoryKeys) DataKeys(context.Context) ([]ports.SealedDataKey, error) { return m.stored, nil }
+
+func (m *memoryKeys) AddDataKey(_ context.Context, key ports.SealedDataKey) error {
+	m.stored = append(m.stored, key)
+	return nil
+}
 
 func TestCipher_UsesKeyOfEnvironmentOrDataFolder(t *testing.T) {
 	// A command without a setting for the master key reads personal data with the key of the
-	// environment, of the file that it names or, without a database URL, of the data folder.
+	// environment, of the file that it names or, without a database URL, of the data folder. Without
+	// one it stores none that should be encrypted.
 	t.Setenv(masterKeyEnv, "")
 	t.Setenv(masterKeyEnv+fileSuffix, "")
 	folder, empty := t.TempDir(), t.TempDir()
@@ -35,8 +53,20 @@ func TestCipher_UsesKeyOfEnvironmentOrDataFolder(t *testing.T) {
 	} {
 		t.Setenv(masterKeyEnv, c.key)
 		t.Setenv(masterKeyEnv+fileSuffix, c.path)
-		if got := c.flags.cipher(); (got != nil) != c.has {
-			t.Errorf("%s: has a cipher %t, want %t", name, got != nil, c.has)
+		// Without data keys nothing is encrypted.
+		if sealed, err := c.flags.cipher()(&memoryKeys{}).Seal(t.Context(), []byte("ana"), nil); sealed != nil || err != nil {
+			t.Errorf("%s: sealed %x without a data key, %v", name, sealed, err)
+		}
+		keys := &memoryKeys{}
+		if c.has {
+			if err := c.flags.cipher()(keys).Create(t.Context(), uuid.New()); err != nil {
+				t.Fatal(name, err)
+			}
+		} else {
+			keys.stored = []ports.SealedDataKey{{Purpose: ports.DataKey, Sealed: []byte("of another process")}}
+		}
+		if sealed, err := c.flags.cipher()(keys).Seal(t.Context(), []byte("ana"), nil); (sealed != nil) != c.has || (err == nil) != c.has {
+			t.Errorf("%s: sealed %x, %v", name, sealed, err)
 		}
 	}
 }
