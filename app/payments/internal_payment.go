@@ -17,14 +17,18 @@ const internalRetryDelay = time.Second
 
 // receiveInternal receives a payment from a customer to the UMA address of another customer of the
 // same platform, like one from another provider, and returns its outcome. A repeated call is for the
-// same payment. It returns false, and does nothing, if no customer of the platform has the address.
+// same payment, also if the customer has lost the address meanwhile. It returns false, and does nothing,
+// if no customer of the platform has the address.
 func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transaction) (outcome ports.Outcome, onUs bool, err error) {
 	to, err := s.customerByAddress(ctx, sent.Platform, sent.Destination.UMA)
-	if err != nil || to == nil {
+	if err != nil {
 		return ports.Outcome{}, false, err
 	}
 	arrived, err := s.Store.Transaction(ctx, sent.Platform, transaction.CounterpartID(sent.ID))
 	if fault.Is(err, fault.TransactionNotFound) {
+		if to == nil {
+			return ports.Outcome{}, false, nil
+		}
 		arrived, err = s.createInternal(ctx, sent, *to)
 	}
 	if fault.IsFinal(err) {

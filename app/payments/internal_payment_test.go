@@ -83,6 +83,34 @@ func TestReceiveInternal_OtherReceivers(t *testing.T) {
 	}
 }
 
+func TestReceiveInternal_ReceiverWithoutAddressMeanwhile(t *testing.T) {
+	t.Parallel()
+	// A payment that waits for its approval stays the same payment if its receiver is deleted or gets
+	// another address: it is not sent to another provider as well.
+	for what, change := range map[string]string{
+		"deleted":         "UPDATE customers SET deleted_at = now() WHERE uma_address = ",
+		"another address": "UPDATE customers SET uma_address = '$anna@uma.test' WHERE uma_address = ",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			sent := env.internalPayout()
+			if _, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction); err != nil || !ours {
+				t.Fatalf("%v, %v", ours, err)
+			}
+			if err := env.Exec(change + "'" + env.Customer.UMAAddress + "'"); err != nil {
+				t.Fatal(err)
+			}
+
+			outcome, ours, err := env.ReceiveInternal(t.Context(), sent.Transaction)
+
+			if err != nil || !ours || outcome.Verdict != ports.Waiting {
+				t.Errorf("%+v, %v, %v", outcome, ours, err)
+			}
+		})
+	}
+}
+
 // failingStore cannot read the customer at one UMA address.
 type failingStore struct{ ports.Store }
 
