@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -87,6 +88,9 @@ func (a *fakeApprovals) RequestApproval(_ context.Context, e event.Event) (ports
 	a.requests = append(a.requests, e)
 	respond := a.respond
 	a.mu.Unlock()
+	if respond == nil {
+		return ports.WebhookResponse{}, errors.New("the test has set no response")
+	}
 	return respond(e)
 }
 
