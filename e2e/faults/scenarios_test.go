@@ -89,15 +89,15 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			s := newSystem(t, c)
 			l := s.startLoad()
-			faults := max(1, rounds)
+			faults, between := max(1, rounds), int64(20) // payments
 			if c.once {
-				faults = 1
+				faults, between = 1, between*int64(faults)
 			}
 			for round := range faults {
-				l.awaitPayments(20 + rand.Int64N(20))
+				l.awaitPayments(between + rand.Int64N(between))
 				c.strike(s, round)
 			}
-			l.awaitPayments(int64(2 * len(kinds)))
+			l.awaitPayments(between)
 			l.finish()
 			l.check()
 		})

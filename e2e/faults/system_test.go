@@ -232,7 +232,9 @@ func (s *system) clientOf(p *process) *apiclient.Client {
 // queryInt returns a number from the database.
 func (s *system) queryInt(query string, args ...any) (n int64) {
 	s.t.Helper()
-	if err := s.db.QueryRowContext(waitContext(s.t), query, args...).Scan(&n); err != nil {
+	ctx, cancel := context.WithTimeout(s.t.Context(), recoveryTimeout)
+	defer cancel()
+	if err := s.db.QueryRowContext(ctx, query, args...).Scan(&n); err != nil {
 		s.t.Fatalf("%s: %v", query, err)
 	}
 	return n
