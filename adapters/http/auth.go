@@ -142,7 +142,7 @@ func (a *API) isTrustedProxy(addr netip.Addr) bool {
 }
 
 // loginLimiter limits failed authentications of a client id from an address, and of an address.
-// It applies to failures only: valid credentials always pass, whoever else fails with the same
+// It applies to failures only: valid credentials always pass, even if others fail with the same
 // client id or behind the same proxy. A secret of 256 random bits cannot be guessed at any rate.
 type loginLimiter struct {
 	seed      maphash.Seed

@@ -122,42 +122,54 @@ type sealable[Row any] interface {
 	isCurrent(ctx context.Context, db *DB) (bool, error)
 }
 
-// reencrypt reads a table in the order of its primary key.
+// reencrypt reads a table in the order of its primary key. A batch with a row that stays locked is
+// repeated.
 func reencrypt[Row any, P sealable[Row]](ctx context.Context, db *DB, columns ...string) (changed int, err error) {
 	var last sealedRow
-	for {
-		var rows []Row
-		err := db.inTransaction(ctx, func(tx bun.Tx) error {
-			rows = nil
-			if err := tx.NewSelect().Model(&rows).Where("(platform_id, id) > (?, ?)", last.platform, last.id).OrderExpr("platform_id, id").
-				Limit(reencryptBatch).For("NO KEY UPDATE").Scan(ctx); err != nil {
-				return err
+	for attempt := 1; ; attempt++ {
+		rows, n, err := reencryptAfter[Row, P](ctx, db, last, columns)
+		if err != nil {
+			if attempt < maxAttempts && (isRetryable(err) || isLockUnavailable(err)) {
+				continue
 			}
-			for i := range rows {
-				row := P(&rows[i])
-				if current, err := row.isCurrent(ctx, db); err != nil {
-					return err
-				} else if current {
-					continue
-				}
-				if err := row.open(ctx, db); err != nil {
-					return err
-				}
-				if err := row.seal(ctx, db); err != nil {
-					return err
-				}
-				if _, err := tx.NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx); err != nil {
-					return err
-				}
-				changed++
-			}
-			return nil
-		})
-		if err != nil || len(rows) < reencryptBatch {
 			return changed, err
 		}
-		last = P(&rows[len(rows)-1]).sealedRow()
+		changed += n
+		if len(rows) < reencryptBatch {
+			return changed, nil
+		}
+		last, attempt = P(&rows[len(rows)-1]).sealedRow(), 0
 	}
+}
+
+// reencryptAfter encrypts the rows of one batch, and returns them and how many were changed.
+func reencryptAfter[Row any, P sealable[Row]](ctx context.Context, db *DB, last sealedRow, columns []string) (rows []Row, changed int, err error) {
+	err = db.inTransaction(ctx, func(tx bun.Tx) error {
+		if err := tx.NewSelect().Model(&rows).Where("(platform_id, id) > (?, ?)", last.platform, last.id).OrderExpr("platform_id, id").
+			Limit(reencryptBatch).For("NO KEY UPDATE").Scan(ctx); err != nil {
+			return err
+		}
+		for i := range rows {
+			row := P(&rows[i])
+			if current, err := row.isCurrent(ctx, db); err != nil {
+				return err
+			} else if current {
+				continue
+			}
+			if err := row.open(ctx, db); err != nil {
+				return err
+			}
+			if err := row.seal(ctx, db); err != nil {
+				return err
+			}
+			if _, err := tx.NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx); err != nil {
+				return err
+			}
+			changed++
+		}
+		return nil
+	})
+	return rows, changed, err
 }
 
 // isCurrentJSON reports whether a jsonb column is sealed with the newest data key.

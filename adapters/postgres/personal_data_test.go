@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/adapters/encryption"
 	"causeway/adapters/postgres"
@@ -170,5 +171,32 @@ func TestPersonalData_PartiesOfTransactions(t *testing.T) {
 	var shown int
 	if err := connect(t, c.url).QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE details LIKE '%Bo Berg%'`).Scan(&shown); err != nil || shown != 1 {
 		t.Errorf("%d transactions show a name, %v; want only the early one", shown, err)
+	}
+}
+
+func TestReencryptPersonalData_WaitsForLockedRow(t *testing.T) {
+	t.Parallel()
+	// A row that is locked for longer than a statement waits does not end the encryption of all rows.
+	c := newEnv(t)
+	db, cipher := openWithCipher(t, c)
+	c.createCustomers(t, newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2"))
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `SELECT FROM customers WHERE platform_customer_id = 'c-2' FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error, 1)
+	time.AfterFunc(3500*time.Millisecond, func() { released <- tx.Rollback(context.Background()) })
+
+	if changed, err := db.ReencryptPersonalData(t.Context()); changed != 2 || err != nil {
+		t.Errorf("%d rows, %v", changed, err)
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
 	}
 }
