@@ -314,6 +314,42 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -9050, "rails/RTP USD": -1000})
 }
 
+// staleStore finds no transaction by its key, as if all were committed just after the query.
+type staleStore struct{ ports.Store }
+
+func (staleStore) TransactionsByKey(context.Context, []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	return nil, nil
+}
+
+func TestTransferOutWithID_CommittedMeanwhileIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	// A process that lost its lease and the one that has it now both look for the transfer before
+	// either has committed it. The second one to commit changes nothing, and reports no event again.
+	for name, later := range map[string]time.Duration{"at the same time": 0, "later": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newIdleEnv(t)
+			dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
+			out := transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}
+			id := ident.NewTransaction(env.IDs.New, apptest.Noon)
+			stale := newService(env.Env, staleStore{env.Store}, env.approvals)
+
+			for range 2 {
+				if err := stale.TransferOutWithID(t.Context(), id, out); err != nil {
+					t.Fatal(err)
+				}
+				env.Clock.Advance(later)
+			}
+
+			env.wantOutgoingEvents(id, "PENDING")
+			env.wantNotifiedBalances(t, dollars, 9050)
+			if n := env.CountJobs(transaction.StepDeliver); n != 1 {
+				t.Errorf("%d jobs deliver the transfer, want 1", n)
+			}
+		})
+	}
+}
+
 func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
 	t.Parallel()
 	// Two hundred calls at the same time execute a quote once.

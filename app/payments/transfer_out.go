@@ -88,7 +88,11 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 // balances one transfer after the other.
 func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Prices, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
+	var attempted []ports.TransactionKey
 	for i, c := range commands {
+		if key, again := c.transactionKey(); again {
+			attempted = append(attempted, key)
+		}
 		c.attempted = true
 		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
 		decisions[i], results[i].Err = c.out.Make(c.id, p, w.Now)
@@ -103,7 +107,16 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Pri
 	if err != nil {
 		return err
 	}
+	committed, err := lockCommitted(ctx, tx, attempted)
+	if err != nil {
+		return err
+	}
 	for i, c := range commands {
+		key, _ := c.transactionKey()
+		if t, exists := committed[key]; exists {
+			results[i] = batch.Result[transaction.Transaction]{Value: t}
+			continue
+		}
 		if results[i].Err == nil {
 			results[i].Err = applyPostings(balances, decisions[i])
 		}
@@ -116,4 +129,13 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Pri
 		}
 	}
 	return nil
+}
+
+// lockCommitted returns the transfers that another attempt has committed since they were last looked
+// for. Each attempt locks the same balance first, so while this one holds it none is committed.
+func lockCommitted(ctx context.Context, tx ports.Tx, attempted []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	if len(attempted) == 0 {
+		return nil, nil
+	}
+	return tx.LockTransactions(ctx, attempted)
 }
