@@ -146,10 +146,11 @@ func (w *world) newIntent() *intent {
 	amount := int64(1_00 + w.random.IntN(500_00))
 	in := pick(w, sortedKeys(w.internal))
 	out := pick(w, slices.DeleteFunc(sortedKeys(w.external), func(id ident.ExternalAccount) bool {
-		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one customer
+		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one owner
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
-		w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit,
+		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.umaQuote, w.umaQuote,
+		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.approve, w.approve,
 	}
 	if w.chance(6) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))
@@ -160,6 +161,7 @@ func (w *world) newIntent() *intent {
 }
 
 func (w *world) fund(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
+	amount *= 5
 	i.name, i.created, i.keyless = fmt.Sprintf("deposit of %d into %s", amount, to), true, false
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		funded, err := p.service.Fund(ctx, w.platform.ID, to, amount, r)
@@ -189,6 +191,9 @@ func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount,
 
 func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.USDC})}
+	if source.Currency.IsCrypto() {
+		amount *= 10_000 // of a much smaller unit
+	}
 	w.quote(i, source, w.destination(in, out), amount)
 }
 
@@ -201,6 +206,46 @@ func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, 
 		source.Internal = in
 	}
 	w.quote(i, source, w.destination(in, out), amount)
+}
+
+// umaQuote sends to the UMA address of a customer of the same platform.
+func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
+	to := w.customers[pick(w, sortedKeys(w.customers))]
+	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: w.platform.ID, ReceiverUMA: to.UMAAddress,
+		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now, ExpiresAt: w.now.Add(quote.LookupValidity)}
+	w.lookups[l.ID] = l
+	i.name, i.created = fmt.Sprintf("quote of %d from %s to %s", amount, in, to.UMAAddress), true
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: w.platform.ID, Source: quote.Source{Internal: in},
+			Destination: quote.Destination{UMA: to.UMAAddress}, Lookup: l.ID, Side: quote.Sending, Amount: amount}, r)
+		return created.Quote.Transaction, err
+	}
+}
+
+// approve approves or rejects a payment that waits for it. If there is none, it makes a quote.
+func (w *world) approve(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	var undecided []ident.Transaction
+	for _, id := range sortedKeys(w.transactions) {
+		if t := w.transactions[id]; t.Approval != nil && (t.State.Status == transaction.Pending || w.chance(20)) {
+			undecided = append(undecided, id)
+		}
+	}
+	if len(undecided) == 0 {
+		w.umaQuote(i, amount, in, out)
+		return
+	}
+	id, approves := pick(w, undecided), !w.chance(3)
+	i.name = fmt.Sprintf("approval (%t) of %s", approves, id)
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		var t transaction.Transaction
+		var err error
+		if approves {
+			t, err = p.service.Approve(ctx, w.platform.ID, id, nil, r)
+		} else {
+			t, err = p.service.Reject(ctx, w.platform.ID, id, "no", r)
+		}
+		return t.ID, err
+	}
 }
 
 func (w *world) destination(in ident.InternalAccount, out ident.ExternalAccount) quote.Destination {

@@ -184,8 +184,12 @@ func (w *world) checkClients() {
 			w.fail("%s is refused (%v), and so is every other", i.name, i.err)
 		}
 	}
-	for _, id := range sortedKeys(w.transactions) {
-		if !known[id] {
+	derived := map[ident.Transaction]bool{}
+	for id := range w.transactions {
+		derived[transaction.CounterpartID(id)] = true // the service makes it itself
+	}
+	for id := range w.transactions {
+		if !known[id] && !derived[id] {
 			unknown--
 		}
 	}
@@ -198,11 +202,15 @@ func (w *world) checkClients() {
 func (w *world) checkOrders(t transaction.Transaction) {
 	id := t.ID.UUID()
 	payout := w.bank.payouts[id]
+	paid := payout.done()
+	if t.Type == transaction.Outgoing && t.Destination.UMA != "" {
+		paid = w.transactions[transaction.CounterpartID(t.ID)].State.Status == transaction.Completed
+	}
 	for _, c := range []struct {
 		what        string
 		shown, done bool
 	}{
-		{"paid out", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && !t.Flow().Internal, payout.done()},
+		{"paid out", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && !t.Flow().Internal, paid},
 		{"returned", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && t.State.Status == transaction.Failed, payout != nil && payout.returned},
 		{"refunded", t.State.Refund == transaction.RefundCompleted, w.bank.refunds[id].done()},
 		{"collected", t.Flow().Funding == transaction.Pull && (t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming), w.bank.collections[id].done()},

@@ -1,8 +1,8 @@
 package simulation_test
 
 import (
+	"bytes"
 	"context"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +12,8 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
+	"causeway/core/event"
+	"causeway/ports"
 )
 
 // process is one process of the service. It may have crashed: then its calls fail, and nothing of
@@ -25,11 +27,27 @@ type process struct {
 func newProcess(w *world) *process {
 	p := &process{world: w}
 	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log.SetOutput(panicWriter{w})
 	s := store{process: p}
 	p.service = payments.New(payments.Config{Store: s, Jobs: s, Rails: rails{p}, Prices: prices.New(s, market.New("simulation"), p),
-		Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
+		Approvals: endpoint{p}, Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
 	return p
+}
+
+// endpoint is the webhook endpoint of the platform.
+type endpoint struct{ *process }
+
+// RequestApproval approves, rejects, will decide later, or cannot be reached.
+func (e endpoint) RequestApproval(ctx context.Context, _ event.Event) (ports.WebhookResponse, error) {
+	fate := e.pause(ctx, "approval", railFates)
+	if fate == failBefore || fate == loseAnswer {
+		return ports.WebhookResponse{Outcome: event.InternalError}, errRolledBack
+	}
+	status := pick(e.world, []int{200, 200, 202, 202, 403, 500})
+	if fate == answerLater {
+		e.pause(ctx, "approval answered", nil)
+	}
+	return ports.WebhookResponse{Outcome: event.OutcomeOf(status), StatusCode: status}, nil
 }
 
 // Now returns the time of the simulation, which is the same in all processes.
@@ -37,6 +55,16 @@ func (p *process) Now() time.Time { return p.world.now }
 
 // New returns an id that depends on the seed only.
 func (p *process) New(at time.Time) uuid.UUID { return p.world.newID(at) }
+
+// panicWriter ends the run if a panic is logged: the service goes on after most.
+type panicWriter struct{ *world }
+
+func (w panicWriter) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("panic")) {
+		w.fail("%s", line)
+	}
+	return len(line), nil
+}
 
 // fate is what happens to a call that leaves the process.
 type fate string

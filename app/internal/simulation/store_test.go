@@ -30,6 +30,7 @@ type memory struct {
 	customers    map[ident.Customer]customer.Customer
 	internal     map[ident.InternalAccount]account.Internal
 	external     map[ident.ExternalAccount]account.External
+	lookups      map[ident.Lookup]quote.Lookup
 	quotes       map[ident.Quote]quote.Quote
 	transactions map[ident.Transaction]transaction.Transaction
 	byReference  map[string]ident.Transaction
@@ -48,7 +49,7 @@ type memory struct {
 func newMemory() *memory {
 	return &memory{
 		customers: map[ident.Customer]customer.Customer{}, internal: map[ident.InternalAccount]account.Internal{},
-		external: map[ident.ExternalAccount]account.External{}, quotes: map[ident.Quote]quote.Quote{},
+		external: map[ident.ExternalAccount]account.External{}, lookups: map[ident.Lookup]quote.Lookup{}, quotes: map[ident.Quote]quote.Quote{},
 		transactions: map[ident.Transaction]transaction.Transaction{}, byReference: map[string]ident.Transaction{},
 		receipts: map[ident.Receipt]transaction.Receipt{}, byPartner: map[string]ident.Receipt{},
 		postings: map[uuid.UUID]ledger.Posting{}, kinds: map[ident.Transaction][]ledger.Kind{}, balances: map[ledger.Account]int64{},
@@ -392,6 +393,9 @@ func (u *tx) Emit(_ context.Context, events []event.Event) error {
 }
 
 func (u *tx) SaveResponse(_ context.Context, request *ports.IdempotentRequest, result any, err error) error {
+	if request == nil {
+		return nil
+	}
 	status, body := request.Render(result, err)
 	if status > 499 {
 		return nil
@@ -414,6 +418,59 @@ func (u *tx) SaveUnmatched(context.Context, []ports.UnmatchedFunds) error { retu
 func (s store) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) { return nil, nil }
 
 func (s store) PlatformCurrencies(context.Context) ([]ports.PlatformCurrency, error) { return nil, nil }
+
+func (s store) Platform(ctx context.Context, _ ident.Platform) (platform.Platform, error) {
+	return s.world.platform, s.read(ctx, "platform")
+}
+
+func (s store) Customer(ctx context.Context, _ ident.Platform, id ident.Customer) (customer.Customer, error) {
+	if err := s.read(ctx, "customer"); err != nil {
+		return customer.Customer{}, err
+	}
+	return s.world.customers[id], nil
+}
+
+// Customers finds the customer with a UMA address.
+func (s store) Customers(ctx context.Context, _ ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+	var found ports.Page[customer.Customer]
+	if err := s.read(ctx, "customers"); err != nil {
+		return found, err
+	}
+	for _, c := range s.world.customers {
+		if c.UMAAddress == f.UMAAddress {
+			found.Items = append(found.Items, c)
+		}
+	}
+	return found, nil
+}
+
+// UMAForwardingAccount returns the bank account of ana; ben has chosen none.
+func (s store) UMAForwardingAccount(ctx context.Context, _ ident.Platform, id ident.Customer) (account.External, bool, error) {
+	if err := s.read(ctx, "forwarding account"); err != nil || s.world.customers[id].PlatformCustomerID != "ana" {
+		return account.External{}, false, err
+	}
+	for _, a := range s.world.external {
+		if a.Customer == id && a.Type == account.USAccount {
+			return a, true, nil
+		}
+	}
+	return account.External{}, false, nil
+}
+
+func (s store) Lookup(ctx context.Context, _ ident.Platform, id ident.Lookup) (quote.Lookup, error) {
+	return s.world.lookups[id], s.read(ctx, "lookup")
+}
+
+func (s store) Transaction(ctx context.Context, _ ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
+	if err := s.read(ctx, "transaction"); err != nil {
+		return transaction.Transaction{}, err
+	}
+	t, exists := s.world.transactions[id]
+	if !exists {
+		return t, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id)
+	}
+	return t, nil
+}
 
 func (s store) Quote(ctx context.Context, _ ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error) {
 	if err := s.read(ctx, "quote"); err != nil {

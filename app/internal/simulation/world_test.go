@@ -21,6 +21,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -61,7 +62,11 @@ var start = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 func newWorld(seed uint64) *world {
 	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start}
 	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
-	w.platform.ID = ident.NewPlatform(w.newID, w.now)
+	var err error
+	if w.platform, err = platform.New(ident.NewPlatform(w.newID, w.now), "Test", platform.Sandbox, true, w.now); err != nil {
+		w.fail("%v", err)
+	}
+	w.platform.WebhookEndpoint = "https://platform.test/hooks"
 	for _, name := range []string{"ana", "ben"} {
 		w.addCustomer(name)
 	}
@@ -136,7 +141,7 @@ func (w *world) run(steps int) {
 	w.calm = true
 	for i := 0; w.failure == "" && !w.atRest(); i++ {
 		if i > 20*steps+10_000 {
-			w.fail("there is always something left to do: %d jobs, %d requests", len(w.jobs), len(w.waiting)+len(w.active))
+			w.fail("there is always something left to do: %v jobs, %d requests", w.jobs, len(w.waiting)+len(w.active))
 		}
 		w.finish()
 		w.settle()
@@ -230,7 +235,7 @@ func (w *world) release(i int) {
 
 // steps are the steps of the jobs that are run.
 var steps = []transaction.Step{transaction.StepCollect, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepExpire,
-	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack}
+	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut, transaction.StepForward}
 
 // startJobs runs some due jobs of a step in a process, and reports whether there were any.
 func (w *world) startJobs() bool {
