@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -17,6 +19,15 @@ import (
 // transactionFilter is one condition of a list. Each of its alternatives uses an index that ends
 // with the id, which orders the list, and no transaction matches two of them.
 type transactionFilter []string
+
+// and returns the filter with a further condition of each alternative.
+func (f transactionFilter) and(condition string) transactionFilter {
+	limited := make(transactionFilter, len(f))
+	for i, alternative := range f {
+		limited[i] = alternative + " AND " + condition
+	}
+	return limited
+}
 
 // condition returns the filter as one condition.
 func (f transactionFilter) condition() string { return "(" + strings.Join(f, " OR ") + ")" }
@@ -133,12 +144,32 @@ func (l *transactionList) addFurtherConditions(f ports.TransactionFilter) {
 		l.conditions = append(l.conditions, "t.created_at < "+l.arg(f.Created.To))
 	}
 	if !f.Created.IsUnbounded() {
-		lowest, highest := idsCreatedIn(f.Created)
-		between := fmt.Sprintf(" AND t.id >= %s AND t.id <= %s", l.arg(lowest), l.arg(highest))
-		for i := range l.alternatives {
-			l.alternatives[i] += between
-		}
+		l.limitIDs(f.Created)
 	}
+}
+
+// maxDerivedDelay is more than usually passes between the time in a derived id, which is that of the
+// payment before it, and the creation of the transaction: the receiving side of a payment between
+// customers, or the forward of a payment. One that an outage delayed for longer is listed only if the
+// interval begins before that payment.
+const maxDerivedDelay = 2 * time.Hour
+
+// assignedLater are the deposits of unmatched funds. They have the ids of receipts, which may be much
+// older.
+const assignedLater = `t.id = ANY (ARRAY(SELECT a.transaction_id FROM unmatched_assignments a
+	WHERE a.platform_id = $1 AND a.account_id IS NOT NULL AND a.assigned_at >= %s))`
+
+// limitIDs limits what is read to ids of transactions that were created in an interval.
+func (l *transactionList) limitIDs(created period.Interval) {
+	lowest, highest := idsCreatedIn(created)
+	if created.From.IsZero() {
+		l.alternatives = l.alternatives.and("t.id <= " + l.arg(highest))
+		return
+	}
+	lowest = idAt(created.From.Add(-idMargin - maxDerivedDelay))
+	first, last, from := l.arg(lowest), l.arg(highest), l.arg(created.From.Add(-idMargin))
+	l.alternatives = append(l.alternatives.and(fmt.Sprintf("t.id >= %s AND t.id <= %s", first, last)),
+		l.alternatives.and(fmt.Sprintf("t.id < %s AND "+assignedLater, first, from))...)
 }
 
 // count returns the statement that counts the matching transactions and those that were read.

@@ -12,6 +12,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -156,6 +157,33 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	}
 	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
 	env.checkLedger(t)
+}
+
+func TestAssignUnmatched_LaterDepositIsListedByItsTime(t *testing.T) {
+	t.Parallel()
+	// A deposit has the id of its receipt, which may be weeks older. The list of the transactions that
+	// were created since yesterday has it all the same, once, and that of the days before does not.
+	env := newEnv(t)
+	receipt := env.receivePayment(t, "unknown", 100)
+	env.Clock.Advance(20 * 24 * time.Hour)
+	to := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: to.ID, Note: "rent"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	yesterday := env.Clock.Now().Add(-24 * time.Hour)
+	for name, c := range map[string]struct {
+		created period.Interval
+		want    int64
+	}{
+		"since yesterday":    {period.Interval{From: yesterday}, 1},
+		"in twenty-one days": {period.Interval{From: yesterday.Add(-20 * 24 * time.Hour)}, 1},
+		"before yesterday":   {period.Interval{To: yesterday}, 0},
+	} {
+		page, err := env.Store.Transactions(t.Context(), env.Admin.Platform, ports.TransactionFilter{Created: c.created, Customer: env.Customer.ID, Paging: ports.Paging{Limit: 10}})
+		if err != nil || int64(len(page.Items)) != c.want || page.Total != c.want {
+			t.Errorf("%s: %d of %d, %v, want %d", name, len(page.Items), page.Total, err, c.want)
+		}
+	}
 }
 
 func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
