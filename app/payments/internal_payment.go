@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -32,7 +33,7 @@ func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transact
 		arrived, err = s.createInternal(ctx, sent, *to)
 	}
 	if fault.IsFinal(err) {
-		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
+		arrived, err = s.refuseInternal(ctx, sent)
 	}
 	if err != nil {
 		return ports.Outcome{}, true, err
@@ -43,8 +44,47 @@ func (s *Service) receiveInternal(ctx context.Context, sent transaction.Transact
 	case transaction.Pending:
 		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: s.Clock.Now().Add(internalRetryDelay)}, true, nil
 	default:
-		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
+		return refusedInternally, true, nil
 	}
+}
+
+var refusedInternally = ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}
+
+// refuseInternal ends a payment that cannot be received, unless another process has received it
+// meanwhile: then it returns the received payment. It settles the refusal itself, because a process
+// that lost its lease could receive the payment before the outcome is settled.
+func (s *Service) refuseInternal(ctx context.Context, sent transaction.Transaction) (arrived transaction.Transaction, err error) {
+	key, counterpart := transactionKey(sent), ports.TransactionKey{Platform: sent.Platform, ID: transaction.CounterpartID(sent.ID)}
+	var w work
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		w = s.newWork()
+		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key, counterpart})
+		if err != nil {
+			return err
+		}
+		found, exists := locked[counterpart]
+		arrived = found
+		if t := locked[key]; !exists && t.State.InTransit() {
+			arrived.State.Status = transaction.Failed
+			if err := w.settlePayout(t, refusedInternally); err != nil {
+				return err
+			}
+		}
+		return w.Write(ctx, tx)
+	})
+	if err == nil {
+		s.afterCommit(w)
+	}
+	return arrived, err
+}
+
+// checkInTransit locks a payment and returns an error if it is settled.
+func checkInTransit(ctx context.Context, tx ports.Tx, key ports.TransactionKey) error {
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	if err == nil && !locked[key].State.InTransit() {
+		err = fmt.Errorf("%s was settled meanwhile", key.ID)
+	}
+	return err
 }
 
 func (s *Service) createInternal(ctx context.Context, sent transaction.Transaction, to customer.Customer) (transaction.Transaction, error) {
@@ -68,5 +108,7 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 	maps.Copy(sender.Facts, sent.Payer)
 	wanted := fieldNames(settings.RequiredCounterpartyFields)
 	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
-	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
+	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil, func(ctx context.Context, tx ports.Tx) error {
+		return checkInTransit(ctx, tx, transactionKey(sent))
+	})
 }

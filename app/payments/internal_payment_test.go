@@ -13,6 +13,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -20,8 +21,15 @@ import (
 func (env *env) internalPayout(names ...string) ports.Payout {
 	name := append(names, "ben")[0]
 	ben := env.NewCustomer(name, func(c *customer.Customer) { c.FullName = "Ben Berg" })
-	return ports.Payout{Transaction: transaction.Transaction{ID: ident.NewTransaction(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: ben.ID,
-		Destination: transaction.Endpoint{UMA: env.Customer.UMAAddress}, Pricing: transaction.AtPar(money.Amount{Minor: 12_50, Currency: "USD"})}}
+	sent := transaction.Transaction{ID: ident.NewTransaction(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: ben.ID,
+		Type: transaction.Outgoing, State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
+		SourceAccount: "rails/RTP", DestinationRail: transaction.UMARail, DestinationAccount: "rails/UMA",
+		Destination: transaction.Endpoint{UMA: env.Customer.UMAAddress}, Pricing: transaction.AtPar(money.Amount{Minor: 12_50, Currency: "USD"}),
+		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateTransactions(ctx, []transaction.Transaction{sent})
+	})
+	return ports.Payout{Transaction: sent}
 }
 
 func TestReceiveInternal_CreditsReceiver(t *testing.T) {
@@ -73,6 +81,8 @@ func TestReceiveInternal_OtherReceivers(t *testing.T) {
 	elsewhere.Transaction.Destination.UMA = "$success.usd@sandbox.uma.test"
 	pending := env.NewCustomer("eve", func(c *customer.Customer) { c.Status = customer.Pending })
 	closed.Transaction.Destination.UMA = pending.UMAAddress
+	env.Post(ledger.TransferOut(ledger.Header{ID: ledger.DerivedID(sent.Transaction.ID.UUID(), ledger.KindTransferOut, 0), Platform: env.Platform.ID,
+		Transaction: sent.Transaction.ID, Effective: apptest.Noon}, ledger.OutgoingFunds{From: ledger.FundingJIT, To: ledger.TransitPayouts, Amount: sent.Transaction.Pricing.Sent}))
 
 	if _, ours, err := env.ReceiveInternal(t.Context(), elsewhere.Transaction); err != nil || ours {
 		t.Errorf("elsewhere: %v, %v", ours, err)
@@ -80,6 +90,11 @@ func TestReceiveInternal_OtherReceivers(t *testing.T) {
 	refused, ours, err := env.ReceiveInternal(t.Context(), closed.Transaction)
 	if err != nil || !ours || refused.Verdict != ports.Refused || refused.Reason != transaction.CounterpartyPostFailed {
 		t.Errorf("not ready: %+v, %v, %v", refused, ours, err)
+	}
+
+	// Once it is refused, a process that found the receiver ready before does not pay it either.
+	if outcome, _, err := env.ReceiveInternal(t.Context(), sent.Transaction); err == nil {
+		t.Errorf("a refused payment is received: %+v", outcome)
 	}
 }
 

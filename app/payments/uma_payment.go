@@ -59,7 +59,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim)
+	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim, nil)
 }
 
 func errNotConnected(e platform.Environment) error {
@@ -155,13 +155,20 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 	return names
 }
 
-// createUMAPayment stores the payment, with the request for approval as its next step.
-func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+// createUMAPayment stores the payment, with the request for approval as its next step. check may
+// be nil; it runs first in the unit of work.
+func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, request *ports.IdempotentRequest,
+	check func(context.Context, ports.Tx) error) (transaction.Transaction, error) {
 	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}
 	var d transaction.Decision
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		w = s.newWork()
+		if check != nil {
+			if err := check(ctx, tx); err != nil {
+				return err
+			}
+		}
 		opened, err := account.NewInternal(ident.NewInternalAccount(s.IDs.New, w.Now), to.Platform, to.ID, in.Currency, w.Now)
 		if err != nil {
 			return err
