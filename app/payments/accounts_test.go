@@ -311,6 +311,7 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	all.Wait()
 	env.WaitForState(id, "COMPLETED")
 
+	env.wantOutgoingEvents(id, "PENDING", "PROCESSING", "COMPLETED")
 	env.WantBalances(map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -9050, "rails/RTP USD": -1000})
 }
 

@@ -123,6 +123,9 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Pri
 		if results[i].Err == nil {
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
+			if committed != nil { // the same transfer may be in the batch twice
+				committed[key] = decisions[i].Transaction
+			}
 		}
 		if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 			return err
