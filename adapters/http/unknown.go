@@ -125,7 +125,7 @@ func mostSimilar(name string, known []string) string {
 }
 
 // editDistance returns how many letters must be inserted, removed, replaced or exchanged
-// with their neighbour to turn one text into the other; more than most if it is more.
+// with the next one to turn one text into the other; more than most if it is more.
 func editDistance(a, b string, most int) int {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1

@@ -219,8 +219,8 @@ func (r partnerRefs) forEntry(posting, receipt uuid.UUID) []string {
 	}
 }
 
-// selectReceiptRefs uses the primary key: ids of receipts sort by the time at which this service heard
-// of them, which is when the partner received them or later. A day is let in for clocks that differ.
+// selectReceiptRefs uses the primary key: ids of receipts sort by the time at which this service learnt
+// of them, which is when the partner received them or later. A day is added for clocks that differ.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND received_at >= $5 AND received_at < $6 AND rail = $2 AND currency = $3`

@@ -32,7 +32,7 @@ type Result[R any] struct {
 // error for the whole batch. Its context has a deadline, and is not cancelled when a caller's is.
 type RunFunc[C, R any] func(ctx context.Context, commands []C) ([]Result[R], error)
 
-// Observer is told what happens to the batches of one kind. It must not block.
+// Observer is notified of what happens to the batches of one kind. It must not block.
 type Observer interface {
 	// Waiting is called with the number of commands of all platforms that are not in a batch.
 	Waiting(kind string, commands int)
