@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -41,7 +42,7 @@ const (
 
 // commonSettings are the settings of every session.
 var commonSettings = map[string]string{
-	"application_name": "causeway",
+	"application_name": "causeway work",
 	"timezone":         "UTC",
 	"jit":              "off", // compiling short statements costs more than it saves
 	"random_page_cost": "1.1", // suits SSDs
@@ -77,20 +78,17 @@ func (o Options) workSettings() map[string]string {
 	return settings
 }
 
-// readOnlySetting makes units of work read-only.
-const readOnlySetting = "default_transaction_read_only"
-
 // readSettings are the session settings of lists, reports and exports.
 func (o Options) readSettings() map[string]string {
 	settings := o.workSettings()
 	settings["application_name"] = "causeway readers"
 	settings["statement_timeout"] = milliseconds(o.ReadTimeout)
 	settings["idle_in_transaction_session_timeout"] = "60000"
-	settings[readOnlySetting] = "on"
+	settings["default_transaction_read_only"] = "on"
 	return settings
 }
 
-// newPool opens a pool and one connection. maxSilence is the longest that a statement may run
+// newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
 // without a response.
 func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
@@ -106,19 +104,7 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	// bun formats arguments into the statement, so its statements are not worth preparing.
 	// Other statements choose to be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	maps.Copy(config.ConnConfig.RuntimeParams, settings)
-	// With target_session_attrs=read-write, which finds the primary, a session that is read-only from
-	// the start is taken for one on a standby.
-	delete(config.ConnConfig.RuntimeParams, readOnlySetting)
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		setSessionPlatform(conn, settings[platformSetting])
-		if value, set := settings[readOnlySetting]; set {
-			if _, err := conn.Exec(ctx, "SET "+readOnlySetting+" = "+value); err != nil {
-				return err
-			}
-		}
-		return prepareSession(ctx, conn)
-	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return prepareSession(ctx, conn, settings) }
 	config.PrepareConn = o.scopeConnection
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -145,13 +131,24 @@ func OpenOwner(databaseURL string) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// prepareSession sets the role of a new connection, and makes the server notice a lost client.
-func prepareSession(ctx context.Context, conn *pgx.Conn) error {
+// prepareSession sets the role and the settings of a new connection, and makes the server notice a
+// lost client. The settings are not parameters of the connection: a pooler may refuse those, and
+// target_session_attrs=read-write takes a session that is read-only from the start for a standby's.
+func prepareSession(ctx context.Context, conn *pgx.Conn, settings map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := setServiceRole(ctx, conn); err != nil {
 		return err
 	}
+	names := slices.Sorted(maps.Keys(settings))
+	values := make([]string, len(names))
+	for i, name := range names {
+		values[i] = settings[name]
+	}
+	if _, err := conn.Exec(ctx, `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s(name, value)`, names, values); err != nil {
+		return err
+	}
+	setSessionPlatform(conn, settings[platformSetting])
 	for name, value := range serverConnectionSettings {
 		_, err := conn.Exec(ctx, `SELECT set_config($1, $2, false) WHERE current_setting($1, true) IS NOT NULL`, name, value)
 		var refused *pgconn.PgError
@@ -183,12 +180,13 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	config := db.pool.Config().ConnConfig
 	config.DialFunc = dialer(config.ConnectTimeout, 0)
-	config.RuntimeParams[platformSetting] = allPlatforms
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	if err := prepareSession(ctx, conn); err != nil {
+	settings := maps.Clone(db.sessionSettings)
+	settings[platformSetting] = allPlatforms
+	if err := prepareSession(ctx, conn, settings); err != nil {
 		_ = conn.Close(ctx)
 		return nil, err
 	}

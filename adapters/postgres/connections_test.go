@@ -30,6 +30,8 @@ func TestOpen_SessionsHaveTheirOwnSettings(t *testing.T) {
 	work, reads := maps.Clone(common), maps.Clone(common)
 	work["idle_in_transaction_session_timeout"], work["default_transaction_read_only"] = "5s", "off"
 	reads["idle_in_transaction_session_timeout"], reads["default_transaction_read_only"] = "1min", "on"
+	work["application_name"], reads["application_name"] = "causeway work", "causeway readers"
+	work["causeway.platform"], reads["causeway.platform"] = "", ""
 
 	for _, c := range []struct {
 		name string

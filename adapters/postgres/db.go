@@ -64,7 +64,9 @@ type DB struct {
 	render      Render
 	emitted     func()
 	platformOf  func(context.Context) string
-	cipher      ports.Cipher // may be nil
+	// sessionSettings are those of the connections of pool.
+	sessionSettings map[string]string
+	cipher          ports.Cipher // may be nil
 }
 
 var (
@@ -92,7 +94,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
-	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sql: std, bun: bun.NewDB(std, pgdialect.New()),
+	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std, bun: bun.NewDB(std, pgdialect.New()),
 		ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.readPool, db.readBun = pool, db.bun
 	if o.NewCipher != nil {
