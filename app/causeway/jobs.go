@@ -89,11 +89,13 @@ func writeJobs(out io.Writer, listed []ports.ListedJob, now time.Time) error {
 		if !j.Dead {
 			due = j.Due.Format(time.RFC3339)
 		}
-		lastError := []rune(j.LastError)
-		if len(lastError) > maxErrorWidth {
-			lastError = append(lastError[:maxErrorWidth], '…')
+		lastError := "-"
+		if text := []rune(j.LastError); len(text) > maxErrorWidth {
+			lastError = strconv.Quote(string(text[:maxErrorWidth]) + "…")
+		} else if len(text) > 0 {
+			lastError = strconv.Quote(j.LastError)
 		}
-		t.add(j.ID.String(), string(j.Step), string(j.State), strconv.Itoa(j.Attempts), formatJobAge(now.Sub(j.AddedAt)), due, j.Platform.String(), subjectsText(j.Job), strconv.Quote(string(lastError)))
+		t.add(j.ID.String(), string(j.Step), string(j.State), strconv.Itoa(j.Attempts), formatJobAge(now.Sub(j.AddedAt)), due, j.Platform.String(), subjectsText(j.Job), lastError)
 	}
 	return t.write(out, "job", "step", "state", "attempts", "age", "due", "platform", "subjects", "last error")
 }
