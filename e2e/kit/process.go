@@ -168,7 +168,7 @@ func (p *Process) AwaitLine(ctx context.Context, match func(line string) bool) (
 			}
 		}
 		i += len(lines)
-		if closed && len(lines) == 0 {
+		if closed {
 			return "", fmt.Errorf("%s ended before it wrote the line; its last output:\n%s", p.Command, p.Tail())
 		}
 		select {
