@@ -161,12 +161,12 @@ const assignedLater = `t.id = ANY (ARRAY(SELECT a.transaction_id FROM unmatched_
 
 // limitIDs limits what is read to ids of transactions that were created in an interval.
 func (l *transactionList) limitIDs(created period.Interval) {
-	lowest, highest := idsCreatedIn(created)
+	_, highest := idsCreatedIn(created)
 	if created.From.IsZero() {
 		l.alternatives = l.alternatives.and("t.id <= " + l.arg(highest))
 		return
 	}
-	lowest = idAt(created.From.Add(-idMargin - maxDerivedDelay))
+	lowest := idAt(created.From.Add(-idMargin - maxDerivedDelay))
 	first, last, from := l.arg(lowest), l.arg(highest), l.arg(created.From.Add(-idMargin))
 	l.alternatives = append(l.alternatives.and(fmt.Sprintf("t.id >= %s AND t.id <= %s", first, last)),
 		l.alternatives.and(fmt.Sprintf("t.id < %s AND "+assignedLater, first, from))...)
