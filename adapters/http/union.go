@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -222,6 +223,24 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 	return &s
 }
 
+// copySchema returns a copy that a description can change. The original is shared by all of them.
+func copySchema(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	result := *s
+	result.Items = copySchema(s.Items)
+	result.Extensions = maps.Clone(s.Extensions)
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		result.AdditionalProperties = copySchema(values)
+	}
+	result.Properties = maps.Clone(s.Properties)
+	for name, property := range result.Properties {
+		result.Properties[name] = copySchema(property)
+	}
+	return &result
+}
+
 // schema returns the published schema and adds the branches to the registry. The registry
 // is nil for a nested union, which is added later.
 func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
@@ -230,11 +249,11 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	for i, branch := range c.spec.Branches {
 		if r != nil {
 			// Unions may share a branch, but branches with the same name must be equal.
-			other, exists := r.Map()[branch.Name]
-			if exists && other != c.published[i] && !reflect.DeepEqual(other, c.published[i]) {
+			published := copySchema(c.published[i])
+			if other, exists := r.Map()[branch.Name]; exists && !reflect.DeepEqual(other, published) {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
-			r.Map()[branch.Name] = c.published[i]
+			r.Map()[branch.Name] = published
 			for _, inner := range c.nested[i] {
 				inner.schema(r)
 			}
