@@ -73,7 +73,7 @@ func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
 func TestSettle_LostLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	// A process that took too long and lost its lease decides like the one that has the lease now, but
-	// only the latter's decision and follow-up are written, whoever is first.
+	// only the decision and the follow-up of the latter are written, in either order.
 	for name, holderFirst := range map[string]bool{"the holder first": true, "the other first": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
