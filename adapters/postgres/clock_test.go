@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -19,7 +20,7 @@ import (
 func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	t.Parallel()
 	// A process whose clock is a year ahead or behind is refused, by its own measurement, and by the
-	// database if it is ahead and has not measured yet. Recorded time does not move, and as soon as
+	// database if it is ahead and has not measured yet. It takes no jobs either. Recorded time does not move, and as soon as
 	// the clock is right the process posts again.
 	url := pgtest.New(t)
 	clock := portstest.NewFakeClock(time.Now())
@@ -45,6 +46,9 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 		}
 	}
 	year := 365 * 24 * time.Hour
+	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+		return tx.AddJobs(ctx, []ports.Job{{ID: uuid.New(), Platform: platform, Step: transaction.StepExpire, Due: clock.Now().Add(-5 * year)}})
+	})
 
 	for n, c := range []struct {
 		ahead             time.Duration
@@ -56,6 +60,11 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 		setClock(c.ahead, c.measured)
 		if refused := db.CheckClock() != nil; refused != (c.measured && c.refused) {
 			t.Errorf("a clock ahead by %s, measured %t: offset %s refused %t", c.ahead, c.measured, db.ClockOffset(), refused)
+		}
+		// The lease has ended when it begins, so that the job stays due.
+		taken, err := db.TakeJobs(t.Context(), transaction.StepExpire, clock.Now(), -10*year, 1)
+		if wrong := c.measured && c.refused; err != nil || (len(taken) == 0) != wrong {
+			t.Errorf("a clock ahead by %s, measured %t, takes %d jobs: %v", c.ahead, c.measured, len(taken), err)
 		}
 		if err := deposit(byte(n + 1)); c.refused != fault.Is(err, fault.ServiceUnavailable) || !c.refused && err != nil {
 			t.Errorf("a clock ahead by %s, measured %t: %v", c.ahead, c.measured, err)
