@@ -53,10 +53,14 @@ func offsetBetween(before, after, reading time.Time) time.Duration {
 // measurement.
 func (db *DB) ClockOffset() time.Duration { return time.Duration(db.clockOffset.Load()) }
 
+// clockDiffers reports whether the last measurement found a difference of more than two seconds.
+func (db *DB) clockDiffers() bool { return db.ClockOffset().Abs() > maxClockOffset }
+
 // CheckClock returns a SERVICE_UNAVAILABLE fault if the last measurement found a difference of more
 // than two seconds.
 func (db *DB) CheckClock() error {
-	if offset := db.ClockOffset(); offset.Abs() > maxClockOffset {
+	if db.clockDiffers() {
+		offset := db.ClockOffset()
 		direction := "ahead of"
 		if offset < 0 {
 			direction = "behind"

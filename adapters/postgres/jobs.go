@@ -88,7 +88,7 @@ func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now tim
 
 func (db *DB) take(ctx context.Context, query string, step transaction.Step, now, until time.Time, args ...any) ([]ports.Job, error) {
 	// With a wrong clock jobs would be taken too early, and their attempts would fail.
-	if db.CheckClock() != nil {
+	if db.clockDiffers() {
 		return nil, nil
 	}
 	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement, string(step), now, until}, args...)...)
