@@ -16,6 +16,11 @@ type CustomerWriter interface {
 	// CreateCustomer returns CONFLICT for a platformCustomerId in use, and
 	// UMA_ADDRESS_EXISTS for a UMA address in use.
 	CreateCustomer(ctx context.Context, c customer.Customer) error
+	// LockCustomer returns a customer, also a deleted one, or USER_NOT_FOUND.
+	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// UpdateCustomer writes what can change of a customer, who is locked. It returns
+	// UMA_ADDRESS_EXISTS for a UMA address in use.
+	UpdateCustomer(ctx context.Context, c customer.Customer) error
 	// CreateExternalAccount returns CONFLICT if the same account exists already.
 	CreateExternalAccount(ctx context.Context, a account.External) error
 	// DeleteExternalAccount marks an account as deleted, or returns

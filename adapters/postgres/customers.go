@@ -74,6 +74,37 @@ type addressColumn struct {
 
 // CreateCustomer inserts one customer. The unique indexes give the fault of a conflict.
 func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
+	row, err := newCustomerRow(ctx, u.db, c)
+	if err != nil {
+		return err
+	}
+	return u.insert(ctx, row)
+}
+
+// LockCustomer uses the primary key. Rows that refer to the customer can be added meanwhile.
+func (u *unit) LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+	if err := u.flush(ctx); err != nil {
+		return customer.Customer{}, err
+	}
+	return selectCustomer(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn).For("NO KEY UPDATE"), p, id)
+}
+
+// UpdateCustomer uses the primary key. The unique indexes give the fault of a conflict.
+func (u *unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
+	row, err := newCustomerRow(ctx, u.db, c)
+	if err != nil {
+		return err
+	}
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	_, err = u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
+		Column("currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at").WherePK().Exec(ctx)
+	return translate(err)
+}
+
+// newCustomerRow returns the row of a customer, with its encrypted columns.
+func newCustomerRow(ctx context.Context, db *DB, c customer.Customer) (*customerRow, error) {
 	row := &customerRow{
 		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
 		Type: string(c.Type), Region: c.Region, Currencies: []string{}, Email: c.Email, UMAAddress: c.UMAAddress, Status: string(c.Status),
@@ -83,13 +114,10 @@ func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 		},
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
 	}
-	if err := row.seal(ctx, u.db); err != nil {
-		return err
-	}
 	for _, currency := range c.Currencies {
 		row.Currencies = append(row.Currencies, string(currency))
 	}
-	return u.insert(ctx, row)
+	return row, row.seal(ctx, db)
 }
 
 func (row *customerRow) sealedRow() sealedRow { return sealedRow{"customers", row.PlatformID, row.ID} }
@@ -116,8 +144,12 @@ func (row *customerRow) open(ctx context.Context, db *DB) (err error) {
 
 // Customer uses the primary key. It finds deleted customers too.
 func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+	return selectCustomer(ctx, db, db.bun.NewSelect(), p, id)
+}
+
+func selectCustomer(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var row customerRow
-	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
+	err := query.Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
 	if isNoRows(err) {
 		return customer.Customer{}, fault.New(fault.UserNotFound, "There is no customer %s.", id)
 	}

@@ -21,6 +21,7 @@ var (
 	now             = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	platformID, _   = ident.ParsePlatform("PlatformConfig:019542f5-b3e7-7d02-8000-000000000001")
 	customerID, _   = ident.ParseCustomer("Customer:019542f5-b3e7-7d02-8000-000000000002")
+	testEventID, _  = ident.ParseWebhook("Webhook:019542f5-b3e7-7d02-8000-000000000004")
 	generatedID     = uuid.MustParse("019542f5-b3e7-7d02-8000-000000000003")
 	sandboxPlatform = platform.Platform{ID: platformID, Environment: platform.Sandbox, UMADomain: "uma.acme.test"}
 )

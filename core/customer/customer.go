@@ -3,11 +3,9 @@ package customer
 import (
 	"time"
 
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/party"
-	"causeway/core/platform"
 )
 
 // Customer is a customer of a platform.
@@ -49,17 +47,6 @@ type Type string
 const (
 	Individual Type = "INDIVIDUAL"
 	Business   Type = "BUSINESS"
-)
-
-// Status is the status of a customer's verification.
-type Status string
-
-// The statuses of verification.
-const (
-	Unverified Status = "UNVERIFIED"
-	Pending    Status = "PENDING"
-	Approved   Status = "APPROVED"
-	Rejected   Status = "REJECTED"
 )
 
 // BusinessInfo is the data of a business. All but LegalName may be empty. Countries are ISO
@@ -111,49 +98,4 @@ func (c Customer) Facts() map[string]string {
 		}
 	}
 	return facts
-}
-
-// initialStatus returns the status of a new customer. A regulated platform has verified its
-// customers itself. In the sandbox, individuals are approved at once.
-func initialStatus(customerType Type, p platform.Platform) Status {
-	switch {
-	case p.Regulated:
-		return Approved
-	case p.Environment == platform.Sandbox && customerType == Individual:
-		return Approved
-	default:
-		return Pending
-	}
-}
-
-// CheckReady returns nil if money may be moved for the customer, else CUSTOMER_DELETED or
-// USER_NOT_READY.
-func (c Customer) CheckReady() error {
-	if c.Deleted() {
-		return fault.New(fault.CustomerDeleted, "The customer %s is deleted; no money can be moved for it.", c.ID)
-	}
-	if c.Status == Approved {
-		return nil
-	}
-	message := "Send the customer through the link of POST /customers/{customerId}/kyc-link and wait for the approval."
-	if c.Type == Business {
-		message = "Submit the data of the business with POST /verifications, or send the customer through the link of POST /customers/{customerId}/kyc-link, and wait for the approval."
-	}
-	if c.Status == Rejected {
-		message = "The verification was rejected; money cannot be moved for this customer."
-	}
-	return &fault.Error{
-		Code:    fault.UserNotReady,
-		Message: "The customer is not verified. " + message,
-		Reason:  "Customer not verified",
-		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
-	}
-}
-
-// statusField returns the name of the status in the API.
-func (c Customer) statusField() string {
-	if c.Type == Business {
-		return "kybStatus"
-	}
-	return "kycStatus"
 }

@@ -38,11 +38,12 @@ const (
 	OutgoingPayment       Type = "OUTGOING_PAYMENT"
 	IncomingPayment       Type = "INCOMING_PAYMENT"
 	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
+	CustomerStatus        Type = "CUSTOMER_STATUS"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -52,6 +53,8 @@ func (t Type) ResourceKey() string {
 		return "transaction"
 	case InternalAccountStatus:
 		return "internalAccount"
+	case CustomerStatus:
+		return "customer"
 	case Test:
 	}
 	return ""
@@ -122,6 +125,13 @@ const (
 	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
 	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
 
+	CustomerKYCPending  = "CUSTOMER.KYC_PENDING"
+	CustomerKYCApproved = "CUSTOMER.KYC_APPROVED"
+	CustomerKYCRejected = "CUSTOMER.KYC_REJECTED"
+	CustomerKYBPending  = "CUSTOMER.KYB_PENDING"
+	CustomerKYBApproved = "CUSTOMER.KYB_APPROVED"
+	CustomerKYBRejected = "CUSTOMER.KYB_REJECTED"
+
 	TestSent = "TEST"
 )
 
@@ -133,5 +143,9 @@ var Names = map[Type][]string{
 	},
 	IncomingPayment:       {IncomingPaymentPending, IncomingPaymentCompleted, IncomingPaymentFailed},
 	InternalAccountStatus: {InternalAccountBalanceUpdated, InternalAccountStatusUpdated},
-	Test:                  {TestSent},
+	CustomerStatus: {
+		CustomerKYCPending, CustomerKYCApproved, CustomerKYCRejected,
+		CustomerKYBPending, CustomerKYBApproved, CustomerKYBRejected,
+	},
+	Test: {TestSent},
 }

@@ -8,6 +8,7 @@ import (
 
 	httpapi "causeway/adapters/http"
 	"causeway/core/account"
+	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -26,6 +27,11 @@ type testWebhook struct{ BaseWebhook }
 type outgoingPaymentWebhook struct {
 	BaseWebhook
 	Transaction transactionBody `json:"transaction" doc:"Transaction after the event, as GET returns it."`
+}
+
+type customerStatusWebhook struct {
+	BaseWebhook
+	Customer customerBody `json:"customer" doc:"Customer after the event, as GET returns it."`
 }
 
 type internalAccountStatusWebhook struct {
@@ -95,6 +101,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 			return json.Marshal(renderIncomingPayment(base, e, resource))
 		}
 		return json.Marshal(outgoingPaymentWebhook{base, newTransactionBody(resource, true)})
+	case customer.Customer:
+		return json.Marshal(customerStatusWebhook{base, renderCustomer(resource)})
 	case account.WithBalance:
 		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
 	default:

@@ -1,0 +1,47 @@
+package customers
+
+import (
+	"context"
+
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// StatusChange is a decision about a customer's verification.
+type StatusChange struct {
+	Platform ident.Platform
+	Customer ident.Customer
+	// From is the status that the decision was made on; empty for any.
+	From customer.Status
+	To   customer.Status
+}
+
+// SetStatus changes the status of a customer and emits the event of it. A customer with that status
+// is returned unchanged, without an event. Faults: USER_NOT_FOUND, CUSTOMER_DELETED; CONFLICT if the
+// status is not From, or cannot change so.
+func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.Customer, error) {
+	var changed customer.Customer
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+		changed, err = setStatus(ctx, tx, s.IDs, s.Clock, change)
+		return err
+	})
+	return changed, err
+}
+
+// setStatus is SetStatus in the unit of work of the decision. It locks the customer.
+func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Clock, change StatusChange) (customer.Customer, error) {
+	before, err := tx.LockCustomer(ctx, change.Platform, change.Customer)
+	if err != nil {
+		return customer.Customer{}, err
+	}
+	after, err := before.Decided(change.From, change.To, clock.Now())
+	if err != nil || after.Status == before.Status {
+		return before, err
+	}
+	if err := tx.UpdateCustomer(ctx, after); err != nil {
+		return customer.Customer{}, err
+	}
+	return after, tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(ids.New, after.UpdatedAt))})
+}

@@ -1,0 +1,65 @@
+package customer_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+)
+
+func TestCustomer_DecidedEveryPair(t *testing.T) {
+	// Every pair of statuses either changes, stays as it is, or is a conflict. A changed status has
+	// the event of its type and a later time of change.
+	t.Parallel()
+	allowed := map[customer.Status][]customer.Status{
+		customer.Unverified: {customer.Pending, customer.Approved, customer.Rejected},
+		customer.Pending:    {customer.Approved, customer.Rejected},
+		customer.Approved:   {customer.Pending, customer.Rejected},
+		customer.Rejected:   {customer.Pending, customer.Approved},
+	}
+	for from, targets := range allowed {
+		for to := range allowed {
+			before := customer.Customer{ID: customerID, Platform: platformID, Type: customer.Business, Status: from, UpdatedAt: now}
+
+			after, err := before.Decided(from, to, now.Add(-time.Hour))
+
+			switch {
+			case from == to:
+				if err != nil || !reflect.DeepEqual(after, before) {
+					t.Errorf("%s again: %+v, %v", from, after, err)
+				}
+			case !slices.Contains(targets, to):
+				if !fault.Is(err, fault.Conflict) || !reflect.DeepEqual(after, before) {
+					t.Errorf("%s to %s: %+v, %v", from, to, after, err)
+				}
+			default:
+				if err != nil || after.Status != to || !after.UpdatedAt.After(before.UpdatedAt) {
+					t.Errorf("%s to %s: %+v, %v", from, to, after, err)
+				}
+				if kind, known := event.TypeOf(after.StatusEvent(testEventID).Name); !known || kind != event.CustomerStatus {
+					t.Errorf("%s to %s has the event %q", from, to, after.StatusEvent(testEventID).Name)
+				}
+			}
+			if from != to {
+				if _, err := before.Decided(to, to, now); slices.Contains(targets, to) && !fault.Is(err, fault.Conflict) {
+					t.Errorf("%s to %s, decided on %s: %v", from, to, to, err)
+				}
+			}
+		}
+	}
+}
+
+func TestCustomer_DecidedRefusesDeleted(t *testing.T) {
+	// The status of a deleted customer does not change, nor is the same status accepted.
+	t.Parallel()
+	gone := customer.Customer{ID: customerID, Status: customer.Approved, DeletedAt: now}
+	for _, to := range []customer.Status{customer.Approved, customer.Rejected} {
+		if _, err := gone.Decided("", to, now); !fault.Is(err, fault.CustomerDeleted) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
