@@ -39,8 +39,8 @@ type Config struct {
 	Rate Rate
 	// RequestTimeout is the timeout of an operation. Zero means 20 seconds.
 	RequestTimeout time.Duration
-	// StallTimeout is how long the client of a streamed file may read nothing. Zero
-	// means 30 seconds.
+	// StallTimeout is how long the client of a streamed file may read nothing, or send
+	// nothing. Zero means 30 seconds.
 	StallTimeout time.Duration
 	// FileTimeout is the maximum duration of a streamed file, whatever its client does. Zero
 	// means 30 minutes.

@@ -73,6 +73,9 @@ func (x *exchange) runIdempotent() error {
 	defer x.api.inFlight.leave(c.IdempotencyKey())
 
 	stored, found, err := x.api.config.IdempotencyStore.Get(&x.ctx, c.IdempotentRequest)
+	if found && x.file != nil {
+		c.Fingerprint, err = x.file.drain()
+	}
 	switch {
 	case err != nil:
 		return err
@@ -81,6 +84,9 @@ func (x *exchange) runIdempotent() error {
 	case found:
 		x.replay(stored.Status, stored.Body)
 		return nil
+	}
+	if x.file != nil {
+		x.file.onEnd = func(fingerprint [sha256.Size]byte) { c.Fingerprint = fingerprint }
 	}
 	x.keyed, x.call.IdempotentRequest = c, &c.IdempotentRequest
 	x.runOperation()
@@ -104,7 +110,7 @@ func (x *exchange) runIdempotent() error {
 // final error that no use case has saved in its commit.
 func (x *exchange) shouldSaveResponse() bool {
 	last := x.keyed.rendered.Load()
-	return !x.replayed && x.isFinal() && (last == nil || last.status != x.status)
+	return !x.replayed && x.isFinal() && (last == nil || last.status != x.status) && (x.file == nil || x.file.ended())
 }
 
 // isFinal reports whether the response is saved under an idempotency key.
@@ -148,23 +154,31 @@ func isValidKey(key string) bool {
 }
 
 // fingerprint returns a hash of method, path, query and body as sent. Each part is
-// preceded by its length, so that different requests never hash the same bytes.
-func (x *exchange) fingerprint() [sha256.Size]byte {
-	var body []byte
-	switch {
-	case x.uploaded != nil: // the file, whether sent as a form or not
-		body = x.uploaded
-	case x.body != nil:
-		body = x.body.Bytes()
+// preceded by its length, so that different requests never hash the same bytes. That of a streamed
+// file is zero until the file was read.
+func (x *exchange) fingerprint() (sum [sha256.Size]byte) {
+	if x.file != nil {
+		return sum
 	}
 	all := getBuffer()
 	defer putBuffer(all)
-	for _, part := range []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery} {
-		all.Write(binary.BigEndian.AppendUint64(all.AvailableBuffer(), uint64(len(part))))
-		all.WriteString(part)
+	all.Write(x.appendTarget(all.AvailableBuffer()))
+	switch {
+	case x.uploaded != nil: // the file, whether sent as a form or not
+		all.Write(x.uploaded)
+	case x.body != nil:
+		all.Write(x.body.Bytes())
 	}
-	all.Write(body)
 	return sha256.Sum256(all.Bytes())
+}
+
+// appendTarget appends what the fingerprint of a request contains before the body.
+func (x *exchange) appendTarget(to []byte) []byte {
+	for _, part := range []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery} {
+		to = binary.BigEndian.AppendUint64(to, uint64(len(part)))
+		to = append(to, part...)
+	}
+	return to
 }
 
 // inFlight holds the idempotency keys of the running requests of this process. The

@@ -91,21 +91,29 @@ func (x *exchange) serve() {
 		x.respondError(err)
 		return
 	}
-	if err := x.readBody(); err != nil {
+	if err := x.readRequest(); err != nil {
 		x.respondError(err)
 		return
-	}
-	if x.route.upload != nil {
-		if err := x.readUpload(); err != nil {
-			x.respondError(err)
-			return
-		}
-		x.call.File = bytes.NewReader(x.uploaded)
 	}
 	x.findUnknown()
 	if err := x.runIdempotent(); err != nil {
 		x.respondError(err)
 	}
+}
+
+// readRequest reads the body, or opens the file in it.
+func (x *exchange) readRequest() error {
+	if x.route.upload != nil && x.route.upload.Stream {
+		return x.openStream()
+	}
+	if err := x.readBody(); err != nil || x.route.upload == nil {
+		return err
+	}
+	if err := x.readUpload(); err != nil {
+		return err
+	}
+	x.call.File = bytes.NewReader(x.uploaded)
+	return nil
 }
 
 // runOperation runs the operation itself.

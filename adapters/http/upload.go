@@ -22,6 +22,10 @@ import (
 type Upload struct {
 	// Types are the accepted content types.
 	Types []string
+	// Stream passes the file to the handler while it arrives, so that it is never whole in memory.
+	// The handler reads Call.File to its end, which checks that the request is complete, before it
+	// saves a response under the idempotency key.
+	Stream bool
 	// Description describes the file.
 	Description string
 }
@@ -35,22 +39,33 @@ const (
 
 // readUpload extracts the file from the body.
 func (x *exchange) readUpload() error {
-	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	boundary, isForm, err := x.uploadType()
 	switch {
-	case err == nil && kind == formType:
-		return x.readForm(parameters["boundary"])
-	case err != nil || !slices.Contains(x.route.upload.Types, kind):
-		return fault.New(fault.UnsupportedMediaType, "The body must be a file. Send it with its Content-Type, one of %s, or as the part %q of a form.",
-			strings.Join(x.route.upload.Types, ", "), filePart)
-	}
-	if x.body != nil {
+	case err != nil:
+		return err
+	case isForm:
+		return x.readForm(boundary)
+	case x.body != nil:
 		x.uploaded = x.body.Bytes()
 	}
 	return nil
 }
 
+// uploadType returns whether the body is a form, with its boundary, or the file itself.
+func (x *exchange) uploadType() (boundary string, isForm bool, err error) {
+	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == formType:
+		return parameters["boundary"], true, nil
+	case err != nil || !slices.Contains(x.route.upload.Types, kind):
+		return "", false, fault.New(fault.UnsupportedMediaType, "The body must be a file. Send it with its Content-Type, one of %s, or as the part %q of a form.",
+			strings.Join(x.route.upload.Types, ", "), filePart)
+	}
+	return "", false, nil
+}
+
 func (x *exchange) readForm(boundary string) error {
-	invalidForm := fault.New(fault.InvalidRequestFormat, "The body is not a valid multipart form.")
+	invalidForm := errInvalidForm()
 	if x.body == nil || boundary == "" {
 		return invalidForm
 	}

@@ -13,9 +13,14 @@ import (
 
 // newUploadFixture returns an API with one operation that accepts a file and returns what
 // it received.
-func newUploadFixture(t *testing.T) *fixture {
+func newUploadFixture(t *testing.T, change ...func(*Operation)) *fixture {
 	t.Helper()
 	f := newUnbuiltFixture(t)
+	op := Operation{ID: "store", Path: "/depot", Summary: "Store a file", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
+		MaxBody: 400, Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file."}}
+	for _, change := range change {
+		change(&op)
+	}
 	type wanted struct {
 		Shelf string `query:"shelf" required:"true" maxLength:"5" doc:"Where to put it."`
 	}
@@ -23,8 +28,7 @@ func newUploadFixture(t *testing.T) *fixture {
 		Shelf   string `json:"shelf" doc:"Where it is."`
 		Content string `json:"content" doc:"What is in it."`
 	}
-	Post(f.API, Operation{ID: "store", Path: "/depot", Summary: "Store a file", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
-		MaxBody: 400, Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file."}},
+	Post(f.API, op,
 		func(_ context.Context, call Call, in *wanted) (stored, error) {
 			content, err := io.ReadAll(call.File)
 			return stored{in.Shelf, string(content)}, err
