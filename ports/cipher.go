@@ -12,12 +12,13 @@ import (
 type Cipher interface {
 	// Seal encrypts and authenticates plain with the newest data key. Open needs the same row,
 	// which names where the value is stored. Without a data key Seal returns nil, and the value is
-	// to be stored as it is.
+	// to be stored as it is. A sealed value begins with a version below any printable character and
+	// the id of the key.
 	Seal(ctx context.Context, plain, row []byte) ([]byte, error)
 	// Open decrypts what Seal returned with any data key.
 	Open(ctx context.Context, sealed, row []byte) ([]byte, error)
-	// IsCurrent reports whether a value is sealed with the newest data key.
-	IsCurrent(ctx context.Context, sealed []byte) (bool, error)
+	// NewestKey returns the id of the key that Seal uses; zero if there is none.
+	NewestKey(ctx context.Context) (uuid.UUID, error)
 	// Fingerprint returns a keyed hash, by which equal values are found. Without a key it returns
 	// the text itself; a keyed hash stays as it is. The key is never replaced.
 	Fingerprint(ctx context.Context, text string) (string, error)

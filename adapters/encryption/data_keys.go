@@ -115,10 +115,13 @@ func (d *DataKeys) Open(ctx context.Context, sealed, row []byte) ([]byte, error)
 	return plain, nil
 }
 
-// IsCurrent implements ports.Cipher.
-func (d *DataKeys) IsCurrent(ctx context.Context, sealed []byte) (bool, error) {
+// NewestKey implements ports.Cipher.
+func (d *DataKeys) NewestKey(ctx context.Context) (uuid.UUID, error) {
 	set, err := d.current(ctx)
-	return err == nil && len(sealed) > dataPrefixLength && sealed[0] == dataVersion && uuid.UUID(sealed[1:dataPrefixLength]) == set.newest, err
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return set.newest, nil
 }
 
 // Fingerprint implements ports.Cipher.

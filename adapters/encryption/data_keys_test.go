@@ -151,10 +151,9 @@ func TestDataKeys_NewKeyOfAnotherProcess(t *testing.T) {
 	if plain, err := one.Open(ctx, old, []byte("row")); err != nil || string(plain) != "old" {
 		t.Errorf("opened %q, %v", plain, err)
 	}
-	oldIs, _ := one.IsCurrent(ctx, old)
-	freshIs, _ := one.IsCurrent(ctx, fresh)
-	if oldIs || !freshIs {
-		t.Errorf("current: old %t, new %t", oldIs, freshIs)
+	newest, err := one.NewestKey(ctx)
+	if oldKey, freshKey := uuid.UUID(old[1:17]), uuid.UUID(fresh[1:17]); err != nil || oldKey == newest || freshKey != newest {
+		t.Errorf("sealed with %s and then with %s, the newest is %s, %v", oldKey, freshKey, newest, err)
 	}
 	if after, err := one.Fingerprint(ctx, "x"); after != before || err != nil {
 		t.Errorf("fingerprint %q, then %q, %v", before, after, err)

@@ -120,26 +120,22 @@ func newCustomerRow(ctx context.Context, db *DB, c customer.Customer) (*customer
 	return row, row.seal(ctx, db)
 }
 
-func (row *customerRow) sealedRow() sealedRow { return sealedRow{"customers", row.PlatformID, row.ID} }
+func (row *customerRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
 
 // seal sets the columns that are encrypted.
 func (row *customerRow) seal(ctx context.Context, db *DB) (err error) {
-	if row.Email, err = db.sealText(ctx, row.sealedRow(), "email", row.Email); err != nil {
+	if row.Email, err = db.sealText(ctx, row.sealedRow(), customersEmail, row.Email); err != nil {
 		return err
 	}
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), "details", row.Details)
+	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), customersDetails, row.Details)
 	return err
 }
 
-func (row *customerRow) isCurrent(ctx context.Context, db *DB) (bool, error) {
-	return db.isCurrentJSON(ctx, row.StoredDetails)
-}
-
 func (row *customerRow) open(ctx context.Context, db *DB) (err error) {
-	if row.Email, err = db.openText(ctx, row.sealedRow(), "email", row.Email); err != nil {
+	if row.Email, err = db.openText(ctx, row.sealedRow(), customersEmail, row.Email); err != nil {
 		return err
 	}
-	return db.openJSON(ctx, row.sealedRow(), "details", row.StoredDetails, &row.Details)
+	return db.openJSON(ctx, row.sealedRow(), customersDetails, row.StoredDetails, &row.Details)
 }
 
 // Customer uses the primary key. It finds deleted customers too.

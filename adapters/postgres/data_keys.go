@@ -1,13 +1,10 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
 	"causeway/ports"
 )
@@ -96,90 +93,4 @@ func (db *DB) ResealSecrets(ctx context.Context, reseal func(sealed, context []b
 		}
 	}
 	return count, nil
-}
-
-// reencryptBatch is the number of rows that are encrypted again in one transaction, which locks
-// them.
-const reencryptBatch = 200
-
-// ReencryptPersonalData encrypts all rows with the newest data key that are not, in small
-// transactions, and returns how many were changed. Requests continue meanwhile.
-func (db *DB) ReencryptPersonalData(ctx context.Context) (changed int, err error) {
-	customers, err := reencrypt[customerRow](ctx, db, "email", "details")
-	if err != nil {
-		return customers, err
-	}
-	accounts, err := reencrypt[externalRow](ctx, db, "fields", "beneficiary", "verified_name", "fingerprint")
-	return customers + accounts, err
-}
-
-// sealable is a row with sealed columns.
-type sealable[Row any] interface {
-	*Row
-	opener
-	seal(ctx context.Context, db *DB) error
-	sealedRow() sealedRow
-	isCurrent(ctx context.Context, db *DB) (bool, error)
-}
-
-// reencrypt reads a table in the order of its primary key. A batch with a row that stays locked is
-// repeated.
-func reencrypt[Row any, P sealable[Row]](ctx context.Context, db *DB, columns ...string) (changed int, err error) {
-	var last sealedRow
-	for attempt := 1; ; attempt++ {
-		rows, n, err := reencryptAfter[Row, P](ctx, db, last, columns)
-		if err != nil {
-			if attempt < maxAttempts && (isRetryable(err) || isLockUnavailable(err)) {
-				continue
-			}
-			return changed, err
-		}
-		changed += n
-		if len(rows) < reencryptBatch {
-			return changed, nil
-		}
-		last, attempt = P(&rows[len(rows)-1]).sealedRow(), 0
-	}
-}
-
-// reencryptAfter encrypts the rows of one batch, and returns them and how many were changed.
-func reencryptAfter[Row any, P sealable[Row]](ctx context.Context, db *DB, last sealedRow, columns []string) (rows []Row, changed int, err error) {
-	err = db.inTransaction(ctx, func(tx bun.Tx) error {
-		if err := tx.NewSelect().Model(&rows).Where("(platform_id, id) > (?, ?)", last.platform, last.id).OrderExpr("platform_id, id").
-			Limit(reencryptBatch).For("NO KEY UPDATE").Scan(ctx); err != nil {
-			return err
-		}
-		for i := range rows {
-			row := P(&rows[i])
-			if current, err := row.isCurrent(ctx, db); err != nil {
-				return err
-			} else if current {
-				continue
-			}
-			if err := row.open(ctx, db); err != nil {
-				return err
-			}
-			if err := row.seal(ctx, db); err != nil {
-				return err
-			}
-			if _, err := tx.NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx); err != nil {
-				return err
-			}
-			changed++
-		}
-		return nil
-	})
-	return rows, changed, err
-}
-
-// isCurrentJSON reports whether a jsonb column is sealed with the newest data key.
-func (db *DB) isCurrentJSON(ctx context.Context, stored []byte) (bool, error) {
-	var sealed []byte
-	if !bytes.HasPrefix(stored, []byte{'"'}) {
-		return false, nil
-	}
-	if err := json.Unmarshal(stored, &sealed); err != nil {
-		return false, err
-	}
-	return db.cipher.IsCurrent(ctx, sealed)
 }

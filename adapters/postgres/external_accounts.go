@@ -110,41 +110,35 @@ const (
 	plainFingerprintOfPlatform = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id IS NULL AND fingerprint = $2 AND deleted_at IS NULL`
 )
 
-func (row *externalRow) sealedRow() sealedRow {
-	return sealedRow{"external_accounts", row.PlatformID, row.ID}
-}
+func (row *externalRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
 
 // seal sets the columns that are encrypted.
 func (row *externalRow) seal(ctx context.Context, db *DB) (err error) {
-	if row.StoredFields, err = db.sealJSON(ctx, row.sealedRow(), "fields", row.Fields); err != nil {
+	if row.StoredFields, err = db.sealJSON(ctx, row.sealedRow(), externalAccountsFields, row.Fields); err != nil {
 		return err
 	}
 	if row.Beneficiary != nil {
-		if row.StoredBeneficiary, err = db.sealJSON(ctx, row.sealedRow(), "beneficiary", row.Beneficiary); err != nil {
+		if row.StoredBeneficiary, err = db.sealJSON(ctx, row.sealedRow(), externalAccountsBeneficiary, row.Beneficiary); err != nil {
 			return err
 		}
 	}
-	if row.VerifiedName, err = db.sealText(ctx, row.sealedRow(), "verified_name", row.VerifiedName); err != nil || db.cipher == nil {
+	if row.VerifiedName, err = db.sealText(ctx, row.sealedRow(), externalAccountsVerifiedName, row.VerifiedName); err != nil || db.cipher == nil {
 		return err
 	}
 	row.Fingerprint, err = db.cipher.Fingerprint(ctx, row.Fingerprint)
 	return err
 }
 
-func (row *externalRow) isCurrent(ctx context.Context, db *DB) (bool, error) {
-	return db.isCurrentJSON(ctx, row.StoredFields)
-}
-
 func (row *externalRow) open(ctx context.Context, db *DB) (err error) {
-	if err := db.openJSON(ctx, row.sealedRow(), "fields", row.StoredFields, &row.Fields); err != nil {
+	if err := db.openJSON(ctx, row.sealedRow(), externalAccountsFields, row.StoredFields, &row.Fields); err != nil {
 		return err
 	}
 	if len(row.StoredBeneficiary) > 0 {
-		if err := db.openJSON(ctx, row.sealedRow(), "beneficiary", row.StoredBeneficiary, &row.Beneficiary); err != nil {
+		if err := db.openJSON(ctx, row.sealedRow(), externalAccountsBeneficiary, row.StoredBeneficiary, &row.Beneficiary); err != nil {
 			return err
 		}
 	}
-	row.VerifiedName, err = db.openText(ctx, row.sealedRow(), "verified_name", row.VerifiedName)
+	row.VerifiedName, err = db.openText(ctx, row.sealedRow(), externalAccountsVerifiedName, row.VerifiedName)
 	return err
 }
 

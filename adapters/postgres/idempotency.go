@@ -89,7 +89,7 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 			return err
 		}
 		key := keys[position-1]
-		if stored.Body, err = db.openBytes(ctx, responseRowName(key.Platform.UUID(), key.Key), "body", stored.Body); err != nil {
+		if stored.Body, err = db.open(ctx, responseRowName(key.Platform.UUID(), key.Key), idempotencyKeysBody, stored.Body); err != nil {
 			return err
 		}
 		copy(stored.Fingerprint[:], fingerprint)
@@ -120,13 +120,13 @@ type responseRow struct {
 
 func (db *DB) newResponseRow(ctx context.Context, request *ports.IdempotentRequest, status int, body []byte) (responseRow, error) {
 	platform := request.Platform.UUID()
-	stored, err := db.sealBytes(ctx, responseRowName(platform, request.Key), "body", body)
+	stored, err := db.seal(ctx, responseRowName(platform, request.Key), idempotencyKeysBody, body)
 	return responseRow{platform, request.Token.UUID(), request.Key, request.Fingerprint[:], int16(status), stored, db.clock.Now()}, err
 }
 
-// responseRowName names a row of idempotency_keys, whose key is a text.
+// responseRowName identifies a row of idempotency_keys, whose key is a text.
 func responseRowName(platform uuid.UUID, key string) sealedRow {
-	return sealedRow{"idempotency_keys", platform, uuid.NewSHA1(platform, []byte(key))}
+	return sealedRow{platform, uuid.NewSHA1(platform, []byte(key))}
 }
 
 // columns returns the arguments of insertResponses for one row.

@@ -73,7 +73,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 				Type: account.Type(*externalType), Status: account.Status(*externalStatus)}
 			ident.SetUUID(&parties.From.ID, externalID.Bytes)
 			ident.SetUUID(&parties.From.Customer, payerID.Bytes)
-			return u.db.openJSON(ctx, sealedRow{"external_accounts", platform.UUID(), externalID.Bytes}, "fields", fields, &parties.From.Fields)
+			return u.db.openJSON(ctx, sealedRow{platform.UUID(), externalID.Bytes}, externalAccountsFields, fields, &parties.From.Fields)
 		}
 		return nil
 	})

@@ -194,7 +194,7 @@ func (r *partyExternal) account(ctx context.Context, db *DB, p ident.Platform) (
 	for _, rail := range r.rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
-	return a, db.openJSON(ctx, sealedRow{"external_accounts", p.UUID(), r.id.Bytes}, "fields", r.fields, &a.Fields)
+	return a, db.openJSON(ctx, sealedRow{p.UUID(), r.id.Bytes}, externalAccountsFields, r.fields, &a.Fields)
 }
 
 // partyInternal holds the columns of a LEFT JOIN with internal_accounts.

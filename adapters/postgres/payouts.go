@@ -89,7 +89,7 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 		a := account.External{Type: account.Type(kind)}
 		ident.SetUUID(&a.Platform, platformID.Bytes)
 		ident.SetUUID(&a.ID, id.Bytes)
-		err := db.openJSON(ctx, sealedRow{"external_accounts", platformID.Bytes, id.Bytes}, "fields", fields, &a.Fields)
+		err := db.openJSON(ctx, sealedRow{platformID.Bytes, id.Bytes}, externalAccountsFields, fields, &a.Fields)
 		found[externalKey{a.Platform, a.ID}] = a
 		return err
 	}); err != nil {

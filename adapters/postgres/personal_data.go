@@ -1,59 +1,31 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 )
 
-// Personal data is stored sealed by the Cipher, or, in rows that were written before there was a
-// data key, as it is. A sealed jsonb column holds a string, which a plain one never does; a sealed
-// text column begins with a control character.
-const sealedTextPrefix = "\x01"
-
-// sealedRow names a row as the cipher binds values to it.
-type sealedRow struct {
-	table        string
-	platform, id uuid.UUID
-}
-
-func (r sealedRow) column(name string) []byte {
-	context := make([]byte, 0, len(r.table)+len(name)+2*len(uuid.UUID{})+2)
-	context = append(append(append(append(context, r.table...), '.'), name...), 0)
-	return append(append(context, r.platform[:]...), r.id[:]...)
-}
+// sealedRow identifies a row to the cipher, which binds values to it.
+type sealedRow struct{ platform, id uuid.UUID }
 
 var errNoCipher = errors.New("the data is encrypted; set CAUSEWAY_MASTER_KEY to read it")
 
 // sealJSON returns the value of a jsonb column.
-func (db *DB) sealJSON(ctx context.Context, row sealedRow, column string, value any) (json.RawMessage, error) {
+func (db *DB) sealJSON(ctx context.Context, row sealedRow, column sealedColumn, value any) (json.RawMessage, error) {
 	plain, err := json.Marshal(value)
-	if err != nil || db.cipher == nil {
-		return plain, err
+	if err != nil {
+		return nil, err
 	}
-	sealed, err := db.cipher.Seal(ctx, plain, row.column(column))
-	if err != nil || sealed == nil {
-		return plain, err
-	}
-	return json.Marshal(sealed)
+	return db.seal(ctx, row, column, plain)
 }
 
 // openJSON decodes the value of a jsonb column.
-func (db *DB) openJSON(ctx context.Context, row sealedRow, column string, stored []byte, into any) error {
-	if !bytes.HasPrefix(stored, []byte{'"'}) {
-		return json.Unmarshal(stored, into)
-	}
-	var sealed []byte
-	if err := json.Unmarshal(stored, &sealed); err != nil {
-		return err
-	}
-	plain, err := db.open(ctx, row, column, sealed)
+func (db *DB) openJSON(ctx context.Context, row sealedRow, column sealedColumn, stored []byte, into any) error {
+	plain, err := db.open(ctx, row, column, stored)
 	if err != nil {
 		return err
 	}
@@ -61,62 +33,47 @@ func (db *DB) openJSON(ctx context.Context, row sealedRow, column string, stored
 }
 
 // sealText returns the value of a text column. The empty text is stored as it is.
-func (db *DB) sealText(ctx context.Context, row sealedRow, column, text string) (string, error) {
-	if text == "" || db.cipher == nil {
-		return text, nil
-	}
-	sealed, err := db.cipher.Seal(ctx, []byte(text), row.column(column))
-	if err != nil || sealed == nil {
-		return text, err
-	}
-	return sealedTextPrefix + base64.StdEncoding.EncodeToString(sealed), nil
+func (db *DB) sealText(ctx context.Context, row sealedRow, column sealedColumn, text string) (string, error) {
+	stored, err := db.seal(ctx, row, column, []byte(text))
+	return string(stored), err
 }
 
 // openText returns the text of a text column.
-func (db *DB) openText(ctx context.Context, row sealedRow, column, stored string) (string, error) {
-	encoded, isSealed := strings.CutPrefix(stored, sealedTextPrefix)
-	if !isSealed {
-		return stored, nil
-	}
-	sealed, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return "", err
-	}
-	plain, err := db.open(ctx, row, column, sealed)
+func (db *DB) openText(ctx context.Context, row sealedRow, column sealedColumn, stored string) (string, error) {
+	plain, err := db.open(ctx, row, column, []byte(stored))
 	return string(plain), err
 }
 
-// sealBytes returns the value of a bytea column that holds a text. The empty text is stored as it is.
-func (db *DB) sealBytes(ctx context.Context, row sealedRow, column string, text []byte) ([]byte, error) {
-	if len(text) == 0 {
+// seal returns the value of a column: encrypted, or as it is if it is empty or there is no data key.
+func (db *DB) seal(ctx context.Context, row sealedRow, column sealedColumn, plain []byte) ([]byte, error) {
+	if len(plain) == 0 {
 		return []byte{}, nil
 	}
 	if db.cipher == nil {
-		return text, nil
+		return plain, nil
 	}
-	sealed, err := db.cipher.Seal(ctx, text, row.column(column))
+	sealed, err := db.cipher.Seal(ctx, plain, column.context(row))
 	if err != nil || sealed == nil {
-		return text, err
+		return plain, err
 	}
-	return sealed, nil
+	return sealedColumns[column].format.encode(sealed), nil
 }
 
-// openBytes returns the text of a bytea column. A sealed value begins with a version below any
-// printable character.
-func (db *DB) openBytes(ctx context.Context, row sealedRow, column string, stored []byte) ([]byte, error) {
-	if len(stored) == 0 || stored[0] >= ' ' {
+// open returns what seal was given.
+func (db *DB) open(ctx context.Context, row sealedRow, column sealedColumn, stored []byte) ([]byte, error) {
+	name := func() string { return sealedColumns[column].table + "." + sealedColumns[column].name }
+	sealed, isSealed, err := sealedColumns[column].format.decode(stored)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s of %s: %w", name(), row.id, err)
+	case !isSealed:
 		return stored, nil
-	}
-	return db.open(ctx, row, column, stored)
-}
-
-func (db *DB) open(ctx context.Context, row sealedRow, column string, sealed []byte) ([]byte, error) {
-	if db.cipher == nil {
+	case db.cipher == nil:
 		return nil, errNoCipher
 	}
-	plain, err := db.cipher.Open(ctx, sealed, row.column(column))
+	plain, err := db.cipher.Open(ctx, sealed, column.context(row))
 	if err != nil {
-		return nil, fmt.Errorf("%s.%s of %s: %w", row.table, column, row.id, err)
+		return nil, fmt.Errorf("%s of %s: %w", name(), row.id, err)
 	}
 	return plain, nil
 }

@@ -47,18 +47,18 @@ func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (str
 	if err != nil {
 		return "", err
 	}
-	return db.sealText(ctx, transactionRow(t), "details", string(text))
+	return db.sealText(ctx, transactionRow(t), transactionsDetails, string(text))
 }
 
 func transactionRow(t *transaction.Transaction) sealedRow {
-	return sealedRow{"transactions", t.Platform.UUID(), t.ID.UUID()}
+	return sealedRow{t.Platform.UUID(), t.ID.UUID()}
 }
 
 func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, stored string) error {
 	if stored == "" {
 		return nil
 	}
-	text, err := db.openText(ctx, transactionRow(t), "details", stored)
+	text, err := db.openText(ctx, transactionRow(t), transactionsDetails, stored)
 	if err != nil {
 		return err
 	}

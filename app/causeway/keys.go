@@ -81,8 +81,8 @@ func (k keysRotateCommand) Run(ctx context.Context, out io.Writer) (err error) {
 			return ctx.Err()
 		}
 	}
-	rows, err := db.ReencryptPersonalData(ctx)
-	if err != nil {
+	rows := 0
+	if err := db.ReencryptPersonalData(ctx, func(_ string, _, changed int) { rows += changed }); err != nil {
 		return fmt.Errorf("encrypt the personal data again, after %d rows: %w; run the command again", rows, err)
 	}
 	_, err = fmt.Fprintf(out, "Created data key %s and encrypted %d rows with it.\nEncrypted %d stored keys and secrets with the current master key.\n", id, rows, secrets)

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed/pgtest"
+)
+
+func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
+	t.Parallel()
+	// Every column of the register exists with the type of its format, in a table whose primary key
+	// finds its rows, and the service may update it.
+	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	for _, table := range sealedTables() {
+		var key []string
+		if err := conn.QueryRow(t.Context(), `
+			SELECT array_agg(a.attname::text ORDER BY k.n) FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (column_no, n)
+			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.column_no WHERE i.indrelid = to_regclass($1) AND i.indisprimary`, table.name).Scan(&key); err != nil {
+			t.Fatal(err)
+		}
+		if len(key) != 2 || key[0] != "platform_id" || key[1] != table.key {
+			t.Errorf("the primary key of %s is %v, want platform_id and %s; see sealedKeys", table.name, key, table.key)
+		}
+		for _, c := range table.columns {
+			var kind string
+			var updatable bool
+			if err := conn.QueryRow(t.Context(), `SELECT format_type(atttypid, NULL), has_column_privilege('causeway_service', attrelid, attnum, 'UPDATE')
+				FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2`, table.name, sealedColumns[c].name).Scan(&kind, &updatable); err != nil {
+				t.Fatalf("%s.%s: %v", table.name, sealedColumns[c].name, err)
+			}
+			want := map[columnFormat]string{textFormat: "text", jsonFormat: "jsonb", bytesFormat: "bytea", fingerprintFormat: "text"}[sealedColumns[c].format]
+			if kind != want || !updatable {
+				t.Errorf("%s.%s has type %s, want %s; the service may update it: %t", table.name, sealedColumns[c].name, kind, want, updatable)
+			}
+		}
+	}
+}
+
+func TestSealedColumns_NothingElseIsSealed(t *testing.T) {
+	t.Parallel()
+	// Values are encrypted for registered columns only: no other code of the adapters calls the cipher,
+	// apart from the queue of webhooks.
+	call := regexp.MustCompile(`[cC]ipher\.Seal\(`)
+	var callers []string
+	err := filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || regexp.MustCompile(`_test\.go$`).MatchString(path) {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if call.Match(source) {
+			callers = append(callers, filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil || len(callers) != 2 || callers[0] != "outbox/bodies.go" || callers[1] != "postgres/personal_data.go" {
+		t.Errorf("called by %v, %v; use DB.seal with a column of the register", callers, err)
+	}
+}
