@@ -243,7 +243,7 @@ func (b *Batcher[C, R]) runCalls(ctx context.Context, calls []*call[C, R], split
 		for i := range calls {
 			calls[i].done <- results[i]
 		}
-	case len(calls) == 1:
+	case len(calls) == 1 && (ctx.Err() == nil || isFault(err)):
 		calls[0].done <- Result[R]{Err: err}
 	case ctx.Err() != nil || isUnavailable(err) && splits >= maxUnavailableSplits:
 		for i := range calls {
@@ -283,6 +283,11 @@ func (b *Batcher[C, R]) runRecovered(ctx context.Context, commands []C) (results
 		err = fmt.Errorf("%d results of %d commands", len(results), len(commands))
 	}
 	return results, err
+}
+
+func isFault(err error) bool {
+	_, ok := fault.As(err)
+	return ok
 }
 
 func isUnavailable(err error) bool { return fault.Is(err, fault.ServiceUnavailable) }
