@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,20 @@ type fuzzOperation struct {
 	parameters       []map[string]any
 	body             map[string]any // the schema of each content type
 	responses        map[string]any
+	maxResponse      time.Duration  // as the description says; zero if it says nothing
 	calls            []recordedCall // valid ones
+}
+
+// declaredDuration is how descriptions say how long an operation may take.
+var declaredDuration = regexp.MustCompile(`\btakes? up to (\d+) (second|minute)s\b`)
+
+func maxResponseOf(description string) time.Duration {
+	found := declaredDuration.FindStringSubmatch(description)
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1])
+	return time.Duration(n) * map[string]time.Duration{"second": time.Second, "minute": time.Minute}[found[2]]
 }
 
 // fuzzOperations reads the operations of a published description, in a fixed order.
@@ -54,6 +68,8 @@ func fuzzOperations(description apiResponse) []*fuzzOperation {
 			raw := described.(map[string]any)
 			op := &fuzzOperation{method: strings.ToUpper(method), path: path, body: map[string]any{}}
 			op.id, _ = raw["operationId"].(string)
+			text, _ := raw["description"].(string)
+			op.maxResponse = maxResponseOf(text)
 			op.responses, _ = raw["responses"].(map[string]any)
 			parameters, _ := raw["parameters"].([]any)
 			for _, p := range parameters {

@@ -27,7 +27,13 @@ const (
 	defaultFuzzRequests = 4000
 	defaultFuzzSeed     = 20251013
 	fuzzWorkers         = 8
-	slowFuzzResponse    = time.Second
+)
+
+// The maximum duration of a response, of an operation whose description names no other one. The few
+// requests of `make test` run beside other tests.
+const (
+	maxFuzzResponse     = time.Second
+	maxBusyFuzzResponse = 10 * time.Second
 )
 
 func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
@@ -46,7 +52,7 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 func TestFuzz_ResponsesMatchDescription(t *testing.T) {
 	t.Parallel()
 	// Whatever is sent to any operation, the service never fails, and every response is one that
-	// the description has, with its body and one of its error codes. Requests are valid ones, and
+	// the description has, with its body and one of its error codes, and in time. Requests are valid ones, and
 	// valid ones with wrong types, bounds, text, nesting, headers and parameters. Afterwards the
 	// ledger is still correct.
 	s := newExampleRecorder(t)
@@ -55,6 +61,9 @@ func TestFuzz_ResponsesMatchDescription(t *testing.T) {
 	target := startServer(t, s.databaseURL, "--rate-limit", "1000000", "--rate-burst", "1000000")
 	run := newFuzzRun(s, target.baseURL)
 	total, seed := envNumber(t, "FUZZ_REQUESTS", defaultFuzzRequests), envNumber(t, "FUZZ_SEED", defaultFuzzSeed)
+	if total > defaultFuzzRequests {
+		run.maxResponse = maxFuzzResponse
+	}
 
 	var workers sync.WaitGroup
 	var next atomic.Uint64
@@ -95,12 +104,14 @@ type fuzzRun struct {
 	operations []*fuzzOperation
 	pool       *valuePool
 	recorded   map[string]bool // ids of the recorded requests
+	// maxResponse is how long a response may take, unless the operation is declared to take longer.
+	maxResponse time.Duration
 
 	mu        sync.Mutex
 	sent      map[string]int           // by class of status
 	succeeded map[string]int           // by operation
 	failures  map[string]string        // the first request of each failure
-	slow      map[string]time.Duration // the slowest response by operation, beyond the limit
+	slowest   map[string]time.Duration // of the operations that took longer than maxFuzzResponse
 }
 
 func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
@@ -110,8 +121,8 @@ func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
 	}
 	run := &fuzzRun{
 		base: base, client: s.client, schemas: s.schemas, operations: fuzzOperations(s.get("/openapi.json")),
-		pool: newValuePool(), recorded: map[string]bool{},
-		sent: map[string]int{}, succeeded: map[string]int{}, failures: map[string]string{}, slow: map[string]time.Duration{},
+		pool: newValuePool(), recorded: map[string]bool{}, maxResponse: maxBusyFuzzResponse,
+		sent: map[string]int{}, succeeded: map[string]int{}, failures: map[string]string{}, slowest: map[string]time.Duration{},
 	}
 	for _, token := range s.get("/tokens").wantStatus(200).list("data") { // the token of the requests
 		run.pool.avoid[token.(map[string]any)["id"].(string)] = true
@@ -170,10 +181,22 @@ func (f *fuzzRun) send(t *testing.T, g *generator, request fuzzRequest) {
 		f.fail(request, "incomplete response: "+err.Error())
 		return
 	}
-	f.count(request, response.StatusCode, time.Since(start))
+	took := time.Since(start)
+	f.count(request, response.StatusCode, took)
+	if limit := f.maxResponseOf(request); took > limit {
+		f.fail(request, fmt.Sprintf("a response took longer than %s\n  %s", limit, took.Round(time.Millisecond)))
+	}
 	for _, complaint := range f.check(g, request, response, body) {
 		f.fail(request, fmt.Sprintf("%d: %s\n  %.1000s", response.StatusCode, complaint, body))
 	}
+}
+
+// maxResponseOf returns how long the response to a request may take.
+func (f *fuzzRun) maxResponseOf(request fuzzRequest) time.Duration {
+	if request.operation == nil {
+		return f.maxResponse
+	}
+	return max(f.maxResponse, request.operation.maxResponse)
 }
 
 // check returns how a response differs from the description.
@@ -247,8 +270,8 @@ func (f *fuzzRun) count(request fuzzRequest, status int, took time.Duration) {
 	if status < 300 {
 		f.succeeded[id]++
 	}
-	if took > max(slowFuzzResponse, f.slow[id]) {
-		f.slow[id] = took
+	if took > max(maxFuzzResponse, f.slowest[id]) {
+		f.slowest[id] = took
 	}
 }
 
@@ -276,8 +299,8 @@ func (f *fuzzRun) report(t *testing.T, seed uint64, took time.Duration) {
 		total += n
 	}
 	t.Logf("%d requests to %d operations in %s with FUZZ_SEED=%d, by status: %v", total, len(f.operations), took.Round(time.Second), seed, f.sent)
-	for _, id := range slices.Sorted(maps.Keys(f.slow)) {
-		t.Logf("slower than %s: %s took %s", slowFuzzResponse, id, f.slow[id].Round(time.Millisecond))
+	for _, id := range slices.Sorted(maps.Keys(f.slowest)) {
+		t.Logf("slower than %s: %s took %s", maxFuzzResponse, id, f.slowest[id].Round(time.Millisecond))
 	}
 	var never []string
 	for _, op := range f.operations {

@@ -41,6 +41,7 @@ func registerExports(a *httpapi.API, service Exports) {
 		ID: "exportLedger", Path: "/ledger/export", Tag: tagExports, Summary: "Export the ledger", Permission: platform.View,
 		Description: "Streams the entries of the ledger in recording order, up to one posting. " +
 			"A platform downloads one export or statement at a time, unless the operator allows more. " +
+			"A large export takes up to 30 minutes, unless the operator sets another limit; camt053 takes the longest, because it reads each account on its own. " +
 			"If the export fails midway, the connection is closed, so a complete response is a complete file. " +
 			"Journals start with the balances at `from` and end with balance assertions for every account; debits are positive and credits negative. " +
 			"In csv, a memo that a spreadsheet would interpret as a formula is prefixed with an apostrophe.",

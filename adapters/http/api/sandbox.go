@@ -95,8 +95,9 @@ type testWebhookResponse struct {
 func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage, SandboxOnly: true,
-		Description: "Sends a TEST event to your webhook endpoint and returns its response. Any response counts as success. The event is not retried.",
-		Errors:      []fault.Code{fault.WebhookEndpointNotSet, fault.WebhookDeliveryError, fault.Forbidden},
+		Description: "Sends a TEST event to your webhook endpoint and returns its response. Any response counts as success. The event is not retried. " +
+			"An endpoint that cannot be reached, or does not respond, takes up to 10 seconds.",
+		Errors: []fault.Code{fault.WebhookEndpointNotSet, fault.WebhookDeliveryError, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (webhooks.TestResult, error) {
 		return service.SendTest(ctx, call.Principal.Platform)
 	}, func(r webhooks.TestResult) testWebhookResponse {
