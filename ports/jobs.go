@@ -32,8 +32,8 @@ type Job struct {
 	LastError string
 	// Dead jobs have failed too often. They are not due until an operator acts.
 	Dead bool
-	// Lease identifies the lease under which a process holds the job. It changes whenever a
-	// process takes the job.
+	// Lease identifies the lease under which a process holds the job. It grows whenever a process
+	// takes the job. A job that continues one under its id is added with a higher one.
 	Lease int
 }
 

@@ -15,18 +15,21 @@ import (
 
 const insertJob = `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, $3, $4, $5)`
 
-// insertFailedJob inserts a job that continues a failed one.
-const insertFailedJob = `
-	INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts, last_error, failed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+// insertContinuedJob inserts a job that continues another one.
+const insertContinuedJob = `
+	INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts, earlier_attempts, last_error, failed_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
 func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
 		values := []any{pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), pgDue(j), pgIDs(j.Subjects)}
-		if j.Attempts == 0 {
+		lease := max(j.Lease, j.Attempts)
+		if lease == 0 {
 			u.queueExec(insertJob, values...)
-		} else {
-			u.queueExec(insertFailedJob, append(values, int32(j.Attempts), j.LastError, u.db.clock.Now())...)
+			continue
 		}
+		failedAt := pgtype.Timestamptz{Time: u.db.clock.Now(), Valid: j.Attempts > 0}
+		u.queueExec(insertContinuedJob, append(values, int32(lease), int32(lease-j.Attempts), j.LastError, failedAt)...)
 	}
 	return nil
 }

@@ -73,21 +73,22 @@ func callRail[T any](ctx context.Context, rail ports.Rail, items []T, call func(
 // defaultRetryDelay is the delay before the next call of a rail that did not name one.
 const defaultRetryDelay = 5 * time.Second
 
-// callAgain adds a job that calls the rail again about a subject: at the time that the rail named if
-// the outcome is Waiting, else after a delay that grows with each attempt, until the job is dead.
+// callAgain continues the running job of a subject with one that calls the rail again: at the time
+// that the rail named if the outcome is Waiting, else after a delay that grows with each attempt,
+// until the job is dead.
 func (w work) callAgain(p ident.Platform, step transaction.Step, subject uuid.UUID, o ports.Outcome) {
-	if o.Verdict == ports.Waiting {
-		if o.RetryAt.IsZero() {
-			o.RetryAt = w.Now.Add(defaultRetryDelay)
+	running := w.running[subject]
+	next := ports.Job{Platform: p, Step: step, Due: o.RetryAt}
+	switch {
+	case o.Verdict != ports.Waiting:
+		next.Attempts = max(running.Attempts, 1)
+		next.Due, next.Dead = w.retry.Next(next.Attempts, w.Now)
+		if next.Due.Before(o.RetryAt) {
+			next.Due = o.RetryAt
 		}
-		w.EnqueueAt(p, step, subject, o.RetryAt)
-		return
+		next.LastError = "the rail could not be called, or did not report an outcome"
+	case o.RetryAt.IsZero():
+		next.Due = w.Now.Add(defaultRetryDelay)
 	}
-	attempts := max(w.attempts[subject], 1)
-	due, dead := w.retry.Next(attempts, w.Now)
-	if due.Before(o.RetryAt) {
-		due = o.RetryAt
-	}
-	w.AddJob(ports.Job{Platform: p, Step: step, Subjects: []uuid.UUID{subject}, Due: due, Dead: dead, Attempts: attempts,
-		LastError: "the rail could not be called, or did not report an outcome"})
+	w.Continue(running, subject, next)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -204,6 +205,35 @@ func TestJobs_TemporaryFaultRefusesNothing(t *testing.T) {
 					t.Errorf("only %d calls were made", calls)
 				}
 			})
+		}
+	}
+}
+
+func TestJobs_UnknownOutcomeKeepsJob(t *testing.T) {
+	t.Parallel()
+	// While a rail reports no outcome, operators see one job with more and more attempts, until it is
+	// dead.
+	env := newInterruptedEnv(t)
+	env.beginPayout(t)
+	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Unknown})
+	service := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
+
+	var seen []ports.ListedJob
+	for range 3 {
+		if err := service.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		env.Clock.Advance(time.Minute)
+		listed, err := env.Store.ListJobs(t.Context(), ports.JobFilter{Step: transaction.StepDeliver, Limit: 10})
+		if err != nil || len(listed) != 1 {
+			t.Fatalf("%d jobs, %v", len(listed), err)
+		}
+		seen = append(seen, listed...)
+	}
+
+	for i, j := range seen {
+		if j.ID != seen[0].ID || j.Attempts != i+1 || j.Dead != (i == 2) || j.LastError == "" {
+			t.Errorf("after attempt %d: %+v", i+1, j)
 		}
 	}
 }

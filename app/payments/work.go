@@ -16,8 +16,8 @@ import (
 type work struct {
 	*uow.Work
 	retry jobs.RetryPolicy
-	// attempts are those of the jobs that are being run, by subject.
-	attempts map[uuid.UUID]int
+	// running are the jobs that are being run, by subject.
+	running map[uuid.UUID]ports.Job
 }
 
 func (s *Service) newWork() work {
@@ -27,10 +27,10 @@ func (s *Service) newWork() work {
 // newJobWork is newWork for jobs that are being run.
 func (s *Service) newJobWork(running []ports.Job) work {
 	w := s.newWork()
-	w.attempts = map[uuid.UUID]int{}
+	w.running = map[uuid.UUID]ports.Job{}
 	for _, j := range running {
 		for _, subject := range j.Subjects {
-			w.attempts[subject] = j.Attempts
+			w.running[subject] = j
 		}
 	}
 	return w

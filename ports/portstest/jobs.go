@@ -38,7 +38,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	finish := func(finished []ports.Job, added ...ports.Job) error {
 		t.Helper()
 		return store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			return errors.Join(tx.AddJobs(ctx, added), tx.FinishJobs(ctx, finished))
+			return errors.Join(tx.FinishJobs(ctx, finished), tx.AddJobs(ctx, added))
 		})
 	}
 
@@ -130,6 +130,21 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	}
 	if taken = take(now.Add(1_000_000 * time.Hour)); len(taken) != 1 || taken[0].ID != failed.ID || taken[0].Attempts != 8 || taken[0].LastError != "refused" {
 		t.Fatalf("a continued job: %+v", taken)
+	}
+
+	// One that keeps the id of the job that it continues has another lease, so that of the other cannot
+	// finish it.
+	continued := taken[0]
+	continued.Lease, continued.Attempts, continued.Due, continued.LastError = taken[0].Lease+1, 0, now, ""
+	if err := finish(taken, continued); err != nil {
+		t.Fatal(err)
+	}
+	if err := finish(taken); !errors.Is(err, ports.ErrLeaseLost) {
+		t.Fatalf("finished with the lease of the job that is continued: %v", err)
+	}
+	taken = take(now)
+	if len(taken) != 1 || taken[0].ID != continued.ID || taken[0].Attempts != 1 || taken[0].Lease <= continued.Lease {
+		t.Fatalf("a job that continues under its id: %+v", taken)
 	}
 	if err := finish(taken); err != nil {
 		t.Fatal(err)

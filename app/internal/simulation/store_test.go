@@ -362,7 +362,10 @@ func (u *tx) Balances(_ context.Context, accounts []ledger.Account) (map[ledger.
 
 func (u *tx) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
-		j.Lease = j.Attempts
+		if _, exists := u.jobs[j.ID]; exists {
+			return fmt.Errorf("job %s exists", j.ID)
+		}
+		j.Lease = max(j.Lease, j.Attempts)
 		put(u.memory, u.jobs, j.ID, j)
 	}
 	return nil

@@ -201,6 +201,36 @@ func TestWork_LocalJobs(t *testing.T) {
 	}
 }
 
+func TestWork_ContinueKeepsJob(t *testing.T) {
+	t.Parallel()
+	// A job of one subject is continued under its id and another lease. One of two subjects is continued
+	// by a job for each, with ids that are always the same and have the time of the first one.
+	env := newEnv(t)
+	now := env.Clock.Now()
+	one, other := env.IDs.New(now), env.IDs.New(now)
+	single := ports.Job{ID: env.IDs.New(now), Platform: env.Platform.ID, Lease: 4, Subjects: []uuid.UUID{one}}
+	double := single
+	double.ID, double.Subjects = env.IDs.New(now), []uuid.UUID{one, other}
+
+	var continued []ports.Job
+	for range 2 {
+		work := uow.NewWork(now.Add(time.Hour), env.IDs, localLease)
+		work.Continue(single, one, ports.Job{Platform: env.Platform.ID, Step: transaction.StepRefund, Due: now, Attempts: 2})
+		work.Continue(double, one, ports.Job{Platform: env.Platform.ID, Step: transaction.StepRefund, Due: now, Attempts: 2})
+		work.Continue(double, other, ports.Job{Platform: env.Platform.ID, Step: transaction.StepRefund, Due: now, Attempts: 2})
+		continued = append(continued, work.FailedJobs()...)
+	}
+
+	for i, j := range continued[:3] {
+		if j.Lease != 5 || len(j.Subjects) != 1 || j.ID != continued[i+3].ID || j.ID.Version() != 7 || j.ID.Time() != single.ID.Time() {
+			t.Errorf("%+v, and again %+v", j, continued[i+3])
+		}
+	}
+	if continued[0].ID != single.ID || continued[1].ID == continued[2].ID || continued[1].ID == double.ID {
+		t.Errorf("the ids are %s, %s and %s", continued[0].ID, continued[1].ID, continued[2].ID)
+	}
+}
+
 // replies is a unit of work that records rail replies and accepts everything else.
 type replies struct {
 	ports.Tx

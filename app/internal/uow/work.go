@@ -141,10 +141,25 @@ func (w *Work) EnqueueAt(p ident.Platform, step transaction.Step, subject uuid.U
 	w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.Now), Platform: p, Step: step, Due: due, Subjects: []uuid.UUID{subject}})
 }
 
-// AddJob adds a job as it is, with a new id.
-func (w *Work) AddJob(j ports.Job) {
-	j.ID = w.ids.New(w.Now)
-	w.jobs = append(w.jobs, j)
+// Continue adds next, which continues a running job for one of its subjects. A job of one subject
+// keeps its id, so that operators see one job however often it is tried; a job of several is
+// continued by one for each, whose id is derived. Its lease is another one, so whoever still holds
+// the running job cannot finish the next one.
+func (w *Work) Continue(running ports.Job, subject uuid.UUID, next ports.Job) {
+	next.ID = running.ID
+	if len(running.Subjects) != 1 {
+		next.ID = continuedID(running.ID, subject)
+	}
+	next.Subjects, next.Lease = []uuid.UUID{subject}, running.Lease+1
+	w.jobs = append(w.jobs, next)
+}
+
+// continuedID derives the id of a job. It has the time of the running one, as UUIDv7 do.
+func continuedID(running, subject uuid.UUID) uuid.UUID {
+	id := uuid.NewSHA1(running, subject[:])
+	copy(id[:6], running[:6])
+	id[6] = id[6]&0x0f | 0x70
+	return id
 }
 
 // FailedJobs returns the jobs that continue failed ones.
