@@ -16,7 +16,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(CO
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e faults bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
+.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -39,6 +39,15 @@ faults: needs-postgres needs-gcc build ## Long tests: payments while things fail
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
+
+# The last commit before the first migration that follows the baseline.
+EARLIER = $$(git log --diff-filter=A --format=%H -- migrations/00013_idempotency_keys_by_platform.sql | tail -1)^
+
+upgrade: needs-postgres build ## Run an earlier release, built from the git history, beside this one; record its data for the upgrade test
+	rm -rf bin/earlier && mkdir -p bin/earlier/source
+	git archive $(EARLIER) | tar -x -C bin/earlier/source
+	cd bin/earlier/source && $(GO) build -trimpath -o ../causeway ./app/causeway
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m -v ./e2e -run TestUpgrade -earlier $(abspath bin/earlier/causeway)
 
 bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench

@@ -50,7 +50,7 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 }
 
 // mustRunProgram runs a program to its end.
-func mustRunProgram(t *testing.T, program string, args ...string) {
+func mustRunProgram(t testing.TB, program string, args ...string) {
 	t.Helper()
 	if _, err := kit.MustSucceed(waitContext(t), kit.Command{Program: program, Args: args}); err != nil {
 		t.Fatal(err)

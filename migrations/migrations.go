@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -93,9 +94,22 @@ func apply(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
 	}
 	result := newResult(provider.ListSources(), applied)
 	if err != nil {
-		return result, fmt.Errorf("migrate the database: %w", err)
+		return result, describe(partial, err)
 	}
 	return result, checkNotNewer(ctx, provider)
+}
+
+// describe names the file that failed, and says what to do if it could not lock a table.
+func describe(partial *goose.PartialError, err error) error {
+	if partial == nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	file := filepath.Base(partial.Failed.Source.Path)
+	if pg := new(pgconn.PgError); errors.As(err, &pg) && pg.Code == "55P03" { // lock_not_available
+		return fmt.Errorf("%s waited a second for a table that other transactions use, and was not applied: "+
+			"run causeway migrate again; if it fails again, end the long transactions in pg_stat_activity: %w", file, partial.Err)
+	}
+	return fmt.Errorf("apply %s: %w", file, partial.Err)
 }
 
 // newResult returns the result of applying some of the sources, which are in order.
