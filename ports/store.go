@@ -32,6 +32,7 @@ type Tx interface {
 	JobWriter
 	ReconciliationWriter
 	WebhookSecretWriter
+	DocumentWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -52,6 +53,7 @@ type Reader interface {
 	PeriodReader
 	PricingReader
 	WebhookSecretReader
+	DocumentReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

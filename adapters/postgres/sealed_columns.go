@@ -22,6 +22,7 @@ const (
 	externalAccountsFingerprint
 	transactionsDetails
 	idempotencyKeysBody
+	documentsDetails
 	numSealedColumns // keep last
 )
 
@@ -39,6 +40,7 @@ var sealedColumns = [numSealedColumns]struct {
 	externalAccountsFingerprint:  {"external_accounts", "fingerprint", fingerprintFormat},
 	transactionsDetails:          {"transactions", "details", textFormat},
 	idempotencyKeysBody:          {"idempotency_keys", "body", bytesFormat},
+	documentsDetails:             {"documents", "details", jsonFormat},
 }
 
 // sealedKeys describes the tables whose primary key is not platform_id and id: its second column, and

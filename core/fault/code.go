@@ -44,6 +44,7 @@ const (
 	TokenNotFound           Code = "TOKEN_NOT_FOUND"
 	ReconciliationNotFound  Code = "RECONCILIATION_NOT_FOUND"
 	BreakNotFound           Code = "BREAK_NOT_FOUND"
+	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
@@ -150,6 +151,7 @@ var statuses = map[Code]int{
 	TokenNotFound:                         404,
 	ReconciliationNotFound:                404,
 	BreakNotFound:                         404,
+	DocumentNotFound:                      404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
 	QuoteExpired:                          409,

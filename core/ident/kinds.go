@@ -18,6 +18,8 @@ type (
 	reconciliationKind  struct{}
 	breakKind           struct{}
 	statementLineKind   struct{}
+	beneficialOwnerKind struct{}
+	documentKind        struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -35,6 +37,8 @@ func (postingKind) prefix() string         { return "Posting" }
 func (reconciliationKind) prefix() string  { return "Reconciliation" }
 func (breakKind) prefix() string           { return "Break" }
 func (statementLineKind) prefix() string   { return "StatementLine" }
+func (beneficialOwnerKind) prefix() string { return "BeneficialOwner" }
+func (documentKind) prefix() string        { return "Document" }
 
 // The ids of the resources.
 type (
@@ -61,6 +65,10 @@ type (
 	Break = ID[breakKind]
 	// StatementLine is a line of a partner's statement.
 	StatementLine = ID[statementLineKind]
+	// BeneficialOwner is a person who owns or controls a business.
+	BeneficialOwner = ID[beneficialOwnerKind]
+	// Document is a document of a customer or a beneficial owner.
+	Document = ID[documentKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -72,6 +80,8 @@ func ParseInternalAccount(s string) (InternalAccount, error) { return Parse[inte
 func ParseQuote(s string) (Quote, error)                     { return Parse[quoteKind](s) }
 func ParseTransaction(s string) (Transaction, error)         { return Parse[transactionKind](s) }
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
+func ParseBeneficialOwner(s string) (BeneficialOwner, error) { return Parse[beneficialOwnerKind](s) }
+func ParseDocument(s string) (Document, error)               { return Parse[documentKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -82,6 +92,7 @@ func NewCustomer(source Source, at time.Time) Customer       { return New[custom
 func NewLookup(source Source, at time.Time) Lookup           { return New[lookupKind](source, at) }
 func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }
 func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
+func NewDocument(source Source, at time.Time) Document       { return New[documentKind](source, at) }
 func NewReconciliation(source Source, at time.Time) Reconciliation {
 	return New[reconciliationKind](source, at)
 }
