@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"context"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +49,124 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 	pay()
 	if out, errOut, status := runCommand(t, env, "ledger", "verify", "--checkpoints", checkpoints); status == 0 {
 		t.Errorf("verify accepts a ledger without its last postings:\n%s%s", out, errOut)
+	}
+}
+
+func TestBackup_RestoresPointInTime(t *testing.T) {
+	t.Parallel()
+	// The settings and commands of docs/operating.md: a server that archives its write-ahead logs is
+	// copied while payments are made, and killed. A restored copy has the payments before a point in
+	// time and none after it, and verify names what is missing; without a time it has all of them. The
+	// service continues on both.
+	document, err := os.ReadFile("../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, chapter, _ := strings.Cut(string(document), "### Point in time")
+	blocks := regexp.MustCompile("(?s)\n```(?:ini|console)\n(.*?)```").FindAllStringSubmatch(chapter, 3)
+	if len(blocks) != 3 {
+		t.Fatalf("the chapter has %d blocks, want settings, copy and restore", len(blocks))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*waitTimeout)
+	defer cancel()
+	folder, err := kit.PostgresFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	settings := func(name string) (set []string) {
+		archive := "/mnt/backup/wal"
+		text := strings.ReplaceAll(blocks[0][1], archive, filepath.Join(folder, name))
+		for _, match := range regexp.MustCompile(`(?m)^(\w+) = '?(.*?)'?$`).FindAllStringSubmatch(text, -1) {
+			set = append(set, match[1]+"="+match[2])
+		}
+		return set
+	}
+	primary, err := kit.CreatePostgres(ctx, filepath.Join(folder, "primary"), settings("wal")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(primary.Kill)
+	if err := primary.RunScript(ctx, "mkdir "+filepath.Join(folder, "wal")); err != nil {
+		t.Fatal(err)
+	}
+	mustRunCommand(t, []string{"DATABASE_URL=" + primary.URL()}, "migrate")
+	checkpoints := t.TempDir()
+	h := &testEnv{t: t, databaseURL: primary.URL(), db: openURL(t, primary.URL())}
+	h.server = startServer(t, h.databaseURL, "--checkpoints", checkpoints, "--seal-every", "1s")
+	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
+	pay := func() string {
+		quote := h.createQuote("")
+		h.payQuote(quote, 0).wantStatus(200)
+		eventually(t, "the payment is complete and sealed", func() bool {
+			log := h.get("/ledger/log").wantStatus(200)
+			return h.get("/transactions/"+quote.text("transactionId")).text("status") == "COMPLETED" && log.int("postings") == log.int("published")
+		})
+		return quote.text("transactionId")
+	}
+
+	before := pay()
+	if err := primary.RunScript(ctx, strings.ReplaceAll(blocks[1][1], "/mnt/backup", folder)); err != nil {
+		t.Fatal(err)
+	}
+	since := pay()
+	var target, last string
+	if err := h.db.QueryRow("SELECT clock_timestamp()::text").Scan(&target); err != nil {
+		t.Fatal(err)
+	}
+	after := pay()
+	if err := h.db.QueryRow("SELECT pg_walfile_name(pg_current_wal_lsn())").Scan(&last); err != nil {
+		t.Fatal(err)
+	}
+	if err := primary.Exec(ctx, "SELECT pg_switch_wal()"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, last+" is archived", func() bool {
+		_, err := os.Stat(filepath.Join(folder, "wal", last))
+		return err == nil
+	})
+	h.server.kill()
+	primary.Kill()
+
+	for name, c := range map[string]struct {
+		target        string
+		kept, missing []string
+	}{
+		"before": {target, []string{before, since}, []string{after}},
+		"all":    {"", []string{before, since, after}, nil},
+	} {
+		data := filepath.Join(folder, name)
+		script := strings.NewReplacer("/mnt/backup", folder, "/var/lib/postgresql/data", data, "2026-01-31 12:34:56+00", c.target).Replace(blocks[2][1])
+		if c.target == "" {
+			script = regexp.MustCompile(`(?m)^recovery_target_time.*\n`).ReplaceAllString(script, "")
+		}
+		if err := primary.RunScript(ctx, "mkdir --mode=700 "+data+" "+data+"-wal\n"+script); err != nil {
+			t.Fatal(err)
+		}
+		restored, err := kit.StartPostgres(ctx, data, settings(name+"-wal")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(restored.Kill)
+		h := &testEnv{t: t, databaseURL: restored.URL(), db: openURL(t, restored.URL()), tenant: h.tenant}
+		eventually(t, "the end of the recovery", func() bool { return h.queryInt("SELECT pg_is_in_recovery()::int") == 0 })
+
+		h.checkLedger()
+		if out, status := h.runLedgerVerify(checkpoints); (status == 0) != (c.missing == nil) || status != 0 && !strings.Contains(out, "are missing") {
+			t.Errorf("%s: verify: status %d\n%s", name, status, out)
+		}
+		h.server = startServer(t, h.databaseURL)
+		h.client.BaseURL = h.server.baseURL
+		for _, id := range c.kept {
+			h.get("/transactions/" + id).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
+		}
+		for _, id := range c.missing {
+			h.get("/transactions/"+id).wantError(404, "TRANSACTION_NOT_FOUND")
+		}
+		quote := h.createQuote("")
+		h.payQuote(quote, 0).wantStatus(200)
+		eventually(t, "another payment", func() bool { return h.get("/transactions/"+quote.text("transactionId")).text("status") == "COMPLETED" })
+		h.server.terminate()
 	}
 }
 

@@ -37,8 +37,8 @@ const (
 	database      = "causeway"
 )
 
-// PostgresFolder creates a folder for the data of servers, which another user may run, in memory if
-// there is enough of it. The caller removes it.
+// PostgresFolder creates a folder for the data of servers, which belongs to the user that runs them,
+// in memory if there is enough of it. The caller removes it.
 func PostgresFolder() (string, error) {
 	const enough = 2 << 30
 	base := ""
@@ -50,7 +50,19 @@ func PostgresFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o755)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return dir, err
+	}
+	return dir, giveToPostgres(dir)
+}
+
+// giveToPostgres makes a folder the property of the user that runs servers.
+func giveToPostgres(dir string) error {
+	u, err := postgresUser()
+	if err != nil || u == nil {
+		return err
+	}
+	return os.Chown(dir, int(u.Uid), int(u.Gid))
 }
 
 // CreatePostgres creates a data folder, with a database whose owner is not a superuser, and starts
@@ -86,6 +98,32 @@ func CopyPostgres(ctx context.Context, from *Postgres, dir string, settings ...s
 	return p, p.Start(ctx)
 }
 
+// StartPostgres starts a server with a data folder that exists.
+func StartPostgres(ctx context.Context, dir string, settings ...string) (*Postgres, error) {
+	p, err := newPostgres(dir, settings)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Start(ctx)
+}
+
+// RunScript runs commands of bash as the user that runs the server, with the programs of Postgres,
+// which connect to it as the superuser.
+func (p *Postgres) RunScript(ctx context.Context, script string) error {
+	command, err := postgresCommand("pg_basebackup")
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(p.Address)
+	if err != nil {
+		return err
+	}
+	command.Env = append(command.Env, "PATH="+filepath.Dir(command.Program)+":"+os.Getenv("PATH"), "PGHOST="+host, "PGPORT="+port, "PGUSER="+superuser)
+	command.Program, command.Args = "bash", []string{"-euo", "pipefail", "-c", script}
+	_, err = MustSucceed(ctx, command)
+	return err
+}
+
 // NewStandby starts a standby of the server, with a name for synchronous_standby_names. A server that
 // has this setting commits nothing before.
 func (p *Postgres) NewStandby(ctx context.Context, dir, name string) (*Postgres, error) {
@@ -113,11 +151,7 @@ func newPostgres(dir string, settings []string) (*Postgres, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if u, err := postgresUser(); err != nil || u == nil {
-		return p, err
-	} else {
-		return p, os.Chown(dir, int(u.Uid), int(u.Gid))
-	}
+	return p, giveToPostgres(dir)
 }
 
 // URL returns the URL of the database as its owner.
