@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,11 +76,12 @@ func call(ctx context.Context, h Handler, batch []ports.Job) (err error) {
 // already: their leases are lost, which does not matter.
 func (w *Workers) renewLeases(ctx context.Context, batch []ports.Job) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	timer := time.AfterFunc(renewInterval, func() {
+	left := slices.MinFunc(batch, func(a, b ports.Job) int { return a.Due.Compare(b.Due) }).Due.Sub(w.Clock.Now())
+	timer := time.AfterFunc(min(left/2, renewInterval), func() {
 		tick := time.NewTicker(renewInterval)
 		defer tick.Stop()
 		for running.Err() == nil {
-			w.recovered("renewal of leases", func() { w.renewOnce(running, batch) })
+			w.recovered("renewal of leases", func() { w.renewOnce(running, batch, w.Clock.Now()) })
 			select {
 			case <-running.Done():
 			case <-tick.C:
@@ -92,12 +94,15 @@ func (w *Workers) renewLeases(ctx context.Context, batch []ports.Job) (stop func
 	}
 }
 
-func (w *Workers) renewOnce(ctx context.Context, batch []ports.Job) {
+// renewOnce renews leases from now on and reports whether it could.
+func (w *Workers) renewOnce(ctx context.Context, batch []ports.Job, now time.Time) bool {
 	statement, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	if err := w.Jobs.RenewLeases(statement, batch, w.Clock.Now().Add(leaseDuration)); err != nil && ctx.Err() == nil {
+	err := w.Jobs.RenewLeases(statement, batch, now.Add(leaseDuration))
+	if err != nil && ctx.Err() == nil {
 		w.log(batch[0]).WithError(err).Warn("cannot renew leases; will retry")
 	}
+	return err == nil
 }
 
 // fail ends the leases of jobs that failed together: they are retried later, or dead. It is called

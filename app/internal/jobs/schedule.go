@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -159,6 +161,36 @@ func (s *schedule) gather(p *platformQueue, now time.Time) []ports.Job {
 		p.jobs = nil // so that the array can be collected
 	}
 	return batch
+}
+
+// ending returns the waiting jobs whose leases end soon: those taken from the database, and
+// submitted ones that run next. A lease that has almost ended is left to end: another process may
+// take the job before it is renewed.
+func (s *schedule) ending(now time.Time) []ports.Job {
+	var ending []ports.Job
+	for _, p := range s.turns {
+		for i, j := range p.jobs {
+			if left := j.Due.Sub(now); (j.Lease > 0 || i < s.MaxBatch) && minLease <= left && left < renewBelow {
+				ending = append(ending, j)
+			}
+		}
+	}
+	return ending
+}
+
+// renewed is called when the leases of waiting jobs were renewed. Some may run by now.
+func (s *schedule) renewed(jobs []ports.Job, until time.Time) {
+	ids := map[uuid.UUID]bool{}
+	for _, j := range jobs {
+		ids[j.ID] = true
+	}
+	for _, p := range s.turns {
+		for i := range p.jobs {
+			if ids[p.jobs[i].ID] {
+				p.jobs[i].Due = until
+			}
+		}
+	}
 }
 
 // finished is called when a batch of a platform has run.

@@ -29,10 +29,12 @@ import (
 
 const (
 	// leaseDuration is how long jobs are reserved for the process that took them from the
-	// database. The lease is renewed while they run.
+	// database. The lease is renewed while they wait and run.
 	leaseDuration = 30 * time.Second
-	// renewInterval is how often leases are renewed.
+	// renewInterval is how often the leases of running jobs are renewed.
 	renewInterval = 8 * time.Second
+	// renewBelow is what is left of the lease of a waiting job when it is renewed.
+	renewBelow = 10 * time.Second
 	// minLease is what must be left of a lease when a job is started, so that it is renewed in
 	// time.
 	minLease = 2 * time.Second
@@ -120,6 +122,7 @@ func New(c Config, handlers ...Handler) *Workers {
 		w.queues[h.Step] = &stepQueue{
 			Handler: h, workers: w, schedule: newSchedule(h, c.MaxDelay),
 			submitted: make(chan ports.Job, 1024), wake: make(chan func(*schedule), h.MaxConcurrency),
+			renewed: make(chan func(*schedule), 1),
 		}
 	}
 	return w
@@ -210,7 +213,10 @@ type stepQueue struct {
 	// submitted are jobs on their way to the schedule, and wake are changes of it.
 	submitted chan ports.Job
 	wake      chan func(*schedule)
-	running   sync.WaitGroup
+	// renewed is the change after a renewal of leases, of which one runs at a time.
+	renewed  chan func(*schedule)
+	renewing bool
+	running  sync.WaitGroup
 	// backlog is whether the last jobs taken were not all that are due: then the platforms take
 	// turns, and cursor is the last one that had its turn.
 	backlog bool
@@ -247,7 +253,11 @@ func (q *stepQueue) run(ctx, jobCtx context.Context) {
 		case change := <-q.wake:
 			change(q.schedule)
 			look = look || q.backlog
+		case change := <-q.renewed:
+			change(q.schedule)
+			q.renewing = false
 		case <-tick.C:
+			q.renewWaiting(jobCtx)
 			look = true
 		}
 	}
@@ -285,6 +295,25 @@ func (q *stepQueue) startBatches(ctx context.Context) {
 			q.wake <- func(s *schedule) { s.delayed(p) }
 		})
 	}
+}
+
+// renewWaiting renews the leases of waiting jobs that end soon.
+func (q *stepQueue) renewWaiting(ctx context.Context) {
+	now := q.workers.Clock.Now()
+	ending := q.schedule.ending(now)
+	if q.renewing || len(ending) == 0 {
+		return
+	}
+	q.renewing = true
+	q.running.Go(func() {
+		change := func(*schedule) {} // if it fails
+		q.workers.recovered("renewal of leases", func() {
+			if q.workers.renewOnce(ctx, ending, now) {
+				change = func(s *schedule) { s.renewed(ending, now.Add(leaseDuration)) }
+			}
+		})
+		q.renewed <- change
+	})
 }
 
 // takeDue takes due jobs from the database and reports whether to look for more at once.

@@ -186,6 +186,38 @@ func TestWorkers_RunningJobIsTakenByNoOther(t *testing.T) {
 	})
 }
 
+func TestWorkers_WaitingJobIsTakenByNoOther(t *testing.T) {
+	t.Parallel()
+	// The leases of jobs that wait for earlier ones of their platform are renewed, so that no wait counts
+	// as an attempt, also if a renewal fails once. So are those of submitted jobs that run next; others
+	// are left to any process.
+	taken, next, later := job(2), jobOf(2, 2), job(3)
+	var mu sync.Mutex
+	leases := map[uuid.UUID][]int{}
+	run(t, jobs.Handler{MaxBatch: 1, Timeout: 2 * time.Minute, Do: func(_ context.Context, batch []ports.Job) error {
+		mu.Lock()
+		leases[batch[0].ID] = append(leases[batch[0].ID], batch[0].Lease)
+		mu.Unlock()
+		time.Sleep(90 * time.Second)
+		return nil
+	}}, []ports.Job{job(1), taken, jobOf(2, 1)}, func(w *workers) {
+		w.sleep(time.Second)
+		w.submit(next, later)
+		w.queue.mu.Lock()
+		w.queue.panics.renew = 1
+		w.queue.mu.Unlock()
+		w.sleep(10 * time.Minute)
+
+		mu.Lock()
+		defer mu.Unlock()
+		for id, want := range map[uuid.UUID]int{taken.ID: 1, next.ID: 0, later.ID: 1} {
+			if got := leases[id]; !slices.Equal(got, []int{want}) {
+				t.Errorf("job %s was run with the leases %v, want %d", id, got, want)
+			}
+		}
+	})
+}
+
 func TestWorkers_LostLeaseIsNoFailure(t *testing.T) {
 	t.Parallel()
 	// A job that another process took meanwhile is left to it, and the others of the batch are
