@@ -20,8 +20,8 @@ import (
 func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	t.Parallel()
 	// A process whose clock is a year ahead or behind is refused, by its own measurement, and by the
-	// database if it is ahead and has not measured yet. It takes no jobs either. Recorded time does not move, and as soon as
-	// the clock is right the process posts again.
+	// database if it is ahead and has not measured yet. It takes, adds, renews and fails no jobs either.
+	// Recorded time does not move, and as soon as the clock is right the process posts again.
 	url := pgtest.New(t)
 	clock := portstest.NewFakeClock(time.Now())
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: clock})
@@ -65,6 +65,13 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 		taken, err := db.TakeJobs(t.Context(), transaction.StepExpire, clock.Now(), -10*year, 1)
 		if wrong := c.measured && c.refused; err != nil || (len(taken) == 0) != wrong {
 			t.Errorf("a clock ahead by %s, measured %t, takes %d jobs: %v", c.ahead, c.measured, len(taken), err)
+		}
+		later := ports.Job{ID: uuid.New(), Platform: platform, Step: transaction.StepRefund, Due: clock.Now()}
+		added := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{later}) })
+		for what, err := range map[string]error{"adds": added, "renews": db.RenewLeases(t.Context(), taken, clock.Now()), "fails": db.FailJobs(t.Context(), taken, clock.Now())} {
+			if wrong := c.measured && c.refused; wrong != fault.Is(err, fault.ServiceUnavailable) || !wrong && err != nil {
+				t.Errorf("a clock ahead by %s, measured %t, %s jobs: %v", c.ahead, c.measured, what, err)
+			}
 		}
 		if err := deposit(byte(n + 1)); c.refused != fault.Is(err, fault.ServiceUnavailable) || !c.refused && err != nil {
 			t.Errorf("a clock ahead by %s, measured %t: %v", c.ahead, c.measured, err)

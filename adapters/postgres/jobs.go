@@ -20,7 +20,14 @@ const insertContinuedJob = `
 	INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts, earlier_attempts, last_error, failed_at)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
+// AddJobs adds no job with a wrong clock: it would be due at a wrong time.
 func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if err := u.db.CheckClock(); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		values := []any{pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), pgDue(j), pgIDs(j.Subjects)}
 		lease := max(j.Lease, j.Attempts)
@@ -119,6 +126,9 @@ const held = `FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held(platform_id
 // RenewLeases changes the due time of jobs whose lease is still held. Of a job that failed meanwhile it
 // is later, or infinity, and stays.
 func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, until time.Time) error {
+	if err := db.CheckClock(); err != nil {
+		return err
+	}
 	_, err := db.pool.Exec(ctx, `UPDATE jobs SET due_at = $4 `+held+` AND jobs.due_at < $4`,
 		append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), until)...)
 	return err
@@ -130,8 +140,11 @@ const failJobs = `
 	FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::text[]) AS failed(platform_id, id, lease, due_at, error)
 	WHERE jobs.platform_id = failed.platform_id AND jobs.id = failed.id AND jobs.attempts = failed.lease`
 
-// FailJobs ends leases and stores why.
+// FailJobs ends leases and stores why. With a wrong clock, leases end by themselves.
 func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) error {
+	if err := db.CheckClock(); err != nil {
+		return err
+	}
 	due, failures := make(timeArray, len(jobs)), make([]string, len(jobs))
 	for i, j := range jobs {
 		due[i], failures[i] = pgDue(j), j.LastError
