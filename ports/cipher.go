@@ -17,14 +17,25 @@ type Cipher interface {
 	Seal(ctx context.Context, plain, row []byte) ([]byte, error)
 	// Open decrypts what Seal returned with any data key.
 	Open(ctx context.Context, sealed, row []byte) ([]byte, error)
-	// NewestKey returns the id of the key that Seal uses; zero if there is none.
-	NewestKey(ctx context.Context) (uuid.UUID, error)
+	// NewestKey returns the key that Seal uses; zero if there is none.
+	NewestKey(ctx context.Context) (NewestKey, error)
 	// Fingerprint returns a keyed hash, by which equal values are found. Without a key it returns
 	// the text itself; a keyed hash stays as it is. The key is never replaced.
 	Fingerprint(ctx context.Context, text string) (string, error)
 	// Create creates a data key, which every process uses within seconds.
 	Create(ctx context.Context, id uuid.UUID) error
 }
+
+// NewestKey identifies a data key.
+type NewestKey struct {
+	ID         uuid.UUID
+	Generation int
+}
+
+// DataKeyGeneration is the generation of the data keys that this version creates. It increases when
+// more columns are encrypted: these are stored as they are until the newest key has the generation,
+// so that processes of the version before, which cannot read them encrypted, run beside this one.
+const DataKeyGeneration = 2
 
 // DataKeyPurpose says what a data key is for.
 type DataKeyPurpose string
@@ -37,10 +48,11 @@ const (
 
 // SealedDataKey is a data key as it is stored.
 type SealedDataKey struct {
-	ID        uuid.UUID
-	Purpose   DataKeyPurpose
-	Sealed    []byte // encrypted by a Sealer
-	CreatedAt time.Time
+	ID         uuid.UUID
+	Purpose    DataKeyPurpose
+	Generation int
+	Sealed     []byte // encrypted by a Sealer
+	CreatedAt  time.Time
 }
 
 // DataKeyStore stores data keys.

@@ -50,7 +50,7 @@ var _ ports.Cipher = (*DataKeys)(nil)
 // dataKeySet is an immutable set of keys.
 type dataKeySet struct {
 	readAt   time.Time
-	newest   uuid.UUID // zero if there is no data key
+	newest   ports.NewestKey // zero if there is no data key
 	keys     map[uuid.UUID][]byte
 	indexKey []byte // nil if there is none
 }
@@ -70,14 +70,14 @@ func (d *DataKeys) Load(ctx context.Context) error {
 // Seal implements ports.Cipher.
 func (d *DataKeys) Seal(ctx context.Context, plain, row []byte) ([]byte, error) {
 	set, err := d.current(ctx)
-	if err != nil || set.newest == uuid.Nil {
+	if err != nil || set.newest.ID == uuid.Nil {
 		return nil, err
 	}
 	sealed := make([]byte, dataPrefixLength+nonceLength, dataPrefixLength+nonceLength+len(plain)+16)
 	sealed[0] = dataVersion
-	copy(sealed[1:], set.newest[:])
+	copy(sealed[1:], set.newest.ID[:])
 	_, _ = rand.Read(sealed[dataPrefixLength:]) // never fails
-	aead, err := rowAEAD(set.keys[set.newest], row)
+	aead, err := rowAEAD(set.keys[set.newest.ID], row)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func (d *DataKeys) Open(ctx context.Context, sealed, row []byte) ([]byte, error)
 }
 
 // NewestKey implements ports.Cipher.
-func (d *DataKeys) NewestKey(ctx context.Context) (uuid.UUID, error) {
+func (d *DataKeys) NewestKey(ctx context.Context) (ports.NewestKey, error) {
 	set, err := d.current(ctx)
 	if err != nil {
-		return uuid.Nil, err
+		return ports.NewestKey{}, err
 	}
 	return set.newest, nil
 }
@@ -143,7 +143,7 @@ const fingerprintPrefix = "hmac-sha256:"
 func (d *DataKeys) Create(ctx context.Context, id uuid.UUID) error {
 	now := d.clock.Now()
 	for _, purpose := range []ports.DataKeyPurpose{ports.IndexKey, ports.DataKey} {
-		key := ports.SealedDataKey{ID: id, Purpose: purpose, CreatedAt: now}
+		key := ports.SealedDataKey{ID: id, Purpose: purpose, Generation: ports.DataKeyGeneration, CreatedAt: now}
 		var plain [KeyLength]byte
 		_, _ = rand.Read(plain[:]) // never fails
 		var err error
@@ -234,8 +234,8 @@ func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {
 			continue
 		}
 		set.keys[s.ID] = plain
-		if later := s.CreatedAt.Compare(newestAt); set.newest == uuid.Nil || later > 0 || later == 0 && bytes.Compare(s.ID[:], set.newest[:]) > 0 {
-			set.newest, newestAt = s.ID, s.CreatedAt
+		if later := s.CreatedAt.Compare(newestAt); set.newest.ID == uuid.Nil || later > 0 || later == 0 && bytes.Compare(s.ID[:], set.newest.ID[:]) > 0 {
+			set.newest, newestAt = ports.NewestKey{ID: s.ID, Generation: s.Generation}, s.CreatedAt
 		}
 	}
 	return set, nil

@@ -152,8 +152,8 @@ func TestDataKeys_NewKeyOfAnotherProcess(t *testing.T) {
 		t.Errorf("opened %q, %v", plain, err)
 	}
 	newest, err := one.NewestKey(ctx)
-	if oldKey, freshKey := uuid.UUID(old[1:17]), uuid.UUID(fresh[1:17]); err != nil || oldKey == newest || freshKey != newest {
-		t.Errorf("sealed with %s and then with %s, the newest is %s, %v", oldKey, freshKey, newest, err)
+	if oldKey, freshKey := uuid.UUID(old[1:17]), uuid.UUID(fresh[1:17]); err != nil || oldKey == newest.ID || freshKey != newest.ID || newest.Generation != ports.DataKeyGeneration {
+		t.Errorf("sealed with %s and then with %s, the newest is %v, %v", oldKey, freshKey, newest, err)
 	}
 	if after, err := one.Fingerprint(ctx, "x"); after != before || err != nil {
 		t.Errorf("fingerprint %q, then %q, %v", before, after, err)

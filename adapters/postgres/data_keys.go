@@ -14,14 +14,14 @@ var _ ports.DataKeyStore = (*DB)(nil)
 // DataKeys reads the whole table, which has a few rows. It uses the pool for readers, because a
 // unit of work that needs a key holds a connection of the other pool.
 func (db *DB) DataKeys(ctx context.Context) ([]ports.SealedDataKey, error) {
-	rows, err := db.readPool.Query(ctx, `SELECT id, purpose, encrypted_key, created_at FROM data_keys`)
+	rows, err := db.readPool.Query(ctx, `SELECT id, purpose, generation, encrypted_key, created_at FROM data_keys`)
 	if err != nil {
 		return nil, err
 	}
 	var keys []ports.SealedDataKey
 	return keys, forEachRow(rows, func(rows pgx.Rows) error {
 		var key ports.SealedDataKey
-		if err := rows.Scan((*[16]byte)(&key.ID), &key.Purpose, &key.Sealed, &key.CreatedAt); err != nil {
+		if err := rows.Scan((*[16]byte)(&key.ID), &key.Purpose, &key.Generation, &key.Sealed, &key.CreatedAt); err != nil {
 			return err
 		}
 		keys = append(keys, key)
@@ -31,8 +31,8 @@ func (db *DB) DataKeys(ctx context.Context) ([]ports.SealedDataKey, error) {
 
 // AddDataKey implements ports.DataKeyStore.
 func (db *DB) AddDataKey(ctx context.Context, key ports.SealedDataKey) error {
-	_, err := db.pool.Exec(ctx, `INSERT INTO data_keys (id, purpose, encrypted_key, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-		pgID(key.ID), string(key.Purpose), key.Sealed, key.CreatedAt)
+	_, err := db.pool.Exec(ctx, `INSERT INTO data_keys (id, purpose, generation, encrypted_key, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+		pgID(key.ID), string(key.Purpose), key.Generation, key.Sealed, key.CreatedAt)
 	return err
 }
 

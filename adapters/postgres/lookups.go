@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"time"
 
@@ -27,13 +28,15 @@ type lookupRow struct {
 	ExternalID      uuid.NullUUID             `bun:"external_id"`
 	RequestedFields []counterpartyFieldColumn `bun:"requested_fields,type:jsonb"`
 	Currencies      []string                  `bun:"currencies,array"`
-	ReceiverInfo    map[string]string         `bun:"receiver_info,type:jsonb"`
+	StoredInfo      json.RawMessage           `bun:"receiver_info,type:jsonb"`
 	ExpiresAt       time.Time                 `bun:"expires_at"`
 	CreatedAt       time.Time                 `bun:"created_at"`
+
+	ReceiverInfo map[string]string `bun:"-"`
 }
 
 // CreateLookup inserts one lookup.
-func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
+func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) (err error) {
 	row := &lookupRow{
 		PlatformID: l.Platform.UUID(), ID: l.ID.UUID(), CustomerID: nullID(l.Customer.UUID()),
 		SenderUMA: l.SenderUMA, ReceiverUMA: l.ReceiverUMA, ExternalID: nullID(l.External.UUID()),
@@ -47,8 +50,13 @@ func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
 		row.Currencies = append(row.Currencies, string(currency))
 	}
 	maps.Copy(row.ReceiverInfo, l.Facts)
+	if row.StoredInfo, err = u.db.sealJSON(ctx, row.sealedRow(), lookupsReceiverInfo, row.ReceiverInfo); err != nil {
+		return err
+	}
 	return u.insert(ctx, row)
 }
+
+func (row *lookupRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
 
 // Lookup uses the primary key.
 func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (quote.Lookup, error) {
@@ -57,6 +65,9 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (qu
 		Where("platform_id = ? AND id = ? AND expires_at > ?", p.UUID(), id.UUID(), db.clock.Now()).Scan(ctx)
 	if isNoRows(err) {
 		return quote.Lookup{}, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
+	}
+	if err == nil {
+		err = db.openJSON(ctx, row.sealedRow(), lookupsReceiverInfo, row.StoredInfo, &row.ReceiverInfo)
 	}
 	if err != nil {
 		return quote.Lookup{}, err

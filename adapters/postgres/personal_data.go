@@ -44,13 +44,19 @@ func (db *DB) openText(ctx context.Context, row sealedRow, column sealedColumn, 
 	return string(plain), err
 }
 
-// seal returns the value of a column: encrypted, or as it is if it is empty or there is no data key.
+// seal returns the value of a column: encrypted, or as it is if it is empty or there is no
+// data key, or none of the generation with which the column began to be encrypted.
 func (db *DB) seal(ctx context.Context, row sealedRow, column sealedColumn, plain []byte) ([]byte, error) {
 	if len(plain) == 0 {
 		return []byte{}, nil
 	}
 	if db.cipher == nil {
 		return plain, nil
+	}
+	if since, later := encryptedSince[column]; later {
+		if newest, err := db.cipher.NewestKey(ctx); err != nil || newest.Generation < since {
+			return plain, err
+		}
 	}
 	sealed, err := db.cipher.Seal(ctx, plain, column.context(row))
 	if err != nil || sealed == nil {

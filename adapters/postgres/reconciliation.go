@@ -76,7 +76,10 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 		for i, l := range lines[:n] {
 			ids[i], identities[i], ordinals[i] = pgID(l.ID), l.Identity[:], int32(l.Ordinal)
 			booked[i], values[i], amounts[i] = int32(l.Booked), int32(l.Value), l.Amount
-			servicers[i], references[i], describe[i], returned[i] = l.ServicerReference, strings.Join(l.References, "\n"), l.Description, l.Returned
+			servicers[i], returned[i] = l.ServicerReference, l.Returned
+			if references[i], describe[i], err = u.db.sealLine(ctx, sealedRow{a.Platform.UUID(), l.ID}, l); err != nil {
+				return 0, err
+			}
 		}
 		args := []any{pgID(a.Platform.UUID()), pgID(run.UUID()), a.Path, string(a.Currency),
 			ids, identities, ordinals, booked, values, amounts, servicers, references, describe, returned}
@@ -86,6 +89,27 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 		lines = lines[n:]
 	}
 	return known, nil
+}
+
+// sealLine returns the texts of a line that can name the payer. The reference of the bank stays
+// plain, and so do the reference by which a line was matched and the identity, a hash.
+func (db *DB) sealLine(ctx context.Context, row sealedRow, l reconcile.Line) (references, description string, err error) {
+	if references, err = db.sealText(ctx, row, reconciliationLinesReferences, strings.Join(l.References, "\n")); err != nil {
+		return "", "", err
+	}
+	description, err = db.sealText(ctx, row, reconciliationLinesDescription, l.Description)
+	return references, description, err
+}
+
+// openLine sets the texts of a line.
+func (db *DB) openLine(ctx context.Context, row sealedRow, references, description string, l *reconcile.Line) error {
+	references, err := db.openText(ctx, row, reconciliationLinesReferences, references)
+	if err != nil {
+		return err
+	}
+	l.References = splitLines(references)
+	l.Description, err = db.openText(ctx, row, reconciliationLinesDescription, description)
+	return err
 }
 
 // SaveReconciliation stores the result with COPY: its rows are new and cannot conflict.
@@ -242,7 +266,7 @@ func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) 
 	err = u.query(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		found = true
 		var err error
-		b, err = scanBreak(rows)
+		b, err = u.db.scanBreak(ctx, rows)
 		return err
 	})
 	if err == nil && !found {

@@ -98,7 +98,7 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start()}
 	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var isReconciled bool
-		l, err := scanLine(rows, &isReconciled)
+		l, err := u.db.scanLine(ctx, a.Platform.UUID(), rows, &isReconciled)
 		l.Reconciled = isReconciled
 		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
 			return tooManyError("lines")
@@ -109,15 +109,17 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 }
 
 // scanLine reads the columns of a line, and further columns into more.
-func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
+func (db *DB) scanLine(ctx context.Context, platform uuid.UUID, rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 	var (
-		id            pgtype.UUID
-		booked, value time.Time
-		references    string
+		id                      pgtype.UUID
+		booked, value           time.Time
+		references, description string
 	)
-	err = rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.ServicerReference, &references, &l.Description, &l.Returned}, more...)...)
-	l.ID, l.Booked, l.Value, l.References = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value), splitLines(references)
-	return l, err
+	if err := rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.ServicerReference, &references, &description, &l.Returned}, more...)...); err != nil {
+		return l, err
+	}
+	l.ID, l.Booked, l.Value = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value)
+	return l, db.openLine(ctx, sealedRow{platform, l.ID}, references, description, &l)
 }
 
 // selectEntries uses ledger_entries_by_debit_account and _credit from a number on: an entry is

@@ -137,7 +137,7 @@ func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Re
 			var runID, match, broken pgtype.UUID
 			var status string
 			var rule, explanation *string
-			shown.Line, err = scanLine(rows, &runID, &status, &match, &broken, &rule, &explanation)
+			shown.Line, err = db.scanLine(ctx, p.UUID(), rows, &runID, &status, &match, &broken, &rule, &explanation)
 			ident.SetUUID(&shown.Run, runID.Bytes)
 			ident.SetUUID(&shown.Break, broken.Bytes)
 			if shown.Status = reconcile.LineStatus(status); rule != nil {
@@ -250,10 +250,11 @@ func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconcilia
 	}
 	return queryPage(ctx, db, breakColumns, fromBreaks+`
 		WHERE b.platform_id = $1 AND b.reconciliation_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
-		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging, scanBreak)
+		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging,
+		func(rows pgx.Rows) (reconcile.BreakDetails, error) { return db.scanBreak(ctx, rows) })
 }
 
-func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
+func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 	var (
 		id, run, platform, otherLine, posting, by, line pgtype.UUID
 		currency, reason                                string
@@ -280,7 +281,10 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.EntryPosition{Seq: otherSeq.Int64, N: int(otherN.Int16)}
 	if line.Valid {
 		b.Line = &reconcile.Line{ID: line.Bytes, Ordinal: *ordinal, Booked: reconcile.DayOf(*booked), Value: reconcile.DayOf(*value), Amount: *amount,
-			ServicerReference: *servicer, References: splitLines(*references), Description: *description, Returned: *returned}
+			ServicerReference: *servicer, Returned: *returned}
+		if err := db.openLine(ctx, sealedRow{platform.Bytes, line.Bytes}, *references, *description, b.Line); err != nil {
+			return b, err
+		}
 	}
 	if entry.seq != nil {
 		shown := entry.toEntryDetails()

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/ports"
 )
 
 const (
@@ -98,6 +100,78 @@ func (t sealedTable) writeSQL() string {
 		t.name, set[2:], arrays, names, t.key, t.keyType, unchanged)
 }
 
+// DataKeyUse counts the rows of one table with values that are encrypted with one data key.
+type DataKeyUse struct {
+	Key   uuid.UUID // zero: not encrypted
+	Table string
+	Rows  int
+}
+
+// countBatchSize is the number of rows whose keys are counted by one statement.
+const countBatchSize = 10_000
+
+// countSQL reads the rows after a position ($1, $2), at most $3, by the primary key: how many there
+// are of each key, the last position and the number of rows that were read.
+func (t sealedTable) countSQL() string {
+	var keys []string
+	for _, c := range t.columns {
+		keys = append(keys, sealedColumns[c].format.keySQL(sealedColumns[c].name))
+	}
+	return fmt.Sprintf(`
+		WITH page AS MATERIALIZED (
+			SELECT platform_id, %[1]s, ARRAY[%[2]s] AS used FROM %[3]s
+			WHERE (platform_id, %[1]s) > ($1, $2::text::%[4]s) ORDER BY platform_id, %[1]s LIMIT $3),
+		last AS (SELECT platform_id, %[1]s FROM page ORDER BY platform_id DESC, %[1]s DESC LIMIT 1)
+		SELECT u.used, count(u.used), (SELECT platform_id FROM last), (SELECT %[1]s::text FROM last), (SELECT count(*) FROM page)
+		FROM (SELECT NULL::bytea AS used UNION ALL
+			SELECT k.used FROM page p CROSS JOIN LATERAL (SELECT DISTINCT unnest(p.used) AS used) k WHERE k.used IS NOT NULL) u GROUP BY u.used`,
+		t.key, strings.Join(keys, ", "), t.name, t.keyType)
+}
+
+// DataKeyUses counts the rows that use each data key, table by table. It calls done with the number of
+// rows that it read after each batch.
+func (db *DB) DataKeyUses(ctx context.Context, done func(table string, read int)) ([]DataKeyUse, error) {
+	var uses []DataKeyUse
+	for _, table := range sealedTables() {
+		rowsOf := map[uuid.UUID]int{}
+		for position, read := table.start(), countBatchSize; read == countBatchSize; {
+			var err error
+			if read, position, err = db.countBatch(ctx, table, position, rowsOf); err != nil {
+				return nil, fmt.Errorf("count the data keys of %s: %w", table.name, err)
+			}
+			done(table.name, read)
+		}
+		for key, rows := range rowsOf {
+			uses = append(uses, DataKeyUse{key, table.name, rows})
+		}
+	}
+	return uses, nil
+}
+
+func (db *DB) countBatch(ctx context.Context, t sealedTable, after rowPosition, rowsOf map[uuid.UUID]int) (read int, last rowPosition, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
+	defer cancel()
+	rows, err := db.pool.Query(ctx, t.countSQL(), pgx.QueryExecModeCacheStatement, pgtype.UUID{Bytes: after.platform, Valid: true}, after.key, countBatchSize)
+	if err != nil {
+		return 0, last, err
+	}
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		var used []byte
+		var n int
+		var platform pgtype.UUID
+		var key pgtype.Text
+		if err := rows.Scan(&used, &n, &platform, &key, &read); err != nil || used == nil {
+			last = rowPosition{platform.Bytes, key.String}
+			return err
+		}
+		var id uuid.UUID
+		copy(id[:], used) // none for a plain value
+		rowsOf[id] += n
+		return nil
+	})
+	return read, last, err
+}
+
 // ReencryptPersonalData encrypts every value of sealedColumns that is plain, or encrypted with
 // another data key than the newest, while requests continue. It pauses after each batch for as long
 // as that took, and calls done with the numbers of rows that it read and changed. What an earlier call
@@ -107,13 +181,13 @@ func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string,
 	if err != nil {
 		return err
 	}
-	if newest == uuid.Nil {
-		return errors.New("there is no data key; create one with: causeway keys rotate")
+	if newest.Generation != ports.DataKeyGeneration {
+		return errors.New("there is no data key of this version; create one with: causeway keys rotate")
 	}
 	for _, table := range sealedTables() {
 		for position, more := table.start(), true; more; {
 			began := time.Now()
-			read, changed, last, err := db.reencryptBatch(ctx, table, newest, position)
+			read, changed, last, err := db.reencryptBatch(ctx, table, newest.ID, position)
 			if err != nil {
 				return fmt.Errorf("encrypt %s: %w", table.name, err)
 			}

@@ -23,6 +23,10 @@ const (
 	transactionsDetails
 	idempotencyKeysBody
 	documentsDetails
+	webhookEventsBody // sealed by the package outbox
+	lookupsReceiverInfo
+	reconciliationLinesReferences
+	reconciliationLinesDescription
 	numSealedColumns // keep last
 )
 
@@ -41,6 +45,19 @@ var sealedColumns = [numSealedColumns]struct {
 	transactionsDetails:          {"transactions", "details", textFormat},
 	idempotencyKeysBody:          {"idempotency_keys", "body", bytesFormat},
 	documentsDetails:             {"documents", "details", jsonFormat},
+	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
+	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
+
+	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
+	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},
+}
+
+// encryptedSince is the generation of data keys with which a column began to be encrypted, for those
+// that versions before stored as they are.
+var encryptedSince = map[sealedColumn]int{
+	lookupsReceiverInfo:            2,
+	reconciliationLinesReferences:  2,
+	reconciliationLinesDescription: 2,
 }
 
 // sealedKeys describes the tables whose primary key is not platform_id and id: its second column, and

@@ -45,6 +45,17 @@ func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
 	}
 }
 
+// EachSealedColumn calls fn with each column of the register and its SQL type, for tests.
+func EachSealedColumn(fn func(table, column, sqlType string)) {
+	for _, c := range sealedColumns {
+		kind, _ := c.format.sqlType()
+		if c.format == jsonFormat {
+			kind = "jsonb"
+		}
+		fn(c.table, c.name, kind)
+	}
+}
+
 func TestSealedColumns_NothingElseIsSealed(t *testing.T) {
 	t.Parallel()
 	// Values are encrypted for registered columns only: no other code of the adapters calls the cipher,

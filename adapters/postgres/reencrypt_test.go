@@ -1,0 +1,218 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/encryption"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/core/reconcile"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
+	t.Parallel()
+	// Plain values of every registered column are encrypted, and again with each newer key, so that no
+	// row uses the key before. The counts say so, and no table contains the plain text.
+	url := pgtest.New(t)
+	fillTenantTables(t, url, uuid.New(), uuid.New())
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, url, &clock)
+	tables := map[string]int{}
+	postgres.EachSealedColumn(func(table, column, sqlType string) {
+		value := map[string]string{"text": "'a secret'", "jsonb": `'{"name": "a secret"}'`, "bytea": `'{"name": "a secret"}'`}[sqlType]
+		pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("SET session_replication_role = replica; UPDATE %s SET %s = %s", table, column, value))
+		tables[table] = 2
+	})
+	countShown := func() (shown int) {
+		t.Helper()
+		postgres.EachSealedColumn(func(table, column, sqlType string) {
+			text := map[string]string{"text": column, "jsonb": column + "::text", "bytea": "encode(" + column + ", 'escape')"}[sqlType]
+			var n int
+			if err := connect(t, url).QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE %s LIKE '%%secret%%'", table, text)).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			shown += n
+		})
+		return shown
+	}
+	rowsOf := func(key uuid.UUID) map[string]int {
+		t.Helper()
+		uses, err := db.DataKeyUses(t.Context(), func(string, int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]int{}
+		for _, use := range uses {
+			if use.Key == key {
+				found[use.Table] = use.Rows
+			}
+		}
+		return found
+	}
+	if shown := countShown(); shown < len(tables) || !reflect.DeepEqual(rowsOf(uuid.Nil), tables) {
+		t.Fatalf("%d values show personal data, and the counts of plain rows are %v", shown, rowsOf(uuid.Nil))
+	}
+
+	var before uuid.UUID
+	for round := range 3 {
+		key := generator.New(clock.Now())
+		if err := cipher.Create(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+
+		if changed := reencrypt(t, db); changed != 2*len(tables) {
+			t.Errorf("round %d: %d rows were changed, want %d", round, changed, 2*len(tables))
+		}
+		if again := reencrypt(t, db); again != 0 {
+			t.Errorf("round %d: the repetition changed %d rows", round, again)
+		}
+
+		if shown, used, old := countShown(), rowsOf(key), rowsOf(before); shown != 0 || !reflect.DeepEqual(used, tables) || len(old) != 0 {
+			t.Errorf("round %d: %d values show personal data, rows by table %v, with the key before %v", round, shown, used, old)
+		}
+		before = key
+		clock.Advance(time.Minute)
+	}
+}
+
+// openForKeys opens a database with a cipher, whose clock it sets.
+func openForKeys(t *testing.T, url string, clock **portstest.FakeClock) (*postgres.DB, *encryption.DataKeys) {
+	t.Helper()
+	sealer, err := encryption.New(make([]byte, encryption.KeyLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	*clock = portstest.NewFakeClock(noon)
+	var cipher *encryption.DataKeys
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, Clock: *clock, IDs: generator,
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			cipher = encryption.NewDataKeys(store, sealer, *clock)
+			return cipher
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db, cipher
+}
+
+func TestReencryptPersonalData_ManyBatches(t *testing.T) {
+	t.Parallel()
+	// More rows than a batch has are all encrypted, of all platforms, each once.
+	c := newEnv(t)
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, c.url, &clock)
+	exec(t, connect(t, c.url), `
+		INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
+		SELECT p.id, gen_random_uuid(), 'key ' || n, '', 200, 'a secret', now() FROM platforms p, generate_series(1, 700) n`)
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+
+	if changed := reencrypt(t, db); changed != 1400 {
+		t.Errorf("%d rows were encrypted, want 1400", changed)
+	}
+
+	for _, p := range []ident.Platform{c.platform.ID, c.otherPlatform.ID} {
+		stored, err := db.StoredResponses(t.Context(), []ports.IdempotencyKey{{Platform: p, Key: "key 1"}, {Platform: p, Key: "key 700"}})
+		if err != nil || string(stored[0].Body) != "a secret" || string(stored[1].Body) != "a secret" {
+			t.Errorf("read %v, %v", stored, err)
+		}
+	}
+}
+
+func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
+	t.Parallel()
+	// What a provider says about a receiver, and the texts of statement lines, are stored as they are
+	// while the newest data key was created by the version before, whose processes cannot read them
+	// encrypted. Both forms are read.
+	c := newEnv(t)
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, c.url, &clock)
+	for round, wantPlain := range []bool{true, false} {
+		if err := cipher.Create(t.Context(), generator.New(clock.Now())); err != nil {
+			t.Fatal(err)
+		}
+		if wantPlain {
+			pgtest.ExecAsSuperuser(t, c.url, "UPDATE data_keys SET generation = 1")
+		}
+		clock.Advance(time.Minute)
+		lookup := quote.Lookup{ID: ident.NewLookup(generator.New, noon), Platform: c.platform.ID, SenderUMA: "$a@uma.test", ReceiverUMA: "$b@uma.test",
+			Facts: map[string]string{"FULL_NAME": "Bo Secret"}, ExpiresAt: noon.Add(time.Hour), CreatedAt: noon}
+		account := reconcile.Account{Platform: c.platform.ID, Path: "rails/RTP", Currency: "USD"}
+		line := reconcile.Line{ID: uuid.New(), Identity: sha256.Sum256([]byte{byte(round)}), Ordinal: 1, Amount: 5, Booked: 20000, Value: 20000,
+			References: []string{"Secret 1", "Secret 2"}, Description: "From Bo Secret"}
+
+		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			if err := tx.CreateLookup(ctx, lookup); err != nil {
+				return err
+			}
+			_, err := tx.AddStatementLines(ctx, ident.NewReconciliation(generator.New, noon), account, []reconcile.Line{line})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+
+		read, err := db.Lookup(t.Context(), c.platform.ID, lookup.ID)
+		if err != nil || !reflect.DeepEqual(read.Facts, lookup.Facts) {
+			t.Errorf("round %d: read %v, %v", round, read.Facts, err)
+		}
+		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			input, err := tx.ComparisonInput(ctx, account, reconcile.DayRange{First: 20000, Last: 20000})
+			if got := input.Lines[len(input.Lines)-1]; len(input.Lines) != round+1 || !reflect.DeepEqual(got.References, line.References) || got.Description != line.Description {
+				t.Errorf("round %d: read %d lines, the last one %+v", round, len(input.Lines), got)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var plain int
+		if err := connect(t, c.url).QueryRow(t.Context(), `SELECT (SELECT count(*) FROM lookups WHERE id = $1 AND receiver_info::text ILIKE '%secret%')
+			+ (SELECT count(*) FROM reconciliation_lines l WHERE id = $2 AND l::text ILIKE '%secret%')`, lookup.ID.UUID(), line.ID).Scan(&plain); err != nil || plain == 2 != wantPlain {
+			t.Errorf("round %d: %d rows show a name, %v", round, plain, err)
+		}
+	}
+	reencrypt(t, db)
+	if n := countRows(t, c.url, `SELECT count(*) FROM reconciliation_lines l WHERE l::text ILIKE '%secret%'`); n != 0 {
+		t.Errorf("%d lines show a name after they were encrypted again", n)
+	}
+}
+
+func countRows(t *testing.T, url, query string) (n int) {
+	t.Helper()
+	if err := connect(t, url).QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestReconciliationLines_OnlyEncryptedTextsReplaceOthers(t *testing.T) {
+	t.Parallel()
+	// The database accepts no other change of a statement line than texts that are encrypted.
+	c := newEnv(t)
+	conn := connect(t, c.url)
+	exec(t, conn, `INSERT INTO reconciliation_lines VALUES ($1, gen_random_uuid(), gen_random_uuid(), 'rails/RTP', 'USD', sha256('x'), 1, now(), now(), 5, '', 'INV-1', 'From Bo', false)`,
+		c.platform.ID.UUID())
+	for change, allowed := range map[string]bool{
+		`description = E'\x01abc', reference_list = E'\x01abc'`: true,
+		`description = 'From Cy'`:                               false,
+		`description = ''`:                                      false,
+		`reference_list = 'INV-2'`:                              false,
+		`amount = 6`:                                            false,
+	} {
+		if _, err := conn.Exec(t.Context(), "UPDATE reconciliation_lines SET "+change); (err == nil) != allowed {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+}
