@@ -24,6 +24,8 @@ type Tx interface {
 	LedgerWriter
 	PlatformWriter
 	CustomerWriter
+	BeneficialOwnerWriter
+	VerificationWriter
 	PaymentWriter
 	IncomingPaymentWriter
 	UnmatchedWriter
@@ -46,6 +48,8 @@ type Tx interface {
 type Reader interface {
 	PlatformReader
 	CustomerReader
+	BeneficialOwners
+	VerificationReader
 	PaymentReader
 	LookupReader
 	UnmatchedReader

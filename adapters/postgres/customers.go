@@ -108,16 +108,19 @@ func newCustomerRow(ctx context.Context, db *DB, c customer.Customer) (*customer
 	row := &customerRow{
 		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
 		Type: string(c.Type), Region: c.Region, Currencies: []string{}, Email: c.Email, UMAAddress: c.UMAAddress, Status: string(c.Status),
-		Details: customerDetails{
-			FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
-			Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
-		},
-		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
+		Details: newCustomerDetails(c), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
 	}
 	for _, currency := range c.Currencies {
 		row.Currencies = append(row.Currencies, string(currency))
 	}
 	return row, row.seal(ctx, db)
+}
+
+func newCustomerDetails(c customer.Customer) customerDetails {
+	return customerDetails{
+		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
+		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
+	}
 }
 
 func (row *customerRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }

@@ -27,6 +27,8 @@ const (
 	lookupsReceiverInfo
 	reconciliationLinesReferences
 	reconciliationLinesDescription
+	beneficialOwnersDetails
+	verificationsDetails
 	numSealedColumns // keep last
 )
 
@@ -45,6 +47,8 @@ var sealedColumns = [numSealedColumns]struct {
 	transactionsDetails:          {"transactions", "details", textFormat},
 	idempotencyKeysBody:          {"idempotency_keys", "body", bytesFormat},
 	documentsDetails:             {"documents", "details", jsonFormat},
+	beneficialOwnersDetails:      {"beneficial_owners", "details", jsonFormat},
+	verificationsDetails:         {"verifications", "details", jsonFormat},
 	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
 

@@ -39,11 +39,12 @@ const (
 	IncomingPayment       Type = "INCOMING_PAYMENT"
 	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
 	CustomerStatus        Type = "CUSTOMER_STATUS"
+	VerificationStatus    Type = "VERIFICATION_STATUS"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -55,6 +56,8 @@ func (t Type) ResourceKey() string {
 		return "internalAccount"
 	case CustomerStatus:
 		return "customer"
+	case VerificationStatus:
+		return "verification"
 	case Test:
 	}
 	return ""
@@ -132,6 +135,13 @@ const (
 	CustomerKYBApproved = "CUSTOMER.KYB_APPROVED"
 	CustomerKYBRejected = "CUSTOMER.KYB_REJECTED"
 
+	VerificationResolveErrors        = "VERIFICATION.RESOLVE_ERRORS"
+	VerificationReadyForVerification = "VERIFICATION.READY_FOR_VERIFICATION"
+	VerificationInProgress           = "VERIFICATION.IN_PROGRESS"
+	VerificationPendingManualReview  = "VERIFICATION.PENDING_MANUAL_REVIEW"
+	VerificationApproved             = "VERIFICATION.APPROVED"
+	VerificationRejected             = "VERIFICATION.REJECTED"
+
 	TestSent = "TEST"
 )
 
@@ -146,6 +156,10 @@ var Names = map[Type][]string{
 	CustomerStatus: {
 		CustomerKYCPending, CustomerKYCApproved, CustomerKYCRejected,
 		CustomerKYBPending, CustomerKYBApproved, CustomerKYBRejected,
+	},
+	VerificationStatus: {
+		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
+		VerificationApproved, VerificationRejected,
 	},
 	Test: {TestSent},
 }

@@ -45,6 +45,8 @@ const (
 	ReconciliationNotFound  Code = "RECONCILIATION_NOT_FOUND"
 	BreakNotFound           Code = "BREAK_NOT_FOUND"
 	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
+	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
+	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
@@ -152,6 +154,8 @@ var statuses = map[Code]int{
 	ReconciliationNotFound:                404,
 	BreakNotFound:                         404,
 	DocumentNotFound:                      404,
+	BeneficialOwnerNotFound:               404,
+	VerificationNotFound:                  404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
 	QuoteExpired:                          409,

@@ -20,6 +20,7 @@ type (
 	statementLineKind   struct{}
 	beneficialOwnerKind struct{}
 	documentKind        struct{}
+	verificationKind    struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -39,6 +40,7 @@ func (breakKind) prefix() string           { return "Break" }
 func (statementLineKind) prefix() string   { return "StatementLine" }
 func (beneficialOwnerKind) prefix() string { return "BeneficialOwner" }
 func (documentKind) prefix() string        { return "Document" }
+func (verificationKind) prefix() string    { return "Verification" }
 
 // The ids of the resources.
 type (
@@ -69,6 +71,8 @@ type (
 	BeneficialOwner = ID[beneficialOwnerKind]
 	// Document is a document of a customer or a beneficial owner.
 	Document = ID[documentKind]
+	// Verification is the check of a customer's identity.
+	Verification = ID[verificationKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -82,6 +86,7 @@ func ParseTransaction(s string) (Transaction, error)         { return Parse[tran
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
 func ParseBeneficialOwner(s string) (BeneficialOwner, error) { return Parse[beneficialOwnerKind](s) }
 func ParseDocument(s string) (Document, error)               { return Parse[documentKind](s) }
+func ParseVerification(s string) (Verification, error)       { return Parse[verificationKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -105,4 +110,10 @@ func NewExternalAccount(source Source, at time.Time) ExternalAccount {
 }
 func NewInternalAccount(source Source, at time.Time) InternalAccount {
 	return New[internalAccountKind](source, at)
+}
+func NewBeneficialOwner(source Source, at time.Time) BeneficialOwner {
+	return New[beneficialOwnerKind](source, at)
+}
+func NewVerification(source Source, at time.Time) Verification {
+	return New[verificationKind](source, at)
 }

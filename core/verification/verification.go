@@ -1,0 +1,104 @@
+package verification
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/ident"
+)
+
+// Verification is the check of a customer's identity.
+type Verification struct {
+	ID       ident.Verification
+	Platform ident.Platform
+	Customer ident.Customer
+	Status   Status
+	// Errors are what must be corrected, or why it was rejected.
+	Errors []customer.CheckError
+	// Submitted is the last application; nil before the first one.
+	Submitted *Application
+	// CustomerApproved: the customer itself is approved. A business may wait for its owners.
+	CustomerApproved bool
+	// LastDecision is the decision that led to the status; zero before the first one.
+	LastDecision Decision
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Max is how many verifications a customer can have. A further one begins only after a rejection
+// was reviewed.
+const Max = 20
+
+// Application is what is submitted to be checked: the data as it was at that time.
+type Application struct {
+	// ID makes repeated submissions harmless. Each submission after a correction has another.
+	ID       uuid.UUID
+	Platform ident.Platform
+	// Owner is the person to check, of the business Customer; nil to check the customer.
+	Owner *customer.BeneficialOwner
+	// Customer is the individual or business, and Owners are the owners of the business.
+	Customer customer.Customer
+	Owners   []customer.BeneficialOwner
+	// SubmittedAt is when it was submitted first.
+	SubmittedAt time.Time
+}
+
+// Verdict is what is decided on an application.
+type Verdict string
+
+// The verdicts.
+const (
+	// Waiting: there is no decision yet.
+	Waiting Verdict = "WAITING"
+	// InReview: a person will decide.
+	InReview Verdict = "IN_REVIEW"
+	// Correctable: the errors must be corrected.
+	Correctable Verdict = "CORRECTABLE"
+	Accepted    Verdict = "ACCEPTED"
+	Refused     Verdict = "REFUSED"
+)
+
+// Outcome is the state of an application where it is checked.
+type Outcome struct {
+	Verdict Verdict
+	// Errors has at least one error if Correctable, and may have some if Refused.
+	Errors []customer.CheckError
+	// Reason is for operators, not for the platform.
+	Reason string
+	// RetryAt is when to ask again if Waiting or InReview; zero if the decision is reported.
+	RetryAt time.Time
+}
+
+// Decision is an outcome with its author.
+type Decision struct {
+	// Application is what the decision is about; a decision on an earlier one changes nothing.
+	Application uuid.UUID
+	Outcome
+	// By is the operator or the provider who decided.
+	By string
+	At time.Time
+}
+
+// Change is what a submission or a decision changes.
+type Change struct {
+	// Verification is the verification after the change.
+	Verification Verification
+	// Steps are the verification after each change of its status.
+	Steps []Verification
+	// CustomerStatus is the status that the customer gets; empty if it does not change.
+	CustomerStatus customer.Status
+}
+
+// Events returns the events of the steps; newID returns their ids.
+func (c Change) Events(newID func() ident.Webhook) []event.Event {
+	events := make([]event.Event, len(c.Steps))
+	for i, v := range c.Steps {
+		events[i] = event.Event{ID: newID(), Platform: v.Platform, Type: event.VerificationStatus, Name: "VERIFICATION." + string(v.Status),
+			Subject: v.ID.UUID(), OccurredAt: v.UpdatedAt, Resource: v}
+	}
+	return events
+}

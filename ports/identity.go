@@ -1,0 +1,25 @@
+package ports
+
+import (
+	"context"
+
+	"causeway/core/platform"
+	"causeway/core/verification"
+)
+
+// Identity checks who a customer or a beneficial owner is: a provider, or operators who review.
+type Identity interface {
+	// Immediate returns the outcome of an application if it is known without a call, else false, and
+	// the application is to be submitted. It does no I/O, and returns the same for the same
+	// application.
+	Immediate(a verification.Application) (verification.Outcome, bool)
+	// Submit submits an application. It is idempotent by the id of the application: a repeated call
+	// submits it once and returns its present outcome. An error means that the call is to be repeated.
+	Submit(ctx context.Context, a verification.Application) (verification.Outcome, error)
+	// Status returns the present outcome of an application that was submitted. An error means that
+	// the call is to be repeated.
+	Status(ctx context.Context, a verification.Application) (verification.Outcome, error)
+}
+
+// IdentityByEnvironment holds the Identity of each environment; an environment may have none.
+type IdentityByEnvironment map[platform.Environment]Identity
