@@ -45,6 +45,9 @@ type Config struct {
 	// FileTimeout is the maximum duration of a streamed file, whatever its client does. Zero
 	// means 30 minutes.
 	FileTimeout time.Duration
+	// MaxUploads is the maximum number of forms with files that are received at the same time, three
+	// quarters of them from one platform. Zero means 32.
+	MaxUploads int
 	// TrustedProxies are the networks whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
 	// PublicURL is the URL of the interface, ending in BasePath, for the published
@@ -64,6 +67,7 @@ type API struct {
 	tokenLimiters *limiters[tokenKey]
 	loginLimiter  *loginLimiter
 	inFlight      *inFlight
+	uploads       *uploadSlots
 	meter         *meter
 	draining      drain
 }
@@ -79,6 +83,9 @@ func New(config Config) *API {
 	if config.FileTimeout == 0 {
 		config.FileTimeout = 30 * time.Minute
 	}
+	if config.MaxUploads == 0 {
+		config.MaxUploads = 32
+	}
 	if config.Rate == (Rate{}) {
 		config.Rate = DefaultRate
 	}
@@ -91,6 +98,7 @@ func New(config Config) *API {
 		tokenLimiters: newLimiters[tokenKey](config.Rate),
 		loginLimiter:  newLoginLimiter(),
 		inFlight:      newInFlight(),
+		uploads:       newUploadSlots(config.MaxUploads),
 		meter:         newMeter(config.Metrics),
 		draining:      drain{started: make(chan struct{})},
 	}

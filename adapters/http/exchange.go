@@ -43,6 +43,7 @@ type exchange struct {
 	reader   bytes.Reader  // the unread part of the request body
 	body     *bytes.Buffer // the request body; nil while unread
 	uploaded []byte        // the uploaded file
+	form     *formUpload   // nil unless the operation has Upload.Form
 	file     *fileStream   // a file that is read while it arrives; nil otherwise
 	response *bytes.Buffer // nil until a response is written
 

@@ -164,6 +164,8 @@ func (x *exchange) fingerprint() (sum [sha256.Size]byte) {
 	defer putBuffer(all)
 	all.Write(x.appendTarget(all.AvailableBuffer()))
 	switch {
+	case x.form != nil:
+		all.Write(x.form.digest[:])
 	case x.uploaded != nil: // the file, whether sent as a form or not
 		all.Write(x.uploaded)
 	case x.body != nil:

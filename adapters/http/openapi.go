@@ -147,6 +147,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		Extensions: map[string]any{},
 		// The body is read and limited before huma runs.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
+		SkipValidateParams: op.Upload != nil && op.Upload.Form,
 	}
 	described.Security = []map[string][]string{}
 	if !op.Public {
@@ -203,6 +204,9 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	delete(described.Responses, "default") // all responses are listed
 	if op.Upload != nil {
 		described.RequestBody = op.Upload.requestBody(described.Parameters)
+		if op.Upload.Form {
+			described.Parameters = slices.DeleteFunc(described.Parameters, func(p *huma.Param) bool { return p.In == "query" })
+		}
 	}
 	codes := append([]fault.Code{fault.InvalidInput, fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
 	if !op.Public {

@@ -79,6 +79,8 @@ type Call struct {
 	RequestID string
 	// File is the uploaded file. It is nil if the operation has no Upload.
 	File io.Reader
+	// FormFile is the file of a form. It is nil without one, and if the operation has no Upload.Form.
+	FormFile *FormFile
 }
 
 // Handler runs an operation. In is a struct with the parameters (fields with path,
@@ -94,6 +96,11 @@ func Get[In, Result, Body any](a *API, op Operation, handle Handler[In, Result],
 // Post registers an operation that accepts an Idempotency-Key.
 func Post[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodPost, op, handle, render)
+}
+
+// Put registers an operation that replaces a resource.
+func Put[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
+	register(a, http.MethodPut, op, handle, render)
 }
 
 // Patch registers an operation that updates parts of a resource.

@@ -91,6 +91,16 @@ func (x *exchange) serve() {
 		x.respondError(err)
 		return
 	}
+	if u := x.route.upload; u != nil && u.Form {
+		platform := x.call.Principal.Platform
+		if err := x.api.uploads.take(platform); err != nil {
+			x.w.Header().Set("Connection", "close")
+			x.respondError(err)
+			return
+		}
+		defer x.api.uploads.free(platform)
+		defer func() { x.form.close() }()
+	}
 	if err := x.readRequest(); err != nil {
 		x.respondError(err)
 		return
@@ -103,8 +113,11 @@ func (x *exchange) serve() {
 
 // readRequest reads the body, or opens the file in it.
 func (x *exchange) readRequest() error {
-	if x.route.upload != nil && x.route.upload.Stream {
+	switch u := x.route.upload; {
+	case u != nil && u.Stream:
 		return x.openStream()
+	case u != nil && u.Form:
+		return x.readUploadForm()
 	}
 	if err := x.readBody(); err != nil || x.route.upload == nil {
 		return err

@@ -37,6 +37,15 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 			known.lists = append(known.lists, p.Name)
 		}
 	}
+	if op.RequestBody != nil {
+		if form := op.RequestBody.Content[formType]; form != nil && len(op.RequestBody.Content) == 1 {
+			for name := range form.Schema.Properties { // those of a form are no query parameters
+				if name != filePart {
+					known.query = append(known.query, name)
+				}
+			}
+		}
+	}
 	switch {
 	case op.RequestBody == nil:
 		known.body = &knownFields{fields: map[string]*knownFields{}}

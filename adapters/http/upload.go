@@ -26,6 +26,10 @@ type Upload struct {
 	// The handler reads Call.File to its end, which checks that the request is complete, before it
 	// saves a response under the idempotency key.
 	Stream bool
+	// Form makes the body a multipart form, with the parameters of the operation as parts before or
+	// after the file. The operation validates them together with Call.FormFile, which is nil if there
+	// is no file. Types is empty, and Operation.MaxBody is the maximum size of the file.
+	Form bool
 	// Description describes the file.
 	Description string
 }
@@ -132,6 +136,9 @@ func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
 			schema := *p.Schema
 			schema.Description = p.Description
 			form.Properties[p.Name] = &schema
+			if u.Form && p.Required {
+				form.Required = append(form.Required, p.Name)
+			}
 		}
 	}
 	body := &huma.RequestBody{Required: true, Description: u.Description, Content: map[string]*huma.MediaType{formType: {Schema: form}}}
