@@ -31,6 +31,14 @@ const (
 // DataKeysInterval is how soon every process uses a new data key.
 const DataKeysInterval = 10 * time.Second
 
+// maxKeysAge is how long after they were last read the keys encrypt new values. removeAfter, which is
+// longer, is how long a data key was replaced before it can be removed. So no process encrypts with a
+// key that was removed because nothing used it.
+const (
+	maxKeysAge  = 12 * time.Hour
+	removeAfter = 24 * time.Hour
+)
+
 // reloadTimeout is how long a caller, which may hold locks, waits for keys to be read again.
 const reloadTimeout = time.Second
 
@@ -49,7 +57,8 @@ var _ ports.Cipher = (*DataKeys)(nil)
 
 // dataKeySet is an immutable set of keys.
 type dataKeySet struct {
-	readAt   time.Time
+	readAt   time.Time       // or last tried
+	storedAt time.Time       // when the store had these keys
 	newest   ports.NewestKey // zero if there is no data key
 	keys     map[uuid.UUID][]byte
 	indexKey []byte // nil if there is none
@@ -72,6 +81,11 @@ func (d *DataKeys) Seal(ctx context.Context, plain, row []byte) ([]byte, error) 
 	set, err := d.current(ctx)
 	if err != nil || set.newest.ID == uuid.Nil {
 		return nil, err
+	}
+	if d.clock.Now().Sub(set.storedAt) > maxKeysAge {
+		if set, err = d.read(ctx, set); err != nil {
+			return nil, err
+		}
 	}
 	sealed := make([]byte, dataPrefixLength+nonceLength, dataPrefixLength+nonceLength+len(plain)+16)
 	sealed[0] = dataVersion
@@ -180,6 +194,33 @@ func (d *DataKeys) Rewrap(ctx context.Context) error {
 	return nil
 }
 
+// CheckRemovable returns an error that says why a data key cannot be removed yet, if that does not
+// depend on whether a value is encrypted with it. keys are all keys of the store.
+func CheckRemovable(keys []ports.SealedDataKey, id uuid.UUID, now time.Time) error {
+	exists, replacedAt := false, time.Time{}
+	var createdAt time.Time
+	for _, k := range keys {
+		if k.Purpose == ports.DataKey && k.ID == id {
+			exists, createdAt = true, k.CreatedAt
+		}
+	}
+	for _, k := range keys {
+		if k.Purpose == ports.DataKey && k.CreatedAt.After(createdAt) && (replacedAt.IsZero() || k.CreatedAt.Before(replacedAt)) {
+			replacedAt = k.CreatedAt
+		}
+	}
+	switch {
+	case !exists:
+		return fmt.Errorf("there is no data key %s; list them with: causeway keys list", id)
+	case replacedAt.IsZero():
+		return fmt.Errorf("the data key %s encrypts new data; replace it first with: causeway keys rotate", id)
+	case now.Sub(replacedAt) < removeAfter:
+		return fmt.Errorf("the data key %s can be removed from %s on, %.0f hours after it was replaced, because until then a process may still use it",
+			id, replacedAt.Add(removeAfter).UTC().Format(time.RFC3339), removeAfter.Hours())
+	}
+	return nil
+}
+
 // current returns the keys that were read last, and reads them again when they are due. Keys that
 // cannot be read again stay in use.
 func (d *DataKeys) current(ctx context.Context) (*dataKeySet, error) {
@@ -222,7 +263,8 @@ func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the data keys: %w", err)
 	}
-	set := &dataKeySet{readAt: d.clock.Now(), keys: make(map[uuid.UUID][]byte, len(stored))}
+	now := d.clock.Now()
+	set := &dataKeySet{readAt: now, storedAt: now, keys: make(map[uuid.UUID][]byte, len(stored))}
 	var newestAt time.Time
 	for _, s := range stored {
 		plain, err := d.master.Open(s.Sealed, dataKeyContext(s.ID, s.Purpose))

@@ -204,52 +204,60 @@ func TestDataKeys_RewrapForNewMasterKey(t *testing.T) {
 	}
 }
 
-func TestMaster_FollowsItsSource(t *testing.T) {
+func TestDataKeys_OldKeysEncryptNothingNew(t *testing.T) {
 	t.Parallel()
-	// A key that is new in the source opens what another process sealed with it, and seals within
-	// seconds. A source that is broken later leaves the former keys in use.
-	clock, keys := portstest.NewFakeClock(noon), [][]byte{testKey(1)}
-	var broken error
-	master, err := NewMaster(func() ([][]byte, error) { return keys, broken }, clock)
+	// A process that could not read the keys for half a day, and so may not know that one was removed,
+	// encrypts nothing until it can read them again. It still decrypts.
+	store, clock := &memoryKeys{}, portstest.NewFakeClock(noon)
+	keys := NewDataKeys(store, newSealer(t, testKey(1)), clock)
+	if err := keys.Create(t.Context(), uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := keys.Seal(t.Context(), []byte("ana"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys = [][]byte{testKey(2), testKey(1)}
-	clock.Advance(masterRetryInterval)
-	sealed, err := newSealer(t, testKey(2)).Seal([]byte("private"), nil)
-	if err != nil {
-		t.Fatal(err)
+	store.err = errors.New("no connection")
+	for range 14 {
+		clock.Advance(time.Hour)
+		_, err = keys.Seal(t.Context(), []byte("ana"), nil)
 	}
 
-	if plain, err := master.Open(sealed, nil); err != nil || string(plain) != "private" {
+	if !errors.Is(err, store.err) {
+		t.Errorf("encrypted with old keys: %v", err)
+	}
+	if plain, err := keys.Open(t.Context(), sealed, nil); err != nil || string(plain) != "ana" {
 		t.Errorf("opened %q, %v", plain, err)
 	}
-	keys, broken = nil, errors.New("no such file")
-	clock.Advance(masterReadInterval)
-	again, err := master.Seal([]byte("private"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain, err := newSealer(t, testKey(2)).Open(again, nil); err != nil || string(plain) != "private" {
-		t.Errorf("sealed with another key than the new one: %q, %v", plain, err)
-	}
-	if _, err := NewMaster(func() ([][]byte, error) { return nil, nil }, clock); err == nil {
-		t.Error("no master key is accepted")
+	store.err = nil
+	if sealed, err := keys.Seal(t.Context(), []byte("ana"), nil); sealed == nil || err != nil {
+		t.Errorf("after the store responded again: %x, %v", sealed, err)
 	}
 }
 
-func TestParseKeys(t *testing.T) {
+func TestCheckRemovable(t *testing.T) {
 	t.Parallel()
-	// Keys are separated by commas or lines; each must be valid, and there is at least one.
-	one, other := NewKey(), NewKey()
-	for _, text := range []string{one + "," + other, one + "\n" + other + "\n", " " + one + "\r\n\r\n" + other} {
-		if keys, err := ParseKeys(text); err != nil || len(keys) != 2 || bytes.Equal(keys[0], keys[1]) {
-			t.Errorf("%q: %x, %v", text, keys, err)
-		}
+	// Only a data key that was replaced a day ago can be removed: by then no process encrypts with it.
+	first, second, third := uuid.New(), uuid.New(), uuid.New()
+	keys := []ports.SealedDataKey{
+		{ID: first, Purpose: ports.IndexKey, CreatedAt: noon}, {ID: first, Purpose: ports.DataKey, CreatedAt: noon},
+		{ID: third, Purpose: ports.DataKey, CreatedAt: noon.Add(2 * time.Hour)}, {ID: second, Purpose: ports.DataKey, CreatedAt: noon.Add(time.Hour)},
 	}
-	for _, text := range []string{"", " \n", one + ",short"} {
-		if _, err := ParseKeys(text); err == nil {
-			t.Errorf("%q is accepted", text)
+	for name, tt := range map[string]struct {
+		id    uuid.UUID
+		after time.Duration
+		says  string
+	}{
+		"newest":                {third, 1000 * time.Hour, "encrypts new data"},
+		"replaced a moment ago": {second, 3 * time.Hour, "can be removed from 2026-11-23T14:00:00Z on"},
+		"replaced a day ago":    {first, 25 * time.Hour, ""},
+		"replaced later":        {second, 25 * time.Hour, "can be removed from"},
+		"both":                  {second, 26 * time.Hour, ""},
+		"unknown":               {uuid.New(), 1000 * time.Hour, "there is no data key"},
+	} {
+		err := CheckRemovable(keys, tt.id, noon.Add(tt.after))
+		if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
 	}
 }

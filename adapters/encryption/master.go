@@ -1,6 +1,7 @@
 package encryption
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -16,15 +17,21 @@ const (
 	masterRetryInterval = time.Second
 )
 
+// masterReadTimeout is how long a caller waits for the source, such as a file on a server that does
+// not respond.
+const masterReadTimeout = 2 * time.Second
+
 // Master seals with the master keys of a source that can change while the process runs, such as a
 // file. It is safe for concurrent use.
 type Master struct {
 	read  func() ([][]byte, error)
 	clock ports.Clock
 
-	mu     sync.Mutex
-	sealer *Sealer
-	readAt time.Time
+	mu      sync.Mutex // never held while the source is read
+	sealer  *Sealer
+	failed  error         // of the last read
+	readAt  time.Time     // when it began, or was last waited for
+	reading chan struct{} // closed at the end of the read that is under way; nil if none is
 }
 
 var _ ports.Sealer = (*Master)(nil)
@@ -63,29 +70,66 @@ func (m *Master) Open(sealed, context []byte) ([]byte, error) {
 }
 
 // current returns the sealer, with keys that were read at most maxAge ago. If they cannot be read
-// again, the former ones stay in use.
+// again, or not within masterReadTimeout, the former ones stay in use. While a read takes long, only
+// one caller in each interval waits for it.
 func (m *Master) current(maxAge time.Duration) (*Sealer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.clock.Now()
-	if m.sealer != nil && now.Sub(m.readAt) < maxAge {
+	if now := m.clock.Now(); m.sealer == nil || now.Sub(m.readAt) >= maxAge {
+		m.readAt = now
+		m.waitForRead()
+	}
+	switch {
+	case m.sealer != nil:
 		return m.sealer, nil
+	case m.failed != nil:
+		return nil, m.failed
+	default:
+		return nil, fmt.Errorf("the master key could not be read within %s", masterReadTimeout)
 	}
-	m.readAt = now
-	keys, err := m.read()
-	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("there is no master key")
+}
+
+// waitForRead begins to read the source, unless that is under way, and waits for it with mu unlocked.
+func (m *Master) waitForRead() {
+	if m.reading == nil {
+		m.reading = make(chan struct{})
+		go m.readAgain(m.reading)
 	}
-	if err == nil {
-		var fresh *Sealer
-		if fresh, err = New(keys[0], keys[1:]...); err == nil {
-			m.sealer = fresh
+	ended := m.reading
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	select {
+	case <-ended:
+	case <-time.After(masterReadTimeout):
+	}
+}
+
+// readAgain reads the source once.
+func (m *Master) readAgain(ended chan struct{}) {
+	sealer, err := m.readSealer()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failed = err; err == nil {
+		m.sealer = sealer
+	}
+	m.reading = nil
+	close(ended)
+}
+
+func (m *Master) readSealer() (sealer *Sealer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while reading the master key: %v", p)
 		}
+	}()
+	keys, err := m.read()
+	if err != nil {
+		return nil, err
 	}
-	if m.sealer != nil {
-		return m.sealer, nil
+	if len(keys) == 0 {
+		return nil, errors.New("there is no master key")
 	}
-	return nil, err
+	return New(keys[0], keys[1:]...)
 }
 
 // ParseKeys parses master keys separated by commas, spaces or lines: the current one and then
