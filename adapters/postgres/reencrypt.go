@@ -301,17 +301,37 @@ func (db *DB) writeEncrypted(ctx context.Context, t sealedTable, rows []staleRow
 	if !isUniqueViolation(err) {
 		return int(tag.RowsAffected()), err
 	}
-	if len(rows) > 1 {
-		for i := range rows {
-			n, err := db.writeEncrypted(ctx, t, rows[i:i+1])
-			if err != nil {
-				return changed, err
-			}
-			changed += n
+	if len(rows) == 1 {
+		if err := db.makeDistinct(ctx, t, rows[0]); err != nil {
+			return 0, err
 		}
-		return changed, nil
+		tag, err := db.pool.Exec(ctx, t.writeSQL(), append([]any{pgx.QueryExecModeCacheStatement}, t.writeArgs(rows)...)...)
+		return int(tag.RowsAffected()), err
 	}
-	return 0, err
+	for i := range rows {
+		n, err := db.writeEncrypted(ctx, t, rows[i:i+1])
+		if err != nil {
+			return changed, err
+		}
+		changed += n
+	}
+	return changed, nil
+}
+
+// makeDistinct gives a row a fingerprint of its own. Another row has its keyed fingerprint: the same
+// account was added by a process with the first data key, and by one that had not read it yet. Both
+// stay usable, and the account cannot be added a third time.
+func (db *DB) makeDistinct(ctx context.Context, t sealedTable, row staleRow) error {
+	for i, column := range t.columns {
+		if sealedColumns[column].format == fingerprintFormat && row.old[i] != nil {
+			keyed, err := db.cipher.Fingerprint(ctx, string(row.old[i])+" "+row.key)
+			if err != nil {
+				return err
+			}
+			row.encrypted[i] = []byte(keyed)
+		}
+	}
+	return nil
 }
 
 // writeArgs returns the arguments of writeSQL: columns of values.

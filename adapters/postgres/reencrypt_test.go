@@ -13,6 +13,8 @@ import (
 	"causeway/adapters/encryption"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/reconcile"
@@ -132,6 +134,47 @@ func TestReencryptPersonalData_ManyBatches(t *testing.T) {
 	}
 }
 
+func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
+	t.Parallel()
+	// When the first data key is created, a process that has read it and one that has not can add the
+	// same account. Encrypting both succeeds, both stay usable, and none is added a third time.
+	c := newEnv(t)
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, c.url, &clock)
+	ana := newCustomer(c.platform, "ana")
+	c.createCustomers(t, ana)
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+	create := func(a account.External) error {
+		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+	}
+	first, second, other := newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1two")
+	if err := create(first); err != nil {
+		t.Fatal(err)
+	}
+	c.createAccounts(t, second, other) // by a process without the key
+
+	if changed := reencrypt(t, db); changed != 3 {
+		t.Errorf("%d rows were encrypted, want the customer and two accounts", changed)
+	}
+
+	for _, want := range []account.External{first, second, other} {
+		if got, err := db.ExternalAccount(t.Context(), c.platform.ID, want.ID); err != nil || got.Fields["address"] != want.Fields["address"] {
+			t.Errorf("read %v, %v", got.Fields, err)
+		}
+		if err := create(newWallet(c.platform, ana.ID, want.Fields["address"])); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s was added again: %v", want.Fields["address"], err)
+		}
+	}
+	if n := countRows(t, c.url, `SELECT count(*) FROM external_accounts WHERE fingerprint NOT LIKE 'hmac-sha256:%' OR fields::text LIKE '%spark1%'`); n != 0 {
+		t.Errorf("%d accounts are not encrypted", n)
+	}
+	if again := reencrypt(t, db); again != 0 {
+		t.Errorf("the repetition changed %d rows", again)
+	}
+}
+
 func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 	t.Parallel()
 	// What a provider says about a receiver, and the texts of statement lines, are stored as they are
@@ -150,7 +193,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 		clock.Advance(time.Minute)
 		lookup := quote.Lookup{ID: ident.NewLookup(generator.New, noon), Platform: c.platform.ID, SenderUMA: "$a@uma.test", ReceiverUMA: "$b@uma.test",
 			Facts: map[string]string{"FULL_NAME": "Bo Secret"}, ExpiresAt: noon.Add(time.Hour), CreatedAt: noon}
-		account := reconcile.Account{Platform: c.platform.ID, Path: "rails/RTP", Currency: "USD"}
+		books := reconcile.Account{Platform: c.platform.ID, Path: "rails/RTP", Currency: "USD"}
 		line := reconcile.Line{ID: uuid.New(), Identity: sha256.Sum256([]byte{byte(round)}), Ordinal: 1, Amount: 5, Booked: 20000, Value: 20000,
 			References: []string{"Secret 1", "Secret 2"}, Description: "From Bo Secret"}
 
@@ -158,7 +201,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			if err := tx.CreateLookup(ctx, lookup); err != nil {
 				return err
 			}
-			_, err := tx.AddStatementLines(ctx, ident.NewReconciliation(generator.New, noon), account, []reconcile.Line{line})
+			_, err := tx.AddStatementLines(ctx, ident.NewReconciliation(generator.New, noon), books, []reconcile.Line{line})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -169,7 +212,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			t.Errorf("round %d: read %v, %v", round, read.Facts, err)
 		}
 		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			input, err := tx.ComparisonInput(ctx, account, reconcile.DayRange{First: 20000, Last: 20000})
+			input, err := tx.ComparisonInput(ctx, books, reconcile.DayRange{First: 20000, Last: 20000})
 			if got := input.Lines[len(input.Lines)-1]; len(input.Lines) != round+1 || !reflect.DeepEqual(got.References, line.References) || got.Description != line.Description {
 				t.Errorf("round %d: read %d lines, the last one %+v", round, len(input.Lines), got)
 			}

@@ -138,7 +138,7 @@ func (f columnFormat) sqlType() (sent, toColumn string) {
 func (f columnFormat) keySQL(column string) string {
 	sql := map[columnFormat]string{
 		textFormat:        `CASE WHEN left(%[1]s, 1) = E'\x01' THEN substr(decode(substr(%[1]s, 2, 24), 'base64'), 2, 16) WHEN %[1]s <> '' THEN '' END`,
-		jsonFormat:        `CASE WHEN jsonb_typeof(%[1]s) = 'string' THEN substr(decode(left(%[1]s #>> '{}', 24), 'base64'), 2, 16) WHEN %[1]s IS NOT NULL THEN '' END`,
+		jsonFormat:        `CASE WHEN jsonb_typeof(%[1]s) = 'string' THEN substr(decode(left(%[1]s #>> '{}', 24), 'base64'), 2, 16) WHEN jsonb_typeof(%[1]s) <> 'null' THEN '' END`,
 		bytesFormat:       `CASE WHEN length(%[1]s) = 0 THEN NULL WHEN get_byte(%[1]s, 0) < 32 THEN substr(%[1]s, 2, 16) ELSE '' END`,
 		fingerprintFormat: `CASE WHEN NOT starts_with(%[1]s, 'hmac-sha256:') THEN ''::bytea END`,
 	}
