@@ -66,8 +66,8 @@ type Jobs interface {
 	TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn Turn) ([]Job, error)
 	// RenewLeases extends leases, and shortens none. A lease that was lost stays lost.
 	RenewLeases(ctx context.Context, jobs []Job, until time.Time) error
-	// FailJobs ends leases: each job is due again at its Due, or dead, and keeps its LastError.
-	// A job whose lease was lost does not change.
+	// FailJobs ends leases: each job is due again at its Due, or dead, and keeps its Attempts and
+	// LastError. A job whose lease was lost does not change.
 	FailJobs(ctx context.Context, jobs []Job, now time.Time) error
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -51,6 +52,9 @@ func translate(err error) error {
 		}
 	}
 	if _, isFault := fault.As(err); !isFault && IsUnavailable(err) {
+		if isOutage(err) {
+			err = fmt.Errorf("%w: %w", ports.ErrStoreUnavailable, err)
+		}
 		return fmt.Errorf("%w (%w)", &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
 			Message: "The database is not available. Send the request again with the same Idempotency-Key."}, err)
 	}
@@ -75,6 +79,18 @@ func IsUnavailable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
+}
+
+// isOutage reports whether the server would refuse every unit of work. Errors that a single
+// statement can cause, such as a lost connection or a timeout, are not included.
+func isOutage(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		// disk_full, too_many_connections, cannot_connect_now, read_only_sql_transaction
+		return slices.Contains([]string{"53100", "53300", "57P03", "25006"}, pg.Code)
+	}
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect)
 }
 
 func externalAccountExists() *fault.Error {

@@ -134,10 +134,12 @@ func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, until time.Time
 	return err
 }
 
-// failJobs counts the attempt of a job that was run without being taken from the table.
+// failJobs also ends the lease of a job that was run without being taken from the table.
 const failJobs = `
-	UPDATE jobs SET due_at = failed.due_at, attempts = greatest(attempts, 1), failed_at = $6, last_error = failed.error
-	FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[], $5::text[]) AS failed(platform_id, id, lease, due_at, error)
+	UPDATE jobs SET due_at = failed.due_at, attempts = greatest(jobs.attempts, 1),
+		earlier_attempts = greatest(jobs.attempts, 1) - failed.attempts, failed_at = $7, last_error = failed.error
+	FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::timestamptz[], $6::text[])
+		AS failed(platform_id, id, lease, attempts, due_at, error)
 	WHERE jobs.platform_id = failed.platform_id AND jobs.id = failed.id AND jobs.attempts = failed.lease`
 
 // FailJobs ends leases and stores why. With a wrong clock, leases end by themselves.
@@ -145,11 +147,11 @@ func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) err
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	due, failures := make(timeArray, len(jobs)), make([]string, len(jobs))
+	attempts, due, failures := make([]int32, len(jobs)), make(timeArray, len(jobs)), make([]string, len(jobs))
 	for i, j := range jobs {
-		due[i], failures[i] = pgDue(j), j.LastError
+		attempts[i], due[i], failures[i] = int32(j.Attempts), pgDue(j), j.LastError
 	}
-	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), due, failures, now)...)
+	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), attempts, due, failures, now)...)
 	return err
 }
 

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"causeway/app/internal/uow"
@@ -58,6 +59,9 @@ func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 			if err != nil {
 				s.Log.WithError(err).WithField("transaction", p.Transaction.ID.String()).Warn("internal payment failed; will retry")
 				outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+				if errors.Is(err, ports.ErrStoreUnavailable) { // not an attempt
+					outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: s.Clock.Now().Add(defaultRetryDelay)}
+				}
 				continue
 			}
 			if onUs {

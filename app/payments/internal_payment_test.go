@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -130,8 +131,11 @@ func TestReceiveInternal_ReceiverWithoutAddressMeanwhile(t *testing.T) {
 type failingStore struct{ ports.Store }
 
 func (s failingStore) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	if f.UMAAddress == "$down@uma.test" {
-		return ports.Page[customer.Customer]{}, errors.New("the database is not available")
+	switch f.UMAAddress {
+	case "$down@uma.test":
+		return ports.Page[customer.Customer]{}, errors.New("unexpected EOF")
+	case "$full@uma.test":
+		return ports.Page[customer.Customer]{}, fmt.Errorf("read: %w", ports.ErrStoreUnavailable)
 	}
 	return s.Store.Customers(ctx, p, f)
 }
@@ -139,22 +143,27 @@ func (s failingStore) Customers(ctx context.Context, p ident.Platform, f ports.C
 func TestSend_OutcomesInOrder(t *testing.T) {
 	t.Parallel()
 	// Payouts to customers of the platform are delivered within the service, all others by the
-	// rail, and each has its own outcome. After a failed read the rail is not called.
+	// rail, and each has its own outcome. After a failed read the rail is not called, and while the store
+	// is not available the payment waits.
 	env := newReceivingEnv(t)
 	service := newService(env.Env, failingStore{env.Store}, env.approvals)
-	first, second, other, failing, account := env.internalPayout(), env.internalPayout("benno"), ports.Payout{}, ports.Payout{}, ports.Payout{}
-	other.Transaction.Destination.UMA, failing.Transaction.Destination.UMA = "$bo@other.test", "$down@uma.test"
-	other.Transaction.Platform, failing.Transaction.Platform = env.Platform.ID, env.Platform.ID
+	first, second, account := env.internalPayout(), env.internalPayout("benno"), ports.Payout{}
+	to := func(address string) (p ports.Payout) {
+		p.Transaction.Destination.UMA, p.Transaction.Platform = address, env.Platform.ID
+		return p
+	}
+	other, failing, unavailable := to("$bo@other.test"), to("$down@uma.test"), to("$full@uma.test")
 	var sent []ports.Payout
 	env.Rail.OnSend = func(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 		sent = payouts
 		return apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Done})(nil, payouts)
 	}
 
-	got := service.Send(t.Context(), env.Rail, []ports.Payout{first, other, failing, account, second})
+	got := service.Send(t.Context(), env.Rail, []ports.Payout{first, other, failing, account, second, unavailable})
 
 	done, waiting := ports.Outcome{Verdict: ports.Done}, ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: apptest.Noon.Add(time.Second)}
-	if want := []ports.Outcome{waiting, done, {Verdict: ports.Unknown}, done, waiting}; !reflect.DeepEqual(got, want) {
+	later := ports.Outcome{Verdict: ports.Waiting, RetryAt: apptest.Noon.Add(5 * time.Second)}
+	if want := []ports.Outcome{waiting, done, {Verdict: ports.Unknown}, done, waiting, later}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if want := []ports.Payout{other, account}; !reflect.DeepEqual(sent, want) {

@@ -113,13 +113,24 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 
 	// A failed attempt counts also if the process never took the job from the store.
 	local := add(now.Add(time.Minute))
-	local.Due = now
+	local.Due, local.Attempts = now, 1
 	if err := jobs.FailJobs(t.Context(), []ports.Job{local}, now); err != nil {
 		t.Fatal(err)
 	}
 	if taken = take(now); len(taken) != 1 || taken[0].ID != local.ID || taken[0].Attempts != 2 {
 		t.Fatalf("after a failure in the process that added the job: %+v", taken)
 	}
+
+	// An attempt that does not count is not one of the next time.
+	uncounted := taken[0]
+	uncounted.Due, uncounted.Attempts = now, 1
+	if err := jobs.FailJobs(t.Context(), []ports.Job{uncounted}, now); err != nil {
+		t.Fatal(err)
+	}
+	if again = take(now); len(again) != 1 || again[0].Attempts != 2 || again[0].Lease <= taken[0].Lease {
+		t.Fatalf("after an attempt that does not count: %+v", again)
+	}
+	taken = again
 
 	// A job that continues a failed one has its attempts, and may be dead at once.
 	failed := ports.Job{ID: id(), Platform: platform, Step: step, Subjects: []uuid.UUID{id()}, Due: now, Attempts: 7, LastError: "refused"}

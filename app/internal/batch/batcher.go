@@ -11,6 +11,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -293,8 +294,11 @@ func isFault(err error) bool {
 func isUnavailable(err error) bool { return fault.Is(err, fault.ServiceUnavailable) }
 
 // unavailable returns the fault for every command of a batch that failed with err, which may be
-// about another command of the batch.
+// about another command of the batch, unless the store is not available.
 func unavailable(err error) error {
+	if isUnavailable(err) && errors.Is(err, ports.ErrStoreUnavailable) {
+		return err
+	}
 	return fmt.Errorf("%w The batch failed: %v", &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
 		Message: "The request could not be finished in time. Send it again with the same Idempotency-Key."}, err) //nolint:errorlint // not the error of this command
 }

@@ -11,6 +11,9 @@ const DefaultMaxAttempts = 30
 const (
 	minRetryDelay = time.Second
 	maxRetryDelay = 15 * time.Minute
+	// outageDelay is the delay while the store is not available. It does not grow, and no attempt is
+	// counted.
+	outageDelay = 5 * time.Second
 )
 
 // RetryPolicy says when failed jobs are run again. The zero value has defaults.
@@ -35,10 +38,17 @@ func (p RetryPolicy) Next(attempts int, now time.Time) (due time.Time, dead bool
 	if attempts >= p.maxAttempts() {
 		return time.Time{}, true
 	}
+	return now.Add(p.shorten(min(minRetryDelay<<min(max(attempts-1, 0), 20), maxRetryDelay))), false
+}
+
+// afterOutage returns when a job is due again that failed because the store was not available.
+func (p RetryPolicy) afterOutage(now time.Time) time.Time { return now.Add(p.shorten(outageDelay)) }
+
+// shorten shortens a delay at random by up to half.
+func (p RetryPolicy) shorten(delay time.Duration) time.Duration {
 	random := rand.Float64
 	if p.Random != nil {
 		random = p.Random
 	}
-	delay := min(minRetryDelay<<min(max(attempts-1, 0), 20), maxRetryDelay)
-	return now.Add(delay - time.Duration(random()*float64(delay)/2)), false
+	return delay - time.Duration(random()*float64(delay)/2)
 }

@@ -112,7 +112,12 @@ func (w *Workers) fail(ctx context.Context, batch []ports.Job, cause error) {
 	failed := make([]ports.Job, len(batch))
 	for i, j := range batch {
 		j.Attempts = max(j.Attempts, 1) // of a submitted job, this was the first
-		j.Due, j.Dead = w.Retry.Next(j.Attempts, now)
+		if errors.Is(cause, ports.ErrStoreUnavailable) {
+			j.Attempts--
+			j.Due = w.Retry.afterOutage(now)
+		} else {
+			j.Due, j.Dead = w.Retry.Next(j.Attempts, now)
+		}
 		j.LastError = errorText(cause)
 		failed[i] = j
 		w.report(j, cause)

@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,33 @@ func TestWorkers_FailingJobDoesNotFailOthers(t *testing.T) {
 		w.sleep(time.Hour)
 		if dead := w.queue.get(bad.ID); !dead.Dead || dead.Attempts != 6 || w.failures.get() != (counts{6, 1}) || len(ran.all()) != 9+5 {
 			t.Errorf("after the last: %+v, %+v, %d calls", dead, w.failures.get(), len(ran.all()))
+		}
+	})
+}
+
+func TestWorkers_OutageIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	// While the store refuses all work, for however long, a job does not use up its attempts, and it is
+	// run within seconds after the outage.
+	var outage atomic.Bool
+	outage.Store(true)
+	run(t, jobs.Handler{Do: func(context.Context, []ports.Job) error {
+		if outage.Load() {
+			return fmt.Errorf("add a posting: %w", ports.ErrStoreUnavailable)
+		}
+		return nil
+	}}, []ports.Job{job(1)}, func(w *workers) {
+		w.submit(job(2))
+		w.sleep(10 * time.Hour)
+		for _, id := range []uuid.UUID{job(1).ID, job(2).ID} {
+			if stored := w.queue.get(id); stored.Dead || stored.Attempts > 1 || stored.LastError == "" {
+				t.Errorf("during the outage: %+v", stored)
+			}
+		}
+		outage.Store(false)
+		w.sleep(6 * time.Second)
+		if w.queue.get(job(1).ID).Step == step || w.queue.get(job(2).ID).Step == step {
+			t.Error("the jobs were not run after the outage")
 		}
 	})
 }
