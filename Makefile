@@ -44,10 +44,9 @@ faults: needs-postgres needs-gcc build ## Long tests: payments while things fail
 EARLIER = $$(git log --diff-filter=A --format=%H -- migrations/00013_idempotency_keys_by_platform.sql | tail -1)^
 
 upgrade: needs-postgres build ## Run an earlier release, built from the git history, beside this one; record its data for the upgrade test
-	rm -rf bin/earlier && mkdir -p bin/earlier/source
-	git archive $(EARLIER) | tar -x -C bin/earlier/source
-	cd bin/earlier/source && $(GO) build -trimpath -o ../causeway ./app/causeway
-	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m -v ./e2e -run TestUpgrade -earlier $(abspath bin/earlier/causeway)
+	source=$$(mktemp -d) && trap 'rm -rf "$$source"' EXIT && git archive $(EARLIER) | tar -x -C "$$source" && \
+		cd "$$source" && $(GO) build -trimpath -o $(abspath bin/earlier) ./app/causeway
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m -v ./e2e -run TestUpgrade -earlier $(abspath bin/earlier)
 
 bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench
