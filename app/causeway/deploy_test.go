@@ -138,6 +138,45 @@ func TestDeploy_SettingsExist(t *testing.T) {
 	}
 }
 
+func TestDeploy_PathsExist(t *testing.T) {
+	t.Parallel()
+	// What the container is built from is in the repository, the compose file mounts volumes only where
+	// the container has a folder for its user, and the comment of the unit says how each file that the
+	// unit names is installed.
+	container, compose := readFile(t, deployFolder+"Containerfile"), readFile(t, deployFolder+"compose.yml")
+	build := regexp.MustCompile(`build: \{ context: (\S+), dockerfile: (\S+) \}`).FindStringSubmatch(compose)
+	if build == nil {
+		t.Fatal("the compose file builds nothing")
+	}
+	root := filepath.Join(deployFolder, build[1])
+	paths := append(regexp.MustCompile(`\./\S+`).FindAllString(container, -1), build[2], "go.mod", "go.sum")
+	for _, path := range paths {
+		if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(path, "/"))); err != nil {
+			t.Error(err)
+		}
+	}
+	mounts := regexp.MustCompile(`(?:CAUSEWAY_CHECKPOINTS: |checkpoints:|tmpfs: \[")(/[^"\s]+)`).FindAllStringSubmatch(compose, -1)
+	if len(mounts) != 3 {
+		t.Errorf("found %d mounts: %q", len(mounts), mounts)
+	}
+	for _, mount := range mounts {
+		if !regexp.MustCompile(`COPY --from=build --chown=65532:65532 \S+ ` + mount[1] + `\n`).MatchString(container) {
+			t.Errorf("the container has no folder %s", mount[1])
+		}
+	}
+
+	comment, unit, _ := strings.Cut(readFile(t, deployFolder+"causeway.service"), "[Unit]")
+	named := regexp.MustCompile(`(?m)=(?:-|file://)?(/\S+)`).FindAllStringSubmatch(unit, -1)
+	if len(named) < 5 {
+		t.Errorf("the unit names %d files", len(named))
+	}
+	for _, path := range named {
+		if !strings.Contains(comment, path[1]) && !strings.Contains(comment, filepath.Dir(path[1])+";") {
+			t.Errorf("the comment of the unit does not say how to install %s", path[1])
+		}
+	}
+}
+
 func TestDeploy_UnitIsValid(t *testing.T) {
 	t.Parallel()
 	// systemd accepts every line of the unit.
