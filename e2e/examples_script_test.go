@@ -43,14 +43,22 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "region": "US", "email": "ana@example.com", "umaAddress": "$ana@uma.example.com",
 		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
 		"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(201).text("id")
-	s.record("createCustomer", "A business", "/customers", `{
+	acme := s.record("createCustomer", "A business", "/customers", `{
 		"platformCustomerId": "acme-7", "customerType": "BUSINESS", "umaAddress": "$acme@uma.example.com",
 		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
-		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201)
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201).text("id")
 	s.record("createCustomer", "Several invalid fields", "/customers",
 		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).wantStatus(400)
 	s.record("getCustomerById", "", "/customers/"+ana, "").wantStatus(200)
 	s.record("listCustomers", "", "/customers?limit=2", "").wantStatus(200)
+	s.record("updateCustomerById", "A person", "/customers/"+ana, `{
+		"customerType": "INDIVIDUAL", "email": "ana.silva@example.com",
+		"address": {"line1": "55 Mission Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(200)
+	s.record("updateCustomerById", "A business", "/customers/"+acme, `{
+		"customerType": "BUSINESS", "businessInfo": {"doingBusinessAs": "Acme", "expectedMonthlyTransactionCount": "COUNT_10_TO_100"}}`).wantStatus(200)
+	s.record("updateCustomerById", "Fields that cannot change", "/customers/"+ana,
+		`{"customerType": "INDIVIDUAL", "region": "GB", "umaAddress": "$ana@uma.example.org"}`).wantStatus(400)
+	s.record("deleteCustomerById", "", "/customers/"+acme, "").wantStatus(200)
 	return ana
 }
 

@@ -32,7 +32,7 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	// response decides: 200 credits the account, 202 waits for its decision, anything else
 	// fails the payment, with its reason. The request is in the list of deliveries.
 	h := newTestEnv(t)
-	ana := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
+	ana := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"})
 	h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantError(400, "WEBHOOK_ENDPOINT_NOT_SET")
 	hooks := h.startReceiver()
 	h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": 1, "maxAmount": 1_000_000,
@@ -65,7 +65,7 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		payment := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200)
 		id := payment.text("id")
 		payment.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "customerId": ana, "source.umaAddress": "$bo.berg@bank.example",
-			"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com", "counterpartyInformation.FULL_NAME": "Bo Berg"})
+			"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.sandbox.test", "counterpartyInformation.FULL_NAME": "Bo Berg"})
 
 		request := hooks.awaitIncomingEvent(id, "PENDING")
 		if test.decide != nil {
@@ -183,8 +183,8 @@ func TestReceiver_Lookup(t *testing.T) {
 	// can be looked up; an unknown receiver, oneself, and a request without a sender are
 	// rejected.
 	h := newTestEnv(t)
-	ana := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
-	h.createCustomer(object{"umaAddress": "$bo@uma.example.com"})
+	ana := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"})
+	h.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
 	by := "?customerId=" + ana
 
 	person := h.get("/receiver/uma/%24success.eur@sandbox.uma.test" + by).wantStatus(200)
@@ -193,12 +193,12 @@ func TestReceiver_Lookup(t *testing.T) {
 		person.int("supportedCurrencies.0.max") <= person.int("supportedCurrencies.0.min") || person.rat("supportedCurrencies.0.estimatedExchangeRate").Sign() <= 0 {
 		t.Errorf("%s", person.body)
 	}
-	h.get("/receiver/uma/%24bo@uma.example.com?senderUmaAddress=%24ana@uma.example.com").wantStatus(200).wantValues(map[string]any{"receiverUmaAddress": "$bo@uma.example.com"})
+	h.get("/receiver/uma/%24bo@uma.sandbox.test?senderUmaAddress=%24ana@uma.sandbox.test").wantStatus(200).wantValues(map[string]any{"receiverUmaAddress": "$bo@uma.sandbox.test"})
 	bank := h.createBankAccount(ana)
 	h.get("/receiver/external-account/" + bank + by).wantStatus(200).wantValues(map[string]any{"accountId": bank, "supportedCurrencies.0.currency.code": "USD"})
 
 	h.get("/receiver/uma/%24nobody@sandbox.uma.test"+by).wantError(404, "UMA_NOT_FOUND")
-	h.get("/receiver/uma/%24ana@uma.example.com"+by).wantError(400, "SELF_PAYMENT")
+	h.get("/receiver/uma/%24ana@uma.sandbox.test"+by).wantError(400, "SELF_PAYMENT")
 	h.get("/receiver/uma/ana"+by).wantError(400, "INVALID_UMA_ADDRESS")
 	h.get("/receiver/uma/%24success.eur@sandbox.uma.test").wantError(400, "INVALID_INPUT")
 	h.get("/uma-providers?currencyCode=EUR").wantStatus(200).wantValues(map[string]any{"data.0.domain": "sandbox.uma.test", "totalCount": 1.0})
@@ -212,14 +212,14 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	// A customer pays another of the same platform by address, also across currencies: if the
 	// platform approves, the other customer has the money; if not, the payer has it back.
 	h := newTestEnv(t)
-	ana, bo := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"}), h.createCustomer(object{"umaAddress": "$bo@uma.example.com"})
+	ana, bo := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"}), h.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
 	hooks := h.startReceiver()
 	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + ana).text("data.0.id")
 	h.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_00}).wantStatus(200)
 	pay := func(currency string) apiResponse {
-		event := h.get("/receiver/uma/%24bo@uma.example.com?customerId=" + ana).wantStatus(200)
+		event := h.get("/receiver/uma/%24bo@uma.sandbox.test?customerId=" + ana).wantStatus(200)
 		return h.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": event.text("lookupId"),
-			"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$bo@uma.example.com", "currency": currency},
+			"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$bo@uma.sandbox.test", "currency": currency},
 			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00, "immediatelyExecute": true}).wantStatus(201)
 	}
 	incoming := func(not ...string) apiResponse {
@@ -232,7 +232,7 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	taken := pay("USD")
 	first := incoming().text("transaction.id")
 	hooks.checkEvents(taken.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-	hooks.awaitIncomingEvent(first, "COMPLETED").wantValues(map[string]any{"transaction.receivedAmount.amount": 20_00.0, "transaction.senderUmaAddress": "$ana@uma.example.com"})
+	hooks.awaitIncomingEvent(first, "COMPLETED").wantValues(map[string]any{"transaction.receivedAmount.amount": 20_00.0, "transaction.senderUmaAddress": "$ana@uma.sandbox.test"})
 	if a, b := h.usdBalance(ana), h.usdBalance(bo); a != 80_00 || b != 20_00 {
 		t.Errorf("Ana has %d and Bo %d", a, b)
 	}

@@ -21,6 +21,10 @@ type CustomerWriter interface {
 	// UpdateCustomer writes what can change of a customer, who is locked. It returns
 	// UMA_ADDRESS_EXISTS for a UMA address in use.
 	UpdateCustomer(ctx context.Context, c customer.Customer) error
+	// CustomerFunds returns the money of a customer.
+	CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error)
+	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
+	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error
 	// CreateExternalAccount returns CONFLICT if the same account exists already.
 	CreateExternalAccount(ctx context.Context, a account.External) error
 	// DeleteExternalAccount marks an account as deleted, or returns

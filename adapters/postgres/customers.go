@@ -44,6 +44,8 @@ type customerDetails struct {
 	Nationality string          `json:"nationality,omitempty"`
 	Business    *businessColumn `json:"business,omitempty"`
 	Address     *addressColumn  `json:"address,omitempty"`
+	// IdentityChangedAt is omitted if the identity did not change since the creation.
+	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero"`
 }
 
 type businessColumn struct {
@@ -120,6 +122,7 @@ func newCustomerDetails(c customer.Customer) customerDetails {
 	return customerDetails{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
 		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
+		IdentityChangedAt: c.IdentityChangedAt,
 	}
 }
 
@@ -208,7 +211,8 @@ func (row *customerRow) customer() customer.Customer {
 		Email: row.Email, UMAAddress: row.UMAAddress, Status: customer.Status(row.Status),
 		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
 		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: timeOrZero(row.DeletedAt),
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), IdentityChangedAt: row.Details.IdentityChangedAt,
+		DeletedAt: timeOrZero(row.DeletedAt),
 	}
 	ident.SetUUID(&c.ID, row.ID)
 	ident.SetUUID(&c.Platform, row.PlatformID)

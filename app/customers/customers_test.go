@@ -97,12 +97,12 @@ func TestService_RejectedCreateStoresNothing(t *testing.T) {
 	// An invalid request and a duplicate are rejected, and no customer is stored.
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
-	request := customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana", UMAAddress: "$ana@uma.test"}
+	request := customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana", UMAAddress: "$ana@uma.acme.test"}
 	if _, err := env.customers.Create(t.Context(), admin.Platform, nil, request); err != nil {
 		t.Fatal(err)
 	}
 
-	sameUMA := customer.Request{Type: "INDIVIDUAL", UMAAddress: "$ANA@uma.test"}
+	sameUMA := customer.Request{Type: "INDIVIDUAL", UMAAddress: "$ANA@uma.acme.test"}
 	for name, c := range map[string]struct {
 		request customer.Request
 		want    fault.Code

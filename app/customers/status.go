@@ -13,14 +13,12 @@ import (
 type StatusChange struct {
 	Platform ident.Platform
 	Customer ident.Customer
-	// From is the status that the decision was made on; empty for any.
-	From customer.Status
-	To   customer.Status
+	customer.Decision
 }
 
 // SetStatus changes the status of a customer and emits the event of it. A customer with that status
 // is returned unchanged, without an event. Faults: USER_NOT_FOUND, CUSTOMER_DELETED; CONFLICT if the
-// status is not From, or cannot change so.
+// status is not From, or cannot change so, or if the data to approve has changed since ReadAt.
 func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.Customer, error) {
 	var changed customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
@@ -36,7 +34,7 @@ func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Cloc
 	if err != nil {
 		return customer.Customer{}, err
 	}
-	after, err := before.Decided(change.From, change.To, clock.Now())
+	after, err := before.Decided(change.Decision, clock.Now())
 	if err != nil || after.Status == before.Status {
 		return before, err
 	}

@@ -15,7 +15,7 @@ import (
 	"causeway/core/platform"
 )
 
-// Request is a request to create a  Type is required and, for a business, its legal
+// Request is a request to create a customer. Type is required and, for a business, its legal
 // name. Fields of the other type are ignored.
 type Request struct {
 	PlatformCustomerID string
@@ -46,21 +46,25 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	bad.Text("platformCustomerId", r.PlatformCustomerID, party.Optional, 255)
 	bad.OneOf("customerType", r.Type, party.Required, []string{string(Individual), string(Business)})
 	bad.Country("region", r.Region, party.Optional)
-	bad.Email("email", r.Email, party.Optional)
+	r.checkData(c.Type, &bad, now)
 	if r.Address != nil {
 		c.Address = new(*r.Address)
-		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
 	}
-	c.Currencies = parseCurrencies(r, &bad)
-	c.UMAAddress = resolveUMAAddress(r.UMAAddress, owner.UMADomain, id, &bad)
+	c.Currencies = parseCurrencies(r.Currencies, r.Region, &bad)
+	c.UMAAddress = generatedUMAAddress(id, owner.UMADomain)
+	if r.UMAAddress != "" {
+		c.UMAAddress = parseUMAAddress(r.UMAAddress, owner.UMADomain, &bad)
+	}
 	switch c.Type {
 	case Individual:
 		c.FullName, c.BirthDate, c.Nationality = r.FullName, r.BirthDate, r.Nationality
-		bad.PersonName("fullName", r.FullName, party.Optional)
-		bad.PastDate("birthDate", r.BirthDate, party.Optional, minBirthYear, now)
-		bad.Country("nationality", r.Nationality, party.Optional)
 	case Business:
-		c.Business = r.Business.validate(&bad, now)
+		c.Business = r.Business.clone()
+		if r.Business == nil {
+			bad.Add("businessInfo", "is required for a BUSINESS, with its legalName")
+		} else if r.Business.LegalName == "" {
+			bad.Add("businessInfo.legalName", "is required")
+		}
 	}
 	if err := bad.Err(); err != nil {
 		return Customer{}, err
@@ -72,20 +76,37 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	return c, nil
 }
 
+// checkData adds the invalid fields among those that a customer of a type may have, except the
+// currencies and the UMA address. Empty fields are valid.
+func (r Request) checkData(kind Type, bad *party.Problems, now time.Time) {
+	bad.Email("email", r.Email, party.Optional)
+	if r.Address != nil {
+		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
+	}
+	switch kind {
+	case Individual:
+		bad.PersonName("fullName", r.FullName, party.Optional)
+		bad.PastDate("birthDate", r.BirthDate, party.Optional, minBirthYear, now)
+		bad.Country("nationality", r.Nationality, party.Optional)
+	case Business:
+		r.Business.check(bad, now)
+	}
+}
+
 // minBirthYear is the earliest accepted year of birth.
 const minBirthYear = 1900
 
-// parseCurrencies returns the currencies of the request or, without any, that of its region.
-func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
-	if len(r.Currencies) == 0 {
-		if local, ok := corridor.LocalCurrency(r.Region); ok {
+// parseCurrencies returns the currencies of a request or, without any, that of its region.
+func parseCurrencies(codes []string, region string, bad *party.Problems) []money.Currency {
+	if len(codes) == 0 {
+		if local, ok := corridor.LocalCurrency(region); ok {
 			return []money.Currency{local}
 		}
 		return nil
 	}
-	list := make([]money.Currency, 0, len(r.Currencies))
-	seen := make(map[string]bool, len(r.Currencies))
-	for i, code := range r.Currencies {
+	list := make([]money.Currency, 0, len(codes))
+	seen := make(map[string]bool, len(codes))
+	for i, code := range codes {
 		currency, err := money.ParseCurrency(code)
 		path := fmt.Sprintf("currencies[%d]", i)
 		switch {
@@ -100,16 +121,21 @@ func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	return list
 }
 
-// resolveUMAAddress returns the address of the request in lower case or, without one, an
-// address made of the customer's id and the platform's domain.
-func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
-	if wanted == "" {
-		u := id.UUID()
-		return fmt.Sprintf("$%x@%s", u[:], domain)
-	}
+// generatedUMAAddress returns an address made of the customer's id and the platform's domain.
+func generatedUMAAddress(id ident.Customer, domain string) string {
+	u := id.UUID()
+	return fmt.Sprintf("$%x@%s", u[:], domain)
+}
+
+// parseUMAAddress returns the address of a request in lower case. An empty domain allows any host.
+func parseUMAAddress(wanted, domain string, bad *party.Problems) string {
 	address, ok := ParseUMAAddress(wanted)
 	if !ok {
 		bad.AddRule("umaAddress", UMAAddressRule, "pattern", UMAAddressPattern)
+		return address
+	}
+	if _, host := SplitUMAAddress(address); domain != "" && host != domain {
+		bad.Add("umaAddress", "must end in @"+domain+", the umaDomain of your platform")
 	}
 	return address
 }
@@ -144,14 +170,13 @@ var (
 // is older.
 const minIncorporationYear = 700
 
-// validate adds the errors in the data of a business to bad, and returns a copy of it.
-func (b *BusinessInfo) validate(bad *party.Problems, now time.Time) *BusinessInfo {
+// check adds the invalid fields of a business to bad. Empty fields are valid.
+func (b *BusinessInfo) check(bad *party.Problems, now time.Time) {
 	if b == nil {
-		bad.Add("businessInfo", "is required for a BUSINESS, with its legalName")
-		return nil
+		return
 	}
 	const path = "businessInfo."
-	bad.BusinessName(path+"legalName", b.LegalName, party.Required)
+	bad.BusinessName(path+"legalName", b.LegalName, party.Optional)
 	bad.BusinessName(path+"doingBusinessAs", b.DoingBusinessAs, party.Optional)
 	bad.Country(path+"country", b.Country, party.Optional)
 	bad.Text(path+"registrationNumber", b.RegistrationNumber, party.Optional, 64)
@@ -165,6 +190,12 @@ func (b *BusinessInfo) validate(bad *party.Problems, now time.Time) *BusinessInf
 	bad.OneOf(path+"expectedMonthlyTransactionCount", b.ExpectedMonthlyTransactionCount, party.Optional, MonthlyCounts)
 	bad.OneOf(path+"expectedMonthlyTransactionVolume", b.ExpectedMonthlyTransactionVolume, party.Optional, MonthlyVolumes)
 	checkCountries(path+"expectedRecipientJurisdictions", b.ExpectedRecipientJurisdictions, bad)
+}
+
+func (b *BusinessInfo) clone() *BusinessInfo {
+	if b == nil {
+		return nil
+	}
 	info := *b
 	info.CountriesOfOperation = slices.Clone(b.CountriesOfOperation)
 	info.ExpectedRecipientJurisdictions = slices.Clone(b.ExpectedRecipientJurisdictions)

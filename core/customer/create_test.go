@@ -140,6 +140,7 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 		{"email", individual(func(r *customer.Request) { r.Email = "ana" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "ana@uma.acme.test" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "$ana" })},
+		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "$ana@uma.other.test" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "$" + strings.Repeat("a", 64) + "@uma.acme.test" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "$a b@uma.acme.test" })},
 		{"fullName", individual(func(r *customer.Request) { r.FullName = "Ana  Ng" })},

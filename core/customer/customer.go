@@ -36,6 +36,8 @@ type Customer struct {
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// IdentityChangedAt is when the Identity last changed; zero if it did not since the creation.
+	IdentityChangedAt time.Time
 	// DeletedAt is zero while the customer is active.
 	DeletedAt time.Time
 }

@@ -47,24 +47,39 @@ func initialStatus(customerType Type, p platform.Platform) Status {
 	}
 }
 
+// Decision is a decision about a customer's verification.
+type Decision struct {
+	// From is the status that the decision was made on; empty for any.
+	From Status
+	To   Status
+	// ReadAt is when the data was read that the decision was made on; zero if it does not matter.
+	ReadAt time.Time
+}
+
 // Decided returns the customer with the status that a decision gives it; the customer itself if it
-// has that status already. from is the status that the decision was made on; a zero from is any.
-// Faults: CUSTOMER_DELETED; CONFLICT if the status is another one meanwhile, or cannot change so.
-func (c Customer) Decided(from, to Status, now time.Time) (Customer, error) {
+// has that status already. Faults: CUSTOMER_DELETED; CONFLICT if the status is another one meanwhile,
+// or cannot change so, or if the identity to approve has changed since it was read.
+func (c Customer) Decided(d Decision, now time.Time) (Customer, error) {
 	switch {
 	case c.Deleted():
 		return c, c.errDeleted("its status cannot change")
-	case c.Status == to:
+	case c.Status == d.To:
 		return c, nil
-	case from != "" && from != c.Status, !slices.Contains(statusChanges[c.Status], to):
-		return c, &fault.Error{
-			Code: fault.Conflict, Reason: "Status changed meanwhile",
-			Message: "The customer " + c.ID.String() + " is " + string(c.Status) + " and cannot become " + string(to) + " by this decision. Get the customer and decide again.",
-			Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
-		}
+	case d.From != "" && d.From != c.Status, !slices.Contains(statusChanges[c.Status], d.To):
+		return c, c.errNotDecided("Status changed meanwhile", "is "+string(c.Status)+" and cannot become "+string(d.To)+" by this decision")
+	case d.To == Approved && !d.ReadAt.IsZero() && c.IdentityChangedAt.After(d.ReadAt):
+		return c, c.errNotDecided("Identity changed meanwhile", "has other data than the decision was made on")
 	}
-	c.Status, c.UpdatedAt = to, c.nextUpdateTime(now)
+	c.Status, c.UpdatedAt = d.To, c.nextUpdateTime(now)
 	return c, nil
+}
+
+func (c Customer) errNotDecided(reason, message string) error {
+	return &fault.Error{
+		Code: fault.Conflict, Reason: reason,
+		Message: "The customer " + c.ID.String() + " " + message + ". Get the customer and decide again.",
+		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
+	}
 }
 
 // nextUpdateTime returns now, or a time after the last change if the clock went back.

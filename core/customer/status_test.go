@@ -25,7 +25,7 @@ func TestCustomer_DecidedEveryPair(t *testing.T) {
 		for to := range allowed {
 			before := customer.Customer{ID: customerID, Platform: platformID, Type: customer.Business, Status: from, UpdatedAt: now}
 
-			after, err := before.Decided(from, to, now.Add(-time.Hour))
+			after, err := before.Decided(customer.Decision{From: from, To: to}, now.Add(-time.Hour))
 
 			switch {
 			case from == to:
@@ -45,7 +45,7 @@ func TestCustomer_DecidedEveryPair(t *testing.T) {
 				}
 			}
 			if from != to {
-				if _, err := before.Decided(to, to, now); slices.Contains(targets, to) && !fault.Is(err, fault.Conflict) {
+				if _, err := before.Decided(customer.Decision{From: to, To: to}, now); slices.Contains(targets, to) && !fault.Is(err, fault.Conflict) {
 					t.Errorf("%s to %s, decided on %s: %v", from, to, to, err)
 				}
 			}
@@ -58,8 +58,29 @@ func TestCustomer_DecidedRefusesDeleted(t *testing.T) {
 	t.Parallel()
 	gone := customer.Customer{ID: customerID, Status: customer.Approved, DeletedAt: now}
 	for _, to := range []customer.Status{customer.Approved, customer.Rejected} {
-		if _, err := gone.Decided("", to, now); !fault.Is(err, fault.CustomerDeleted) {
+		if _, err := gone.Decided(customer.Decision{To: to}, now); !fault.Is(err, fault.CustomerDeleted) {
 			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
+
+func TestCustomer_DecidedOnOlderIdentity(t *testing.T) {
+	// An approval of data that has changed since is refused; a rejection of it is not.
+	t.Parallel()
+	changed := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Pending, IdentityChangedAt: now}
+	for _, c := range []struct {
+		to       customer.Status
+		readAt   time.Time
+		accepted bool
+	}{
+		{customer.Approved, now.Add(-time.Second), false},
+		{customer.Approved, now, true},
+		{customer.Approved, time.Time{}, true},
+		{customer.Rejected, now.Add(-time.Second), true},
+	} {
+		after, err := changed.Decided(customer.Decision{To: c.to, ReadAt: c.readAt}, now)
+		if c.accepted && (err != nil || after.Status != c.to) || !c.accepted && !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s of the data of %s: %s, %v", c.to, c.readAt, after.Status, err)
 		}
 	}
 }

@@ -22,6 +22,8 @@ type Customers interface {
 	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
+	Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error)
+	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 }
 
 // customerCreateRequest is a person or a business; fields of the other type are ignored.
@@ -31,7 +33,7 @@ type customerCreateRequest struct {
 	Region             httpapi.Country    `json:"region,omitempty" doc:"Country whose verification rules apply. It cannot be changed."`
 	Currencies         []httpapi.Currency `json:"currencies,omitempty" doc:"Currencies that the customer uses. Defaults to the currency of the region." example:"[\"USD\"]"`
 	Email              string             `json:"email,omitempty" format:"email" doc:"Email address." example:"ana@example.com"`
-	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer, unique among your active customers. Generated under your umaDomain if omitted." example:"$ana@uma.example.com"`
+	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. Upper and lower case are the same. Generated if omitted." example:"$ana@uma.example.com"`
 	Address            *address           `json:"address,omitempty" doc:"Residential or business address."`
 
 	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
@@ -89,8 +91,9 @@ func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
 func (monthlyCount) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyCounts) }
 func (monthlyVolume) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.MonthlyVolumes) }
 
-// placeholderPlatform is used where core validates a request without its platform.
-var placeholderPlatform = platform.Platform{ID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}), UMADomain: "example.com"}
+// placeholderPlatform is used where core validates a request without its platform. Every UMA address
+// is valid on it.
+var placeholderPlatform = platform.Platform{ID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{})}
 
 // Resolve reports what core finds invalid.
 func (r customerCreateRequest) Resolve(huma.Context) []error {
@@ -175,7 +178,7 @@ type listCustomersParams struct {
 	UpdatedBefore      httpapi.Time     `query:"updatedBefore" doc:"Updated at or before this time."`
 	Region             httpapi.Country  `query:"region" doc:"Region of the customer."`
 	Currency           httpapi.Currency `query:"currency" doc:"Currency that the customer uses."`
-	UMAAddress         string           `query:"umaAddress" doc:"UMA address of the customer."`
+	UMAAddress         string           `query:"umaAddress" doc:"UMA address of the customer, in upper or lower case."`
 	IsIncludingDeleted bool             `query:"isIncludingDeleted" default:"false" doc:"Whether to include deleted customers."`
 }
 
@@ -198,10 +201,11 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		if err != nil {
 			return ports.Page[customer.Customer]{}, err
 		}
+		address, _ := customer.ParseUMAAddress(in.UMAAddress)
 		return service.List(ctx, call.Principal.Platform, ports.CustomerFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, PlatformCustomerID: in.PlatformCustomerID,
 			Type: customer.Type(in.CustomerType), Region: string(in.Region), Currency: money.Currency(in.Currency),
-			UMAAddress: in.UMAAddress, IncludeDeleted: in.IsIncludingDeleted,
+			UMAAddress: address, IncludeDeleted: in.IsIncludingDeleted,
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
@@ -209,15 +213,18 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		return renderPage(p, renderCustomer, func(c customer.Customer) string { return c.ID.String() })
 	})
 
-	type getParams struct {
-		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
-	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Get a customer", Permission: platform.View,
 		Description: "Returns a customer, including a deleted one.", Errors: []fault.Code{fault.UserNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *getParams) (customer.Customer, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *customerParams) (customer.Customer, error) {
 		return service.Get(ctx, call.Principal.Platform, in.CustomerID.Value)
 	}, renderCustomer)
+	registerCustomerChanges(a, service)
+}
+
+// customerParams are the parameters of the operations on one customer.
+type customerParams struct {
+	CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
 }
 
 func (a *address) party() *party.Address {

@@ -17,10 +17,10 @@ func TestCustomer_ResponseHasAllFields(t *testing.T) {
 	for name, test := range map[string]struct{ body, want string }{
 		"next to nothing": {`{"customerType": "INDIVIDUAL"}`, `{"id": "*", "platformCustomerId": "*", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED",
 			"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z", "isDeleted": false}`},
-		"a person": {`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$Ana@uma.test",
+		"a person": {`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$Ana@uma.acme.test",
 			"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR", "kycStatus": "REJECTED", "favouriteColour": "blue",
 			"address": {"line1": "1 Main St", "line2": "4B", "city": "Springfield", "state": "IL", "postalCode": "62701", "country": "US"}}`,
-			`{"id": "*", "platformCustomerId": "ana", "customerType": "INDIVIDUAL", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$ana@uma.test",
+			`{"id": "*", "platformCustomerId": "ana", "customerType": "INDIVIDUAL", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$ana@uma.acme.test",
 			"kycStatus": "APPROVED", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR",
 			"address": {"line1": "1 Main St", "line2": "4B", "city": "Springfield", "state": "IL", "postalCode": "62701", "country": "US"},
 			"createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
@@ -54,7 +54,7 @@ func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 		"nothing":         {`{}`, []string{"customerType"}},
 		"no such type":    {`{"customerType": "ROBOT"}`, []string{"customerType"}},
 		"a nameless firm": {`{"customerType": "BUSINESS"}`, []string{"businessInfo"}},
-		"a person of every kind of mistake": {`{"customerType": "INDIVIDUAL", "platformCustomerId": 7, "region": "usa", "currencies": ["usd", "XXX"], "email": "ana", "umaAddress": "ana@uma.test",
+		"a person of every kind of mistake": {`{"customerType": "INDIVIDUAL", "platformCustomerId": 7, "region": "usa", "currencies": ["usd", "XXX"], "email": "ana", "umaAddress": "ana@uma.acme.test",
 			"fullName": "Ana  <Silva>", "birthDate": "2999-01-01", "nationality": "ZZ", "address": {"line1": " ", "city": 5, "country": "US"}}`,
 			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "currencies[1]", "email", "fullName",
 				"nationality", "platformCustomerId", "region", "umaAddress"}},
@@ -86,15 +86,15 @@ func TestCreateCustomer_DuplicateIDOrAddressConflicts(t *testing.T) {
 	t.Parallel()
 	// An id or address in use is a conflict with its own code.
 	c := newClient(t)
-	c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
+	c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.acme.test"}`)
 	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
 		t.Errorf("the same platformCustomerId: %s", a.rawBody)
 	}
-	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" {
+	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.acme.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" {
 		t.Errorf("the same umaAddress: %s", a.rawBody)
 	}
 	// On another platform both are available.
-	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
+	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.acme.test"}`)
 }
 
 func TestListCustomers_Pagination(t *testing.T) {
@@ -105,7 +105,7 @@ func TestListCustomers_Pagination(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		kind := []string{"INDIVIDUAL", "BUSINESS"}[i%2]
-		created := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
+		created := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.acme.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
 		want = append([]string{created.stringAt("id")}, want...)
 	}
 
@@ -129,9 +129,9 @@ func TestListCustomers_Pagination(t *testing.T) {
 	}
 
 	for query, count := range map[string]int{
-		"platformCustomerId=c3": 1, "customerType=BUSINESS": 3, "region=US&currency=USD": 7, "region=DE": 0, "currency=BTC": 0, "umaAddress=$c2@uma.test": 1,
+		"platformCustomerId=c3": 1, "customerType=BUSINESS": 3, "region=US&currency=USD": 7, "region=DE": 0, "currency=BTC": 0, "umaAddress=$C2@uma.acme.test": 1,
 		"createdAfter=2026-03-14T12:00:00.000Z&createdBefore=2026-03-14T12:00:00Z": 7, "createdAfter=2026-03-14T12:00:00.001Z": 0,
-		"updatedBefore=2026-03-14T11:59:59Z": 0, "isIncludingDeleted=true": 7,
+		"updatedBefore=2026-03-14T11:59:59Z": 0, "updatedAfter=2026-03-14T12:00:00Z&updatedBefore=2026-03-14T12:00:00Z": 7, "updatedAfter=2026-03-14T12:00:00.001Z": 0, "isIncludingDeleted=true": 7,
 	} {
 		if n := len(c.must(200, "GET", "/customers?"+query, "").dataStrings("id")); n != count {
 			t.Errorf("%s: %d customers, want %d", query, n, count)

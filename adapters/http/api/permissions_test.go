@@ -23,9 +23,9 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
 			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount`,
 		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
-			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerExternalAccountById
+			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod
-			resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updatePlatformConfig`,
+			resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateCustomerById updatePlatformConfig`,
 	} {
 		for _, operation := range strings.Fields(operations) {
 			needs[operation] = permission

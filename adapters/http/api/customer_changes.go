@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	httpapi "causeway/adapters/http"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/party"
+	"causeway/core/platform"
+)
+
+// customerUpdateRequest changes the fields that are sent; null removes a value. Fields of the other
+// type are ignored.
+type customerUpdateRequest struct {
+	CustomerType       string                               `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Type of the customer, which cannot change." example:"INDIVIDUAL"`
+	PlatformCustomerID httpapi.Optional[string]             `json:"platformCustomerId,omitempty" doc:"Your id for the customer. It cannot change: another value is refused." example:"9f84e0c2a72c4fa"`
+	Region             httpapi.Optional[httpapi.Country]    `json:"region,omitempty" doc:"Country whose verification rules apply. It cannot change: another value is refused."`
+	Currencies         httpapi.Optional[[]httpapi.Currency] `json:"currencies,omitempty" doc:"All currencies that the customer uses. The list replaces the previous one; without any, it is the currency of the region. Accounts in currencies that are not listed remain, with their balance." example:"[\"USD\"]"`
+	Email              httpapi.Optional[string]             `json:"email,omitempty" format:"email" doc:"Email address." example:"ana@example.com"`
+	UMAAddress         httpapi.Optional[string]             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. It cannot be removed." example:"$ana@uma.example.com"`
+	Address            httpapi.Optional[address]            `json:"address,omitempty" doc:"Residential or business address. It replaces the previous one as a whole."`
+
+	FullName    httpapi.Optional[string]          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
+	BirthDate   httpapi.Optional[string]          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
+	Nationality httpapi.Optional[httpapi.Country] `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	KYCStatus   string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
+
+	BusinessInfo httpapi.Optional[businessInfoUpdate] `json:"businessInfo,omitempty" doc:"BUSINESS only: the fields to change."`
+	KYBStatus    string                               `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
+}
+
+// businessInfoUpdate changes the fields that are sent; null removes a value.
+type businessInfoUpdate struct {
+	LegalName                        httpapi.Optional[string]            `json:"legalName,omitempty" doc:"Registered legal name. It cannot be removed." example:"Acme Corporation"`
+	DoingBusinessAs                  httpapi.Optional[string]            `json:"doingBusinessAs,omitempty" doc:"Trading name." example:"Acme"`
+	Country                          httpapi.Optional[httpapi.Country]   `json:"country,omitempty" doc:"Country of registration."`
+	RegistrationNumber               httpapi.Optional[string]            `json:"registrationNumber,omitempty" maxLength:"64" doc:"Company registration number." example:"5523041"`
+	IncorporatedOn                   httpapi.Optional[string]            `json:"incorporatedOn,omitempty" format:"date" doc:"Date of incorporation." example:"2018-03-14"`
+	EntityType                       httpapi.Optional[entityType]        `json:"entityType,omitempty" doc:"Legal form."`
+	TaxID                            httpapi.Optional[string]            `json:"taxId,omitempty" maxLength:"64" doc:"Tax identification number." example:"47-1234567"`
+	CountriesOfOperation             httpapi.Optional[[]httpapi.Country] `json:"countriesOfOperation,omitempty" doc:"Countries of operation. The list replaces the previous one."`
+	BusinessType                     httpapi.Optional[businessType]      `json:"businessType,omitempty" doc:"Line of business."`
+	PurposeOfAccount                 httpapi.Optional[purposeOfAccount]  `json:"purposeOfAccount,omitempty" doc:"Purpose of the account."`
+	SourceOfFunds                    httpapi.Optional[string]            `json:"sourceOfFunds,omitempty" maxLength:"1000" doc:"Source of funds." example:"Sales of software"`
+	ExpectedMonthlyTransactionCount  httpapi.Optional[monthlyCount]      `json:"expectedMonthlyTransactionCount,omitempty" doc:"Expected number of payments per month."`
+	ExpectedMonthlyTransactionVolume httpapi.Optional[monthlyVolume]     `json:"expectedMonthlyTransactionVolume,omitempty" doc:"Expected payment volume per month, in US dollars."`
+	ExpectedRecipientJurisdictions   httpapi.Optional[[]httpapi.Country] `json:"expectedRecipientJurisdictions,omitempty" doc:"Countries it expects to send payments to. The list replaces the previous one."`
+}
+
+// Resolve reports what core finds invalid, whichever customer it is.
+func (r customerUpdateRequest) Resolve(huma.Context) []error {
+	return httpapi.FieldErrors(r.change().Check(time.Now()))
+}
+
+func (r customerUpdateRequest) change() customer.Change {
+	return customer.Change{
+		Type: r.CustomerType, PlatformCustomerID: changed(r.PlatformCustomerID), Region: changed(r.Region),
+		Currencies: httpapi.MapOptional(r.Currencies, toStrings), Email: changed(r.Email), UMAAddress: changed(r.UMAAddress),
+		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
+		Address:  httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
+		Business: httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
+	}
+}
+
+func (b businessInfoUpdate) change() *customer.BusinessChange {
+	return &customer.BusinessChange{
+		LegalName: changed(b.LegalName), DoingBusinessAs: changed(b.DoingBusinessAs), Country: changed(b.Country), RegistrationNumber: changed(b.RegistrationNumber),
+		IncorporatedOn: changed(b.IncorporatedOn), EntityType: changed(b.EntityType), TaxID: changed(b.TaxID),
+		CountriesOfOperation: httpapi.MapOptional(b.CountriesOfOperation, toStrings), BusinessType: changed(b.BusinessType), PurposeOfAccount: changed(b.PurposeOfAccount),
+		SourceOfFunds: changed(b.SourceOfFunds), ExpectedMonthlyTransactionCount: changed(b.ExpectedMonthlyTransactionCount),
+		ExpectedMonthlyTransactionVolume: changed(b.ExpectedMonthlyTransactionVolume),
+		ExpectedRecipientJurisdictions:   httpapi.MapOptional(b.ExpectedRecipientJurisdictions, toStrings),
+	}
+}
+
+// changed is MapOptional for text.
+func changed[T ~string](o httpapi.Optional[T]) *string {
+	return httpapi.MapOptional(o, func(text T) string { return string(text) })
+}
+
+func registerCustomerChanges(a *httpapi.API, service Customers) {
+	type updateInput struct {
+		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
+		Body       customerUpdateRequest
+	}
+	httpapi.Patch(a, httpapi.Operation{
+		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage,
+		Description: "Changes only the fields that are sent; `businessInfo` is merged field by field. `null` removes an optional value.\n\n" +
+			"An APPROVED customer was approved with its identity: the name, birth date and nationality of a person; the legal name, country, registration number, incorporation date, " +
+			"legal form and tax id of a business. A change of it starts a new verification: the status becomes that of a new customer, which is PENDING unless your platform is " +
+			"regulated or the customer is an individual in the sandbox.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists},
+	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (customer.Customer, error) {
+		return service.Update(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
+	}, renderCustomer)
+
+	httpapi.Delete(a, httpapi.Operation{
+		ID: "deleteCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Delete a customer", Permission: platform.Manage,
+		Description: "Returns the deleted customer. Its transactions remain, and GET still returns it, with `isDeleted`. No money can be moved for it any more: its open quotes cannot be executed and " +
+			"payments for them are refunded, payments to its UMA address are refused, and its external accounts are deleted. Its `platformCustomerId` and `umaAddress` are available again.\n\n" +
+			"A customer with a balance, or with a payment that is not settled, cannot be deleted: 409. Pay the balance out first.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
+	}, func(ctx context.Context, call httpapi.Call, in *customerParams) (customer.Customer, error) {
+		return service.Delete(ctx, call.Principal.Platform, in.CustomerID.Value)
+	}, renderCustomer)
+}

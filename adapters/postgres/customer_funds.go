@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// selectUnsettled uses transactions_by_customer. An outgoing payment that waits for its funding has
+// moved no money, unless it is a transfer.
+const selectUnsettled = `
+	SELECT id FROM transactions WHERE platform_id = $1 AND customer_id = $2
+		AND (status = 'PROCESSING' OR refund_status = 'PENDING' OR status = 'PENDING' AND (direction = 'INCOMING' OR stage <> ''))
+	LIMIT 1`
+
+// CustomerFunds uses internal_accounts_by_owner. The balances are read before the payments: money that a
+// payment debits meanwhile is in the one or the other.
+func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
+	if err := u.flush(ctx); err != nil {
+		return customer.Funds{}, err
+	}
+	var rows []internalRow
+	err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&rows).Where("platform_id = ?", p.UUID()).Where(internalOwner+" = ?", id.UUID()).Scan(ctx)
+	if err != nil {
+		return customer.Funds{}, err
+	}
+	accounts := make([]ledger.Account, len(rows))
+	for i := range rows {
+		a, err := rows[i].internal()
+		if err != nil {
+			return customer.Funds{}, err
+		}
+		accounts[i] = a.LedgerAccount()
+	}
+	var left customer.Funds
+	balances, err := u.Balances(ctx, accounts)
+	if err != nil {
+		return left, err
+	}
+	for a, minor := range balances {
+		if minor != 0 {
+			left.Balances = append(left.Balances, money.Amount{Minor: minor, Currency: a.Currency})
+		}
+	}
+	slices.SortFunc(left.Balances, func(a, b money.Amount) int { return cmp.Compare(a.Currency, b.Currency) })
+	err = u.query(ctx, selectUnsettled, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		var found uuid.UUID
+		err := rows.Scan((*[16]byte)(&found))
+		ident.SetUUID(&left.Unsettled, found)
+		return err
+	})
+	return left, err
+}
+
+// DeleteExternalAccountsOf uses external_accounts_by_customer.
+func (u *unit) DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error {
+	u.queueExec(`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND deleted_at IS NULL`,
+		pgID(p.UUID()), pgID(id.UUID()), pgTime(at))
+	return nil
+}

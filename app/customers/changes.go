@@ -1,0 +1,83 @@
+package customers
+
+import (
+	"context"
+
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Update changes a customer, and opens the accounts that it does not have yet in the platform's
+// currencies if its own change. Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every
+// invalid field, UMA_ADDRESS_EXISTS.
+func (s *Service) Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error) {
+	var existing []account.Internal
+	if change.Currencies != nil {
+		accounts, err := s.Store.InternalAccountsOf(ctx, platformID, []ident.Customer{id})
+		if err != nil {
+			return customer.Customer{}, err
+		}
+		existing = accounts[id]
+	}
+	var after customer.Customer
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		owner, err := tx.LockPlatformShared(ctx, platformID)
+		if err != nil {
+			return err
+		}
+		before, err := tx.LockCustomer(ctx, platformID, id)
+		if err != nil {
+			return err
+		}
+		if after, err = before.Update(change, owner, s.Clock.Now()); err != nil {
+			return err
+		}
+		if change.Currencies != nil {
+			opened, instructed, err := s.opener(owner, after, after.UpdatedAt).OpenMissing(owner.CurrencyCodes(), existing)
+			if err != nil {
+				return err
+			}
+			if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
+				return err
+			}
+			if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
+				return err
+			}
+		}
+		if after.UpdatedAt.Equal(before.UpdatedAt) {
+			return nil
+		}
+		if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
+			return err
+		}
+		return tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(s.IDs.New, after.UpdatedAt))})
+	})
+	return after, err
+}
+
+// Delete deletes a customer and its external accounts. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
+// CONFLICT while it has money on its accounts or in a payment that is not settled.
+func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
+	var deleted customer.Customer
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		before, err := tx.LockCustomer(ctx, platformID, id)
+		if err != nil {
+			return err
+		}
+		left, err := tx.CustomerFunds(ctx, platformID, id)
+		if err != nil {
+			return err
+		}
+		if deleted, err = before.Delete(left, s.Clock.Now()); err != nil {
+			return err
+		}
+		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
+			return err
+		}
+		return tx.UpdateCustomer(ctx, deleted)
+	})
+	return deleted, err
+}

@@ -1,0 +1,236 @@
+package customers_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"causeway/app/customers"
+	"causeway/app/internal/apptest"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestUpdate_ChangesAndReads(t *testing.T) {
+	t.Parallel()
+	// A changed customer is read as it was returned. An approved one whose identity changes starts a new
+	// verification, with an event; a change of anything else emits none.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Production, false)
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.customers.SetStatus(t.Context(), approval(ana)); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, change := range []customer.Change{{Type: "INDIVIDUAL", Email: new("ana@example.com")}, {Type: "INDIVIDUAL", FullName: new("Ana Souza")}} {
+		changed, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, err := env.customers.Get(t.Context(), admin.Platform, ana.ID); err != nil || !reflect.DeepEqual(read, changed) {
+			t.Errorf("read %+v, %v\nchanged %+v", read, err, changed)
+		}
+	}
+
+	env.Events.Want(ana.ID.UUID(), event.CustomerKYCApproved, event.CustomerKYCPending)
+}
+
+func TestUpdate_RefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	// An unknown customer, one of another platform, an invalid field and an address in use are refused.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	create := func(name string) customer.Customer {
+		created, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: name, UMAAddress: "$" + name + "@uma.acme.test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return created
+	}
+	ana, bo := create("ana"), create("bo")
+	for name, c := range map[string]struct {
+		id     ident.Customer
+		change customer.Change
+		want   fault.Code
+		fields []string
+	}{
+		"of another platform": {env.Customer.ID, customer.Change{Type: "INDIVIDUAL"}, fault.UserNotFound, nil},
+		"invalid":             {ana.ID, customer.Change{Type: "INDIVIDUAL", Email: new("ana"), Region: new("US")}, fault.InvalidInput, []string{"region", "email"}},
+		"in use":              {ana.ID, customer.Change{Type: "INDIVIDUAL", UMAAddress: new("$BO@uma.acme.test"), Email: new("a@example.com")}, fault.UMAAddressExists, nil},
+	} {
+		_, err := env.customers.Update(t.Context(), admin.Platform, c.id, c.change)
+		apptest.WantFault(t, name, err, c.want, c.fields...)
+	}
+	for _, c := range []customer.Customer{ana, bo} {
+		if read, err := env.customers.Get(t.Context(), admin.Platform, c.ID); err != nil || !reflect.DeepEqual(read, c) {
+			t.Errorf("changed to %+v, %v", read, err)
+		}
+	}
+}
+
+func TestUpdate_ConcurrentChangesAreAllKept(t *testing.T) {
+	t.Parallel()
+	// Changes of different fields at the same time are all in the customer afterwards.
+	env := newEnv(t)
+	acme := env.NewCustomer("acme", func(c *customer.Customer) {
+		c.Type, c.Business = customer.Business, &customer.BusinessInfo{LegalName: "Acme"}
+	})
+	changes := []customer.Change{
+		{Email: new("a@example.com")}, {Currencies: &[]string{"EUR"}},
+		{Business: new(&customer.BusinessChange{TaxID: new("12")})}, {Business: new(&customer.BusinessChange{SourceOfFunds: new("sales")})},
+		{Business: new(&customer.BusinessChange{EntityType: new("LLC")})}, {Business: new(&customer.BusinessChange{Country: new("DE")})},
+	}
+	var requests sync.WaitGroup
+	for _, change := range changes {
+		change.Type = "BUSINESS"
+		requests.Go(func() {
+			if _, err := env.customers.Update(t.Context(), env.Platform.ID, acme.ID, change); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	requests.Wait()
+
+	got, err := env.customers.Get(t.Context(), env.Platform.ID, acme.ID)
+	want := customer.BusinessInfo{LegalName: "Acme", TaxID: "12", SourceOfFunds: "sales", EntityType: "LLC", Country: "DE"}
+	if err != nil || got.Email != "a@example.com" || !slices.Equal(got.Currencies, []money.Currency{"EUR"}) || !reflect.DeepEqual(*got.Business, want) {
+		t.Errorf("%+v with %+v, %v", got, got.Business, err)
+	}
+}
+
+func TestUpdate_CurrenciesOpenMissingAccounts(t *testing.T) {
+	t.Parallel()
+	// A change of the currencies opens the accounts that the customer does not have yet in the
+	// platform's currencies. The account of a currency that is removed stays, with its money.
+	env := newEnv(t)
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
+
+	for _, currencies := range [][]string{{"USD", "BTC"}, {"BTC"}} {
+		if _, err := env.customers.Update(t.Context(), env.Platform.ID, env.Customer.ID, customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	accounts := env.QueryStrings(`SELECT currency FROM internal_accounts WHERE customer_id = $1 ORDER BY 1`, env.Customer.ID.UUID())
+	if want := []string{"BTC", "USD", "USDB", "USDC"}; !slices.Equal(accounts, want) {
+		t.Errorf("accounts %q, want %q", accounts, want)
+	}
+	env.WantBalances(map[string]int64{"rails/ACH USD": 5_00, dollars.LedgerPath() + " USD": -5_00})
+}
+
+func approval(c customer.Customer) customers.StatusChange {
+	return customers.StatusChange{Platform: c.Platform, Customer: c.ID, Decision: customer.Decision{To: customer.Approved}}
+}
+
+func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
+	t.Parallel()
+	// A deleted customer is returned and read as deleted, and so are its external accounts; the ids are
+	// free again. A second delete is refused, and so are changes.
+	env := newEnv(t)
+	bank := env.NewBankAccount("123456789")
+
+	deleted, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+	if err != nil || !deleted.Deleted() {
+		t.Fatalf("deleted %+v, %v", deleted, err)
+	}
+
+	if read, err := env.customers.Get(t.Context(), env.Platform.ID, env.Customer.ID); err != nil || !reflect.DeepEqual(read, deleted) {
+		t.Errorf("read %+v, %v\ndeleted %+v", read, err, deleted)
+	}
+	if _, err := env.Store.ExternalAccount(t.Context(), env.Platform.ID, bank.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		t.Errorf("its external account: %v", err)
+	}
+	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
+	_, update := env.customers.Update(t.Context(), env.Platform.ID, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
+	apptest.WantFault(t, "changed", update, fault.CustomerDeleted)
+	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, env.Customer.ID)
+	apptest.WantFault(t, "of another platform", unknown, fault.UserNotFound)
+	if successor := env.NewCustomer(env.Customer.PlatformCustomerID); successor.UMAAddress != env.Customer.UMAAddress {
+		t.Errorf("the successor has %s, want %s", successor.UMAAddress, env.Customer.UMAAddress)
+	}
+}
+
+func TestDelete_RefusedWhileThereIsMoney(t *testing.T) {
+	t.Parallel()
+	// A customer with a balance or with a payment in transit is not deleted, and neither are its accounts.
+	env := newEnv(t)
+	bank := env.NewBankAccount("123456789")
+	rich, paying, expecting, refunded, done := env.NewCustomer("rich"), env.NewCustomer("paying"), env.NewCustomer("expecting"), env.NewCustomer("refunded"), env.NewCustomer("done")
+	env.NewInternalAccount(rich.ID, "USD", 1)
+	env.NewInternalAccount(done.ID, "USD", 0)
+	env.newTransaction(paying, transaction.Outgoing, transaction.State{Status: transaction.Processing, Stage: transaction.Converted})
+	env.newTransaction(expecting, transaction.Incoming, transaction.Initial)
+	env.newTransaction(refunded, transaction.Outgoing, transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending, Stage: transaction.Received})
+	env.newTransaction(done, transaction.Outgoing, transaction.State{Status: transaction.Completed, Stage: transaction.Delivered})
+	env.newTransaction(done, transaction.Outgoing, transaction.Initial) // an open quote
+
+	for name, c := range map[string]customer.Customer{"a balance": rich, "a payment": paying, "an incoming payment": expecting, "a refund": refunded} {
+		_, err := env.customers.Delete(t.Context(), env.Platform.ID, c.ID)
+		apptest.WantFault(t, name, err, fault.Conflict)
+		if read, err := env.customers.Get(t.Context(), env.Platform.ID, c.ID); err != nil || read.Deleted() {
+			t.Errorf("%s: deleted %t, %v", name, read.Deleted(), err)
+		}
+	}
+	if _, err := env.customers.Delete(t.Context(), env.Platform.ID, done.ID); err != nil {
+		t.Errorf("settled payments and an open quote: %v", err)
+	}
+	if _, err := env.Store.ExternalAccount(t.Context(), env.Platform.ID, bank.ID); err != nil {
+		t.Errorf("the account of another customer: %v", err)
+	}
+}
+
+func TestDelete_RefusedWhileDebiting(t *testing.T) {
+	t.Parallel()
+	// The money of a payment that is debiting the customer's account is found before and after its commit.
+	env := newEnv(t)
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
+	deleted := func(when string) {
+		_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+		apptest.WantFault(t, when, err, fault.Conflict)
+	}
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockBalances(ctx, []ledger.Account{dollars.LedgerAccount()}); err != nil {
+			return err
+		}
+		now := env.Clock.Now()
+		id := ident.NewTransaction(env.IDs.New, now)
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{env.transaction(id, env.Customer, transaction.Outgoing, transaction.TransferInitial)}); err != nil {
+			return err
+		}
+		deleted("before the commit")
+		return tx.Post(ctx, []ledger.Posting{ledger.TransferOut(ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Transaction: id, Effective: now},
+			ledger.OutgoingFunds{From: dollars.LedgerPath(), Amount: money.Amount{Minor: 5_00, Currency: "USD"}})})
+	})
+	deleted("after the commit")
+}
+
+// newTransaction stores a payment of 1 USD of a customer in a state.
+func (e *env) newTransaction(c customer.Customer, kind transaction.Type, state transaction.State) {
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateTransactions(ctx, []transaction.Transaction{e.transaction(ident.NewTransaction(e.IDs.New, e.Clock.Now()), c, kind, state)})
+	})
+}
+
+func (e *env) transaction(id ident.Transaction, c customer.Customer, kind transaction.Type, state transaction.State) transaction.Transaction {
+	now, amount := e.Clock.Now(), money.Amount{Minor: 1_00, Currency: money.USD}
+	return transaction.Transaction{
+		ID: id, Platform: c.Platform, Customer: c.ID, PlatformCustomerID: c.PlatformCustomerID, Type: kind, State: state,
+		Source: transaction.Endpoint{Customer: c.ID, Currency: money.USD}, Destination: transaction.Endpoint{Customer: c.ID, Currency: money.USD},
+		SourceRail: "ACH", SourceAccount: ledger.Rail("ACH"), DestinationAccount: ledger.Rail("ACH"),
+		Pricing: transaction.AtPar(amount), CreatedAt: now, UpdatedAt: now,
+	}
+}
