@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -278,6 +279,90 @@ func TestUp_AttemptsOfPreviousReleaseDoNotCount(t *testing.T) {
 	}
 }
 
+func TestUp_RowsBecomeFirstPartition(t *testing.T) {
+	t.Parallel()
+	// Events, attempts and lookups of the previous release are in the first partitions, with their
+	// indexes, and nothing is rewritten. The previous release goes on while the files are applied and
+	// afterwards: its events are numbered after those before, and its sessions read and write as the
+	// role of the service.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "partition_bounds")); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	do := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	const platform = "11111111-1111-4111-8111-111111111111"
+	newEvent := func() (seq int64) {
+		t.Helper()
+		err := conn.QueryRowContext(t.Context(), `WITH stored AS (
+				INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
+				SELECT $1, overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(now())::text, 13) FROM 1)::uuid, gen_random_uuid(), now(), 'TEST', 'TEST', 'body' RETURNING *),
+			attempted AS (INSERT INTO webhook_attempts SELECT platform_id, id, now(), 1, 1, 500, true, 'ERROR', '', '' FROM stored),
+			looked AS (INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
+				SELECT platform_id, id, '', '$bo@uma.test', '[]', now(), now(), '{}', '{}' FROM stored)
+			SELECT seq FROM stored`, platform).Scan(&seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	files := func() (list string) {
+		if err := db.QueryRow(`SELECT string_agg(relfilenode::text, ' ' ORDER BY relfilenode) FROM pg_class WHERE relname ~ '^(webhook_(events|attempts)|lookups)(_first)?$' AND relkind = 'r'`).Scan(&list); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	do(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at) VALUES ($1, 'P', 'SANDBOX', true, '', '[]', now(), now())`, platform)
+	do(`SET ROLE causeway_service`)
+	do(`SET causeway.platform = '*'`)
+	last, before := newEvent(), files()
+	for _, next := range []string{"partition_bounds_valid", "unused_indexes", "webhook_partitions", "none"} {
+
+		if err := migrations.UpFrom(t.Context(), db, filesBefore(t, next)); err != nil {
+			t.Fatal(err)
+		}
+
+		seq := newEvent()
+		if seq <= last {
+			t.Errorf("before file %s, event %d follows event %d", next, seq, last)
+		}
+		last = seq
+	}
+
+	if after := files(); after != before {
+		t.Errorf("tables are in the files %s, were in %s", after, before)
+	}
+	for _, table := range []string{"webhook_events", "webhook_attempts", "lookups"} {
+		var all, first, partitions, indexes int
+		if err := conn.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM `+table+`), (SELECT count(*) FROM `+table+` WHERE tableoid = '`+table+`_first'::regclass),
+			(SELECT count(*) FROM pg_inherits WHERE inhparent = '`+table+`'::regclass),
+			(SELECT count(*) FROM pg_index p JOIN pg_inherits h ON h.inhparent = p.indexrelid WHERE p.indrelid = '`+table+`'::regclass AND p.indisvalid)`).Scan(&all, &first, &partitions, &indexes); err != nil {
+			t.Fatal(err)
+		}
+		var had int
+		if err := db.QueryRow(`SELECT count(*) FROM pg_index WHERE indrelid = '` + table + `_first'::regclass`).Scan(&had); err != nil {
+			t.Fatal(err)
+		}
+		if all != 5 || first != 5 || partitions != 2 || indexes != 2*had {
+			t.Errorf("%s: %d of %d rows in the first of %d partitions, %d indexes of %d", table, first, all, partitions, indexes, 2*had)
+		}
+	}
+	var deleted int
+	if err := conn.QueryRowContext(t.Context(), `SELECT deleted FROM delete_webhook_events($1, 'infinity', '00000000-0000-0000-0000-000000000000', 10)`, platform).Scan(&deleted); err != nil || deleted != 0 {
+		t.Errorf("the previous release deleted %d events, %v", deleted, err)
+	}
+	do(`DELETE FROM lookups WHERE platform_id = $1`, platform)
+}
+
 func TestFiles_IndexesCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	// A failed CREATE INDEX CONCURRENTLY leaves an invalid index. The file drops it, and IF NOT EXISTS
@@ -298,6 +383,19 @@ func TestFiles_IndexesCanBeRepeated(t *testing.T) {
 			}
 		}
 	}
+}
+
+// filesBefore returns the migrations before that of a subject; all of them if there is none.
+func filesBefore(t *testing.T, subject string) fstest.MapFS {
+	t.Helper()
+	tree := filesUpTo(t, "99999")
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if strings.HasSuffix(name, "_"+subject+".sql") {
+			maps.DeleteFunc(tree, func(other string, _ *fstest.MapFile) bool { return other >= name })
+			break
+		}
+	}
+	return tree
 }
 
 // filesUpTo returns the migrations up to a number.

@@ -157,11 +157,6 @@ func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
 	return nil
 }
 
-// CreateMonthPartitions creates the ledger partitions of the current month and the next ones.
-func (db *DB) CreateMonthPartitions(ctx context.Context) error {
-	return db.ledgerStore.CreateMonthPartitions(ctx, db.pool.Pool, db.clock.Now())
-}
-
 // LedgerReader returns a reader of balances and entries.
 func (db *DB) LedgerReader() ports.LedgerReader {
 	return ledgerdb.NewReader(db.ledgerStore, db.pool.Pool)

@@ -19,39 +19,26 @@ type RetentionCutoffs struct {
 	RailReplies   time.Time // by the reply
 }
 
-// retainedTable is a table with old rows to delete.
+// retainedTable is a table with old rows to delete among others that stay.
 type retainedTable struct {
 	name   string
 	before time.Time
-	// start is the position before the first row: an id or a time.
+	// start is the position before the first row.
 	start string
 	// sql deletes one batch: of a platform ($1), rows before a time ($2) and after a position ($3),
 	// at most $4. It returns how many rows it checked and deleted, and the position of the last.
 	sql string
 }
 
-const (
-	firstID   = "00000000-0000-0000-0000-000000000000"
-	firstTime = "-infinity"
-)
+const firstTime = "-infinity"
 
 func (c RetentionCutoffs) tables() []retainedTable {
 	return []retainedTable{
-		{"lookups", c.Lookups, firstID, deleteLookups},
 		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
-		{"webhook_events", c.WebhookEvents, firstID, `SELECT checked, deleted, last::text FROM delete_webhook_events($1, $2, $3::text::uuid, $4)`},
-		{"quotes", c.UnpaidQuotes, firstID, `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
+		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 	}
 }
-
-// deleteLookups uses the primary key: ids begin with the time of creation.
-const deleteLookups = `
-	WITH old AS MATERIALIZED (
-		SELECT id FROM lookups WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
-		ORDER BY id LIMIT $4),
-	gone AS (DELETE FROM lookups l USING old WHERE l.platform_id = $1 AND l.id = old.id RETURNING 1)
-	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
 
 // deleteResponses uses idempotency_keys_by_created_at. Rows that another process is deleting are skipped.
 const deleteResponses = `
@@ -69,9 +56,10 @@ const (
 	maxRetentionErrors = 5
 )
 
-// DeleteOld deletes the rows that their cutoff allows, platform by platform, in small transactions.
-// Between two it waits as long as the first one took, so that it uses half of one connection at most.
-// deleted is called after each batch. Any number of processes may call it at the same time.
+// DeleteOld drops the partitions and deletes the rows that their cutoff allows. Rows are deleted
+// platform by platform, in small transactions; between two it waits as long as the first one took, so
+// that it uses half of one connection at most. deleted is called after each partition, with about how
+// many rows it had, and after each batch. Any number of processes may call it at the same time.
 func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted func(table string, rows int)) error {
 	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms ORDER BY id`)
 	if err != nil {
@@ -82,6 +70,11 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 		return err
 	}
 	var failures []error
+	for _, table := range cutoffs.partitionedTables() {
+		if err := db.dropOld(ctx, table, func(n int) { deleted(table.name, n) }); err != nil {
+			failures = append(failures, err)
+		}
+	}
 	for _, table := range cutoffs.tables() {
 		for _, p := range platforms {
 			err := db.deleteOldOf(ctx, table, p, func(n int) { deleted(table.name, n) })

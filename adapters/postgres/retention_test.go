@@ -68,19 +68,55 @@ func (c *retentionEnv) wantDeleted(t *testing.T, table string, want int) {
 	}
 }
 
+// split gives a table partitions that end at times before today. The last one ends at the last time;
+// later rows are in the default partition.
+func (c *retentionEnv) split(t testing.TB, parent string, ends ...time.Time) {
+	t.Helper()
+	exec(t, c.owner, fmt.Sprintf("ALTER TABLE %[1]s DETACH PARTITION %[1]s_first", parent))
+	from := "MINVALUE"
+	for i, end := range ends {
+		to := "'" + newFirstID(end).String() + "'"
+		if i == 0 {
+			exec(t, c.owner, fmt.Sprintf("ALTER TABLE %[1]s ATTACH PARTITION %[1]s_first FOR VALUES FROM (MINVALUE) TO (%[2]s)", parent, to))
+		} else {
+			exec(t, c.owner, fmt.Sprintf("CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES FROM (%[3]s) TO (%[4]s)", parent, i, from, to))
+		}
+		from = to
+	}
+}
+
+func (c *retentionEnv) splitWebhooks(t testing.TB, ends ...time.Time) {
+	t.Helper()
+	c.split(t, "webhook_events", ends...)
+	c.split(t, "webhook_attempts", ends...)
+}
+
+// newFirstID returns the lowest UUIDv7 of a time.
+func newFirstID(at time.Time) (id uuid.UUID) {
+	made := newIDAt(at)
+	copy(id[:], made[:6])
+	return id
+}
+
+// idMargin is how long before the cutoff a partition ends that is dropped.
+const idMargin = 10 * time.Minute
+
 func TestDeleteOld_Lookups(t *testing.T) {
 	t.Parallel()
-	// Lookups created before the time are deleted, and no others; a second call deletes nothing.
+	// A partition that ended before the time is dropped with its lookups; the next one, and what has
+	// no partition of its own, stays. A second call drops nothing.
 	c := newRetentionEnv(t)
+	end := noon.Add(-idMargin)
+	c.split(t, "lookups", end, noon.Add(time.Hour))
 	createLookup := func(at time.Time) ident.Lookup {
-		l := quote.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
+		l := quote.Lookup{Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
-		// An id of its own time, however far the test's generator is ahead.
-		ident.SetUUID(&l.ID, newIDAt(at))
+		ident.SetUUID(&l.ID, newIDAt(at)) // the test's generator may be ahead
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
 		return l.ID
 	}
-	old, fresh := createLookup(noon.Add(justBefore)), createLookup(noon)
+	old, fresh, later := createLookup(end.Add(justBefore)), createLookup(end), createLookup(noon.Add(2*time.Hour))
+	exec(t, c.owner, "ANALYZE lookups")
 
 	c.wantDeleted(t, "lookups", 1)
 	c.wantDeleted(t, "lookups", 0)
@@ -88,8 +124,10 @@ func TestDeleteOld_Lookups(t *testing.T) {
 	if _, err := c.Lookup(t.Context(), c.platform.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("the old one: %v", err)
 	}
-	if found, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || found.ReceiverUMA != "$bo@uma.test" {
-		t.Errorf("the new one: %+v, %v", found, err)
+	for _, id := range []ident.Lookup{fresh, later} {
+		if found, err := c.Lookup(t.Context(), c.platform.ID, id); err != nil || found.ReceiverUMA != "$bo@uma.test" {
+			t.Errorf("a new one: %+v, %v", found, err)
+		}
 	}
 }
 
@@ -129,83 +167,148 @@ func TestDeleteOld_ResponsesOfValidKeysStay(t *testing.T) {
 
 func TestDeleteOld_WebhookEventsStillNeededStay(t *testing.T) {
 	t.Parallel()
-	// Events are deleted with their attempts when they and their last attempt are old, delivered or
-	// given up. Those that are queued, wait or are retried stay with all their attempts.
+	// A partition of events is dropped with that of their attempts when it ended before the cutoff and
+	// no attempt was made since. One with an event that is queued, waits or is retried stays whole, and
+	// does not keep a later one.
 	c := newRetentionEnv(t)
-	for name, test := range map[string]struct {
+	type event struct {
 		createdAt, lastAttempt time.Duration // from the cutoff
 		neverSent              bool
 		queue                  string // "new" and "retry" wait to be sent, "blocked" for another event
-		wantDeleted            bool
-	}{
-		"delivered long ago":       {createdAt: longBefore, lastAttempt: longBefore + time.Second, wantDeleted: true},
-		"just before":              {createdAt: justBefore - time.Second, lastAttempt: justBefore, wantDeleted: true},
-		"never sent":               {createdAt: longBefore, neverSent: true, wantDeleted: true},
-		"created at the cutoff":    {neverSent: true},
-		"attempted at the cutoff":  {createdAt: longBefore},
-		"redelivered since":        {createdAt: longBefore, lastAttempt: time.Hour},
-		"not sent yet":             {createdAt: longBefore, neverSent: true, queue: "new"},
-		"retried":                  {createdAt: longBefore, lastAttempt: longBefore, queue: "retry"},
-		"waits for an earlier one": {createdAt: longBefore, queue: "blocked"},
-	} {
-		id, p := newIDAt(noon.Add(test.createdAt)), c.platform.ID.UUID()
+		wantDropped            bool
+	}
+	const day = 24 * time.Hour
+	cases := map[string]*event{ // each in a partition of its own, of a day
+		"not sent yet":             {createdAt: -20 * day, neverSent: true, queue: "new"},
+		"delivered long ago":       {createdAt: -19 * day, lastAttempt: -19*day + time.Second, wantDropped: true},
+		"retried":                  {createdAt: -18 * day, lastAttempt: -18 * day, queue: "retry"},
+		"never sent":               {createdAt: -17 * day, neverSent: true, wantDropped: true},
+		"waits for an earlier one": {createdAt: -16 * day, lastAttempt: -16 * day, queue: "blocked"},
+		"attempted just before":    {createdAt: -15 * day, lastAttempt: justBefore, wantDropped: true},
+		"attempted at the cutoff":  {createdAt: -14 * day},
+		"redelivered since":        {createdAt: -13 * day, lastAttempt: time.Hour},
+		"ended before":             {createdAt: -idMargin - time.Hour, lastAttempt: justBefore, wantDropped: true},
+		"ended since":              {createdAt: -idMargin, lastAttempt: justBefore},
+		"without a partition":      {createdAt: 10 * day, lastAttempt: 10 * day},
+	}
+	var ends []time.Time
+	for n := -20; n <= -13; n++ {
+		ends = append(ends, noon.Add(time.Duration(n)*day+time.Hour))
+	}
+	c.splitWebhooks(t, append(ends, noon.Add(-idMargin), noon.Add(time.Hour))...)
+	p, ids := c.platform.ID.UUID(), map[string]uuid.UUID{}
+	for name, e := range cases {
+		id := newIDAt(noon.Add(e.createdAt))
+		ids[name] = id
 		var seq int64
 		if err := c.owner.QueryRow(t.Context(), `
 			INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00') RETURNING seq`,
-			p, id, noon.Add(test.createdAt)).Scan(&seq); err != nil {
+			p, id, noon.Add(e.createdAt)).Scan(&seq); err != nil {
 			t.Fatal(err)
 		}
-		attempts := 0
-		if !test.neverSent {
-			attempts = 2
-			for n, at := range []time.Time{noon.Add(test.createdAt), noon.Add(test.lastAttempt)} {
+		if !e.neverSent {
+			for n, at := range []time.Time{noon.Add(e.createdAt), noon.Add(e.lastAttempt)} {
 				exec(t, c.owner, `INSERT INTO webhook_attempts VALUES ($1, $2, $3, $4, 1, 500, false, 'ERROR', '', '')`, p, id, at, n+1)
 			}
 		}
-		switch test.queue {
+		switch e.queue {
 		case "new":
 			exec(t, c.owner, `INSERT INTO webhook_queue VALUES ($1, $2, $3, $3)`, p, seq, id)
 		case "retry", "blocked":
-			exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, CASE WHEN $4 THEN now() END, now(), 1, 1)`, p, id, seq, test.queue == "retry")
+			exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, CASE WHEN $4 THEN now() END, now(), 1, 1)`, p, id, seq, e.queue == "retry")
 		}
+	}
+	exec(t, c.owner, "ANALYZE webhook_events")
 
-		deleted := c.deleteOld(t)["webhook_events"]
+	c.wantDeleted(t, "webhook_events", 4)
+	c.wantDeleted(t, "webhook_events", 0)
 
-		wantEvents, wantAttempts := 1, attempts
-		if test.wantDeleted {
-			wantEvents, wantAttempts = 0, 0
+	for name, e := range cases {
+		events, attempts := 1, 2
+		if e.neverSent {
+			attempts = 0
 		}
-		if deleted != 1-wantEvents {
-			t.Errorf("%s: %d events deleted, want %d", name, deleted, 1-wantEvents)
+		if e.wantDropped {
+			events, attempts = 0, 0
 		}
-		if n := c.count(t, "webhook_events WHERE id = $1", id); n != wantEvents {
-			t.Errorf("%s: %d events left, want %d", name, n, wantEvents)
+		if n := c.count(t, "webhook_events WHERE id = $1", ids[name]); n != events {
+			t.Errorf("%s: %d events left, want %d", name, n, events)
 		}
-		if n := c.count(t, "webhook_attempts WHERE event_id = $1", id); n != wantAttempts {
-			t.Errorf("%s: %d attempts left, want %d", name, n, wantAttempts)
+		if n := c.count(t, "webhook_attempts WHERE event_id = $1", ids[name]); n != attempts {
+			t.Errorf("%s: %d attempts left, want %d", name, n, attempts)
 		}
 	}
 	if queued, waiting := c.count(t, "webhook_queue"), c.count(t, "webhook_backlog"); queued != 1 || waiting != 2 {
 		t.Errorf("%d queued, %d in the backlog; want 1 and 2", queued, waiting)
 	}
+
+	// What has been sent in the end does not keep its partition.
+	exec(t, c.owner, "DELETE FROM webhook_queue")
+	exec(t, c.owner, "DELETE FROM webhook_backlog")
+	c.wantDeleted(t, "webhook_events", 3)
 }
 
-func TestDeleteOld_WebhookEventsInBatches(t *testing.T) {
+func TestDeleteOld_RedeliveryOfDroppedEventIsForgotten(t *testing.T) {
 	t.Parallel()
-	// A platform with more old events than one batch loses them all in one pass, also if the first
-	// batch consists of events that stay. A redelivery of an event that is gone is forgotten.
+	// A redelivery that began while the event was dropped is removed, and no other.
 	c := newRetentionEnv(t)
+	c.splitWebhooks(t, noon.Add(-time.Hour))
+	p, fresh := c.platform.ID.UUID(), newIDAt(time.Now())
+	insert := `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, now(), now(), 0, 0)`
+	dropped := newIDAt(noon.Add(longBefore))
+	if n := c.deleteOld(t); len(n) > 0 { // the empty partition
+		t.Errorf("deleted %v", n)
+	}
+	exec(t, c.owner, insert, p, dropped, 1)
+	exec(t, c.owner, insert, p, fresh, 2)
+
+	c.deleteOld(t)
+
+	if all, left := c.count(t, "webhook_backlog"), c.count(t, "webhook_backlog WHERE event_id = $1", fresh); all != 1 || left != 1 {
+		t.Errorf("%d of %d in the backlog are of the event that is there, want 1 of 1", left, all)
+	}
+}
+
+func TestDeleteOld_PartitionInUse(t *testing.T) {
+	t.Parallel()
+	// While a transaction uses the table, its old partition is not dropped, and others neither wait for
+	// that longer than the lock timeout nor fail. It is dropped when the transaction has ended.
+	c := newRetentionEnv(t)
+	c.splitWebhooks(t, noon.Add(-time.Hour))
 	p := c.platform.ID.UUID()
-	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
-		SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'TEST', 'TEST', '\x00'
-		FROM generate_series(1, 3000) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore))
-	exec(t, c.owner, `INSERT INTO webhook_queue SELECT platform_id, seq, subject_id, id FROM webhook_events ORDER BY id LIMIT 1100`)
-	exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, 0, $2, now(), now(), 0, 0)`, p, uuid.New())
+	insert := `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`
+	exec(t, c.owner, insert, p, newIDAt(noon.Add(longBefore)), noon.Add(longBefore))
+	exec(t, c.owner, "ANALYZE webhook_events")
+	reader, err := connect(t, c.url).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Exec(t.Context(), `SELECT count(*) FROM webhook_events`); err != nil {
+		t.Fatal(err)
+	}
+	deleted := make(chan map[string]int)
+	go func() { deleted <- c.deleteOld(t) }()
 
-	c.wantDeleted(t, "webhook_events", 1900)
-
-	if events, queued, waiting := c.count(t, "webhook_events"), c.count(t, "webhook_queue"), c.count(t, "webhook_backlog"); events != 1100 || queued != 1100 || waiting != 0 {
-		t.Errorf("%d events, %d queued, %d in the backlog; want 1100, 1100 and 0", events, queued, waiting)
+	payments := connect(t, c.url)
+	exec(t, payments, "SET lock_timeout = '1s'")
+	for range 10 {
+		exec(t, payments, insert, p, newIDAt(noon), noon)
+		time.Sleep(50 * time.Millisecond) // until the drop tries again
+	}
+	select {
+	case n := <-deleted:
+		t.Errorf("deleted %v while the table was read", n)
+		return
+	default:
+	}
+	if err := reader.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-deleted; n["webhook_events"] != 1 {
+		t.Errorf("deleted %v, want 1 event", n)
+	}
+	if n := c.count(t, "webhook_events"); n != 10 {
+		t.Errorf("%d events left, want 10", n)
 	}
 }
 
@@ -281,18 +384,25 @@ func TestDeleteOld_QuotesThatMoneyBelongsToStay(t *testing.T) {
 	}
 }
 
-func TestDeleteOld_QuoteBeingPaidStays(t *testing.T) {
+func TestDeleteOld_QuoteOpenWhenCheckedIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	// A quote whose transaction is locked, because a payment for it is being recorded, is not waited
-	// for and not deleted, and each quote is checked once.
+	// for. It is checked again a day later, and so are quotes that were open or had a job: those that
+	// expired unpaid since are deleted then, and those that were paid are not checked any more.
 	c := newRetentionEnv(t)
-	_, paid := c.insertQuote(t, noon.Add(longBefore), "")
-	c.insertQuote(t, noon.Add(longBefore), "")
+	p, old := c.platform.ID.UUID(), noon.Add(longBefore)
+	_, locked := c.insertQuote(t, old, "")
+	_, open := c.insertQuote(t, old, "status = 'PENDING'")
+	_, paid := c.insertQuote(t, old, "status = 'PENDING'")
+	_, stuck := c.insertQuote(t, old, "")
+	exec(t, c.owner, `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, 'expire', 'infinity', ARRAY[$3::uuid])`, p, newIDAt(old), stuck)
+	c.insertQuote(t, old, "")
+	c.insertQuote(t, old, "status = 'COMPLETED'")
 	payment, err := connect(t, c.url).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := payment.Exec(t.Context(), `SELECT FROM transactions WHERE id = $1 FOR UPDATE`, paid); err != nil {
+	if _, err := payment.Exec(t.Context(), `SELECT FROM transactions WHERE id = $1 FOR UPDATE`, locked); err != nil {
 		t.Fatal(err)
 	}
 
@@ -301,13 +411,48 @@ func TestDeleteOld_QuoteBeingPaidStays(t *testing.T) {
 	if err := payment.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := c.count(t, "transactions WHERE id = $1", paid); n != 1 {
-		t.Errorf("%d transactions left, want 1", n)
+	c.wantDeleted(t, "quotes", 0) // not yet a day
+	if n := c.count(t, "quote_retention_open"); n != 4 {
+		t.Errorf("%d quotes are to be checked again, want 4", n)
 	}
-	c.insertQuote(t, noon.Add(justBefore), "")
+
+	aDayLater := func() {
+		exec(t, c.owner, `UPDATE quote_retention_open SET check_at = check_at - interval '1 day 1 second'`)
+	}
+	exec(t, c.owner, `UPDATE transactions SET status = 'COMPLETED' WHERE id = $1`, paid)
+	aDayLater()
 	c.wantDeleted(t, "quotes", 1)
-	if n := c.count(t, "transactions WHERE id = $1", paid); n != 1 {
-		t.Errorf("%d transactions left after the second pass, want 1", n)
+	if n := c.count(t, "transactions WHERE id = $1", locked); n != 0 {
+		t.Errorf("%d transactions of the quote that was locked, want 0", n)
+	}
+
+	exec(t, c.owner, `UPDATE transactions SET status = 'EXPIRED' WHERE id = $1`, open)
+	exec(t, c.owner, `DELETE FROM jobs`)
+	aDayLater()
+	c.wantDeleted(t, "quotes", 2)
+	if left, waiting := c.count(t, "quotes"), c.count(t, "quote_retention_open"); left != 2 || waiting != 0 {
+		t.Errorf("%d quotes left, %d to be checked again; want the 2 that were paid, and 0", left, waiting)
+	}
+}
+
+func TestDeleteOld_ManyQuotesAreCheckedAgain(t *testing.T) {
+	t.Parallel()
+	// More quotes than one batch are checked again, and the ones after them are checked too.
+	c := newRetentionEnv(t)
+	exec(t, c.owner, `INSERT INTO quotes SELECT $1, `+uuidAt+`, gen_random_uuid(), 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', gen_random_uuid(), '[]', '', '', t.at, t.at
+		FROM generate_series(1, 2500) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, c.platform.ID.UUID(), noon.Add(longBefore))
+	exec(t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
+			destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+		SELECT platform_id, transaction_id, id, 'OUTGOING', 'PENDING', '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, created_at, created_at, '', '', '', '' FROM quotes`)
+	c.wantDeleted(t, "quotes", 0)
+	exec(t, c.owner, `UPDATE transactions SET status = 'EXPIRED'`)
+	exec(t, c.owner, `UPDATE quote_retention_open SET check_at = now()`)
+	c.insertQuote(t, noon.Add(justBefore), "")
+
+	c.wantDeleted(t, "quotes", 2501)
+
+	if left, waiting := c.count(t, "quotes"), c.count(t, "quote_retention_open"); left != 0 || waiting != 0 {
+		t.Errorf("%d quotes left, %d to be checked again; want none", left, waiting)
 	}
 }
 
@@ -353,6 +498,8 @@ func TestDeleteOld_ServiceDeletesNothingYoung(t *testing.T) {
 	// The role of the service cannot delete from the tables, and the functions keep what is younger
 	// than the least that can be configured, whatever time they are given.
 	c := newRetentionEnv(t)
+	oldestEvent, oldestRow := time.Now().AddDate(0, 0, -8).Add(-idMargin), time.Now().AddDate(0, 0, -30)
+	c.splitWebhooks(t, oldestEvent.Add(-time.Second), oldestEvent.Add(2*time.Minute))
 	service := connect(t, c.url)
 	exec(t, service, "SET ROLE causeway_service; SET causeway.platform = '*'")
 	for _, table := range []string{"webhook_events", "webhook_attempts", "quotes", "transactions", "rail_replies"} {
@@ -362,26 +509,26 @@ func TestDeleteOld_ServiceDeletesNothingYoung(t *testing.T) {
 	}
 	p := c.platform.ID.UUID()
 	for table, test := range map[string]struct {
-		days   int
+		oldest time.Time
 		insert func(at time.Time)
 		call   string
 	}{
-		"webhook_events": {8, func(at time.Time) {
+		"webhook_events": {oldestEvent, func(at time.Time) {
 			exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at)
-		}, `SELECT delete_webhook_events($1, 'infinity', '00000000-0000-0000-0000-000000000000', 10)`},
-		"quotes": {30, func(at time.Time) { c.insertQuote(t, at, "") }, `SELECT delete_unpaid_quotes($1, 'infinity', 10)`},
-		"rail_replies": {30, func(at time.Time) {
+		}, `SELECT drop_webhook_partition('infinity') WHERE $1::uuid IS NOT NULL`},
+		"quotes": {oldestRow, func(at time.Time) { c.insertQuote(t, at, "") }, `SELECT delete_unpaid_quotes($1, 'infinity', 10)`},
+		"rail_replies": {oldestRow, func(at time.Time) {
 			exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, p, uuid.New(), at)
 		}, `SELECT delete_rail_replies($1, 'infinity', '-infinity', 10)`},
 	} {
-		minimum := time.Now().AddDate(0, 0, -test.days)
-		test.insert(minimum.Add(time.Minute))
-		test.insert(minimum.Add(-time.Minute))
+		test.insert(test.oldest.Add(time.Minute))
+		test.insert(test.oldest.Add(-time.Minute))
 
+		exec(t, service, test.call, p)
 		exec(t, service, test.call, p)
 
 		if n := c.count(t, table); n != 1 {
-			t.Errorf("%s: %d rows left, want the one that is younger than %d days", table, n, test.days)
+			t.Errorf("%s: %d rows left, want the one that is younger than %s", table, n, test.oldest)
 		}
 	}
 }
@@ -392,12 +539,16 @@ func TestDeleteOld_SeveralProcessesAtOnce(t *testing.T) {
 	// counted once, and no call fails.
 	c := newRetentionEnv(t)
 	p, rows := c.platform.ID.UUID(), 3000
+	ends := []time.Time{noon.Add(longBefore + 1000*time.Second), noon.Add(longBefore + 2000*time.Second), noon.Add(longBefore + 3001*time.Second)}
+	c.splitWebhooks(t, ends...)
+	c.split(t, "lookups", ends...)
 	exec(t, c.owner, `INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), n, '\x00', 200, 'done', $2 FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
 	exec(t, c.owner, `INSERT INTO rail_replies SELECT $1, gen_random_uuid(), $2::timestamptz + n * interval '1 s', 'SEND', 'REFUSED', '', true FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
 	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 		SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'TEST', 'TEST', '\x00' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
 	exec(t, c.owner, `INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
 		SELECT $1, `+uuidAt+`, '', '$bo@uma.test', '[]', t.at, t.at, '{}', '{}' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
+	exec(t, c.owner, "ANALYZE webhook_events, lookups")
 	var mu sync.Mutex
 	total := map[string]int{}
 	var running sync.WaitGroup
@@ -426,16 +577,18 @@ func TestDeleteOld_SeveralProcessesAtOnce(t *testing.T) {
 
 func TestDeleteOld_FailureOfOneTableDeletesOthers(t *testing.T) {
 	t.Parallel()
-	// If old rows of one table cannot be deleted, the error names it, and those of the other tables
-	// are deleted.
+	// If old rows of one table cannot be dropped or deleted, the error names it, and those of the other
+	// tables are deleted.
 	c := newRetentionEnv(t)
 	exec(t, c.owner, `ALTER TABLE webhook_events RENAME TO elsewhere`)
+	exec(t, c.owner, `ALTER TABLE idempotency_keys RENAME TO elsewhere_too`)
 	exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, c.platform.ID.UUID(), uuid.New(), noon.Add(longBefore))
 
 	deleted := 0
-	err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{WebhookEvents: noon, RailReplies: noon}, func(_ string, n int) { deleted += n })
+	err := c.DeleteOld(t.Context(), allCutoffs, func(_ string, n int) { deleted += n })
 
-	if err == nil || !strings.Contains(err.Error(), "webhook_events of platform "+fmt.Sprint(c.platform.ID.UUID())) || deleted != 1 {
+	if err == nil || !strings.Contains(err.Error(), "old partitions of webhook_events:") ||
+		!strings.Contains(err.Error(), "idempotency_keys of platform "+fmt.Sprint(c.platform.ID.UUID())) || deleted != 1 {
 		t.Errorf("%d deleted, %v", deleted, err)
 	}
 }

@@ -36,6 +36,7 @@ func TestRowLevelSecurity_CoversEveryTenantTable(t *testing.T) {
 	// created later, shows nothing when it is read directly. The role of the service owns none.
 	owner := connect(t, pgtest.New(t))
 	exec(t, owner, "SELECT ledger_create_month_partitions('2031-05-06')")
+	exec(t, owner, "SELECT create_webhook_partitions(60)")
 	rows, err := owner.Query(t.Context(), tenantTables)
 	if err != nil {
 		t.Fatal(err)

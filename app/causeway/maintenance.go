@@ -18,7 +18,7 @@ type maintenanceTask struct {
 func (a *app) maintenanceTasks() []maintenanceTask {
 	return []maintenanceTask{
 		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
-		{"create ledger partitions", time.Hour, a.db.CreateMonthPartitions},
+		{"create partitions", time.Hour, func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
 		{"count dead jobs", 15 * time.Second, a.countDeadJobs},
 	}
 }

@@ -54,6 +54,17 @@ func (h *testEnv) openPlain(ctx context.Context) (*pgx.Conn, error) {
 	return h.open(ctx, pgx.QueryExecModeExec)
 }
 
+// connectOwner opens a connection in the role that owns the tables.
+func (h *testEnv) connectOwner() *pgx.Conn {
+	h.t.Helper()
+	conn, err := pgx.Connect(context.Background(), h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
 func (h *testEnv) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(h.url)
 	if err != nil {

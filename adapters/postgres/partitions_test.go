@@ -1,0 +1,153 @@
+package postgres_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// partitionsOf returns the names of a table's partitions that end, the oldest first.
+func (c *retentionEnv) partitionsOf(t *testing.T, parent string) (names []string) {
+	t.Helper()
+	if err := c.owner.QueryRow(t.Context(), `SELECT array_agg(partition::text ORDER BY ends_before) FROM time_partitions($1::regclass)`, parent).Scan(&names); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// insertEvent inserts an event of a time with an attempt.
+func (c *retentionEnv) insertEvent(t *testing.T, at time.Time) (id uuid.UUID) {
+	t.Helper()
+	id = newIDAt(at)
+	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, c.platform.ID.UUID(), id, at)
+	exec(t, c.owner, `INSERT INTO webhook_attempts VALUES ($1, $2, $3, 1, 1, 200, false, 'ACCEPTED', '', '')`, c.platform.ID.UUID(), id, at)
+	return id
+}
+
+// partitionOf returns the partition in which an event's row of a table is.
+func (c *retentionEnv) partitionOf(t *testing.T, table, key string, id uuid.UUID) (name string) {
+	t.Helper()
+	if err := c.owner.QueryRow(t.Context(), fmt.Sprintf("SELECT tableoid::regclass::text FROM %s WHERE %s = $1", table, key), id).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestCreatePartitions_AheadOfTime(t *testing.T) {
+	t.Parallel()
+	// Several processes create the partitions of today and the next days, each once, of a quarter of the
+	// retention; events and their attempts have the same. The service may not read or write partitions
+	// directly.
+	c := newRetentionEnv(t)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	c.splitWebhooks(t, today.AddDate(0, 0, -10))
+	c.split(t, "lookups", today.AddDate(0, 0, -1))
+	var processes sync.WaitGroup
+	for range 4 {
+		processes.Go(func() {
+			if err := c.CreatePartitions(t.Context(), 30*24*time.Hour); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	processes.Wait()
+
+	name := func(table string, days int) string { return table + today.AddDate(0, 0, days).Format("_20060102") }
+	for table, days := range map[string][]int{"webhook_events": {-10, -3, 4}, "webhook_attempts": {-10, -3, 4}, "lookups": {-1, 0, 1, 2}} {
+		want := []string{table + "_first"}
+		for _, n := range days {
+			want = append(want, name(table, n))
+		}
+		if got := c.partitionsOf(t, table); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("partitions %v, want %v", got, want)
+		}
+	}
+	if id := c.insertEvent(t, time.Now()); c.partitionOf(t, "webhook_events", "id", id) != name("webhook_events", -3) ||
+		c.partitionOf(t, "webhook_attempts", "event_id", id) != name("webhook_attempts", -3) {
+		t.Errorf("an event of today is in %s", c.partitionOf(t, "webhook_events", "id", id))
+	}
+	service := connect(t, c.url)
+	exec(t, service, "SET ROLE causeway_service; SET causeway.platform = '*'")
+	for _, partition := range []string{"webhook_events_first", "webhook_events_default", name("webhook_events", 4), name("lookups", 0)} {
+		for _, statement := range []string{"SELECT FROM ", "DELETE FROM "} {
+			if _, err := service.Exec(t.Context(), statement+partition); err == nil || !strings.Contains(err.Error(), "permission denied") {
+				t.Errorf("%s%s: %v", statement, partition, err)
+			}
+		}
+	}
+}
+
+func TestCreatePartitions_MovesRowsThatHadNone(t *testing.T) {
+	t.Parallel()
+	// If no partition was created in time, events are stored nevertheless, and are in the partition of
+	// their time once it is created. Events that are stored meanwhile are not refused.
+	c := newRetentionEnv(t)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	c.splitWebhooks(t, today.AddDate(0, 0, -5))
+	events := map[int]uuid.UUID{}
+	for _, days := range []int{-5, -1, 0, 100} {
+		events[days] = c.insertEvent(t, today.AddDate(0, 0, days))
+		if in := c.partitionOf(t, "webhook_events", "id", events[days]); in != "webhook_events_default" {
+			t.Fatalf("an event is in %s", in)
+		}
+	}
+
+	writer, stop, stored := connect(t, c.url), make(chan struct{}), make(chan error)
+	go func() {
+		for {
+			id, at := newIDAt(time.Now()), time.Now()
+			_, err := writer.Exec(t.Context(), `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $1, $1, $2, 'TEST', 'TEST', '\x00')`, id, at)
+			select {
+			case <-stop:
+				stored <- err
+				return
+			default:
+			}
+			if err != nil {
+				<-stop
+				stored <- err
+				return
+			}
+		}
+	}()
+
+	if err := c.CreatePartitions(t.Context(), 8*24*time.Hour); err != nil { // two days each
+		t.Fatal(err)
+	}
+
+	close(stop)
+	if err := <-stored; err != nil {
+		t.Errorf("an event that was stored meanwhile: %v", err)
+	}
+	for days, want := range map[int]string{-5: today.AddDate(0, 0, -5).Format("_20060102"), -1: today.AddDate(0, 0, -1).Format("_20060102"),
+		0: today.AddDate(0, 0, -1).Format("_20060102"), 100: "_default"} {
+		if in := c.partitionOf(t, "webhook_events", "id", events[days]); in != "webhook_events"+want {
+			t.Errorf("the event of day %d is in %s, want %s", days, in, want)
+		}
+		if in := c.partitionOf(t, "webhook_attempts", "event_id", events[days]); in != "webhook_attempts"+want {
+			t.Errorf("the attempt of day %d is in %s, want %s", days, in, want)
+		}
+	}
+}
+
+func TestCreatePartitions_LengthFollowsRetention(t *testing.T) {
+	t.Parallel()
+	// A partition is as long as a quarter of the retention, in whole days, and three months at most: so
+	// few partitions exist, however long events are kept.
+	for retention, want := range map[int]int{8: 2, 30: 7, 100: 25, 3650: 92} {
+		c := newRetentionEnv(t)
+		today := time.Now().UTC().Truncate(24 * time.Hour)
+		c.splitWebhooks(t, today)
+		if err := c.CreatePartitions(t.Context(), time.Duration(retention)*24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		got, days := c.partitionsOf(t, "webhook_events"), today.AddDate(0, 0, want).Format("_20060102")
+		if len(got) != 3 || got[1] != "webhook_events"+today.Format("_20060102") || got[2] != "webhook_events"+days {
+			t.Errorf("a retention of %d days: %v, want partitions of %d days", retention, got, want)
+		}
+	}
+}
