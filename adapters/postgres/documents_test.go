@@ -95,7 +95,7 @@ func TestDocument_DetailsAreEncrypted(t *testing.T) {
 		func() error {
 			return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, d) })
 		},
-		func() error { return cipher.Create(t.Context(), generator.New(noon.Add(time.Hour))) },
+		func() error { return cipher.Create(t.Context(), generator.New(noon)) },
 	} {
 		if err := change(); err != nil {
 			t.Fatal(err)
