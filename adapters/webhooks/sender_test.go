@@ -98,10 +98,16 @@ func TestSender_SlowPhases(t *testing.T) {
 	noHandshake := strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1)
 	dripping, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000000000")
-		for r.Context().Err() == nil {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
 			_, _ = io.WriteString(w, "x")
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(10 * time.Millisecond)
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			}
 		}
 	})
 	for name, c := range map[string]struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +22,22 @@ type keysRotateCommand struct {
 	databaseFlags
 	masterKeyFlag
 
-	// firstKeyDelay is how long the first data key is not used for old data.
-	firstKeyDelay time.Duration
+	// awaitProcesses returns when the other processes use the first data key; nil for awaitFirstKey.
+	awaitProcesses func(context.Context) error
 }
 
-// defaultFirstKeyDelay leaves the other processes time to read the first data key and to finish
+// firstKeyDelay leaves the other processes time to read the first data key and to finish
 // what they began before. Until then they store personal data as it is.
-const defaultFirstKeyDelay = 2 * encryption.DataKeysInterval
+const firstKeyDelay = 2 * encryption.DataKeysInterval
+
+func awaitFirstKey(ctx context.Context) error {
+	select {
+	case <-time.After(firstKeyDelay):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // Run can be repeated, and runs beside the service. It ends with all data under the new keys, or
 // with an error that says what is left; the old keys still open the rest.
@@ -75,10 +83,12 @@ func (k keysRotateCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	if !hasDataKey(stored) {
-		select {
-		case <-time.After(cmp.Or(k.firstKeyDelay, defaultFirstKeyDelay)):
-		case <-ctx.Done():
-			return ctx.Err()
+		await := awaitFirstKey
+		if k.awaitProcesses != nil {
+			await = k.awaitProcesses
+		}
+		if err := await(ctx); err != nil {
+			return err
 		}
 	}
 	rows := 0

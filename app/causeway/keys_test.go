@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
@@ -77,25 +76,17 @@ func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 	// has not read it yet, is encrypted too.
 	url, key := pgtest.New(t), encryption.NewKey()
 	a, _ := newKeysApp(t, url, key)
-	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, firstKeyDelay: 2 * time.Second}
-	rotated := make(chan error, 1)
-	go func() { rotated <- command.Run(context.Background(), io.Discard) }()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		stored, err := a.db.DataKeys(t.Context())
-		if err != nil || time.Now().After(deadline) {
-			t.Fatal("no data key", err)
+	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}}
+	command.awaitProcesses = func(ctx context.Context) error {
+		stored, err := a.db.DataKeys(ctx)
+		if err != nil || !hasDataKey(stored) {
+			t.Errorf("there is no data key yet: %v", err)
 		}
-		if hasDataKey(stored) {
-			break
-		}
+		pgtest.ExecAsSuperuser(t, url, insertPlainCustomer)
+		return nil
 	}
-	pgtest.ExecAsSuperuser(t, url, `
-		INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
-		VALUES (gen_random_uuid(), 'Acme', 'SANDBOX', true, 'example.com', '[]', now(), now());
-		INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
-		SELECT id, gen_random_uuid(), 'one', 'INDIVIDUAL', '$one@example.com', 'APPROVED', '{"fullName": "Ana"}', now(), now() FROM platforms`)
 
-	if err := <-rotated; err != nil {
+	if err := command.Run(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 
@@ -104,3 +95,10 @@ func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 		t.Errorf("the details are a JSON %s, %v", kind, err)
 	}
 }
+
+// insertPlainCustomer stores a customer as a process without a data key does.
+const insertPlainCustomer = `
+	INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
+	VALUES (gen_random_uuid(), 'Acme', 'SANDBOX', true, 'example.com', '[]', now(), now());
+	INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+	SELECT id, gen_random_uuid(), 'one', 'INDIVIDUAL', '$one@example.com', 'APPROVED', '{"fullName": "Ana"}', now(), now() FROM platforms`
