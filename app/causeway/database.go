@@ -9,9 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/http/api"
+	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
 	"causeway/adapters/postgres"
 	"causeway/migrations"
+	"causeway/ports"
 )
 
 // open returns the URL of the database of a command other than the server: the configured
@@ -57,6 +60,34 @@ func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, 
 		return nil, err
 	}
 	return db, nil
+}
+
+// withDatabase opens the configured database to read its ledger, and calls do.
+func (f databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) error {
+	return f.withOptions(ctx, ledgerOptions(f.cipher()), do)
+}
+
+// withWritableDatabase opens the configured database for units of work, and calls do.
+func (f databaseFlags) withWritableDatabase(ctx context.Context, do func(*postgres.DB, ports.IDs) error) error {
+	idGenerator := ids.New()
+	options := postgres.Options{AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent}
+	return f.withOptions(ctx, options, func(db *postgres.DB) error { return do(db, idGenerator) })
+}
+
+// withOptions opens the configured database with options, and calls do.
+func (f databaseFlags) withOptions(ctx context.Context, options postgres.Options, do func(*postgres.DB) error) (err error) {
+	url, release, err := f.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	options.URL = url
+	db, err := openMigrated(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return do(db)
 }
 
 // allowOwnerSetting names the setting that lets serve run with any login.

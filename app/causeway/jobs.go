@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/http/api"
-	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/jobs"
 	"causeway/core/fault"
@@ -207,17 +205,8 @@ func parseJobIDs(texts []string) ([]uuid.UUID, error) {
 }
 
 // withJobs calls fn with the jobs of the database.
-func (f databaseFlags) withJobs(ctx context.Context, fn func(*jobs.Service) error) (err error) {
-	url, release, err := f.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return fn(jobs.New(jobs.Config{Store: db, Jobs: db, Clock: systemClock{}, IDs: idGenerator}))
+func (f databaseFlags) withJobs(ctx context.Context, fn func(*jobs.Service) error) error {
+	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
+		return fn(jobs.New(jobs.Config{Store: db, Jobs: db, Clock: systemClock{}, IDs: idGenerator}))
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -120,24 +119,9 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 // uses a much shorter limit.
 const auditTimeout = 24 * time.Hour
 
-// openDatabase connects to a database to read its ledger.
-func openDatabase(ctx context.Context, url string, newCipher func(ports.DataKeyStore) ports.Cipher) (*postgres.DB, error) {
-	return openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: newCipher, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
-}
-
-// withDatabase opens the configured database and calls do.
-func (f databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) (err error) {
-	url, release, err := f.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	db, err := openDatabase(ctx, url, f.cipher())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return do(db)
+// ledgerOptions are for reading a ledger.
+func ledgerOptions(newCipher func(ports.DataKeyStore) ports.Cipher) postgres.Options {
+	return postgres.Options{AllPlatforms: true, NewCipher: newCipher, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}}
 }
 
 func newAudit(db *postgres.DB) *audit.Checker {
@@ -147,7 +131,9 @@ func newAudit(db *postgres.DB) *audit.Checker {
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
 func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
-	db, err := openDatabase(ctx, url, nil)
+	options := ledgerOptions(nil)
+	options.URL = url
+	db, err := openMigrated(ctx, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,17 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
-	"causeway/adapters/http/api"
-	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/platforms"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 type platformCommand struct {
@@ -48,24 +46,15 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 // withPlatforms calls do with the use cases of an operator on the configured database.
-func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(*postgres.DB, *platforms.Operator) error) (err error) {
-	url, release, err := f.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	idGenerator := ids.New()
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: railsByEnvironment(systemClock{}, 1)})
-	operator, err := service.As(actor)
-	if err != nil {
-		return fieldErrors("nothing was changed", err)
-	}
-	return do(db, operator)
+func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(*postgres.DB, *platforms.Operator) error) error {
+	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
+		service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: railsByEnvironment(systemClock{}, 1)})
+		operator, err := service.As(actor)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		return do(db, operator)
+	})
 }
 
 type platformListCommand struct{ databaseFlags }
