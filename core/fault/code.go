@@ -47,6 +47,7 @@ const (
 	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
 	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
 	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
+	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
@@ -156,6 +157,7 @@ var statuses = map[Code]int{
 	DocumentNotFound:                      404,
 	BeneficialOwnerNotFound:               404,
 	VerificationNotFound:                  404,
+	BulkUploadJobNotFound:                 404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
 	QuoteExpired:                          409,

@@ -21,6 +21,7 @@ type (
 	beneficialOwnerKind struct{}
 	documentKind        struct{}
 	verificationKind    struct{}
+	customerImportKind  struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -41,6 +42,7 @@ func (statementLineKind) prefix() string   { return "StatementLine" }
 func (beneficialOwnerKind) prefix() string { return "BeneficialOwner" }
 func (documentKind) prefix() string        { return "Document" }
 func (verificationKind) prefix() string    { return "Verification" }
+func (customerImportKind) prefix() string  { return "Job" }
 
 // The ids of the resources.
 type (
@@ -73,6 +75,8 @@ type (
 	Document = ID[documentKind]
 	// Verification is the check of a customer's identity.
 	Verification = ID[verificationKind]
+	// CustomerImport is the import of customers from a file.
+	CustomerImport = ID[customerImportKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -103,6 +107,9 @@ func NewReconciliation(source Source, at time.Time) Reconciliation {
 }
 func NewWebhookSecret(source Source, at time.Time) WebhookSecret {
 	return New[webhookSecretKind](source, at)
+}
+func NewCustomerImport(source Source, at time.Time) CustomerImport {
+	return New[customerImportKind](source, at)
 }
 func NewBreak(source Source, at time.Time) Break { return New[breakKind](source, at) }
 func NewExternalAccount(source Source, at time.Time) ExternalAccount {
