@@ -26,6 +26,7 @@ type Tx interface {
 	CustomerWriter
 	BeneficialOwnerWriter
 	VerificationWriter
+	CustomerImportWriter
 	PaymentWriter
 	IncomingPaymentWriter
 	UnmatchedWriter
@@ -50,6 +51,7 @@ type Reader interface {
 	CustomerReader
 	BeneficialOwners
 	VerificationReader
+	CustomerImportReader
 	PaymentReader
 	LookupReader
 	UnmatchedReader

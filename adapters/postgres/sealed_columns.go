@@ -29,6 +29,7 @@ const (
 	reconciliationLinesDescription
 	beneficialOwnersDetails
 	verificationsDetails
+	customerImportChunksRows
 	numSealedColumns // keep last
 )
 
@@ -51,6 +52,7 @@ var sealedColumns = [numSealedColumns]struct {
 	verificationsDetails:         {"verifications", "details", jsonFormat},
 	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
+	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

@@ -68,7 +68,7 @@ func (m *jobMetrics) Failed(step transaction.Step, _ bool) {
 
 // countDeadJobs updates the number of dead jobs of each step.
 func (a *app) countDeadJobs(ctx context.Context) error {
-	steps := append(a.payments.Steps(), ports.StepOpenAccounts)
+	steps := append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers)
 	counts, err := a.db.CountDeadJobs(ctx, steps)
 	if err != nil {
 		return err

@@ -64,7 +64,9 @@ var stuckStates = []string{string(transaction.Pending), string(transaction.Proce
 func (a *app) registerOperations() {
 	a.operations = &operations{
 		db: a.db, log: a.log,
-		steps: func() []transaction.Step { return append(a.payments.Steps(), ports.StepOpenAccounts) },
+		steps: func() []transaction.Step {
+			return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers)
+		},
 		rateAge: func() (time.Duration, bool) {
 			if a.ecbRates == nil {
 				return 0, false

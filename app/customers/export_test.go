@@ -1,3 +1,13 @@
 package customers
 
+import (
+	"context"
+
+	"causeway/ports"
+)
+
 const BatchSize = batchSize
+
+func RunImportJob(ctx context.Context, i *Imports, jobs []ports.Job) error {
+	return i.runJob(ctx, jobs)
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 )
@@ -79,8 +80,8 @@ func (i Import) Uploaded(rows int, now time.Time) (Import, error) {
 func (i Import) Proceed(successful, failed int, now time.Time) (Import, error) {
 	i.Successful, i.Failed = i.Successful+successful, i.Failed+failed
 	switch {
-	case i.Processed() > i.Total:
-		return i, fmt.Errorf("import %s has %d rows, but %d were processed", i.ID, i.Total, i.Processed())
+	case i.Processed() > i.Total, successful+failed == 0 && i.Total > 0:
+		return i, fmt.Errorf("import %s has %d rows, but %d were processed, the last %d of them now", i.ID, i.Total, i.Processed(), successful+failed)
 	case i.Total == 0:
 		return i.to(ImportFailed, now)
 	case i.Processed() == i.Total:
@@ -164,4 +165,13 @@ func NewImportRowError(row, line int, platformCustomerID string, refused *fault.
 type ImportWithErrors struct {
 	Import
 	Errors []ImportError
+}
+
+// Event returns the event that tells the platform that the import is completed or has failed.
+func (i ImportWithErrors) Event(id ident.Webhook) event.Event {
+	name := event.BulkUploadCompleted
+	if i.Status == ImportFailed {
+		name = event.BulkUploadFailed
+	}
+	return event.Event{ID: id, Platform: i.Platform, Type: event.BulkUpload, Name: name, Subject: i.ID.UUID(), OccurredAt: i.CompletedAt, Resource: i}
 }

@@ -19,14 +19,12 @@ type ImportColumn struct {
 	Name string
 	// Required columns must be in every file.
 	Required bool
-	// For is the type of customer that has the column; empty for both.
-	For Type
 	// Ignored columns are known and have no place in a customer.
 	Ignored bool
 	Doc     string
 }
 
-// field is the name of the request field that a column sets, where it differs.
+// importFields are the fields of a request that columns of another name set.
 var importFields = map[string]string{
 	"addressLine1": "address.line1", "addressLine2": "address.line2", "city": "address.city", "state": "address.state",
 	"postalCode": "address.postalCode", "country": "address.country",
@@ -38,22 +36,22 @@ var ImportColumns = []ImportColumn{
 	{Name: "umaAddress", Required: true, Doc: "UMA address."},
 	{Name: "platformCustomerId", Required: true, Doc: "Your id for the customer."},
 	{Name: "customerType", Required: true, Doc: "INDIVIDUAL or BUSINESS."},
-	{Name: "fullName", For: Individual, Doc: "Full name."},
-	{Name: "birthDate", For: Individual, Doc: "Date of birth, YYYY-MM-DD."},
-	{Name: "email", Doc: "Email address. May be empty."},
-	{Name: "nationality", For: Individual, Doc: "Country code. May be empty."},
-	{Name: "region", Doc: "Country whose verification rules apply. May be empty."},
-	{Name: "businessLegalName", For: Business, Doc: "Legal name."},
-	{Name: "businessRegistrationNumber", For: Business, Doc: "Registration number. May be empty."},
-	{Name: "businessTaxId", For: Business, Doc: "Tax id. May be empty."},
+	{Name: "fullName", Doc: "Full name. Required for an INDIVIDUAL."},
+	{Name: "birthDate", Doc: "Date of birth, YYYY-MM-DD. Required for an INDIVIDUAL."},
+	{Name: "nationality", Doc: "Nationality of an INDIVIDUAL. Optional."},
+	{Name: "businessLegalName", Doc: "Legal name. Required for a BUSINESS."},
+	{Name: "businessRegistrationNumber", Doc: "Registration number of a BUSINESS. Optional."},
+	{Name: "businessTaxId", Doc: "Tax id of a BUSINESS. Optional."},
+	{Name: "email", Doc: "Email address. Optional."},
+	{Name: "region", Doc: "Country whose verification rules apply. Optional."},
 	{Name: "addressLine1", Required: true, Doc: "Street and number."},
-	{Name: "addressLine2", Doc: "Apartment, suite, unit or building. May be empty."},
+	{Name: "addressLine2", Doc: "Apartment, suite, unit or building. Optional."},
 	{Name: "city", Required: true, Doc: "City."},
-	{Name: "state", Required: true, Doc: "State. May be empty where postal addresses have none."},
+	{Name: "state", Required: true, Doc: "State; empty where postal addresses have none."},
 	{Name: "postalCode", Required: true, Doc: "Postal code."},
-	{Name: "country", Required: true, Doc: "Country code."},
-	{Name: "platformAccountId", Ignored: true, Doc: "Accepted and ignored."},
-	{Name: "description", Ignored: true, Doc: "Accepted and ignored."},
+	{Name: "country", Required: true, Doc: "Country code, such as US."},
+	{Name: "platformAccountId", Ignored: true, Doc: "Accepted, and ignored."},
+	{Name: "description", Ignored: true, Doc: "Accepted, and ignored."},
 }
 
 // maxImportColumns bounds the columns of a file, with those that are ignored.

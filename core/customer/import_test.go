@@ -72,6 +72,7 @@ func TestImport_Transitions(t *testing.T) {
 		"rows of a completed one":  func() (customer.Import, error) { return completed.Proceed(0, 0, now) },
 		"rows of a failed one":     func() (customer.Import, error) { return failed.Proceed(0, 0, now) },
 		"more rows than there are": func() (customer.Import, error) { return processing.Proceed(2, 1, now) },
+		"no more rows":             func() (customer.Import, error) { return processing.Proceed(0, 0, now) },
 		"a second upload":          func() (customer.Import, error) { return pending.Uploaded(3, now) },
 		"an upload while it runs":  func() (customer.Import, error) { return processing.Uploaded(3, now) },
 		"an upload when completed": func() (customer.Import, error) { return completed.Uploaded(3, now) },

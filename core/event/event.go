@@ -40,11 +40,12 @@ const (
 	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
 	CustomerStatus        Type = "CUSTOMER_STATUS"
 	VerificationStatus    Type = "VERIFICATION_STATUS"
+	BulkUpload            Type = "BULK_UPLOAD"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -58,6 +59,8 @@ func (t Type) ResourceKey() string {
 		return "customer"
 	case VerificationStatus:
 		return "verification"
+	case BulkUpload:
+		return "bulkUpload"
 	case Test:
 	}
 	return ""
@@ -142,6 +145,9 @@ const (
 	VerificationApproved             = "VERIFICATION.APPROVED"
 	VerificationRejected             = "VERIFICATION.REJECTED"
 
+	BulkUploadCompleted = "BULK_UPLOAD.COMPLETED"
+	BulkUploadFailed    = "BULK_UPLOAD.FAILED"
+
 	TestSent = "TEST"
 )
 
@@ -161,5 +167,6 @@ var Names = map[Type][]string{
 		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
 		VerificationApproved, VerificationRejected,
 	},
-	Test: {TestSent},
+	BulkUpload: {BulkUploadCompleted, BulkUploadFailed},
+	Test:       {TestSent},
 }

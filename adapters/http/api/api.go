@@ -16,6 +16,7 @@ import (
 type Deps struct {
 	Platforms        Platforms
 	Customers        Customers
+	CustomerImports  CustomerImports
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Quotes           Quotes
@@ -56,6 +57,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerConfig(a, d.Platforms)
 	registerTokens(a, d.Platforms)
 	registerCustomers(a, d.Customers)
+	registerCustomerImports(a, d.CustomerImports)
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerRates(a, d.Quotes)

@@ -39,6 +39,11 @@ type internalAccountStatusWebhook struct {
 	InternalAccount internalAccountBody `json:"internalAccount" doc:"Account after the event, as the list operations return it."`
 }
 
+type bulkUploadWebhook struct {
+	BaseWebhook
+	BulkUpload customerImportBody `json:"bulkUpload" doc:"Import after the event, as GET returns it."`
+}
+
 // incomingPaymentWebhook is the body of an incoming payment event. A PENDING event has
 // the requested fields both here and in the transaction, because clients read either.
 type incomingPaymentWebhook struct {
@@ -74,6 +79,11 @@ func (incomingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *
 	return withEventNames(s, event.IncomingPayment)
 }
 
+// TransformSchema adds the constants of the events of imports.
+func (bulkUploadWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.BulkUpload)
+}
+
 // TransformSchema adds the constants of test events.
 func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.Test)
@@ -105,6 +115,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 		return json.Marshal(customerStatusWebhook{base, renderCustomer(resource)})
 	case account.WithBalance:
 		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
+	case customer.ImportWithErrors:
+		return json.Marshal(bulkUploadWebhook{base, renderCustomerImport(resource)})
 	default:
 		return nil, fmt.Errorf("event %s: no body for a %T", e.Name, resource)
 	}
@@ -125,5 +137,7 @@ func registerWebhooks(a *httpapi.API) {
 			"- `403` rejects the payment; `reason` may contain the reason.\n"+
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
+	httpapi.Webhook[bulkUploadWebhook](a, "bulkUpload", tagWebhooks, "Receive events of customer imports",
+		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused.")
 	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }
