@@ -161,11 +161,11 @@ func (s *exampleRecorder) maskJSON(text []byte) json.RawMessage {
 	return masked
 }
 
-// awaitEventAbout returns an event about a resource: a transaction or an internal account.
+// awaitEventAbout returns an event about a resource: a transaction, an internal account or an import.
 func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
-		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about)
+		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about)
 	})
 }
 

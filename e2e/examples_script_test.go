@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -13,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -60,6 +61,22 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		`{"customerType": "INDIVIDUAL", "region": "GB", "umaAddress": "$ana@uma.example.org"}`).wantStatus(400)
 	s.record("deleteCustomerById", "", "/customers/"+acme, "").wantStatus(200)
 	return ana
+}
+
+// recordImports imports two customers and refuses one, and a file.
+func (s *exampleRecorder) recordImports(string, externalAccounts) {
+	const header = "umaAddress,platformCustomerId,customerType,fullName,birthDate,addressLine1,city,state,postalCode,country,description\n"
+	imported := func(title, event, file string) {
+		id := s.record("uploadCustomersCsv", title, "/customers/bulk/csv", file).wantStatus(202).text("jobId")
+		webhook := s.awaitEventAbout(event, id)
+		s.record("getBulkCustomerImportJob", title, "/customers/bulk/jobs/"+id, "").wantStatus(200)
+		s.recordWebhook("bulkUpload", event, webhook, "")
+	}
+	imported("Customers, one of them invalid", "BULK_UPLOAD.COMPLETED", header+
+		"$maya@uma.example.com,user-41,INDIVIDUAL,Maya Lind,1988-11-02,\"8 Elm Street, Apt 4\",Austin,TX,78701,US,imported\n"+
+		"$noah@uma.example.com,user-42,INDIVIDUAL,Noah Berg,2.11.1988,9 Elm Street,Austin,TX,78701,US,imported\n")
+	imported("A file without a required column", "BULK_UPLOAD.FAILED", strings.Replace(header, "city,", "", 1)+
+		"$maya@uma.example.com,user-41,INDIVIDUAL,Maya Lind,1988-11-02,8 Elm Street,TX,78701,US,imported\n")
 }
 
 // externalAccounts are external accounts of Ana and of the platform.
