@@ -45,7 +45,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	if _, errOut, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(errOut, "can be archived from") {
 		t.Errorf("a young month: status %d, %s", status, errOut)
 	}
-	mustRunCommand(t, env, "ledger", "archive", oldest.String())
+	mustRunCommand(t, env, "ledger", "archive", oldest.String(), "--actor", "ana")
 
 	if got := h.get("/ledger/trial-balance").wantStatus(200); string(got.body) != string(current.body) {
 		t.Errorf("the trial balance was\n%s\nand is\n%s", current.body, got.body)
@@ -65,7 +65,10 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		t.Errorf("check: status %d, %s", status, errOut)
 	}
 
-	mustRunCommand(t, env, "ledger", "restore", oldest.String())
+	mustRunCommand(t, env, "ledger", "restore", oldest.String(), "--actor", "ana")
+	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ARCHIVE_MONTH', 'RESTORE_MONTH') AND subject = '" + oldest.String() + "'"); n != 2 {
+		t.Errorf("%d actions are recorded, want the archiving and the restoring", n)
+	}
 	h.get("/ledger/postings/" + first).wantStatus(200)
 	mustRunCommand(t, env, "ledger", "verify")
 }

@@ -55,7 +55,7 @@ type CorridorChangeFilter struct {
 type CorridorChange struct {
 	CorridorKey
 	At time.Time
-	// By is the login of the operator at the database.
+	// By is the operator of the command, or the login of a change by hand.
 	By, Note      string
 	Before, After corridor.Override
 }

@@ -2,12 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 
 	"causeway/core/corridor"
@@ -114,13 +112,27 @@ func (db *DB) ChangeCorridor(ctx context.Context, key ports.CorridorKey, note st
 		if err != nil {
 			return err
 		}
+		if err := db.recordOperator(ctx, tx); err != nil {
+			return err
+		}
 		return saveOverride(ctx, tx, key, decided)
 	})
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == "42501" { // insufficient_privilege
+	if isForbidden(err) {
 		return fmt.Errorf("this login may not change corridor_overrides; use the one that migrates the database: %w", err)
 	}
 	return translate(err)
+}
+
+// recordOperator stores who changes a corridor, also for its history.
+func (db *DB) recordOperator(ctx context.Context, tx bun.Tx) error {
+	if db.operatorAction == nil {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, `SELECT set_config('causeway.operator', ?, true)`, db.operatorAction.Actor); err != nil {
+		return err
+	}
+	_, err := tx.Tx.ExecContext(ctx, insertOperatorAction, operatorActionColumns(*db.operatorAction)...)
+	return err
 }
 
 // saveOverride replaces the override of a key; an override of nothing removes the row.

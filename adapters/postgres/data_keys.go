@@ -2,9 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/ports"
 )
@@ -40,6 +43,34 @@ func (db *DB) AddDataKey(ctx context.Context, key ports.SealedDataKey) error {
 func (db *DB) ReplaceDataKey(ctx context.Context, key ports.SealedDataKey) error {
 	_, err := db.pool.Exec(ctx, `UPDATE data_keys SET encrypted_key = $3 WHERE id = $1 AND purpose = $2`, pgID(key.ID), string(key.Purpose), key.Sealed)
 	return err
+}
+
+// RemoveDataKey deletes a data key, with the rights of the login and not of the service, which may
+// only add keys. The caller has checked that nothing uses it.
+func (db *DB) RemoveDataKey(ctx context.Context, id uuid.UUID) error {
+	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM data_keys WHERE id = $1 AND purpose = $2`, pgID(id), string(ports.DataKey)); err != nil {
+			return err
+		}
+		if db.operatorAction == nil {
+			return nil
+		}
+		_, err := tx.Exec(ctx, insertOperatorAction, operatorActionColumns(*db.operatorAction)...)
+		return err
+	})
+	if isForbidden(err) {
+		return fmt.Errorf("this login may not remove data keys; use the one that migrates the database: %w", err)
+	}
+	return err
+}
+
+// isForbidden reports whether the login lacks a privilege.
+func isForbidden(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "42501" // insufficient_privilege
 }
 
 // StoresNoCustomers reports whether no customer and no external account was ever stored.

@@ -16,6 +16,7 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/event"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -66,7 +67,8 @@ type DB struct {
 	platformOf  func(context.Context) string
 	// sessionSettings are those of the connections of pool.
 	sessionSettings map[string]string
-	cipher          ports.Cipher // may be nil
+	cipher          ports.Cipher             // may be nil
+	operatorAction  *platform.OperatorAction // recorded with a change; may be nil
 }
 
 var (

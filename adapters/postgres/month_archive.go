@@ -192,7 +192,11 @@ func (db *DB) changePartitions(ctx context.Context, action, lock string, stateme
 					return err
 				}
 			}
-			return nil
+			if db.operatorAction == nil {
+				return nil
+			}
+			_, err := tx.Exec(ctx, insertOperatorAction, operatorActionColumns(*db.operatorAction)...)
+			return err
 		})
 		if err == nil {
 			return nil

@@ -131,13 +131,6 @@ func (column platformCurrencyColumn) settings() platform.Currency {
 	return c
 }
 
-// RecordOperatorAction inserts one action.
-func (u *unit) RecordOperatorAction(_ context.Context, a platform.OperatorAction) error {
-	u.queueExec(`INSERT INTO operator_actions (platform_id, id, action, subject_id, actor, at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		pgID(a.Platform.UUID()), pgID(a.ID), string(a.Kind), pgID(a.Subject), a.Actor, pgTime(a.At))
-	return nil
-}
-
 // Platforms reads at most limit platforms after one, in order of creation. Uses the primary key.
 func (db *DB) Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error) {
 	var rows []platformRow

@@ -100,6 +100,17 @@ func (t sealedTable) writeSQL() string {
 		t.name, set[2:], arrays, names, t.key, t.keyType, unchanged)
 }
 
+// EstimateSealedRows returns about how many rows have personal data, by the statistics of the planner.
+func (db *DB) EstimateSealedRows(ctx context.Context) (rows int64, err error) {
+	var names []string
+	for _, table := range sealedTables() {
+		names = append(names, table.name)
+	}
+	err = db.pool.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE relkind = 'r'
+		AND (oid = ANY ($1::text[]::regclass[]) OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY ($1::text[]::regclass[])))`, names).Scan(&rows)
+	return rows, err
+}
+
 // DataKeyUse counts the rows of one table with values that are encrypted with one data key.
 type DataKeyUse struct {
 	Key   uuid.UUID // zero: not encrypted

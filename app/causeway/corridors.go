@@ -11,6 +11,8 @@ import (
 	"causeway/app/pricing"
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
 )
 
 // corridorsCommand shows and changes fees, limits and rate lock times, whether or not a server
@@ -48,10 +50,30 @@ type corridorArgs struct {
 	To       string `arg:"" help:"Received currency."`
 	Platform string `help:"Change this platform only. Default: all platforms." placeholder:"ID"`
 	Note     string `help:"Reason, stored in the history."`
+	actorFlag
 }
 
 func (c corridorArgs) corridorInput() pricing.CorridorInput {
 	return pricing.CorridorInput{From: c.From, To: c.To, Platform: c.Platform}
+}
+
+// change calls do with the use cases, which record the operator with the change.
+func (c corridorArgs) change(ctx context.Context, out io.Writer, kind platform.OperatorActionKind, do func(*pricing.Service) (pricing.ChangeResult, error)) error {
+	var owner ident.Platform
+	if c.Platform != "" {
+		owner, _ = ident.ParsePlatform(c.Platform) // do reports an invalid id, with other errors
+	}
+	action, err := c.action(kind, owner, c.From+" to "+c.To)
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		changed, err := do(pricing.New(db.Recording(action)))
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		return writeChange(out, changed)
+	})
 }
 
 type corridorsSetCommand struct {
@@ -64,25 +86,17 @@ type corridorsSetCommand struct {
 }
 
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
-		changed, err := pricing.New(db).Set(ctx, c.corridorInput(), values, c.Note)
-		if err != nil {
-			return fieldErrors("nothing was changed", err)
-		}
-		return writeChange(out, changed)
+	values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
+	return c.change(ctx, out, platform.OperatorSetCorridor, func(service *pricing.Service) (pricing.ChangeResult, error) {
+		return service.Set(ctx, c.corridorInput(), values, c.Note)
 	})
 }
 
 type corridorsResetCommand struct{ corridorArgs }
 
 func (c corridorsResetCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		changed, err := pricing.New(db).Reset(ctx, c.corridorInput(), c.Note)
-		if err != nil {
-			return fieldErrors("nothing was changed", err)
-		}
-		return writeChange(out, changed)
+	return c.change(ctx, out, platform.OperatorResetCorridor, func(service *pricing.Service) (pricing.ChangeResult, error) {
+		return service.Reset(ctx, c.corridorInput(), c.Note)
 	})
 }
 

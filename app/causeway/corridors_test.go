@@ -14,12 +14,12 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 	url := seededDatabase(t)
 	var transcript strings.Builder
 	for _, args := range []string{
-		"set USD BTC --fee-percent 0.3% --fee-fixed 25 --note agreed",
-		"set USD BTC --lock 90s --min 200 --platform " + fakePlatform,
-		"set USD BTC --fee-fixed 25",
-		"reset USD BTC --platform " + fakePlatform + " --note over",
-		"reset USD BTC --platform " + fakePlatform,
-		"set USD BTC --max 50000 --platform " + fakePlatform,
+		"set USD BTC --actor ana --fee-percent 0.3% --fee-fixed 25 --note agreed",
+		"set USD BTC --actor ana --lock 90s --min 200 --platform " + fakePlatform,
+		"set USD BTC --actor ana --fee-fixed 25",
+		"reset USD BTC --actor ana --platform " + fakePlatform + " --note over",
+		"reset USD BTC --actor ana --platform " + fakePlatform,
+		"set USD BTC --actor ana --max 50000 --platform " + fakePlatform,
 		"history",
 	} {
 		out, errOut, status := runCorridors(t, url, args)
@@ -30,6 +30,9 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 	}
 	timestamp := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 	checkGolden(t, "corridors.txt", timestamp.ReplaceAllString(transcript.String(), "2026-03-14 12:00:00"))
+
+	checkActions(t, url, "SET_CORRIDOR ana USD to BTC", "SET_CORRIDOR ana USD to BTC", "SET_CORRIDOR ana USD to BTC",
+		"RESET_CORRIDOR ana USD to BTC", "RESET_CORRIDOR ana USD to BTC", "SET_CORRIDOR ana USD to BTC")
 
 	// The list marks changed terms, as text and as JSON.
 	list, _, _ := runCorridors(t, url, "list --platform "+fakePlatform)

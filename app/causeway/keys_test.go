@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -70,13 +72,76 @@ func TestEnsureDataKey_InterruptedCreationIsRepeated(t *testing.T) {
 	}
 }
 
+func TestKeysCommands(t *testing.T) {
+	t.Parallel()
+	// The list says which rows use each data key and which are not encrypted. A key is removed only
+	// when none uses it, and a day after it was replaced; the record names the operator.
+	url, key := pgtest.New(t), encryption.NewKey()
+	a, keys := newKeysApp(t, url, key)
+	if err := a.ensureDataKey(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+	first, err := keys.NewestKey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgtest.ExecAsSuperuser(t, url, insertPlainCustomer)
+	command := func(args ...string) (out, errOut string, status int) {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		if args[0] == "rotate" || args[0] == "reencrypt" {
+			args = append(args, "--master-key", key)
+		}
+		status = run(t.Context(), append(append([]string{"keys"}, args...), "--database-url", url), &stdout, &stderr)
+		return stdout.String(), stderr.String(), status
+	}
+	mustPrint := func(want string, args ...string) string {
+		t.Helper()
+		out, errOut, status := command(args...)
+		if status != 0 || !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("keys %s: status %d, %s%s\nwant %s", args, status, out, errOut, want)
+		}
+		return out
+	}
+	mustRefuse := func(want string, args ...string) {
+		t.Helper()
+		if out, errOut, status := command(args...); status != 1 || !strings.Contains(errOut, want) {
+			t.Errorf("keys %s: status %d, %s%s\nwant %s", args, status, out, errOut, want)
+		}
+	}
+
+	mustPrint(first.ID.String()+` +\S+ +newest +-\nnot encrypted +- +- +customers 1\n`, "list")
+	mustPrint(`Encrypted 1 rows with data key `+first.ID.String(), "reencrypt")
+	mustPrint(first.ID.String()+` +\S+ +newest +customers 1\n$`, "list")
+	pgtest.ExecAsSuperuser(t, url, `CREATE TABLE copy AS SELECT id, details FROM customers`)
+	mustPrint(`encrypted 1 rows with it`, "rotate", "--actor", "ana")
+	mustPrint(first.ID.String()+` +\S+ +unused +-\n\S+ +\S+ +newest +customers 1\n$`, "list")
+
+	mustRefuse("can be removed from", "remove", first.ID.String())
+	pgtest.ExecAsSuperuser(t, url, `
+		UPDATE data_keys SET created_at = created_at - interval '25 hours';
+		UPDATE customers SET details = c.details FROM copy c WHERE c.id = customers.id`)
+	mustRefuse("still encrypts rows: customers 1; encrypt them with the newest key first", "remove", first.ID.String())
+	mustPrint(`Encrypted 1 rows`, "reencrypt")
+	mustPrint(`is removed`, "remove", first.ID.String(), "--actor", "ana")
+
+	out := mustPrint(`newest +customers 1\n$`, "list")
+	if strings.Contains(out, first.ID.String()) {
+		t.Errorf("the removed key is listed:\n%s", out)
+	}
+	mustRefuse("encrypts new data", "remove", strings.Fields(out)[5])
+	mustRefuse("there is no data key", "remove", first.ID.String())
+	mustRefuse("is not the id of a data key", "remove", "x")
+	checkActions(t, url, "ROTATE_DATA_KEY ana "+strings.Fields(out)[5], "REMOVE_DATA_KEY ana "+first.ID.String())
+}
+
 func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	// A customer that another process stores just after the first data key was created, because it
 	// has not read it yet, is encrypted too.
 	url, key := pgtest.New(t), encryption.NewKey()
 	a, _ := newKeysApp(t, url, key)
-	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}}
+	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, actorFlag: actorFlag{"ana"}}
 	command.awaitProcesses = func(ctx context.Context) error {
 		stored, err := a.db.DataKeys(ctx)
 		if err != nil || !hasDataKey(stored) {

@@ -11,7 +11,9 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/platform"
 )
 
 type ledgerPeriodsCommand struct {
@@ -85,18 +87,23 @@ func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
 type archiveMonthCommand struct {
 	databaseFlags
 	Month string `arg:"" help:"Month, such as 2025-09."`
+	actorFlag
 }
 
-func (c archiveMonthCommand) withMonth(ctx context.Context, apply func(*accounting.Periods, period.Month) error) error {
+func (c archiveMonthCommand) withMonth(ctx context.Context, kind platform.OperatorActionKind, apply func(*accounting.Periods, period.Month) error) error {
 	month, err := period.ParseMonth(c.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Month, err)
+	}
+	action, err := c.action(kind, ident.Platform{}, month.String())
+	if err != nil {
+		return err
 	}
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
 		if err := requireClock(ctx, db); err != nil {
 			return err
 		}
-		return blockerErrors(apply(newPeriods(db), month))
+		return blockerErrors(apply(newPeriods(db.Recording(action)), month))
 	})
 }
 
@@ -116,7 +123,7 @@ func blockerErrors(err error) error {
 type ledgerArchiveCommand struct{ archiveMonthCommand }
 
 func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.withMonth(ctx, func(p *accounting.Periods, m period.Month) error {
+	return l.withMonth(ctx, platform.OperatorArchivedMonth, func(p *accounting.Periods, m period.Month) error {
 		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
@@ -128,7 +135,7 @@ func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
 type ledgerRestoreCommand struct{ archiveMonthCommand }
 
 func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.withMonth(ctx, func(p *accounting.Periods, m period.Month) error {
+	return l.withMonth(ctx, platform.OperatorRestoredMonth, func(p *accounting.Periods, m period.Month) error {
 		if err := p.Restore(ctx, m); err != nil {
 			return err
 		}

@@ -178,7 +178,8 @@ func TestLedgerRotateKey_OldCheckpointsStillVerify(t *testing.T) {
 	// After a key rotation, old checkpoints still verify.
 	url, checkpoints, _ := sealedDatabase(t)
 
-	out, errOut, status := runLedger(t, url, "rotate-key --master-key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	out, errOut, status := runLedger(t, url, "rotate-key --actor ana --master-key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	checkActions(t, url, "ROTATE_LEDGER_KEY ana")
 
 	if status != 0 || !strings.HasPrefix(out, "New checkpoints are signed with key ") {
 		t.Errorf("status %d, %s%s", status, out, errOut)

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres/outbox"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/webhooks"
+	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -23,6 +24,7 @@ type webhooksRotateCommand struct {
 	masterKeyFlag
 	Environment string        `required:"" enum:"SANDBOX,PRODUCTION" help:"The platforms whose webhooks the keys sign." placeholder:"SANDBOX|PRODUCTION"`
 	Overlap     time.Duration `default:"24h" help:"How long the replaced keys stay valid, so that endpoints can fetch the new ones. 0s if the keys became known to others."`
+	actorFlag
 }
 
 // Run replaces the signing keys of an environment. It does not need the old keys, which may be lost.
@@ -34,7 +36,14 @@ func (c webhooksRotateCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	action, err := c.action(platform.OperatorRotatedWebhookKeys, ident.Platform{}, c.Environment)
+	if err != nil {
+		return err
+	}
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		if err := db.RecordOperatorAction(ctx, action); err != nil {
+			return err
+		}
 		keys := webhooksender.NewKeyring(outbox.NewKeys(db.Pool()), db, sealer, systemClock{}, ids.New())
 		service := webhooks.New(webhooks.Config{Keys: keys, Clock: systemClock{}})
 		if err := service.Rotate(ctx, platform.Environment(c.Environment), c.Overlap); err != nil {

@@ -67,13 +67,13 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		t.Errorf("%d current and %d old keys after refused commands", current, old)
 	}
 
-	if out, errOut, status := rotate("--environment SANDBOX --master-key " + masterKey); status != 0 || !strings.Contains(out, "SANDBOX platforms are signed with new keys") {
+	if out, errOut, status := rotate("--environment SANDBOX --actor ana --master-key " + masterKey); status != 0 || !strings.Contains(out, "SANDBOX platforms are signed with new keys") {
 		t.Errorf("status %d, %s%s", status, out, errOut)
 	}
 	if current, old := published(platform.Sandbox); current != 2 || old != 2 {
 		t.Errorf("%d current and %d old keys, want 2 and 2", current, old)
 	}
-	if _, errOut, status := rotate("--environment SANDBOX --overlap 0s --master-key " + masterKey); status != 0 {
+	if _, errOut, status := rotate("--environment SANDBOX --actor ben --overlap 0s --master-key " + masterKey); status != 0 {
 		t.Errorf("status %d, %s", status, errOut)
 	}
 	if current, old := published(platform.Sandbox); current != 2 || old != 2 {
@@ -82,4 +82,5 @@ func TestWebhooksRotateKeys(t *testing.T) {
 	if current, old := published(platform.Production); current != 2 || old != 0 {
 		t.Errorf("%d current and %d old keys in production", current, old)
 	}
+	checkActions(t, url, "ROTATE_WEBHOOK_KEYS ana SANDBOX", "ROTATE_WEBHOOK_KEYS ben SANDBOX")
 }

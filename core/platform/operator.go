@@ -11,7 +11,7 @@ import (
 	"causeway/core/ident"
 )
 
-// OperatorActionKind is what an operator did to a platform or a token.
+// OperatorActionKind is what an operator did on the command line.
 type OperatorActionKind string
 
 // The kinds of actions.
@@ -19,14 +19,24 @@ const (
 	OperatorCreatedPlatform OperatorActionKind = "CREATE_PLATFORM"
 	OperatorCreatedToken    OperatorActionKind = "CREATE_TOKEN"
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
+
+	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
+	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"
+	OperatorArchivedMonth      OperatorActionKind = "ARCHIVE_MONTH"
+	OperatorRestoredMonth      OperatorActionKind = "RESTORE_MONTH"
+	OperatorRotatedDataKey     OperatorActionKind = "ROTATE_DATA_KEY"
+	OperatorRemovedDataKey     OperatorActionKind = "REMOVE_DATA_KEY"
+	OperatorRotatedLedgerKey   OperatorActionKind = "ROTATE_LEDGER_KEY"
+	OperatorRotatedWebhookKeys OperatorActionKind = "ROTATE_WEBHOOK_KEYS"
 )
 
 // OperatorAction is the record of an action of an operator. It never changes.
 type OperatorAction struct {
 	ID       uuid.UUID
-	Platform ident.Platform
+	Platform ident.Platform // zero: the whole service
 	Kind     OperatorActionKind
-	Subject  uuid.UUID // the platform or token
+	Subject  uuid.UUID // the platform or token; else zero
+	Name     string    // of what else was changed, such as a month
 	Actor    string
 	At       time.Time
 }

@@ -1,0 +1,37 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/platform"
+)
+
+const insertOperatorAction = `INSERT INTO operator_actions (platform_id, id, action, subject_id, subject, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+
+// operatorActionColumns returns the arguments of insertOperatorAction. Zero ids are stored as such.
+func operatorActionColumns(a platform.OperatorAction) []any {
+	return []any{pgtype.UUID{Bytes: a.Platform.UUID(), Valid: true}, pgID(a.ID), string(a.Kind), pgtype.UUID{Bytes: a.Subject, Valid: true}, a.Name, a.Actor, pgTime(a.At)}
+}
+
+// RecordOperatorAction inserts one action.
+func (u *unit) RecordOperatorAction(_ context.Context, a platform.OperatorAction) error {
+	u.queueExec(insertOperatorAction, operatorActionColumns(a)...)
+	return nil
+}
+
+// RecordOperatorAction inserts one action, before the operator's change is made outside a transaction
+// of the database.
+func (db *DB) RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error {
+	_, err := db.pool.Exec(ctx, insertOperatorAction, operatorActionColumns(a)...)
+	return err
+}
+
+// Recording returns a DB that records an operator's action in the transaction of each change that only
+// operators make: of a corridor, of a month of the ledger, and of a data key.
+func (db *DB) Recording(a platform.OperatorAction) *DB {
+	recording := *db
+	recording.operatorAction = &a
+	return &recording
+}
