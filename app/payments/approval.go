@@ -3,11 +3,13 @@ package payments
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"causeway/app/internal/uow"
+	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -21,7 +23,7 @@ const MaxNote = 500
 
 // Approve approves a payment that waits for the decision of the platform, with the requested facts
 // about the receiver. Faults: TRANSACTION_NOT_FOUND,
-// TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT.
+// TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT.
 func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	var bad []fault.Field
 	for _, name := range slices.Sorted(maps.Keys(receiver)) {
@@ -32,8 +34,15 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 	if len(bad) > 0 {
 		return transaction.Transaction{}, fault.Invalid(bad...)
 	}
-	return s.decide(ctx, p, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
-		return t.Approved(receiver, w.Now)
+	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx ports.Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
+		parties, err := tx.TransactionParties(ctx, transactionKey(t))
+		if err != nil {
+			return transaction.Decision{}, err
+		}
+		if parties.Customer == nil { // only customers have UMA addresses
+			return transaction.Decision{}, errors.New("an incoming payment without a customer waits for an approval")
+		}
+		return t.Approved(receiver, *parties.Customer, w.Now)
 	})
 }
 
@@ -42,13 +51,13 @@ func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transac
 	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}
-	return s.decide(ctx, p, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
+	return s.decide(ctx, p, id, claim, func(_ context.Context, _ ports.Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
 		return t.Rejected(transaction.PayRequestFailed, reason, w.Now)
 	})
 }
 
 func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transaction, claim *ports.IdempotentRequest,
-	decide func(work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
+	decide func(context.Context, ports.Tx, work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
 	key := ports.TransactionKey{Platform: p, ID: id}
 	var d transaction.Decision
 	var done work
@@ -62,7 +71,7 @@ func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transac
 		if !there {
 			return fault.New(fault.TransactionNotFound, "There is no transaction %s.", id)
 		}
-		if d, err = decide(done, t); err != nil {
+		if d, err = decide(ctx, tx, done, t); err != nil {
 			return err
 		}
 		done.Update(d)
@@ -89,6 +98,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		return err
 	}
 	responses := map[ports.TransactionKey]transaction.ApprovalResponse{}
+	owners := map[ports.TransactionKey]customer.Customer{}
 	var requested []ports.TransactionKey
 	for key, t := range read {
 		if t.IncomingState() != transaction.ApprovalRequested {
@@ -100,13 +110,16 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 				return err
 			}
 		}
+		if owners[key], err = s.Store.Customer(ctx, t.Platform, t.Customer); err != nil {
+			return err
+		}
 		requested = append(requested, key)
 	}
 	err = s.settle(ctx, jobs, requested, func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil // the platform decided before its endpoint responded
 		}
-		d, err := t.ApprovalResponded(responses[transactionKey(t)], w.Now)
+		d, err := t.ApprovalResponded(responses[transactionKey(t)], owners[transactionKey(t)], w.Now)
 		if err == nil {
 			w.Update(d)
 		}

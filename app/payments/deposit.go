@@ -13,8 +13,8 @@ import (
 )
 
 // Deposit credits a payment that was received with the reference of an internal account. A
-// repeated receipt changes nothing. Money that the account cannot receive (it is of another currency, or
-// the account is closed or full) is held as unmatched funds, with a fault: those of
+// repeated receipt changes nothing. Money that the account cannot receive (it is of another currency, the
+// account is closed or full, or its owner is not verified) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
 	receipt = receipt.Storable()
@@ -106,7 +106,7 @@ func (c *fundCommand) transactionKey() (ports.TransactionKey, bool) {
 }
 
 // Fund simulates a deposit into an internal account of a sandbox platform, and returns the account
-// with its new balance. Faults: INVALID_INPUT, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND,
+// with its new balance. Faults: INVALID_INPUT, CUSTOMER_DELETED, USER_NOT_READY, INTERNAL_ACCOUNT_NOT_FOUND,
 // AMOUNT_OUT_OF_RANGE.
 func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.InternalAccount, minor int64, request *ports.IdempotentRequest) (FundedAccount, error) {
 	if minor < 1 || minor > MaxSimulatedDeposit {

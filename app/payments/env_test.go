@@ -110,6 +110,15 @@ func (a *fakeApprovals) set(status int, body string) {
 	}
 }
 
+// setWith makes the endpoint call before, and then return a response to every request.
+func (a *fakeApprovals) setWith(status int, before func() error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.respond = func(event.Event) (ports.WebhookResponse, error) {
+		return ports.WebhookResponse{Outcome: event.OutcomeOf(status), StatusCode: status}, before()
+	}
+}
+
 // account opens an account of an owner (zero: the platform) with a balance that was paid in by wire.
 func (e *env) account(owner ident.Customer, currency money.Currency, minor int64) account.Internal {
 	opened := e.NewInternalAccount(owner, currency, 0)

@@ -5,11 +5,9 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/corridor"
-	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/transaction"
-	"causeway/ports"
 )
 
 // forwardingAccount is an external account of Customer to which incoming payments are forwarded.
@@ -19,12 +17,10 @@ func (e *env) forwardingAccount(currency money.Currency, rail corridor.Rail) acc
 		Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"}, Rails: []corridor.Rail{rail}})
 }
 
-// suspendCustomerOnApproval makes the platform approve a payment after its customer has become
-// unable to pay.
-func (e *env) suspendCustomerOnApproval() {
-	e.approvals.respond = func(event.Event) (ports.WebhookResponse, error) {
-		return ports.WebhookResponse{Outcome: event.OutcomeOf(200), StatusCode: 200}, e.Exec("UPDATE customers SET status = 'PENDING'")
-	}
+// freezeAccountOnApproval makes the platform approve a payment after the account that it is for can no
+// longer pay.
+func (e *env) freezeAccountOnApproval() {
+	e.approvals.setWith(200, func() error { return e.Exec("UPDATE internal_accounts SET status = 'FROZEN'") })
 }
 
 func TestForward_ToChosenAccount(t *testing.T) {
@@ -39,7 +35,7 @@ func TestForward_ToChosenAccount(t *testing.T) {
 	}{
 		"to the account":       {currency: "USD", forwarded: true},
 		"another currency":     {currency: "EUR"},
-		"a refused transfer":   {currency: "USD", edit: (*env).suspendCustomerOnApproval},
+		"a refused transfer":   {currency: "USD", edit: (*env).freezeAccountOnApproval},
 		"no account is chosen": {},
 	} {
 		t.Run(name, func(t *testing.T) {

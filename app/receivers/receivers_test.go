@@ -159,6 +159,8 @@ func TestService_LookupRejections(t *testing.T) {
 	env := newEnv(t)
 	bo := env.NewCustomer("bo")
 	pending := env.NewCustomer("pending", func(c *customer.Customer) { c.Status = customer.Pending })
+	rejected := env.NewCustomer("rejected", func(c *customer.Customer) { c.Status = customer.Rejected })
+	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
 	bos := env.NewExternalAccount(account.External{Customer: bo.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark2"}})
 	inactive := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Inactive, Fields: map[string]string{"address": "spark3"}})
 	sandbox := env.Platform.ID
@@ -184,6 +186,12 @@ func TestService_LookupRejections(t *testing.T) {
 		"unknown sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$eve@uma.test"}, code: fault.UserNotFound},
 		"invalid sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "eve"}, code: fault.InvalidInput},
 		"pending sender":     {platform: sandbox, address: euros, sender: receivers.Sender{Customer: pending.ID}, code: fault.UserNotReady},
+		"pending by address": {platform: sandbox, address: euros, sender: receivers.Sender{UMA: pending.UMAAddress}, code: fault.UserNotReady},
+		"rejected sender":    {platform: sandbox, address: euros, sender: receivers.Sender{Customer: rejected.ID}, code: fault.UserNotReady},
+		"rejected, account":  {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: rejected.ID}, code: fault.UserNotReady},
+		"deleted sender":     {platform: sandbox, address: euros, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
+		"deleted, account":   {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
+		"deleted receiver":   {platform: sandbox, address: gone.UMAAddress, sender: ana, code: fault.UMANotFound},
 		"no rate":            {platform: sandbox, address: "$success.mxn@sandbox.uma.test", sender: ana, code: fault.QuoteRequestFailed},
 		"not connected":      {platform: production, address: euros, sender: receivers.Sender{Customer: producer.ID}, code: fault.NotImplemented},
 		"unknown account":    {platform: sandbox, account: ident.NewExternalAccount(env.IDs.New, apptest.Noon), sender: ana, code: fault.ExternalAccountNotFound},

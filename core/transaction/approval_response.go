@@ -3,6 +3,8 @@ package transaction
 import (
 	"strings"
 	"time"
+
+	"causeway/core/customer"
 )
 
 // ApprovalResponse is the response of a platform's endpoint to a request for approval.
@@ -19,15 +21,19 @@ type ApprovalResponse struct {
 
 // ApprovalResponded applies a response: 200 approves the payment, 403 and 422 reject it, and 202
 // means that the platform will decide later, as does 409 for a request that it received before. Any
-// other response counts as a failed request. Faults: as Approved.
-func (t Transaction) ApprovalResponded(response ApprovalResponse, now time.Time) (Decision, error) {
+// other response counts as a failed request. An approval for a customer who may no longer receive
+// money, which is owner, ends the payment. Faults: as Approved.
+func (t Transaction) ApprovalResponded(response ApprovalResponse, owner customer.Customer, now time.Time) (Decision, error) {
 	switch response.Status {
 	case 200:
+		if err := owner.CheckReady(); err != nil {
+			return t.Rejected(PayRequestFailed, err.Error(), now)
+		}
 		if t.Approval != nil && len(t.Approval.Missing(response.Receiver)) > 0 {
 			note := "the response lacks mandatory facts about the receiver: " + strings.Join(t.Approval.Missing(response.Receiver), ", ")
 			return t.Rejected(MissingPayeeData, note, now)
 		}
-		return t.Approved(response.Receiver, now)
+		return t.Approved(response.Receiver, owner, now)
 	case 202, 409:
 		return t.Acknowledged(now)
 	case 403:

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/transaction"
 )
 
@@ -32,7 +34,7 @@ func TestTransaction_ApprovalResponded(t *testing.T) {
 	} {
 		requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
 
-		d, err := requested.ApprovalResponded(test.response, later)
+		d, err := requested.ApprovalResponded(test.response, readyCustomer, later)
 
 		got := d.Transaction
 		if err != nil || got.IncomingState() != test.state || got.State.Reason != test.reason || got.Approval.Note != test.note {
@@ -40,6 +42,32 @@ func TestTransaction_ApprovalResponded(t *testing.T) {
 		}
 		if (len(d.Postings) > 0) != (test.state == transaction.Credited) {
 			t.Errorf("%s: postings %+v", name, d.Postings)
+		}
+	}
+}
+
+func TestTransaction_ApprovalRespondedForCustomerNotReady(t *testing.T) {
+	t.Parallel()
+	// The approval of a payment to a customer who was deleted or rejected since ends it without crediting
+	// the account; that of the platform itself is refused.
+	for name, test := range map[string]struct {
+		owner customer.Customer
+		want  fault.Code
+	}{
+		"rejected": {customer.Customer{Status: customer.Rejected}, fault.UserNotReady},
+		"pending":  {customer.Customer{Status: customer.Pending}, fault.UserNotReady},
+		"deleted":  {customer.Customer{Status: customer.Approved, DeletedAt: noon}, fault.CustomerDeleted},
+	} {
+		requested := newIncoming().RequestApproval(transaction.Approval{}, nil, noon).Transaction
+
+		d, err := requested.ApprovalResponded(transaction.ApprovalResponse{Status: 200}, test.owner, noon.Add(time.Second))
+		_, refused := requested.Approved(nil, test.owner, noon.Add(time.Second))
+
+		if got := d.Transaction; err != nil || got.IncomingState() != transaction.Declined || got.State.Reason != transaction.PayRequestFailed || got.Approval.Note == "" || len(d.Postings) > 0 {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+		if !fault.Is(refused, test.want) {
+			t.Errorf("%s: approved with %v, want %s", name, refused, test.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/core/corridor"
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -101,10 +102,14 @@ func (t Transaction) Failed(reason FailureReason, now time.Time) (Decision, erro
 }
 
 // Approved credits the account with a payment that the platform approves. receiver are the requested
-// facts about the receiver. Faults: TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the
-// deadline; INVALID_INPUT if a mandatory fact is missing.
-func (t Transaction) Approved(receiver map[string]string, now time.Time) (Decision, error) {
+// facts about the receiver, and owner is the customer as it is now. Faults:
+// TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the deadline; USER_NOT_READY, CUSTOMER_DELETED;
+// INVALID_INPUT if a mandatory fact is missing.
+func (t Transaction) Approved(receiver map[string]string, owner customer.Customer, now time.Time) (Decision, error) {
 	if err := t.checkPendingApproval(Approve, now); err != nil {
+		return Decision{}, err
+	}
+	if err := owner.CheckReady(); err != nil {
 		return Decision{}, err
 	}
 	if missing := t.Approval.Missing(receiver); len(missing) > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -47,6 +48,9 @@ func TestIncomingState_EveryTransition(t *testing.T) {
 		}
 	}
 }
+
+// readyCustomer may receive money.
+var readyCustomer = customer.Customer{Status: customer.Approved}
 
 // newIncoming returns a payment of 12.50 USD to an account.
 func newIncoming() transaction.IncomingPayment {
@@ -94,7 +98,7 @@ func applyIncomingEvent(t transaction.Transaction, event transaction.IncomingEve
 	case transaction.Fail:
 		return t.Failed(transaction.QuoteExecutionFailed, now)
 	case transaction.Approve:
-		return t.Approved(nil, now)
+		return t.Approved(nil, readyCustomer, now)
 	case transaction.Reject:
 		return t.Rejected(transaction.PayRequestFailed, "no", now)
 	case transaction.Acknowledge:
@@ -113,7 +117,7 @@ func TestIncomingPayment_Balances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	approved, err := newIncoming().RequestApproval(transaction.Approval{}, nil, noon).Transaction.Approved(nil, later)
+	approved, err := newIncoming().RequestApproval(transaction.Approval{}, nil, noon).Transaction.Approved(nil, readyCustomer, later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,13 +207,13 @@ func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 	}
 	receiver := map[string]string{"FULL_NAME": "Ana Silva"}
 
-	if _, err := acknowledged.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := acknowledged.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, readyCustomer, noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without the name: %v", err)
 	}
 	if _, err := acknowledged.Transaction.TimedOut(noon.Add(6*time.Second - 1)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("timed out too early: %v", err)
 	}
-	approved, err := acknowledged.Transaction.Approved(receiver, noon.Add(6*time.Second-1))
+	approved, err := acknowledged.Transaction.Approved(receiver, readyCustomer, noon.Add(6*time.Second-1))
 	if err != nil || !reflect.DeepEqual(approved.Transaction.Approval.Receiver, receiver) {
 		t.Errorf("in time: %+v, %v", approved, err)
 	}
@@ -228,7 +232,7 @@ func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 		"too late": acknowledged.Transaction,
 	} {
 		deadline := noon.Add(6 * time.Second)
-		if _, err := tx.Approved(receiver, deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
+		if _, err := tx.Approved(receiver, readyCustomer, deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
 			t.Errorf("approve %s: %v", name, err)
 		}
 		if _, err := tx.Rejected(transaction.PayRequestFailed, "", deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {

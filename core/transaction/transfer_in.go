@@ -44,11 +44,6 @@ func (in TransferIn) Make(id ident.Transaction, p IncomingParties, balance int64
 	if err := p.checkReceivable(in.To, "destination.accountId"); err != nil {
 		return Decision{}, err
 	}
-	if p.Owner != nil {
-		if err := p.Owner.CheckReady(); err != nil {
-			return Decision{}, err
-		}
-	}
 	if p.From.Currency != p.To.Currency {
 		return Decision{}, fault.New(fault.InvalidCurrency,
 			"The external account is in %s and the internal one in %s. A transfer does not convert; create a quote.", p.From.Currency, p.To.Currency)
@@ -84,7 +79,7 @@ func (p IncomingParties) pullRail() (corridor.Rail, error) {
 
 // Fund returns the deposit of an amount into an internal account, received now over the currency's
 // default rail, and the new balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, INVALID_INPUT,
-// CUSTOMER_DELETED, AMOUNT_OUT_OF_RANGE.
+// CUSTOMER_DELETED, USER_NOT_READY, AMOUNT_OUT_OF_RANGE.
 func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, minor, balance int64, now time.Time) (Decision, int64, error) {
 	if err := p.checkReceivable(to, "accountId"); err != nil {
 		return Decision{}, balance, err
@@ -106,7 +101,7 @@ func (r Receipt) DepositID() (id ident.Transaction) {
 
 // Deposit returns the deposit of a receipt into the internal account that its reference names.
 // The money has been received even if the deposit is refused: post RejectedByAccount for it then.
-// Faults: INTERNAL_ACCOUNT_NOT_FOUND, INVALID_INPUT, CUSTOMER_DELETED, INVALID_CURRENCY,
+// Faults: INTERNAL_ACCOUNT_NOT_FOUND, INVALID_INPUT, CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY,
 // AMOUNT_OUT_OF_RANGE.
 func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance int64) (Decision, error) {
 	if err := p.checkReceivable(to, "reference"); err != nil {
@@ -137,7 +132,7 @@ func (p IncomingParties) UMAPayment(id ident.Transaction, sender string, minor, 
 	return payment.RequestApproval(a, counterparty, now), nil
 }
 
-// checkReceivable returns a fault if the account does not exist or cannot receive money. field is
+// checkReceivable returns a fault if the account or its owner cannot receive money. field is
 // the field of the request that named it.
 func (p IncomingParties) checkReceivable(id ident.InternalAccount, field string) error {
 	switch {
@@ -145,7 +140,7 @@ func (p IncomingParties) checkReceivable(id ident.InternalAccount, field string)
 		return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
 	case !p.To.Usable():
 		return fault.Invalid(fault.Field{Field: field, Message: "is " + string(p.To.Status) + "; only an ACTIVE account receives money"})
-	case p.Owner != nil && p.Owner.Deleted():
+	case p.Owner != nil:
 		return p.Owner.CheckReady()
 	}
 	return nil

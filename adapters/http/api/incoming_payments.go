@@ -38,7 +38,7 @@ func registerApprovals(a *httpapi.API, service IncomingPayments) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "approvePendingPayment", Path: "/transactions/{transactionId}/approve", Tag: tagTransactions, Summary: "Approve an incoming payment", Permission: platform.Transact,
 		Description: "Approves an incoming payment that your webhook endpoint answered with 202, within 5 seconds of that response. The customer's account is credited.",
-		Errors:      decisionErrors,
+		Errors:      append([]fault.Code{fault.UserNotReady, fault.CustomerDeleted}, decisionErrors...),
 	}, func(ctx context.Context, call httpapi.Call, in *approveInput) (transaction.Transaction, error) {
 		var fields map[string]string
 		if in.Body != nil {

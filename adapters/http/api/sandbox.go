@@ -68,7 +68,7 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 		Permission: platform.Transact, SandboxOnly: true,
 		Description: "Simulates a deposit into an internal account and returns the account with its new balance. " +
 			"The deposit is listed as an incoming transaction.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange, fault.CustomerDeleted, fault.Forbidden},
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange, fault.CustomerDeleted, fault.UserNotReady, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *fundInput) (payments.FundedAccount, error) {
 		return service.Fund(ctx, call.Principal.Platform, in.AccountID.Value, int64(in.Body.Amount), call.IdempotentRequest)
 	}, func(f payments.FundedAccount) internalAccountBody { return renderInternalAccount(f.WithBalance) })

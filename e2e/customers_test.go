@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"testing"
+
+	"causeway/e2e/kit"
+)
+
+// payments are the requests that move money of one customer.
+type payments struct {
+	p                                 *tenant
+	customer, uma                     string
+	balance, own, bank, wallet        string
+	prefunded, justInTime, depositRef string // a quote, the quote of a reference, and the reference of the balance
+	reference                         string
+}
+
+// preparePayments creates a customer with 100.00 dollars, accounts and quotes.
+func preparePayments(p *tenant, change ...object) payments {
+	in := payments{p: p, customer: p.createCustomer(change...)}
+	in.uma = p.get("/customers/" + in.customer).text("umaAddress")
+	account := p.get("/customers/internal-accounts?currency=USD&customerId=" + in.customer).wantStatus(200)
+	in.balance, in.depositRef = account.text("data.0.id"), account.text("data.0.fundingPaymentInstructions.0.accountOrWalletInfo.reference")
+	in.own = p.get("/platform/internal-accounts?currency=USD").wantStatus(200).text("data.0.id")
+	p.post("/sandbox/internal-accounts/"+in.own+"/fund", object{"amount": 100_00}).wantStatus(200)
+	in.bank, in.wallet = p.createBankAccount(in.customer), p.createWallet(in.customer, "")
+	return in
+}
+
+// fund deposits 100.00 dollars and creates the quotes.
+func (in *payments) fund() {
+	in.p.post("/sandbox/internal-accounts/"+in.balance+"/fund", object{"amount": 100_00}).wantStatus(200)
+	in.prefunded = in.p.post("/quotes", in.quoteBody(in.balance)).wantStatus(201).text("id")
+	justInTime := in.p.post("/quotes", kit.RampQuoteBody(in.customer, in.wallet, "SENDING", 100_50)).wantStatus(201)
+	in.justInTime, in.reference = justInTime.text("transactionId"), justInTime.text("paymentInstructions.0.accountOrWalletInfo.reference")
+}
+
+func (in *payments) quoteBody(from string) object {
+	return object{"source": object{"sourceType": "ACCOUNT", "accountId": from}, "destination": object{"destinationType": "ACCOUNT", "accountId": in.wallet},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00}
+}
+
+// begin sends every request that begins a payment, and returns the responses.
+func (in *payments) begin() map[string]apiResponse {
+	p := in.p
+	transfer := func(from, to string) object {
+		return object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 10_00}
+	}
+	return map[string]apiResponse{
+		"quote just in time":          p.post("/quotes", kit.RampQuoteBody(in.customer, in.wallet, "SENDING", 100_50)),
+		"quote from the balance":      p.post("/quotes", in.quoteBody(in.balance)),
+		"quote from the platform":     p.post("/quotes", in.quoteBody(in.own)),
+		"transfer in":                 p.post("/transfer-in", transfer(in.bank, in.balance)),
+		"transfer out":                p.post("/transfer-out", transfer(in.balance, in.bank)),
+		"lookup of an address":        p.get("/receiver/uma/%24success.eur@sandbox.uma.test?customerId=" + in.customer),
+		"lookup of an account":        p.get("/receiver/external-account/" + in.bank + "?customerId=" + in.customer),
+		"UMA payment to the customer": p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "customerId": in.customer, "receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
+		"UMA payment to the address":  p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "receiverUmaAddress": in.uma, "receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
+		"sandbox fund":                p.post("/sandbox/internal-accounts/"+in.balance+"/fund", object{"amount": 10_00}),
+		"deposit":                     p.post("/sandbox/send", object{"reference": in.depositRef, "currencyCode": "USD", "currencyAmount": 10_00}),
+	}
+}
+
+func TestCustomers_NotReadyMovesNoMoney(t *testing.T) {
+	t.Parallel()
+	// Every request that begins a payment is refused for a business that is not verified yet, and for a
+	// customer who was approved and is rejected: neither runs a quote from before. What is paid for such a
+	// quote is refunded.
+	h := newTestEnv(t)
+	p := h.createPlatform("Open", "SANDBOX")
+	p.startReceiver()
+	business := preparePayments(p, object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
+	person := preparePayments(p)
+	person.fund()
+	h.exec("UPDATE customers SET status = 'REJECTED' WHERE id = $1", uuidOf(person.customer))
+
+	for _, in := range []payments{business, person} {
+		for name, response := range in.begin() {
+			if response.status != 403 || response.text("code") != "USER_NOT_READY" {
+				t.Errorf("%s of %s: %d %s", name, in.customer, response.status, response.body)
+			}
+		}
+	}
+	p.post("/quotes/"+person.prefunded+"/execute", nil).wantError(403, "USER_NOT_READY")
+	p.post("/sandbox/send", object{"reference": person.reference, "currencyCode": "USD"}).wantStatus(200)
+
+	eventually(t, "a refund", func() bool {
+		return p.get("/transactions/"+person.justInTime).wantStatus(200).text("refund.status") == "COMPLETED"
+	})
+	if balance := p.usdBalance(person.customer); balance != 100_00 {
+		t.Errorf("the balance is %d", balance)
+	}
+	p.delete("/customers/"+person.customer).wantError(409, "CONFLICT").wantValues(map[string]any{"details.balances.USD": 100_00})
+}
+
+func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
+	t.Parallel()
+	// A customer with money cannot be deleted. Once it is deleted, nothing begins for it, its open quotes
+	// do not run and what is paid for them is refunded; its history remains, and its ids are free.
+	h := newTestEnv(t)
+	h.startReceiver()
+	in := preparePayments(h.tenant, object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"})
+	in.fund()
+	h.delete("/customers/"+in.customer).wantError(409, "CONFLICT")
+	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 100_00}).wantStatus(201).text("id")
+	eventually(t, "a settled payment", func() bool { return h.get("/transactions/"+out).text("status") == "COMPLETED" })
+
+	h.delete("/customers/" + in.customer).wantStatus(200).wantValues(map[string]any{"id": in.customer, "isDeleted": true})
+
+	for name, response := range in.begin() {
+		if response.status != 404 && response.status != 410 {
+			t.Errorf("%s: %d %s", name, response.status, response.body)
+		}
+	}
+	h.post("/quotes/"+in.prefunded+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE")
+	h.post("/sandbox/send", object{"reference": in.reference, "currencyCode": "USD"}).wantStatus(200)
+	eventually(t, "a refund", func() bool {
+		return h.get("/transactions/"+in.justInTime).wantStatus(200).text("refund.status") == "COMPLETED"
+	})
+	h.delete("/customers/"+in.customer).wantError(410, "CUSTOMER_DELETED")
+	h.get("/customers/" + in.customer).wantStatus(200).wantValues(map[string]any{"isDeleted": true, "platformCustomerId": "ana"})
+	h.get("/customers/external-accounts/"+in.bank).wantError(404, "EXTERNAL_ACCOUNT_NOT_FOUND")
+	h.get("/transactions?platformCustomerId=ana").wantStatus(200).wantValues(map[string]any{"totalCount": 4})
+	if successor := h.createCustomer(object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"}); h.usdBalance(successor) != 0 {
+		t.Error("the successor has the balance of the customer")
+	}
+}
+
+func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
+	t.Parallel()
+	// Updates of different fields at the same time are all kept, and identical deletions succeed once.
+	h := newTestEnv(t)
+	business := h.createCustomer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
+	changes := []object{
+		{"email": "ben@example.com"}, {"currencies": []string{"EUR"}}, {"businessInfo": object{"taxId": "DE1"}}, {"businessInfo": object{"country": "DE"}},
+		{"businessInfo": object{"entityType": "LLC"}}, {"businessInfo": object{"sourceOfFunds": "sales"}},
+	}
+	statuses := make(chan int, len(changes))
+	for _, change := range changes {
+		change["customerType"] = "BUSINESS"
+		go func() {
+			response, err := h.do(t.Context(), "PATCH", "/customers/"+business, change)
+			if err != nil {
+				t.Error(err)
+			}
+			statuses <- response.status
+		}()
+	}
+	for range changes {
+		if status := <-statuses; status != 200 {
+			t.Errorf("status %d", status)
+		}
+	}
+
+	h.get("/customers/" + business).wantStatus(200).wantValues(map[string]any{"email": "ben@example.com", "currencies.0": "EUR", "businessInfo.taxId": "DE1",
+		"businessInfo.country": "DE", "businessInfo.entityType": "LLC", "businessInfo.sourceOfFunds": "sales", "businessInfo.legalName": "Ben GmbH"})
+	for range changes {
+		go func() {
+			response, err := h.do(t.Context(), "DELETE", "/customers/"+business, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			statuses <- response.status
+		}()
+	}
+	counted := map[int]int{}
+	for range changes {
+		counted[<-statuses]++
+	}
+	if counted[200] != 1 || counted[410] != len(changes)-1 {
+		t.Errorf("deleted with %v", counted)
+	}
+}
