@@ -110,7 +110,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	if err := os.WriteFile(later, []byte("Day;Sum;Note\n"+today+";-1,50;charge\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/RTP", "--currency", "USD",
+	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/RTP", "--currency", "USD",
 		"--format", "csv", "--map", "date=Day;amount=Sum;description=Note;decimal=,;delimiter=semicolon", "--file", later)
 	for _, want := range []string{"break MISSING_IN_LEDGER", "-1.50", "ledger balance"} {
 		if !strings.Contains(out, want) {
