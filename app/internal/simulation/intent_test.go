@@ -19,8 +19,10 @@ import (
 // intent is what a client wants once. It repeats its request, with the same idempotency key, until
 // it knows the result. Without a key it sends the request once.
 type intent struct {
-	number int
-	name   string
+	number   int // of all
+	request  int // of those of its platform
+	name     string
+	platform ident.Platform
 	// do sends the request to a process, and returns the id of the transaction.
 	do func(context.Context, *process, *ports.IdempotentRequest) (ident.Transaction, error)
 	// keyless: the request has no idempotency key.
@@ -40,7 +42,10 @@ type intent struct {
 	unknown bool
 }
 
-func (i *intent) key() string { return fmt.Sprintf("request %d", i.number) }
+// key returns the idempotency key. The platforms use the same ones.
+func (i *intent) key() ports.IdempotencyKey {
+	return ports.IdempotencyKey{Platform: i.platform, Key: fmt.Sprintf("request %d", i.request)}
+}
 
 // startIntent sends a request that waits, or a new one.
 func (w *world) startIntent() {
@@ -59,13 +64,13 @@ func (w *world) startIntent() {
 		return
 	}
 	p := w.processes[w.usualProcess]
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ports.ForPlatform(context.Background(), next.platform))
 	next.cancel = cancel
 	w.active = append(w.active, next)
 	w.record("client sends %d, %s", next.number, next.name)
 	var request *ports.IdempotentRequest
 	if !next.keyless {
-		request = &ports.IdempotentRequest{Platform: w.platform.ID, Key: next.key(), Render: render}
+		request = &ports.IdempotentRequest{Platform: next.platform, Key: next.key().Key, Render: render}
 	}
 	go func() {
 		defer cancel()
@@ -145,7 +150,10 @@ func (w *world) newIntent() *intent {
 	w.intents = append(w.intents, i)
 	amount := int64(1_00 + w.random.IntN(500_00))
 	in := pick(w, sortedKeys(w.internal))
-	out := pick(w, slices.DeleteFunc(sortedKeys(w.external), func(id ident.ExternalAccount) bool {
+	i.platform = w.internal[in].Platform
+	w.requests[i.platform]++
+	i.request = w.requests[i.platform]
+	out := pick(w, slices.DeleteFunc(w.externalOf(i.platform), func(id ident.ExternalAccount) bool {
 		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one owner
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
@@ -160,23 +168,43 @@ func (w *world) newIntent() *intent {
 	return i
 }
 
+func (w *world) internalOf(p ident.Platform) []ident.InternalAccount {
+	return slices.DeleteFunc(sortedKeys(w.internal), func(id ident.InternalAccount) bool { return w.internal[id].Platform != p })
+}
+
+func (w *world) externalOf(p ident.Platform) []ident.ExternalAccount {
+	return slices.DeleteFunc(sortedKeys(w.external), func(id ident.ExternalAccount) bool { return w.external[id].Platform != p })
+}
+
+func (w *world) customersOf(p ident.Platform) []ident.Customer {
+	return slices.DeleteFunc(sortedKeys(w.customers), func(id ident.Customer) bool { return w.customers[id].Platform != p })
+}
+
+func (w *world) quotesOf(p ident.Platform) []ident.Quote {
+	return slices.DeleteFunc(sortedKeys(w.quotes), func(id ident.Quote) bool { return w.quotes[id].Platform != p })
+}
+
+func (w *world) transactionsOf(p ident.Platform) []ident.Transaction {
+	return slices.DeleteFunc(sortedKeys(w.transactions), func(id ident.Transaction) bool { return w.transactions[id].Platform != p })
+}
+
 func (w *world) fund(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
 	amount *= 5
 	i.name, i.created, i.keyless = fmt.Sprintf("deposit of %d into %s", amount, to), true, false
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		funded, err := p.service.Fund(ctx, w.platform.ID, to, amount, r)
+		funded, err := p.service.Fund(ctx, i.platform, to, amount, r)
 		return funded.Transaction.ID, err
 	}
 	currency := w.internal[to].Currency
 	i.succeeded = func(ident.Transaction) {
-		w.bank.move(transaction.DefaultFundingRail(currency).LedgerPath(), money.Amount{Minor: amount, Currency: currency}, 1)
+		w.bank.move(i.platform, transaction.DefaultFundingRail(currency).LedgerPath(), money.Amount{Minor: amount, Currency: currency}, 1)
 	}
 }
 
 func (w *world) transferIn(i *intent, amount int64, to ident.InternalAccount, from ident.ExternalAccount) {
 	i.name, i.created = fmt.Sprintf("transfer of %d from %s to %s", amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		t, err := p.service.TransferIn(ctx, transaction.TransferIn{Platform: w.platform.ID, From: from, To: to, Amount: amount}, r)
+		t, err := p.service.TransferIn(ctx, transaction.TransferIn{Platform: i.platform, From: from, To: to, Amount: amount}, r)
 		return t.ID, err
 	}
 }
@@ -184,7 +212,7 @@ func (w *world) transferIn(i *intent, amount int64, to ident.InternalAccount, fr
 func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount, to ident.ExternalAccount) {
 	i.name, i.created = fmt.Sprintf("transfer of %d from %s to %s", amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		t, err := p.service.TransferOut(ctx, transaction.TransferOut{Platform: w.platform.ID, From: from, To: to, Amount: amount}, r)
+		t, err := p.service.TransferOut(ctx, transaction.TransferOut{Platform: i.platform, From: from, To: to, Amount: amount}, r)
 		return t.ID, err
 	}
 }
@@ -198,10 +226,10 @@ func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccoun
 }
 
 func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
-	source := quote.Source{Internal: pick(w, sortedKeys(w.internal))}
+	source := quote.Source{Internal: pick(w, w.internalOf(i.platform))}
 	switch w.random.IntN(3) {
 	case 0:
-		source = quote.Source{External: pick(w, sortedKeys(w.external))}
+		source = quote.Source{External: pick(w, w.externalOf(i.platform))}
 	case 1:
 		source.Internal = in
 	}
@@ -210,13 +238,13 @@ func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, 
 
 // umaQuote sends to the UMA address of a customer of the same platform.
 func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
-	to := w.customers[pick(w, sortedKeys(w.customers))]
-	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: w.platform.ID, ReceiverUMA: to.UMAAddress,
+	to := w.customers[pick(w, w.customersOf(i.platform))]
+	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: i.platform, ReceiverUMA: to.UMAAddress,
 		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now, ExpiresAt: w.now.Add(quote.LookupValidity)}
 	w.lookups[l.ID] = l
 	i.name, i.created = fmt.Sprintf("quote of %d from %s to %s", amount, in, to.UMAAddress), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: w.platform.ID, Source: quote.Source{Internal: in},
+		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: i.platform, Source: quote.Source{Internal: in},
 			Destination: quote.Destination{UMA: to.UMAAddress}, Lookup: l.ID, Side: quote.Sending, Amount: amount}, r)
 		return created.Quote.Transaction, err
 	}
@@ -225,7 +253,7 @@ func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ id
 // approve approves or rejects a payment that waits for it. If there is none, it makes a quote.
 func (w *world) approve(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	var undecided []ident.Transaction
-	for _, id := range sortedKeys(w.transactions) {
+	for _, id := range w.transactionsOf(i.platform) {
 		if t := w.transactions[id]; t.Approval != nil && (t.State.Status == transaction.Pending || w.chance(20)) {
 			undecided = append(undecided, id)
 		}
@@ -240,9 +268,9 @@ func (w *world) approve(i *intent, amount int64, in ident.InternalAccount, out i
 		var t transaction.Transaction
 		var err error
 		if approves {
-			t, err = p.service.Approve(ctx, w.platform.ID, id, nil, r)
+			t, err = p.service.Approve(ctx, i.platform, id, nil, r)
 		} else {
-			t, err = p.service.Reject(ctx, w.platform.ID, id, "no", r)
+			t, err = p.service.Reject(ctx, i.platform, id, "no", r)
 		}
 		return t.ID, err
 	}
@@ -258,7 +286,7 @@ func (w *world) destination(in ident.InternalAccount, out ident.ExternalAccount)
 func (w *world) quote(i *intent, from quote.Source, to quote.Destination, amount int64) {
 	i.name, i.created = fmt.Sprintf("quote of %d from %v to %v", amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: w.platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, r)
+		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: i.platform, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, r)
 		return created.Quote.Transaction, err
 	}
 }
@@ -266,7 +294,7 @@ func (w *world) quote(i *intent, from quote.Source, to quote.Destination, amount
 // execute executes a quote that an account pays. If there is none, it makes one.
 func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	var payable []ident.Quote
-	for _, id := range sortedKeys(w.quotes) {
+	for _, id := range w.quotesOf(i.platform) {
 		if q := w.quotes[id]; q.Reference == "" && (w.transactions[q.Transaction].State == transaction.Initial || w.chance(50)) {
 			payable = append(payable, id)
 		}
@@ -278,7 +306,7 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 	id := pick(w, payable)
 	i.name, i.executes = fmt.Sprintf("execution of %s", id), id
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		executed, err := p.service.ExecuteQuote(ctx, w.platform.ID, id, r)
+		executed, err := p.service.ExecuteQuote(ctx, i.platform, id, r)
 		return executed.Quote.Transaction, err
 	}
 }
@@ -286,7 +314,7 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 // pay pays for a quote: the right amount in time, or not. If there is none, it makes one.
 func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	var payable []quote.Quote
-	for _, id := range sortedKeys(w.quotes) {
+	for _, id := range w.quotesOf(i.platform) {
 		if q := w.quotes[id]; q.Reference != "" && (w.transactions[q.Transaction].State == transaction.Initial || w.chance(20)) {
 			payable = append(payable, q)
 		}
@@ -325,9 +353,9 @@ func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ide
 // receive makes a rail report a payment until the report is accepted. Every report has an id of its
 // own, and the time at which the rail has the money.
 func (w *world) receive(i *intent, r transaction.Receipt, report func(context.Context, *process, transaction.Receipt) (transaction.Transaction, error)) {
-	r.Platform, r.PartnerID, r.At = w.platform.ID, fmt.Sprintf("partner-%d", i.number), w.now
+	r.Platform, r.PartnerID, r.At = i.platform, fmt.Sprintf("partner-%d", i.number), w.now
 	i.name, i.keyless, i.report = fmt.Sprintf("payment of %s for %s", r.Amount, r.Reference), true, true
-	w.bank.move(r.Rail.LedgerPath(), r.Amount, 1)
+	w.bank.move(i.platform, r.Rail.LedgerPath(), r.Amount, 1)
 	i.do = func(ctx context.Context, p *process, _ *ports.IdempotentRequest) (ident.Transaction, error) {
 		r := r
 		r.ID = ident.NewReceipt(w.newID, w.now)

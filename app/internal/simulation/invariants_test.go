@@ -6,7 +6,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -94,7 +93,7 @@ func (w *world) checkEvents(t transaction.Transaction) {
 // checkBalances checks that no account that may not be overdrawn is, that debits equal credits in
 // every currency, and that the last event about an account shows its balance.
 func (w *world) checkBalances() {
-	sums := map[money.Currency]int64{}
+	sums := map[ledger.Account]int64{} // without paths
 	for a, balance := range w.balances {
 		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
@@ -106,14 +105,14 @@ func (w *world) checkBalances() {
 		if !line.Class.IsDebitNormal() {
 			balance = -balance
 		}
-		sums[a.Currency] += balance
+		sums[ledger.Account{Platform: a.Platform, Currency: a.Currency}] += balance
 		if id, internal := a.InternalAccount(); internal {
 			w.checkShown(id, w.balances[a])
 		}
 	}
-	for currency, sum := range sums {
+	for a, sum := range sums {
 		if sum != 0 {
-			w.fail("debits exceed credits by %d %s", sum, currency)
+			w.fail("debits of %s exceed credits by %d %s", a.Platform, sum, a.Currency)
 		}
 	}
 }
@@ -151,7 +150,7 @@ func (w *world) checkRest() {
 				w.fail("%d %s remain in %s", balance, a.Currency, a.Path)
 			}
 		case line.Class == ledger.Asset:
-			held[holding{a.Path, a.Currency}] = balance
+			held[holding{a.Platform, a.Path, a.Currency}] = balance
 		}
 	}
 	for h, balance := range w.bank.balances {

@@ -19,11 +19,12 @@ type bank struct {
 	world *world
 	// orders are the payouts, collections and refunds that reached the rails, by their ids.
 	payouts, collections, refunds map[uuid.UUID]*order
-	// balances are our funds at the rails, by ledger path and currency.
+	// balances are the funds of the platforms at the rails, by ledger path and currency.
 	balances map[holding]int64
 }
 
 type holding struct {
+	platform ident.Platform
 	path     string
 	currency money.Currency
 }
@@ -63,7 +64,7 @@ func (r rails) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome
 		if !o.settled && b.refunds[t.ID.UUID()].done() {
 			r.world.fail("%s is paid out after its refund", t.ID)
 		}
-		outcome := b.settle(o, func() { b.move(t.DestinationAccount, t.Pricing.Received, -1) })
+		outcome := b.settle(o, func() { b.move(t.Platform, t.DestinationAccount, t.Pricing.Received, -1) })
 		outcome.Accepted = true
 		if outcome.Verdict == ports.Done && (o.returns || r.world.chance(4)) {
 			outcome.RetryAt = r.world.now.Add(time.Minute)
@@ -85,7 +86,7 @@ func (r rails) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 		}
 		if !o.returned {
 			o.returned = true
-			b.move(t.DestinationAccount, t.Pricing.Received, 1)
+			b.move(t.Platform, t.DestinationAccount, t.Pricing.Received, 1)
 		}
 		return ports.Outcome{Verdict: ports.Returned, Accepted: true}
 	})
@@ -95,7 +96,7 @@ func (r rails) Collect(ctx context.Context, collections []ports.Collection) []po
 	return callBank(ctx, r, "collect", collections, func(c ports.Collection) ports.Outcome {
 		t, b := c.Transaction, r.world.bank
 		o := b.order(b.collections, t.ID.UUID(), fmt.Sprintf("%s from %s", t.Pricing.Sent, c.Account.ID))
-		return b.settle(o, func() { b.move(t.SourceAccount, t.Pricing.Sent, 1) })
+		return b.settle(o, func() { b.move(t.Platform, t.SourceAccount, t.Pricing.Sent, 1) })
 	})
 }
 
@@ -108,7 +109,7 @@ func (r rails) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 		}
 		return b.settle(o, func() {
 			if !f.Internal {
-				b.move(f.Rail.LedgerPath(), f.Amount, -1)
+				b.move(f.Platform, f.Rail.LedgerPath(), f.Amount, -1)
 			}
 		})
 	})
@@ -166,7 +167,7 @@ func (b *bank) settle(o *order, move func()) ports.Outcome {
 	return outcome
 }
 
-// move adds an amount to our funds at a rail, or takes it away.
-func (b *bank) move(path string, amount money.Amount, sign int64) {
-	b.balances[holding{path, amount.Currency}] += sign * amount.Minor
+// move adds an amount to the funds of a platform at a rail, or takes it away.
+func (b *bank) move(p ident.Platform, path string, amount money.Amount, sign int64) {
+	b.balances[holding{p, path, amount.Currency}] += sign * amount.Minor
 }

@@ -26,21 +26,21 @@ import (
 // memory is the data of the service. Units of work run one after the other, so none sees what
 // another has not committed; what the simulation varies is what happens between them.
 type memory struct {
-	platform     platform.Platform
+	platforms    map[ident.Platform]platform.Platform
 	customers    map[ident.Customer]customer.Customer
 	internal     map[ident.InternalAccount]account.Internal
 	external     map[ident.ExternalAccount]account.External
 	lookups      map[ident.Lookup]quote.Lookup
 	quotes       map[ident.Quote]quote.Quote
 	transactions map[ident.Transaction]transaction.Transaction
-	byReference  map[string]ident.Transaction
+	byReference  map[ports.ReferenceKey]ident.Transaction
 	receipts     map[ident.Receipt]transaction.Receipt
 	byPartner    map[string]ident.Receipt
 	postings     map[uuid.UUID]ledger.Posting
 	kinds        map[ident.Transaction][]ledger.Kind
 	balances     map[ledger.Account]int64
 	jobs         map[uuid.UUID]ports.Job
-	responses    map[string]ports.StoredResponse
+	responses    map[ports.IdempotencyKey]ports.StoredResponse
 	events       map[uuid.UUID][]event.Event // by subject
 
 	undo []func() // of the unit of work that runs
@@ -48,12 +48,13 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
+		platforms: map[ident.Platform]platform.Platform{},
 		customers: map[ident.Customer]customer.Customer{}, internal: map[ident.InternalAccount]account.Internal{},
 		external: map[ident.ExternalAccount]account.External{}, lookups: map[ident.Lookup]quote.Lookup{}, quotes: map[ident.Quote]quote.Quote{},
-		transactions: map[ident.Transaction]transaction.Transaction{}, byReference: map[string]ident.Transaction{},
+		transactions: map[ident.Transaction]transaction.Transaction{}, byReference: map[ports.ReferenceKey]ident.Transaction{},
 		receipts: map[ident.Receipt]transaction.Receipt{}, byPartner: map[string]ident.Receipt{},
 		postings: map[uuid.UUID]ledger.Posting{}, kinds: map[ident.Transaction][]ledger.Kind{}, balances: map[ledger.Account]int64{},
-		jobs: map[uuid.UUID]ports.Job{}, responses: map[string]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
+		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 	}
 }
 
@@ -88,9 +89,18 @@ type store struct {
 type tx struct {
 	ports.Tx
 	*memory
+	world    *world
+	platform ident.Platform // whose rows it may write
 	now      time.Time
 	requests int
 	changed  []change
+}
+
+// writes fails the run if a unit of work writes for another platform than it is for.
+func (u *tx) writes(p ident.Platform) {
+	if p != u.platform {
+		u.world.fail("a unit of work of the platform %s writes for %s", u.platform, p)
+	}
 }
 
 // change is an update of a transaction.
@@ -125,7 +135,8 @@ func (s store) Do(ctx context.Context, fn func(context.Context, ports.Tx) error)
 }
 
 func (s store) try(ctx context.Context, fn func(context.Context, ports.Tx) error, rollBack bool) error {
-	u := &tx{memory: s.world.memory, now: s.Now()}
+	scope, _ := ports.ScopeOf(ctx)
+	u := &tx{memory: s.world.memory, world: s.world, platform: scope.Platform, now: s.Now()}
 	err := fn(ctx, u)
 	if err == nil && rollBack {
 		err = errRolledBack
@@ -206,7 +217,7 @@ func (u *tx) CreateQuotes(ctx context.Context, quotes []quote.Quote, transaction
 		if _, exists := u.quotes[q.ID]; !exists {
 			put(u.memory, u.quotes, q.ID, q)
 			if q.Reference != "" {
-				put(u.memory, u.byReference, q.Reference, q.Transaction)
+				put(u.memory, u.byReference, ports.ReferenceKey{Platform: q.Platform, Reference: q.Reference}, q.Transaction)
 			}
 		}
 	}
@@ -215,6 +226,7 @@ func (u *tx) CreateQuotes(ctx context.Context, quotes []quote.Quote, transaction
 
 func (u *tx) CreateTransactions(_ context.Context, transactions []transaction.Transaction) error {
 	for _, t := range transactions {
+		u.writes(t.Platform)
 		if _, exists := u.transactions[t.ID]; !exists {
 			put(u.memory, u.transactions, t.ID, t)
 			u.changed = append(u.changed, change{after: t})
@@ -225,6 +237,7 @@ func (u *tx) CreateTransactions(_ context.Context, transactions []transaction.Tr
 
 func (u *tx) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
 	for _, t := range transactions {
+		u.writes(t.Platform)
 		u.changed = append(u.changed, change{u.transactions[t.ID], t})
 		put(u.memory, u.transactions, t.ID, t)
 	}
@@ -234,7 +247,8 @@ func (u *tx) UpdateTransactions(_ context.Context, transactions []transaction.Tr
 func (u *tx) SaveReceipts(_ context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	saved := make([]ports.SavedReceipt, len(receipts))
 	for i, r := range receipts {
-		key := string(r.Rail) + "/" + r.PartnerID
+		u.writes(r.Platform)
+		key := r.Platform.String() + string(r.Rail) + "/" + r.PartnerID
 		id, exists := u.byPartner[key]
 		if !exists {
 			id = r.ID
@@ -242,7 +256,7 @@ func (u *tx) SaveReceipts(_ context.Context, receipts []transaction.Receipt) ([]
 			put(u.memory, u.byPartner, key, id)
 		}
 		saved[i] = ports.SavedReceipt{ID: id, IsNew: !exists}
-		if paid, known := u.byReference[r.Reference]; known {
+		if paid, known := u.byReference[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]; known {
 			t := u.transactions[paid]
 			saved[i].Transaction, saved[i].Parties = &t, u.parties(t)
 		}
@@ -312,6 +326,7 @@ func (m *memory) accountOf(key ports.InternalAccountKey) (account.Internal, bool
 func (u *tx) Post(_ context.Context, postings []ledger.Posting) error {
 	var fresh []ledger.Posting
 	for _, p := range postings {
+		u.writes(p.Platform)
 		if err := p.Validate(); err != nil {
 			return err
 		}
@@ -362,6 +377,7 @@ func (u *tx) Balances(_ context.Context, accounts []ledger.Account) (map[ledger.
 
 func (u *tx) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
+		u.writes(j.Platform)
 		if _, exists := u.jobs[j.ID]; exists {
 			return fmt.Errorf("job %s exists", j.ID)
 		}
@@ -373,6 +389,7 @@ func (u *tx) AddJobs(_ context.Context, jobs []ports.Job) error {
 
 func (u *tx) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
+		u.writes(j.Platform)
 		if !u.holds(j) {
 			return ports.ErrLeaseLost
 		}
@@ -390,6 +407,7 @@ func (m *memory) holds(j ports.Job) bool {
 
 func (u *tx) Emit(_ context.Context, events []event.Event) error {
 	for _, e := range events {
+		u.writes(e.Platform)
 		put(u.memory, u.events, e.Subject, append(slices.Clone(u.events[e.Subject]), e))
 	}
 	return nil
@@ -404,13 +422,13 @@ func (u *tx) SaveResponse(_ context.Context, request *ports.IdempotentRequest, r
 		return nil
 	}
 	u.requests++
-	if stored, exists := u.responses[request.Key]; exists {
+	if stored, exists := u.responses[request.IdempotencyKey()]; exists {
 		if u.requests > 1 {
 			return errRepeatedKeys // the batch is run again in halves
 		}
 		return &ports.Replay{Status: stored.Status, Body: stored.Body}
 	}
-	put(u.memory, u.responses, request.Key, ports.StoredResponse{Fingerprint: request.Fingerprint, Status: status, Body: body})
+	put(u.memory, u.responses, request.IdempotencyKey(), ports.StoredResponse{Fingerprint: request.Fingerprint, Status: status, Body: body})
 	return nil
 }
 
@@ -422,8 +440,8 @@ func (s store) CorridorOverrides(context.Context) ([]ports.CorridorOverride, err
 
 func (s store) PlatformCurrencies(context.Context) ([]ports.PlatformCurrency, error) { return nil, nil }
 
-func (s store) Platform(ctx context.Context, _ ident.Platform) (platform.Platform, error) {
-	return s.world.platform, s.read(ctx, "platform")
+func (s store) Platform(ctx context.Context, p ident.Platform) (platform.Platform, error) {
+	return s.world.platforms[p], s.read(ctx, "platform")
 }
 
 func (s store) Customer(ctx context.Context, _ ident.Platform, id ident.Customer) (customer.Customer, error) {
@@ -434,20 +452,20 @@ func (s store) Customer(ctx context.Context, _ ident.Platform, id ident.Customer
 }
 
 // Customers finds the customer with a UMA address.
-func (s store) Customers(ctx context.Context, _ ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+func (s store) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
 	var found ports.Page[customer.Customer]
 	if err := s.read(ctx, "customers"); err != nil {
 		return found, err
 	}
 	for _, c := range s.world.customers {
-		if c.UMAAddress == f.UMAAddress {
+		if c.Platform == p && c.UMAAddress == f.UMAAddress {
 			found.Items = append(found.Items, c)
 		}
 	}
 	return found, nil
 }
 
-// UMAForwardingAccount returns the bank account of ana; ben has chosen none.
+// UMAForwardingAccount returns the bank accounts of those named ana; those named ben have chosen none.
 func (s store) UMAForwardingAccount(ctx context.Context, _ ident.Platform, id ident.Customer) (account.External, bool, error) {
 	if err := s.read(ctx, "forwarding account"); err != nil || s.world.customers[id].PlatformCustomerID != "ana" {
 		return account.External{}, false, err
@@ -496,7 +514,7 @@ func (s store) TransactionsByReference(ctx context.Context, keys []ports.Referen
 	}
 	found := map[ports.ReferenceKey]transaction.Transaction{}
 	for _, k := range keys {
-		if id, known := s.world.byReference[k.Reference]; known {
+		if id, known := s.world.byReference[k]; known {
 			found[k] = s.world.transactions[id]
 		}
 	}

@@ -42,9 +42,10 @@ type world struct {
 	finished []*intent
 	working  int // goroutines that run jobs
 
-	intents []*intent
-	waiting []*intent // not started, or to be repeated
-	active  []*intent
+	intents  []*intent
+	requests map[ident.Platform]int // how many of them are of each platform
+	waiting  []*intent              // not started, or to be repeated
+	active   []*intent
 	// usual and usualProcess are what clients want now, and the process that they call: of some
 	// requests of one kind a process makes a batch.
 	usual, usualProcess int
@@ -60,15 +61,10 @@ type world struct {
 var start = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start}
+	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
 	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
-	var err error
-	if w.platform, err = platform.New(ident.NewPlatform(w.newID, w.now), "Test", platform.Sandbox, true, w.now); err != nil {
-		w.fail("%v", err)
-	}
-	w.platform.WebhookEndpoint = "https://platform.test/hooks"
-	for _, name := range []string{"ana", "ben"} {
-		w.addCustomer(name)
+	for _, name := range []string{"one", "two"} {
+		w.addPlatform(name)
 	}
 	for range 2 {
 		w.processes = append(w.processes, newProcess(w))
@@ -76,12 +72,24 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-func (w *world) addCustomer(name string) {
-	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: w.platform.ID, PlatformCustomerID: name, Type: customer.Individual,
-		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
+func (w *world) addPlatform(name string) {
+	p, err := platform.New(ident.NewPlatform(w.newID, w.now), name, platform.Sandbox, true, w.now)
+	if err != nil {
+		w.fail("%v", err)
+	}
+	p.WebhookEndpoint = "https://" + name + ".test/hooks"
+	w.platforms[p.ID] = p
+	for _, customer := range []string{"ana", "ben"} {
+		w.addCustomer(p, customer)
+	}
+}
+
+func (w *world) addCustomer(p platform.Platform, name string) {
+	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
+		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 	w.customers[c.ID] = c
 	for _, currency := range []money.Currency{money.USD, money.EUR} {
-		a, err := account.NewInternal(ident.NewInternalAccount(w.newID, w.now), w.platform.ID, c.ID, currency, w.now)
+		a, err := account.NewInternal(ident.NewInternalAccount(w.newID, w.now), p.ID, c.ID, currency, w.now)
 		if err != nil {
 			w.fail("%v", err)
 		}
@@ -91,7 +99,7 @@ func (w *world) addCustomer(name string) {
 		{Currency: money.USD, Type: account.USAccount, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
 		{Currency: money.BTC, Type: account.Layer2Wallet, Rails: []corridor.Rail{corridor.Layer2}},
 	} {
-		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), w.platform.ID, c.ID, account.Active, w.now
+		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), p.ID, c.ID, account.Active, w.now
 		w.external[a.ID] = a
 	}
 }
@@ -247,7 +255,7 @@ func (w *world) startJobs() bool {
 	w.record("process %d runs %d jobs %s", slices.Index(w.processes, p), a.limit, a.step)
 	w.working++
 	go func() {
-		err := p.service.RunDue(context.WithValue(context.Background(), assignmentKey{}, a))
+		err := p.service.RunDue(context.WithValue(ports.ForAllPlatforms(context.Background()), assignmentKey{}, a))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.working--
