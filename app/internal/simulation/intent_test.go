@@ -158,7 +158,7 @@ func (w *world) newIntent() *intent {
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.approve, w.approve,
+		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
 	}
 	if w.chance(6) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))
@@ -236,17 +236,40 @@ func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, 
 	w.quote(i, source, w.destination(in, out), amount)
 }
 
-// umaQuote sends to the UMA address of a customer of the same platform.
+// otherProvider is the UMA address of a person at another provider.
+const otherProvider = "$bo@elsewhere.test"
+
+// isInternal reports whether a UMA address is that of a customer of the platform.
+func (w *world) isInternal(p ident.Platform, address string) bool {
+	return slices.ContainsFunc(w.customersOf(p), func(id ident.Customer) bool { return w.customers[id].UMAAddress == address })
+}
+
+// umaQuote sends to the UMA address of a customer of the same platform, or of a person elsewhere: at
+// another provider, or on the other platform.
 func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
-	to := w.customers[pick(w, w.customersOf(i.platform))]
-	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: i.platform, ReceiverUMA: to.UMAAddress,
+	to := w.customers[pick(w, w.customersOf(i.platform))].UMAAddress
+	if w.chance(3) {
+		to = pick(w, []string{otherProvider, w.customers[pick(w, sortedKeys(w.customers))].UMAAddress})
+	}
+	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: i.platform, ReceiverUMA: to,
 		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now, ExpiresAt: w.now.Add(quote.LookupValidity)}
 	w.lookups[l.ID] = l
-	i.name, i.created = fmt.Sprintf("quote of %d from %s to %s", amount, in, to.UMAAddress), true
+	i.name, i.created = fmt.Sprintf("quote of %d from %s to %s", amount, in, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: i.platform, Source: quote.Source{Internal: in},
-			Destination: quote.Destination{UMA: to.UMAAddress}, Lookup: l.ID, Side: quote.Sending, Amount: amount}, r)
+			Destination: quote.Destination{UMA: to}, Lookup: l.ID, Side: quote.Sending, Amount: amount}, r)
 		return created.Quote.Transaction, err
+	}
+}
+
+// umaPayment is sent by a person at another provider to a customer.
+func (w *world) umaPayment(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
+	a := w.internal[to]
+	in := payments.UMAPayment{Sender: otherProvider, Customer: a.Customer, Currency: a.Currency, Amount: amount}
+	i.name, i.created = fmt.Sprintf("payment of %d from %s to %s", amount, otherProvider, to), true
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		t, err := p.service.SimulateUMAPayment(ctx, i.platform, in, r)
+		return t.ID, err
 	}
 }
 

@@ -139,6 +139,7 @@ func (w *world) checkRest() {
 		}
 		w.checkOrders(t)
 	}
+	w.receiveFromOthers()
 	held := map[holding]int64{}
 	for a, balance := range w.balances {
 		line, err := ledger.FindChartLine(a.Path)
@@ -162,6 +163,35 @@ func (w *world) checkRest() {
 	for h, balance := range held {
 		if balance != 0 {
 			w.fail("%s has no %s, and the ledger shows %d", h.path, h.currency, balance)
+		}
+	}
+}
+
+// outcomes counts what has become of the payments.
+func (w *world) outcomes() map[string]int {
+	counts := map[string]int{}
+	for _, t := range w.transactions {
+		kind := "payout"
+		switch {
+		case t.Type == transaction.Incoming && t.Source.UMA == otherProvider:
+			kind = "deposit from another provider"
+		case t.Type == transaction.Incoming:
+			kind = "deposit"
+		case t.Destination.UMA != "" && w.isInternal(t.Platform, t.Destination.UMA):
+			kind = "payout to a customer"
+		case t.Destination.UMA != "":
+			kind = "payout to another provider"
+		}
+		counts[kind+" "+string(t.State.Status)]++
+	}
+	return counts
+}
+
+// receiveFromOthers moves the money of payments from other providers: they send what was approved.
+func (w *world) receiveFromOthers() {
+	for _, t := range w.transactions {
+		if t.Type == transaction.Incoming && t.Source.UMA == otherProvider && t.State.Status == transaction.Completed {
+			w.bank.move(t.Platform, transaction.UMARail.LedgerPath(), t.Pricing.Received, 1)
 		}
 	}
 }
@@ -202,7 +232,7 @@ func (w *world) checkOrders(t transaction.Transaction) {
 	id := t.ID.UUID()
 	payout := w.bank.payouts[id]
 	paid := payout.done()
-	if t.Type == transaction.Outgoing && t.Destination.UMA != "" {
+	if t.Type == transaction.Outgoing && w.isInternal(t.Platform, t.Destination.UMA) {
 		paid = w.transactions[transaction.CounterpartID(t.ID)].State.Status == transaction.Completed
 	}
 	for _, c := range []struct {

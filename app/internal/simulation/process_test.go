@@ -13,6 +13,8 @@ import (
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -30,7 +32,7 @@ func newProcess(w *world) *process {
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
 	p.service = payments.New(payments.Config{Store: s, Jobs: s, Rails: rails{p}, Prices: prices.New(s, market.New("simulation"), p),
-		Approvals: endpoint{p}, Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
+		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p}, Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
 	return p
 }
 
@@ -48,6 +50,20 @@ func (e endpoint) RequestApproval(ctx context.Context, _ event.Event) (ports.Web
 		e.pause(ctx, "approval answered", nil)
 	}
 	return ports.WebhookResponse{Outcome: event.OutcomeOf(status), StatusCode: status}, nil
+}
+
+// otherProviders knows the person at another provider.
+type otherProviders struct {
+	ports.Counterparties
+	*process
+}
+
+// Sender returns the person, or fails.
+func (o otherProviders) Sender(ctx context.Context, address string, _ []string) (ports.Counterparty, error) {
+	if o.pause(ctx, "sender", readFates) == failBefore {
+		return ports.Counterparty{}, fault.New(fault.ServiceUnavailable, "The provider does not respond.")
+	}
+	return ports.Counterparty{Address: address}, nil
 }
 
 // Now returns the time of the simulation, which is the same in all processes.

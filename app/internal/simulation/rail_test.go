@@ -57,10 +57,10 @@ func (rails) Funding(ident.Platform, string, string, money.Currency) ([]account.
 func (r rails) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
 	return callBank(ctx, r, "send", payouts, func(p ports.Payout) ports.Outcome {
 		t, b := p.Transaction, r.world.bank
-		if t.DestinationRail == transaction.UMARail {
+		if r.world.isInternal(t.Platform, t.Destination.UMA) {
 			r.world.fail("%s is sent to another provider, and is for a customer", t.ID)
 		}
-		o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s", t.Pricing.Received, p.Account.ID), ports.CancelledByUser)
+		o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s %s", t.Pricing.Received, p.Account.ID, t.Destination.UMA), ports.CancelledByUser)
 		if !o.settled && b.refunds[t.ID.UUID()].done() {
 			r.world.fail("%s is paid out after its refund", t.ID)
 		}

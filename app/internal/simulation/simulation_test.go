@@ -45,6 +45,27 @@ func TestSimulation_SeedRepeatsRunExactly(t *testing.T) {
 	}
 }
 
+func TestSimulation_ReachesEveryOutcome(t *testing.T) {
+	t.Parallel()
+	// The invariants are of little worth for what never happens.
+	reached := map[string]int{}
+	for seed := range uint64(10) {
+		for outcome, n := range simulate(t, 1000+seed).outcomes() {
+			reached[outcome] += n
+		}
+	}
+	t.Log(reached)
+	for _, outcome := range []string{
+		"payout COMPLETED", "payout FAILED", "payout EXPIRED", "payout to another provider COMPLETED", "payout to another provider FAILED",
+		"payout to a customer COMPLETED", "payout to a customer FAILED", "deposit COMPLETED", "deposit FAILED",
+		"deposit from another provider COMPLETED", "deposit from another provider FAILED",
+	} {
+		if reached[outcome] == 0 {
+			t.Errorf("no %s", outcome)
+		}
+	}
+}
+
 // simulate runs one seed.
 func simulate(t *testing.T, seed uint64) *world {
 	t.Helper()
