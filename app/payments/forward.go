@@ -13,13 +13,16 @@ import (
 // forward transfers payments to UMA addresses to the external accounts that customers have chosen
 // for them. If a transfer is not possible, the money stays on the balance.
 func (s *Service) forward(ctx context.Context, jobs []ports.Job) error {
-	read, err := s.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
+	keys := uow.TransactionKeys(jobs)
+	read, err := s.Store.TransactionsByKey(ctx, keys)
 	if err != nil {
 		return err
 	}
-	for _, t := range read {
-		if err := s.forwardOne(ctx, t); err != nil {
-			return err
+	for _, key := range keys { // in the order of their arrival
+		if t, exists := read[key]; exists {
+			if err := s.forwardOne(ctx, t); err != nil {
+				return err
+			}
 		}
 	}
 	return s.settle(ctx, jobs, nil, nil)
