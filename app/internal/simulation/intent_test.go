@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"causeway/app/accounting"
 	"causeway/app/payments"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -23,7 +24,7 @@ type intent struct {
 	request  int // of those of its platform
 	name     string
 	platform ident.Platform
-	// do sends the request to a process, and returns the id of the transaction.
+	// do sends the request to a process, and returns the id of the transaction, if it is about one.
 	do func(context.Context, *process, *ports.IdempotentRequest) (ident.Transaction, error)
 	// keyless: the request has no idempotency key.
 	keyless bool
@@ -100,6 +101,8 @@ func resultID(result any) ident.Transaction {
 		return r.Quote.Transaction
 	case payments.FundedAccount:
 		return r.Transaction.ID
+	case transaction.Unmatched:
+		return r.Assignment.Transaction
 	}
 	panic(fmt.Sprintf("a response of type %T", result))
 }
@@ -110,7 +113,7 @@ func (w *world) learn(i *intent) {
 	switch _, isFault := fault.As(i.err); {
 	case errors.As(i.err, &replay):
 		w.record("client learns again of %d: %s", i.number, replay.Body)
-		if replay.Status != 200 {
+		if replay.Status != 200 || len(replay.Body) == 0 {
 			return
 		}
 		id, err := i.id.Parse(string(replay.Body))
@@ -135,7 +138,7 @@ func (w *world) learn(i *intent) {
 		w.fail("%s: %v", i.name, i.err)
 		return
 	}
-	if _, exists := w.transactions[i.id]; !exists {
+	if _, exists := w.transactions[i.id]; !exists && !i.id.IsZero() {
 		w.fail("%s made the transaction %s, which does not exist", i.name, i.id)
 	}
 	if i.succeeded != nil {
@@ -158,7 +161,7 @@ func (w *world) newIntent() *intent {
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
+		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign,
 	}
 	if w.chance(6) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))
@@ -271,6 +274,73 @@ func (w *world) umaPayment(i *intent, amount int64, to ident.InternalAccount, _ 
 		t, err := p.service.SimulateUMAPayment(ctx, i.platform, in, r)
 		return t.ID, err
 	}
+}
+
+// assign assigns money that is unmatched: to a quote, to an account, or back to its payer. If there is
+// none, a payment without a known reference arrives.
+func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
+	unmatched := slices.DeleteFunc(w.unmatchedReceipts(i.platform), func(id ident.Receipt) bool {
+		u, _ := w.unmatchedOf(id)
+		return u.Assignment != nil && !w.chance(10)
+	})
+	// waitingFor returns the transactions that money can fund.
+	waitingFor := func(id ident.Receipt) []ident.Transaction {
+		u, _ := w.unmatchedOf(id)
+		return slices.DeleteFunc(w.transactionsOf(i.platform), func(id ident.Transaction) bool {
+			t := w.transactions[id]
+			return t.State != transaction.Initial || t.Pricing.Sent != u.Receipt.Amount || t.Flow().Funding != transaction.JustInTime
+		})
+	}
+	if len(unmatched) == 0 {
+		r := transaction.Receipt{Reference: "nobody's", Amount: money.Amount{Minor: amount, Currency: w.internal[in].Currency}}
+		for _, id := range w.transactionsOf(i.platform) { // the amount of a quote, without its reference
+			if t := w.transactions[id]; t.State == transaction.Initial && t.Flow().Funding == transaction.JustInTime {
+				r.Amount = t.Pricing.Sent
+			}
+		}
+		r.Rail = transaction.DefaultFundingRail(r.Amount.Currency)
+		w.receive(i, r, func(ctx context.Context, p *process, r transaction.Receipt) (transaction.Transaction, error) {
+			return p.service.Receive(ctx, r, nil)
+		})
+		return
+	}
+	if funding := slices.DeleteFunc(slices.Clone(unmatched), func(id ident.Receipt) bool { return len(waitingFor(id)) == 0 }); len(funding) > 0 {
+		unmatched = funding
+	}
+	command := accounting.AssignCommand{Receipt: pick(w, unmatched), Note: "found"}
+	u, _ := w.unmatchedOf(command.Receipt)
+	fitting := waitingFor(command.Receipt)
+	accounts := slices.DeleteFunc(w.internalOf(i.platform), func(id ident.InternalAccount) bool {
+		return w.internal[id].Currency != u.Receipt.Amount.Currency && !w.chance(20)
+	})
+	switch {
+	case len(fitting) > 0 && !w.chance(3):
+		command.Transaction = pick(w, fitting)
+	case len(accounts) > 0 && !w.chance(3):
+		command.Account, i.created = pick(w, accounts), true
+	}
+	i.name = fmt.Sprintf("assignment of %s to %s %s", command.Receipt, command.Transaction, command.Account)
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		u, err := p.finance.AssignUnmatched(ctx, i.platform, ident.Token{}, command, r)
+		if err != nil {
+			return ident.Transaction{}, err
+		}
+		return u.Assignment.Transaction, nil
+	}
+}
+
+// unmatchedReceipts returns the ids of what is or was in funding/unmatched, those of transactions
+// whose refund failed included.
+func (w *world) unmatchedReceipts(p ident.Platform) []ident.Receipt {
+	found := slices.DeleteFunc(sortedKeys(w.unmatched), func(id ident.Receipt) bool { return w.receipts[id].Platform != p })
+	for _, t := range w.transactionsOf(p) {
+		if w.transactions[t].State.Refund == transaction.RefundUnpaid {
+			var id ident.Receipt
+			ident.SetUUID(&id, t.UUID())
+			found = append(found, id)
+		}
+	}
+	return found
 }
 
 // approve approves or rejects a payment that waits for it. If there is none, it makes a quote.

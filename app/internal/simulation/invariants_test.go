@@ -58,7 +58,11 @@ func follows(from, to transaction.State, events int) bool {
 
 // checkPostings checks that a transaction has the postings of its state, each once.
 func (w *world) checkPostings(t transaction.Transaction) {
-	got, want := slices.Sorted(slices.Values(w.kinds[t.ID])), slices.Sorted(slices.Values(t.Flow().Kinds(t.State)))
+	kinds := slices.Clone(w.kinds[t.ID])
+	if i := slices.Index(kinds, ledger.KindUnmatchedAssigned); i >= 0 { // it funds the transaction
+		kinds[i] = choose(t.Type == transaction.Incoming, ledger.KindDeposit, ledger.KindJITReceived)
+	}
+	got, want := slices.Sorted(slices.Values(kinds)), slices.Sorted(slices.Values(t.Flow().Kinds(t.State)))
 	if !slices.Equal(got, want) {
 		w.fail("%s is %s and has the postings %v, not %v", t.ID, t.State, got, want)
 	}
@@ -139,6 +143,7 @@ func (w *world) checkRest() {
 		}
 		w.checkOrders(t)
 	}
+	w.checkUnmatched()
 	w.receiveFromOthers()
 	held := map[holding]int64{}
 	for a, balance := range w.balances {
@@ -184,6 +189,19 @@ func (w *world) outcomes() map[string]int {
 		}
 		counts[kind+" "+string(t.State.Status)]++
 	}
+	for posting, a := range w.assignments {
+		kind := "assignment to a quote"
+		switch {
+		case !a.Account.IsZero():
+			kind = "assignment to an account"
+		case a.Transaction.IsZero():
+			kind = "return to the payer"
+		}
+		counts[kind]++
+		if w.postings[posting].Kind == ledger.KindRefundFailed {
+			counts["assignment of a refund"]++
+		}
+	}
 	return counts
 }
 
@@ -193,6 +211,27 @@ func (w *world) receiveFromOthers() {
 		if t.Type == transaction.Incoming && t.Source.UMA == otherProvider && t.State.Status == transaction.Completed {
 			w.bank.move(t.Platform, transaction.UMARail.LedgerPath(), t.Pricing.Received, 1)
 		}
+	}
+}
+
+// checkUnmatched checks that the money in funding/unmatched is that which nobody assigned.
+func (w *world) checkUnmatched() {
+	unassigned := map[ledger.Account]int64{}
+	for p := range w.platforms {
+		for _, id := range w.unmatchedReceipts(p) {
+			if u, _ := w.unmatchedOf(id); u.Assignment == nil {
+				unassigned[ledger.Account{Platform: p, Path: ledger.FundingUnmatched, Currency: u.Receipt.Amount.Currency}] += u.Receipt.Amount.Minor
+			}
+		}
+	}
+	for a, balance := range w.balances {
+		if a.Path == ledger.FundingUnmatched && balance != unassigned[a] {
+			w.fail("%s has the balance %d, and %d is not assigned", a, balance, unassigned[a])
+		}
+		delete(unassigned, a)
+	}
+	if len(unassigned) > 0 {
+		w.fail("not assigned, and in no account: %v", unassigned)
 	}
 }
 

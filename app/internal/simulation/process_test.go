@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/rates/market"
+	"causeway/app/accounting"
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
@@ -23,6 +24,7 @@ import (
 type process struct {
 	world   *world
 	service *payments.Service
+	finance *accounting.Service
 	crashed bool
 }
 
@@ -33,6 +35,7 @@ func newProcess(w *world) *process {
 	s := store{process: p}
 	p.service = payments.New(payments.Config{Store: s, Jobs: s, Rails: rails{p}, Prices: prices.New(s, market.New("simulation"), p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p}, Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
+	p.finance = accounting.New(accounting.Config{Store: s, Clock: p, IDs: p})
 	return p
 }
 

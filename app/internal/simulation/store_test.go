@@ -41,7 +41,9 @@ type memory struct {
 	balances     map[ledger.Account]int64
 	jobs         map[uuid.UUID]ports.Job
 	responses    map[ports.IdempotencyKey]ports.StoredResponse
-	events       map[uuid.UUID][]event.Event // by subject
+	events       map[uuid.UUID][]event.Event          // by subject
+	unmatched    map[ident.Receipt][]uuid.UUID        // postings to funding/unmatched, by receipt
+	assignments  map[uuid.UUID]transaction.Assignment // by posting
 
 	undo []func() // of the unit of work that runs
 }
@@ -55,6 +57,7 @@ func newMemory() *memory {
 		receipts: map[ident.Receipt]transaction.Receipt{}, byPartner: map[string]ident.Receipt{},
 		postings: map[uuid.UUID]ledger.Posting{}, kinds: map[ident.Transaction][]ledger.Kind{}, balances: map[ledger.Account]int64{},
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
+		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 	}
 }
 
@@ -434,7 +437,54 @@ func (u *tx) SaveResponse(_ context.Context, request *ports.IdempotentRequest, r
 
 func (u *tx) SaveRailReplies(context.Context, []ports.RailReply) error { return nil }
 
-func (u *tx) SaveUnmatched(context.Context, []ports.UnmatchedFunds) error { return nil }
+func (u *tx) SaveUnmatched(_ context.Context, funds []ports.UnmatchedFunds) error {
+	for _, f := range funds {
+		u.writes(f.Platform)
+		if known := u.unmatched[f.Receipt]; !slices.Contains(known, f.Posting) {
+			put(u.memory, u.unmatched, f.Receipt, append(slices.Clone(known), f.Posting))
+		}
+	}
+	return nil
+}
+
+// LockUnmatched finds the funds of a receipt, the later ones if they were unmatched twice, or those of
+// a transaction whose refund failed.
+func (u *tx) LockUnmatched(_ context.Context, _ ident.Platform, id ident.Receipt) (transaction.Unmatched, bool, error) {
+	found, known := u.unmatchedOf(id)
+	return found, known, nil
+}
+
+func (m *memory) unmatchedOf(id ident.Receipt) (found transaction.Unmatched, known bool) {
+	var refunded ident.Transaction
+	ident.SetUUID(&refunded, id.UUID())
+	posting := ledger.DerivedID(id.UUID(), ledger.KindRefundFailed, 0)
+	if postings := m.unmatched[id]; len(postings) > 0 {
+		found.Receipt = m.receipts[id]
+		found.SourceAccount = found.Receipt.Rail.LedgerPath()
+		posting = postings[len(postings)-1]
+	} else if t, exists := m.transactions[refunded]; exists {
+		found.RefundOf, found.SourceAccount = t.ID, t.SourceAccount
+		found.Receipt = transaction.Receipt{ID: id, Platform: t.Platform, Rail: t.SourceRail, Reference: t.Reference, Amount: t.Refundable(), At: t.UpdatedAt}
+	}
+	written, exists := m.postings[posting]
+	found.Posting, found.Kind = posting, written.Kind
+	if a, assigned := m.assignments[posting]; assigned {
+		found.Assignment = &a
+	}
+	return found, exists
+}
+
+func (u *tx) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
+	if _, exists := u.assignments[of.Posting]; exists {
+		return fault.New(fault.Conflict, "Another request has just assigned this payment.")
+	}
+	put(u.memory, u.assignments, of.Posting, a)
+	return nil
+}
+
+func (u *tx) TransactionParties(_ context.Context, key ports.TransactionKey) (transaction.Parties, error) {
+	return u.parties(u.transactions[key.ID]), nil
+}
 
 func (s store) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) { return nil, nil }
 
