@@ -11,13 +11,15 @@ import (
 	"testing"
 
 	"causeway/adapters/encryption"
+	"causeway/e2e/kit"
 )
 
 func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 	t.Parallel()
 	// The data key and the master key are replaced while payments run, without a restart and without
-	// an error: the processes read the master key's file again. Afterwards the new master key alone
-	// reads everything, and the tables show no personal data.
+	// an error, by the login of the service: the processes read the master key's file again. Afterwards
+	// the new master key alone reads everything, the tables show no personal data, and no row needs the
+	// old data keys, so that the owner of the database can remove them.
 	h := newDatabaseEnv(t)
 	file := filepath.Join(t.TempDir(), "master.key")
 	writeKeys := func(keys ...string) {
@@ -58,9 +60,14 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 			}
 		})
 	}
+	login, err := kit.CreateServiceLogin(waitContext(t), h.databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY_FILE=" + file}
 	rotate := func() string {
 		t.Helper()
-		return mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY_FILE=" + file}, "keys", "rotate")
+		return mustRunCommand(t, service, "keys", "rotate", "--actor", "ana")
 	}
 
 	for range 3 {
@@ -89,6 +96,23 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 	}
 	if n := h.queryInt("SELECT count(*) FROM idempotency_keys WHERE get_byte(body, 0) = 2"); n != 1 {
 		t.Errorf("%d responses are stored encrypted, want 1", n)
+	}
+	mustRunCommand(t, service, "keys", "reencrypt") // what processes wrote before they knew the newest key
+	listed := strings.Split(strings.TrimSpace(mustRunCommand(t, service, "keys", "list")), "\n")
+	if last := listed[len(listed)-1]; len(listed) != 6 || !strings.Contains(last, "newest") || !strings.Contains(last, "customers ") ||
+		!strings.Contains(last, "webhook_events ") || !strings.Contains(last, "idempotency_keys 1") {
+		t.Errorf("listed:\n%s", strings.Join(listed, "\n"))
+	}
+	h.exec("UPDATE data_keys SET created_at = created_at - interval '25 hours'")
+	for _, line := range listed[1 : len(listed)-1] {
+		key := strings.Fields(line)[0]
+		if _, errOut, status := runCommand(t, service, "keys", "remove", key); status != 1 || !strings.Contains(errOut, "use the one that migrates the database") {
+			t.Errorf("remove as the service: status %d, %s", status, errOut)
+		}
+		mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "keys", "remove", key, "--actor", "ana")
+	}
+	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ROTATE_DATA_KEY', 'REMOVE_DATA_KEY')"); n != 8 {
+		t.Errorf("%d actions are recorded, want four rotations and the removal of four keys", n)
 	}
 	// A process with the new master key only reads and signs.
 	h.server = startServerWithKeyFile(t, h.databaseURL, file)
