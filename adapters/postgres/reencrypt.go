@@ -81,7 +81,7 @@ func (t sealedTable) readSQL() string {
 		name, format := sealedColumns[c].name, sealedColumns[c].format
 		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", format.keySQL(name), name)
 	}
-	return fmt.Sprintf(`SELECT platform_id, %[1]s::text%[2]s FROM %[3]s WHERE (platform_id, %[1]s) > ($2, $3::text::%[4]s) ORDER BY platform_id, %[1]s LIMIT $4`,
+	return fmt.Sprintf(`SELECT platform_id, %[1]s::text AS position%[2]s FROM %[3]s WHERE (platform_id, %[1]s) > ($2, $3::text::%[4]s) ORDER BY platform_id, %[1]s LIMIT $4`,
 		t.key, values.String(), t.name, t.keyType)
 }
 

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -40,6 +42,48 @@ func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
 			want := map[columnFormat]string{textFormat: "text", jsonFormat: "jsonb", bytesFormat: "bytea", fingerprintFormat: "text"}[sealedColumns[c].format]
 			if kind != want || !updatable {
 				t.Errorf("%s.%s has type %s, want %s; the service may update it: %t", table.name, sealedColumns[c].name, kind, want, updatable)
+			}
+		}
+	}
+}
+
+func TestSealedColumns_AreReadByPrimaryKey(t *testing.T) {
+	t.Parallel()
+	// Each batch of rows is read in the order of an index, by the role and with the settings of the
+	// service: nothing is sorted, and the position is a condition of the index.
+	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	settings := "SET ROLE causeway_service; SET causeway.platform = '*';"
+	for name, value := range keyLookupSettings {
+		settings += "SET " + name + " = " + value + ";"
+	}
+	if _, err := conn.Exec(t.Context(), settings); err != nil {
+		t.Fatal(err)
+	}
+	for i, table := range sealedTables() {
+		for purpose, statement := range map[string]struct{ sql, arguments string }{
+			"read":  {table.readSQL(), "'', gen_random_uuid(), '" + table.start().key + "', 500"},
+			"count": {table.countSQL(), "gen_random_uuid(), '" + table.start().key + "', 500"},
+		} {
+			name := fmt.Sprintf("%s_%d", purpose, i)
+			if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+statement.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+name+"("+statement.arguments+")", pgx.QueryExecModeSimpleProtocol)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := strings.Join(lines, "\n")
+			page, _, _ := strings.Cut(plan, "CTE last")
+			if strings.Contains(page, "Sort  (") || strings.Contains(page, "Incremental Sort") || !strings.Contains(page, "Index Cond: (ROW(platform_id, "+table.key+") > ROW(") {
+				t.Errorf("%s %s:\n%s", purpose, table.name, plan)
 			}
 		}
 	}
