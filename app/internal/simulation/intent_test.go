@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"causeway/app/accounting"
 	"causeway/app/payments"
@@ -12,6 +13,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -103,6 +105,8 @@ func resultID(result any) ident.Transaction {
 		return r.Transaction.ID
 	case transaction.Unmatched:
 		return r.Assignment.Transaction
+	case accounting.Month:
+		return ident.Transaction{}
 	}
 	panic(fmt.Sprintf("a response of type %T", result))
 }
@@ -161,9 +165,9 @@ func (w *world) newIntent() *intent {
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign,
+		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 	}
-	if w.chance(6) {
+	if w.chance(4) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))
 	}
 	i.keyless = w.chance(3)
@@ -329,6 +333,20 @@ func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ iden
 	}
 }
 
+// changePeriod changes the state of the last month. Before its end, an account is funded.
+func (w *world) changePeriod(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	last, action := period.MonthOf(start), pick(w, period.Actions())
+	if w.now.Before(last.End()) {
+		w.fund(i, amount, in, out)
+		return
+	}
+	i.name = fmt.Sprintf("%s of %s", action, last)
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		_, err := p.periods.ChangeState(ctx, i.platform, ident.Token{}, r, action, last, "")
+		return ident.Transaction{}, err
+	}
+}
+
 // unmatchedReceipts returns the ids of what is or was in funding/unmatched, those of transactions
 // whose refund failed included.
 func (w *world) unmatchedReceipts(p ident.Platform) []ident.Receipt {
@@ -418,7 +436,7 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 	}
 	q := pick(w, payable)
 	r := transaction.Receipt{Reference: q.Reference, Amount: q.Pricing.Sent, Rail: w.transactions[q.Transaction].SourceRail}
-	switch w.random.IntN(8) {
+	switch w.random.IntN(6) {
 	case 0:
 		r.Amount.Minor++
 	case 1:
@@ -444,9 +462,12 @@ func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ide
 }
 
 // receive makes a rail report a payment until the report is accepted. Every report has an id of its
-// own, and the time at which the rail has the money.
+// own, and the time at which the rail has the money, which may be some minutes ago.
 func (w *world) receive(i *intent, r transaction.Receipt, report func(context.Context, *process, transaction.Receipt) (transaction.Transaction, error)) {
 	r.Platform, r.PartnerID, r.At = i.platform, fmt.Sprintf("partner-%d", i.number), w.now
+	if w.chance(3) {
+		r.At = w.now.Add(-time.Duration(w.random.IntN(10)) * time.Minute)
+	}
 	i.name, i.keyless, i.report = fmt.Sprintf("payment of %s for %s", r.Amount, r.Reference), true, true
 	w.bank.move(i.platform, r.Rail.LedgerPath(), r.Amount, 1)
 	i.do = func(ctx context.Context, p *process, _ *ports.IdempotentRequest) (ident.Transaction, error) {

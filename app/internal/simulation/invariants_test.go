@@ -1,7 +1,9 @@
 package simulation_test
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"causeway/core/account"
 	"causeway/core/fault"
@@ -144,6 +146,7 @@ func (w *world) checkRest() {
 		w.checkOrders(t)
 	}
 	w.checkUnmatched()
+	w.checkClosings()
 	w.receiveFromOthers()
 	held := map[holding]int64{}
 	for a, balance := range w.balances {
@@ -189,6 +192,12 @@ func (w *world) outcomes() map[string]int {
 		}
 		counts[kind+" "+string(t.State.Status)]++
 	}
+	for _, p := range w.postings {
+		if strings.Contains(p.Memo, "for 2026-03-31") {
+			counts["posting that is too late for its month"]++
+		}
+	}
+	counts["closed month"] += len(w.closings)
 	for posting, a := range w.assignments {
 		kind := "assignment to a quote"
 		switch {
@@ -232,6 +241,15 @@ func (w *world) checkUnmatched() {
 	}
 	if len(unassigned) > 0 {
 		w.fail("not assigned, and in no account: %v", unassigned)
+	}
+}
+
+// checkClosings checks that no posting is in a month that was closed before.
+func (w *world) checkClosings() {
+	for closed, balances := range w.closings {
+		if now := w.balancesAt(closed.platform, closed.month.End()); !maps.Equal(now, balances) {
+			w.fail("%s of %s was closed with the balances %v, and they are %v", closed.month, closed.platform, balances, now)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -44,6 +45,8 @@ type memory struct {
 	events       map[uuid.UUID][]event.Event          // by subject
 	unmatched    map[ident.Receipt][]uuid.UUID        // postings to funding/unmatched, by receipt
 	assignments  map[uuid.UUID]transaction.Assignment // by posting
+	calendars    map[ident.Platform]period.Calendar
+	closings     map[closedMonth]map[ledger.Account]int64 // the balances of closed months
 
 	undo []func() // of the unit of work that runs
 }
@@ -58,6 +61,7 @@ func newMemory() *memory {
 		postings: map[uuid.UUID]ledger.Posting{}, kinds: map[ident.Transaction][]ledger.Kind{}, balances: map[ledger.Account]int64{},
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
+		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
 	}
 }
 
@@ -339,6 +343,7 @@ func (u *tx) Post(_ context.Context, postings []ledger.Posting) error {
 			}
 			continue
 		}
+		p = u.calendars[p.Platform].Redate(p, false)
 		fresh = append(fresh, p)
 		put(u.memory, u.postings, p.ID, p)
 		if !p.Transaction.IsZero() {
@@ -432,6 +437,47 @@ func (u *tx) SaveResponse(_ context.Context, request *ports.IdempotentRequest, r
 		return &ports.Replay{Status: stored.Status, Body: stored.Body}
 	}
 	put(u.memory, u.responses, request.IdempotencyKey(), ports.StoredResponse{Fingerprint: request.Fingerprint, Status: status, Body: body})
+	return nil
+}
+
+// closedMonth is a month of a platform.
+type closedMonth struct {
+	platform ident.Platform
+	month    period.Month
+}
+
+func (u *tx) LockPeriods(_ context.Context, p ident.Platform) (period.Calendar, error) {
+	return u.calendars[p], nil
+}
+
+// RecordClosing stores the balances at the end of a month.
+func (u *tx) RecordClosing(_ context.Context, change period.Change, _ period.Calendar) (period.Closing, error) {
+	u.writes(change.Platform)
+	put(u.memory, u.closings, closedMonth{change.Platform, change.Month}, u.balancesAt(change.Platform, change.Month.End()))
+	return period.Closing{Platform: change.Platform, Month: change.Month, At: change.At}, nil
+}
+
+// balancesAt adds up the postings of a platform that are effective before a time.
+func (m *memory) balancesAt(p ident.Platform, end time.Time) map[ledger.Account]int64 {
+	balances := map[ledger.Account]int64{}
+	for _, posting := range m.postings {
+		if posting.Platform != p || !posting.Effective.Before(end) {
+			continue
+		}
+		changes, err := ledger.NetChanges(posting)
+		if err != nil {
+			panic(err)
+		}
+		for _, c := range changes {
+			balances[c.Account] += c.Amount
+		}
+	}
+	return balances
+}
+
+func (u *tx) ChangePeriods(_ context.Context, change period.Change, next period.Calendar) error {
+	u.writes(change.Platform)
+	put(u.memory, u.calendars, change.Platform, next)
 	return nil
 }
 

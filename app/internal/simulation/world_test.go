@@ -57,8 +57,8 @@ type world struct {
 	hash    uint64
 }
 
-// start is when a run starts.
-var start = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+// start is when a run starts: shortly before the end of a month.
+var start = time.Date(2026, 3, 31, 23, 55, 0, 0, time.UTC)
 
 func newWorld(seed uint64) *world {
 	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
