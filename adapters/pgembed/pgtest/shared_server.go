@@ -32,6 +32,8 @@ func init() {
 	if os.Getenv(hostProcessEnv) == "" {
 		return
 	}
+	// Postgres must not inherit the pipe: its reader waits until the last process has closed it.
+	syscall.CloseOnExec(3)
 	idleTimeout, err := time.ParseDuration(os.Args[2])
 	if err == nil {
 		err = runHostProcess(os.Args[1], idleTimeout, os.NewFile(3, "ready"))
