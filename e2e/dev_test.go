@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/adapters/encryption"
 	"causeway/adapters/pgembed/pgtest"
 )
 
@@ -54,6 +55,42 @@ func newPrivateFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(closed, "data")
+}
+
+func TestDev_CommandsUseKeysOfFolder(t *testing.T) {
+	t.Parallel()
+	// Commands for operators find the database and the master key of the data folder, beside the
+	// service and without it: the data key and then the master key are replaced, and the service
+	// reads what was stored before.
+	folder := newPrivateFolder(t)
+	server := startDev(t, folder)
+	p := readCredentials(t, folder, server)
+	customer := p.createCustomer()
+	file := filepath.Join(folder, "master.key")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := encryption.NewKey() + "\n"
+
+	if out := mustRunCommand(t, nil, "keys", "rotate", "--data", folder, "--actor", "ana"); !strings.Contains(out, "Created data key") {
+		t.Errorf("rotate printed %s", out)
+	}
+	if err := os.WriteFile(file, append([]byte(fresh), old...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustRunCommand(t, nil, "keys", "rotate", "--data", folder, "--actor", "ana")
+	eventually(t, "the service reads the new master key", func() bool { return p.get("/customers/"+customer).status == 200 })
+	server.terminate()
+	if err := os.WriteFile(file, []byte(fresh), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustRunCommand(t, nil, "keys", "reencrypt", "--data", folder)
+	if out := mustRunCommand(t, nil, "keys", "list", "--data", folder); strings.Count(out, "unused") != 2 || !strings.Contains(out, "newest") {
+		t.Errorf("listed:\n%s", out)
+	}
+	p.BaseURL = startDev(t, folder).baseURL
+	p.get("/customers/" + customer).wantStatus(200)
 }
 
 func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
