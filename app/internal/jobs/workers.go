@@ -6,9 +6,10 @@
 // reading the database. Any process runs the jobs that it finds due there: retries, jobs due later,
 // and those of a process that stopped. What a job does is up to the handler of its step.
 //
-// A process holds jobs under leases. It renews them while the jobs run, and a handler that finishes
-// a job whose lease was lost changes nothing. A run that fails, panics or exceeds its time counts as
-// an attempt. The job is retried later and later, until it is dead and waits for an operator.
+// A process holds jobs under leases. It renews them while the jobs wait and run, and a handler that
+// finishes a job whose lease was lost changes nothing. A run that fails, panics or exceeds its time
+// counts as an attempt, unless the store is not available. The job is retried later and later, until
+// it is dead and waits for an operator.
 package jobs
 
 import (

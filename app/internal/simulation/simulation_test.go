@@ -1,7 +1,7 @@
-// Package simulation_test runs the use cases of payments on a store in memory, with two processes
-// that crash, clients that repeat requests, rails that answer late, twice or not at all, and a clock
-// that moves. Everything that happens, and its order, follows from a seed, so a run that fails is
-// repeated exactly:
+// Package simulation_test runs the use cases of payments of two platforms on a store in memory, with
+// two processes that crash, clients that repeat requests, rails that answer late, twice or not at all,
+// finance teams that close a month and assign unmatched money, and a clock that moves. Everything that
+// happens, and its order, follows from a seed, so a run that fails is repeated exactly:
 //
 //	SIMULATION_SEED=42 go test ./app/internal/simulation
 //
