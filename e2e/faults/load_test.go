@@ -150,7 +150,7 @@ const initialBalance = 100_000_000
 
 func (s *system) createCustomer(n int) *customer {
 	s.t.Helper()
-	c := &customer{umaAddress: fmt.Sprintf("$customer%d@uma.sandbox.test", n)}
+	c := &customer{umaAddress: fmt.Sprintf("$customer%d@%s", n, s.umaDomain)}
 	body := kit.CustomerBody()
 	body["umaAddress"] = c.umaAddress
 	c.id = s.mustCall(http.MethodPost, "/customers", body, http.StatusCreated).text("id")

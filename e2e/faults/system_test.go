@@ -34,6 +34,7 @@ type system struct {
 	db        *sql.DB // as the owner of the tables, with other servers after a failover
 	ownerURL  string
 	platform  kit.Credentials
+	umaDomain string            // of the platform
 	client    *apiclient.Client // of the first process
 	receiver  *receiver
 }
@@ -133,6 +134,7 @@ func newSystem(t *testing.T, c scenario) *system {
 		t.Fatal(err)
 	}
 	s.client = s.clientOf(s.processes[0])
+	s.umaDomain = s.mustCall(http.MethodGet, "/config", nil, http.StatusOK).text("umaDomain")
 	s.receiver = startReceiver(s)
 	return s
 }
