@@ -43,7 +43,7 @@ func newExampleRecorder(t *testing.T) *exampleRecorder {
 	}
 	s.mask.beginStep()
 	s.server = startServer(t, s.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFile, "--rates-dollars", "USDC,USDB", "--seal-every", "1s")
-	s.tenant = s.createPlatform("Example", "SANDBOX", "--regulated")
+	s.tenant = s.createPlatform("Example", "SANDBOX")
 	s.mask.addSecret(s.ClientSecret)
 	s.mask.addSecret(s.ClientID)
 	s.mask.addSecret(masterKey)
@@ -165,7 +165,8 @@ func (s *exampleRecorder) maskJSON(text []byte) json.RawMessage {
 func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
-		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about)
+		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
+			d.text("verification.id") == about)
 	})
 }
 

@@ -14,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -330,4 +330,29 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.record("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).wantStatus(200)
 	s.record("getLedgerPeriod", "", last, "").wantStatus(200)
 	s.record("listLedgerPeriods", "", "/ledger/periods", "").wantStatus(200)
+}
+
+// recordVerification submits a business, which lacks documents, with its beneficial owner.
+func (s *exampleRecorder) recordVerification(string, externalAccounts) {
+	business := s.callUnrecorded("POST", "/customers", `{"platformCustomerId": "acme-8", "customerType": "BUSINESS", "region": "US",
+		"businessInfo": {"legalName": "Acme Retail LLC", "country": "US", "registrationNumber": "5523042", "entityType": "LLC"},
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201).text("id")
+	const path = "/beneficial-owners"
+	const home = `{"line1": "55 Mission Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}`
+	owner := s.record("createBeneficialOwner", "", path, `{
+		"customerId": "`+business+`", "roles": ["UBO", "CONTROL_PERSON"], "ownershipPercentage": 60,
+		"personalInfo": {"firstName": "Ana", "lastName": "Silva", "birthDate": "1980-01-31", "nationality": "US", "email": "ana@example.com",
+			"phoneNumber": "+14155550123", "address": `+home+`, "idType": "SSN", "identifier": "123-45-6789", "countryOfIssuance": "US"}}`).wantStatus(201).text("id")
+	s.record("createBeneficialOwner", "More than 100 percent", path, `{
+		"customerId": "`+business+`", "roles": ["UBO"], "ownershipPercentage": 50,
+		"personalInfo": {"firstName": "Bo", "lastName": "Ek", "birthDate": "1985-06-12", "nationality": "SE", "address": `+home+`,
+			"idType": "NON_US_TAX_ID", "identifier": "850612-1234", "countryOfIssuance": "SE"}}`).wantStatus(400)
+	s.record("getBeneficialOwner", "", path+"/"+owner, "").wantStatus(200)
+	s.record("listBeneficialOwners", "", path+"?limit=2&customerId="+business, "").wantStatus(200)
+	s.record("updateBeneficialOwner", "", path+"/"+owner, `{"ownershipPercentage": 75, "personalInfo": {"middleName": "Maria", "phoneNumber": "+14155550199"}}`).wantStatus(200)
+
+	verification := s.record("createVerification", "What is missing", "/verifications", `{"customerId": "`+business+`"}`).wantStatus(200).text("id")
+	s.recordWebhook("verification", "VERIFICATION.RESOLVE_ERRORS", s.awaitEventAbout("VERIFICATION.RESOLVE_ERRORS", verification), "")
+	s.record("getVerification", "", "/verifications/"+verification, "").wantStatus(200)
+	s.record("listVerifications", "", "/verifications?limit=2&verificationStatus=RESOLVE_ERRORS", "").wantStatus(200)
 }

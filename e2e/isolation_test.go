@@ -60,7 +60,7 @@ func TestIsolation_IDsOfOtherPlatformsDoNotExist(t *testing.T) {
 // onOtherPlatform returns a recorder with another platform on the same service.
 func (s *exampleRecorder) onOtherPlatform() *exampleRecorder {
 	env := *s.testEnv
-	env.tenant = s.createPlatform("Other", "SANDBOX", "--regulated")
+	env.tenant = s.createPlatform("Other", "SANDBOX")
 	return &exampleRecorder{testEnv: &env, operations: s.operations, webhooks: s.webhooks, schemas: s.schemas, mask: newMask(), examples: map[string][]example{}}
 }
 

@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 
+	"causeway/core/document"
 	"causeway/core/platform"
 	"causeway/core/verification"
 )
@@ -13,9 +14,9 @@ type Identity interface {
 	// the application is to be submitted. It does no I/O, and returns the same for the same
 	// application.
 	Immediate(a verification.Application) (verification.Outcome, bool)
-	// Submit submits an application. It is idempotent by the id of the application: a repeated call
+	// Submit submits an application with its documents. It is idempotent by the id of the application: a repeated call
 	// submits it once and returns its present outcome. An error means that the call is to be repeated.
-	Submit(ctx context.Context, a verification.Application) (verification.Outcome, error)
+	Submit(ctx context.Context, a verification.Application, documents []document.Document) (verification.Outcome, error)
 	// Status returns the present outcome of an application that was submitted. An error means that
 	// the call is to be repeated.
 	Status(ctx context.Context, a verification.Application) (verification.Outcome, error)

@@ -41,6 +41,10 @@ type Job struct {
 // currencies. Its subject is the last customer that has them; none at the beginning.
 const StepOpenAccounts transaction.Step = "open-accounts"
 
+// StepCheckIdentity submits an application to be checked, and asks for its outcome. Its subjects are
+// the verification or, for a beneficial owner, the owner and its customer.
+const StepCheckIdentity transaction.Step = "check-identity"
+
 // JobWriter adds and finishes jobs in the unit of work that decides so.
 type JobWriter interface {
 	AddJobs(ctx context.Context, jobs []Job) error

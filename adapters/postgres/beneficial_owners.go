@@ -35,8 +35,16 @@ type beneficialOwnerRow struct {
 
 // beneficialOwnerDetails is the details column.
 type beneficialOwnerDetails struct {
-	Person personColumn       `json:"person"`
-	Errors []checkErrorColumn `json:"errors,omitempty"`
+	Person personColumn `json:"person"`
+	Check  checkColumn  `json:"check"`
+}
+
+type checkColumn struct {
+	Submitted bool               `json:"submitted,omitempty"`
+	Errors    []checkErrorColumn `json:"errors,omitempty"`
+	By        string             `json:"by,omitempty"`
+	At        time.Time          `json:"at,omitzero"`
+	Reason    string             `json:"reason,omitempty"`
 }
 
 type personColumn struct {
@@ -155,8 +163,9 @@ func (row *beneficialOwnerRow) open(ctx context.Context, db *DB) error {
 func newBeneficialOwnerRow(ctx context.Context, db *DB, o customer.BeneficialOwner) (*beneficialOwnerRow, error) {
 	row := &beneficialOwnerRow{
 		PlatformID: o.Platform.UUID(), ID: o.ID.UUID(), CustomerID: o.Customer.UUID(), Percentage: o.OwnershipPercentage,
-		Status: string(o.Status), ApplicationID: nullID(o.Application), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
-		Details: beneficialOwnerDetails{Person: newPersonColumn(o.Person), Errors: newCheckErrorColumns(o.Errors)},
+		Status: string(o.Status), ApplicationID: nullID(o.Check.Application), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+		Details: beneficialOwnerDetails{Person: newPersonColumn(o.Person), Check: checkColumn{
+			Submitted: o.Check.Submitted, Errors: newCheckErrorColumns(o.Check.Errors), By: o.Check.By, At: o.Check.At, Reason: o.Check.Reason}},
 	}
 	for _, role := range o.Roles {
 		row.Roles = append(row.Roles, string(role))
@@ -165,9 +174,12 @@ func newBeneficialOwnerRow(ctx context.Context, db *DB, o customer.BeneficialOwn
 }
 
 func (row *beneficialOwnerRow) owner() customer.BeneficialOwner {
+	check := row.Details.Check
 	o := customer.BeneficialOwner{
 		OwnershipPercentage: row.Percentage, Person: row.Details.Person.person(), Status: customer.Status(row.Status),
-		Application: row.ApplicationID.UUID, Errors: checkErrors(row.Details.Errors), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+		Check: customer.Check{Application: row.ApplicationID.UUID, Submitted: check.Submitted, Errors: checkErrors(check.Errors),
+			By: check.By, At: check.At.UTC(), Reason: check.Reason},
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
 	ident.SetUUID(&o.Platform, row.PlatformID)
 	ident.SetUUID(&o.ID, row.ID)

@@ -49,6 +49,7 @@ type applicationColumn struct {
 	Email              string                 `json:"email,omitempty"`
 	Customer           customerDetails        `json:"customer"`
 	Owners             []submittedOwnerColumn `json:"owners,omitempty"`
+	Files              []uuid.UUID            `json:"files,omitempty"`
 }
 
 type submittedOwnerColumn struct {
@@ -178,7 +179,7 @@ func newVerificationRow(ctx context.Context, db *DB, v verification.Verification
 func newApplicationColumn(a verification.Application) *applicationColumn {
 	c := a.Customer
 	column := &applicationColumn{
-		SubmittedAt: a.SubmittedAt, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type, Region: c.Region, Email: c.Email, Customer: newCustomerDetails(c),
+		SubmittedAt: a.SubmittedAt, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type, Region: c.Region, Email: c.Email, Customer: newCustomerDetails(c), Files: a.Files,
 	}
 	for _, o := range a.Owners {
 		column.Owners = append(column.Owners, submittedOwnerColumn{
@@ -212,7 +213,7 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 		FullName: c.Customer.FullName, BirthDate: c.Customer.BirthDate, Nationality: c.Customer.Nationality,
 		Business: (*customer.BusinessInfo)(c.Customer.Business), Address: (*party.Address)(c.Customer.Address),
 	}
-	a := &verification.Application{ID: id, Platform: v.Platform, Customer: submitted, SubmittedAt: c.SubmittedAt.UTC()}
+	a := &verification.Application{ID: id, Platform: v.Platform, Customer: submitted, Files: c.Files, SubmittedAt: c.SubmittedAt.UTC()}
 	for _, column := range c.Owners {
 		owner := customer.BeneficialOwner{Platform: v.Platform, Customer: v.Customer, Roles: column.Roles,
 			OwnershipPercentage: column.Percentage, Status: column.Status, Person: column.Person.person()}

@@ -21,8 +21,9 @@ import (
 func newOwner(c customer.Customer) customer.BeneficialOwner {
 	return customer.BeneficialOwner{
 		ID: ident.NewBeneficialOwner(generator.New, noon), Platform: c.Platform, Customer: c.ID, Roles: []customer.OwnerRole{customer.Director, customer.UltimateOwner},
-		OwnershipPercentage: 40, Status: customer.Pending, Application: uuid.New(), CreatedAt: noon, UpdatedAt: noon,
-		Errors: []customer.CheckError{{Resource: "Document:x", Type: customer.ExpiredDocument, Field: "f", AcceptedDocuments: []string{"PASSPORT"}, Reason: "Expired."}},
+		OwnershipPercentage: 40, Status: customer.Pending, CreatedAt: noon, UpdatedAt: noon,
+		Check: customer.Check{Application: uuid.New(), Submitted: true, By: "ana", At: noon, Reason: "r", Errors: []customer.CheckError{
+			{Resource: "Document:x", Type: customer.ExpiredDocument, Field: "f", AcceptedDocuments: []string{"PASSPORT"}, Reason: "Expired."}}},
 		Person: customer.PersonalInfo{FirstName: "Ana", MiddleName: "B", LastName: "D’Ávila", BirthDate: "1990-02-28", Nationality: "BR", Email: "a@example.com",
 			PhoneNumber: "+5511999999999", Address: party.Address{Line1: "Rua 1", Line2: "ap. 2", City: "São Paulo", State: "SP", PostalCode: "01000-000", Country: "BR"},
 			IDType: customer.NonUSTaxID, Identifier: "123.456.789-09", CountryOfIssuance: "BR"},
@@ -45,7 +46,7 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 	c := newEnv(t)
 	business := c.newBusiness(t, "acme")
 	first, second := newOwner(business), newOwner(business)
-	second.Errors, second.Application, second.Person.MiddleName = nil, uuid.Nil, ""
+	second.Check, second.Person.MiddleName = customer.Check{}, ""
 	other := newOwner(c.newBusiness(t, "other"))
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for _, o := range []customer.BeneficialOwner{first, second, other} {
@@ -96,7 +97,7 @@ func TestVerification_RoundTrip(t *testing.T) {
 	// the data that was submitted.
 	c := newEnv(t)
 	business := c.newBusiness(t, "acme")
-	errors := newOwner(business).Errors
+	errors := newOwner(business).Check.Errors
 	v := verification.New(ident.NewVerification(generator.New, noon), business, noon)
 	v.Status, v.Errors = verification.ResolveErrors, errors
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateVerification(ctx, v) })
@@ -108,6 +109,7 @@ func TestVerification_RoundTrip(t *testing.T) {
 	a.Platform, a.Customer.Platform, a.Customer.ID = c.platform.ID, c.platform.ID, business.ID
 	a.Customer.Status, a.Customer.CreatedAt, a.Customer.UpdatedAt = "", time.Time{}, time.Time{}
 	a.Owners[0].Platform, a.Owners[0].Customer = c.platform.ID, business.ID
+	a.Files = []uuid.UUID{uuid.New(), uuid.New()}
 	v.Status, v.Errors, v.Submitted, v.CustomerApproved, v.UpdatedAt = verification.InProgress, nil, &a, true, noon.Add(time.Hour)
 	v.LastDecision = verification.Decision{Application: uuid.New(), By: "ana", At: noon, Outcome: verification.Outcome{Verdict: verification.Correctable, Errors: errors, Reason: "r"}}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {

@@ -21,6 +21,8 @@ import (
 	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
+	manualidentity "causeway/adapters/identity/manual"
+	sandboxidentity "causeway/adapters/identity/sandbox"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
@@ -59,6 +61,7 @@ type app struct {
 	idempotency    *platforms.IdempotencyStore
 	customers      *customers.Service
 	imports        *customers.Imports
+	verifications  *customers.Verifications
 	accounts       *accounts.Service
 	payments       *payments.Service
 	receivers      *receivers.Service
@@ -141,6 +144,9 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
+	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
+		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}},
+		Jobs:     a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
@@ -188,7 +194,8 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications,
+		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, server.Build()
@@ -216,6 +223,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.payments.Run(workerCtx) })
 		running.Go(func() { a.customers.Run(workerCtx) })
 		running.Go(func() { a.imports.Run(workerCtx) })
+		running.Go(func() { a.verifications.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
 		running.Go(func() { a.runTasks(workerCtx, a.maintenanceTasks()) })

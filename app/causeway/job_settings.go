@@ -68,7 +68,7 @@ func (m *jobMetrics) Failed(step transaction.Step, _ bool) {
 
 // countDeadJobs updates the number of dead jobs of each step.
 func (a *app) countDeadJobs(ctx context.Context) error {
-	steps := append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers)
+	steps := append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity)
 	counts, err := a.db.CountDeadJobs(ctx, steps)
 	if err != nil {
 		return err

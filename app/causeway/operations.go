@@ -65,7 +65,7 @@ func (a *app) registerOperations() {
 	a.operations = &operations{
 		db: a.db, log: a.log,
 		steps: func() []transaction.Step {
-			return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers)
+			return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity)
 		},
 		rateAge: func() (time.Duration, bool) {
 			if a.ecbRates == nil {

@@ -26,14 +26,25 @@ type BeneficialOwner struct {
 	Person              PersonalInfo
 	// Status is the KYC status of the person.
 	Status Status
-	// Application is the id of the last application to check the person; a decision on an
-	// earlier one changes nothing.
-	Application uuid.UUID
-	// Errors is what the last check found wrong, if it can be corrected or was rejected.
-	Errors []CheckError
+	// Check is the last check of the person.
+	Check Check
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Check is the check of a person.
+type Check struct {
+	// Application identifies the check; a decision on an earlier one changes nothing.
+	Application uuid.UUID
+	// Submitted: the application has arrived where it is checked.
+	Submitted bool
+	// Errors is what was found wrong, if it can be corrected or was rejected.
+	Errors []CheckError
+	// By is who decided, At when, and Reason why, for operators; zero before.
+	By     string
+	At     time.Time
+	Reason string
 }
 
 // OwnerRole is what a beneficial owner is in the business.
@@ -148,7 +159,7 @@ func (o BeneficialOwner) Apply(u OwnerUpdate, business Customer, others []Benefi
 	}
 	changed.UpdatedAt = now
 	if check = changed.Person.identity() != o.Person.identity(); check {
-		changed.Status, changed.Errors = Pending, nil
+		changed.Status, changed.Check = Pending, Check{}
 	}
 	return changed, check, nil
 }

@@ -170,7 +170,7 @@ func TestBeneficialOwner_ApplyChecksIdentityAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner.Status, owner.Errors = customer.Rejected, []customer.CheckError{{Type: customer.ApplicantRejected}}
+	owner.Status, owner.Check.Errors = customer.Rejected, []customer.CheckError{{Type: customer.ApplicantRejected}}
 	later := now.Add(time.Hour)
 	text := func(s string) *string { return &s }
 	for name, c := range map[string]struct {
@@ -189,8 +189,8 @@ func TestBeneficialOwner_ApplyChecksIdentityAgain(t *testing.T) {
 		if err != nil || check != c.check || !changed.UpdatedAt.Equal(later) || changed.Person.Identifier != owner.Person.Identifier {
 			t.Errorf("%s: %+v, check %v, %v", name, changed, check, err)
 		}
-		if want := map[bool]customer.Status{true: customer.Pending, false: customer.Rejected}[c.check]; changed.Status != want || (len(changed.Errors) == 0) != c.check {
-			t.Errorf("%s: %s %v, want %s", name, changed.Status, changed.Errors, want)
+		if want := map[bool]customer.Status{true: customer.Pending, false: customer.Rejected}[c.check]; changed.Status != want || (len(changed.Check.Errors) == 0) != c.check {
+			t.Errorf("%s: %s %v, want %s", name, changed.Status, changed.Check.Errors, want)
 		}
 	}
 

@@ -113,9 +113,15 @@ func (f usIdentifier) parse(text string) (string, bool) {
 	return strings.Join(parts, "-"), true
 }
 
-// IsEIN reports whether a text is a US employer identification number.
+// IsEIN reports whether a text is a US employer identification number, with or without dashes.
 func IsEIN(text string) bool {
 	_, ok := usIdentifiers[EIN].parse(text)
+	return ok
+}
+
+// IsSSN reports whether a text is a US social security number, with or without dashes.
+func IsSSN(text string) bool {
+	_, ok := usIdentifiers[SSN].parse(text)
 	return ok
 }
 

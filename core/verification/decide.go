@@ -20,6 +20,14 @@ func CheckCanBegin(c customer.Customer) error {
 	return nil
 }
 
+// CheckCount returns CONFLICT if a customer has so many verifications that it can have no other.
+func CheckCount(c customer.Customer, count int) error {
+	if count < Max {
+		return nil
+	}
+	return fault.New(fault.Conflict, "The customer %s has %d verifications, the maximum. Create another customer.", c.ID, count)
+}
+
 // New returns a verification that has not begun.
 func New(id ident.Verification, c customer.Customer, now time.Time) Verification {
 	return Verification{ID: id, Platform: c.Platform, Customer: c.ID, CreatedAt: now, UpdatedAt: now}
@@ -32,6 +40,7 @@ func (v Verification) Submit(a Application, missing []customer.CheckError) Chang
 	if v.Status.IsSubmitted() || v.Status.IsFinal() {
 		return change
 	}
+	change.Applied = true
 	change.Verification.UpdatedAt = latest(v.UpdatedAt, a.SubmittedAt)
 	change.Verification.Errors = missing
 	if len(missing) > 0 {
@@ -53,37 +62,54 @@ func (v Verification) Decide(d Decision, present customer.Customer, owners []cus
 		return change
 	}
 	decided := &change.Verification
+	known := v.LastDecision.Application == d.Application
+	switch {
+	case known && d.Verdict == v.LastDecision.Verdict, known && d.Verdict == Waiting:
+		return change
+	case v.CustomerApproved && d.Verdict != Refused && d.Verdict != Correctable:
+		return change // it only waits for its owners
+	}
+	change.Applied = true
+	decided.record(d)
 	switch d.Verdict {
+	case Waiting:
 	case InReview:
-		if v.Status == InProgress && !v.CustomerApproved {
-			decided.record(d)
-			change.move(PendingManualReview)
-		}
-		return change
+		change.move(PendingManualReview)
 	case Correctable:
-		decided.record(d)
 		change.resolve(d.Errors)
-		return change
 	case Refused:
-		decided.record(d)
 		decided.Errors = d.Errors
 		if len(d.Errors) == 0 {
 			decided.Errors = []customer.CheckError{{Resource: v.Customer.String(), Type: customer.ApplicantRejected, Reason: "The verification was rejected."}}
 		}
 		change.move(Rejected)
 		change.CustomerStatus = customer.Rejected
-		return change
 	case Accepted:
-		if v.CustomerApproved {
-			return change
-		}
-		decided.record(d)
 		decided.CustomerApproved = true
 		change.settle(present, owners)
-		return change
-	case Waiting:
 	}
 	return change
+}
+
+// DecideOwner applies a decision on a beneficial owner, and reports whether it changes the owner. A
+// decision that comes after a final one, or is about an earlier check, changes nothing.
+func DecideOwner(o customer.BeneficialOwner, d Decision) (customer.BeneficialOwner, bool) {
+	if o.Status != customer.Pending && o.Status != customer.Unverified || o.Check.Application != d.Application {
+		return o, false
+	}
+	if o.Check.Submitted && (d.Verdict == Waiting || d.Verdict == InReview) {
+		return o, false
+	}
+	switch d.Verdict {
+	case Accepted:
+		o.Status = customer.Approved
+	case Refused:
+		o.Status = customer.Rejected
+	case Waiting, InReview, Correctable:
+	}
+	o.UpdatedAt = latest(o.UpdatedAt, d.At)
+	o.Check = customer.Check{Application: d.Application, Submitted: true, Errors: d.Errors, By: d.By, At: d.At, Reason: d.Reason}
+	return o, true
 }
 
 // OwnerDecided applies that the status of an owner of a business was decided.
@@ -94,7 +120,7 @@ func (v Verification) OwnerDecided(at time.Time, present customer.Customer, owne
 	}
 	change.Verification.UpdatedAt = latest(v.UpdatedAt, at)
 	change.settle(present, owners)
-	if len(change.Steps) == 0 {
+	if change.Applied = len(change.Steps) > 0; !change.Applied {
 		change.Verification = v
 	}
 	return change
@@ -109,8 +135,8 @@ func (c *Change) settle(present customer.Customer, owners []customer.BeneficialO
 		switch {
 		case o.Status == customer.Rejected:
 			rejected = append(rejected, ownerErrors(o)...)
-		case len(o.Errors) > 0:
-			correctable = append(correctable, o.Errors...)
+		case len(o.Check.Errors) > 0:
+			correctable = append(correctable, o.Check.Errors...)
 		case o.Status != customer.Approved:
 			waiting = true
 		}
@@ -142,8 +168,8 @@ func (c *Change) resolve(errors []customer.CheckError) {
 
 // ownerErrors returns why an owner was rejected.
 func ownerErrors(o customer.BeneficialOwner) []customer.CheckError {
-	if len(o.Errors) > 0 {
-		return o.Errors
+	if len(o.Check.Errors) > 0 {
+		return o.Check.Errors
 	}
 	return []customer.CheckError{{Resource: o.ID.String(), Type: customer.ApplicantRejected, Reason: "The verification of the beneficial owner was rejected."}}
 }

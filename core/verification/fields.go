@@ -13,23 +13,24 @@ type field struct {
 	// path is the path of the field in a request.
 	path  string
 	value func(customer.Customer) string
+	// identifies: the field is one of customer.Identity, so a decision is about its value.
+	identifies bool
 }
 
 var address = field{"address", func(c customer.Customer) string {
 	a := cmp.Or(c.Address, &party.Address{})
 	return strings.Join([]string{a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.Country}, "\n")
-}}
+}, false}
 
 var individualFields = []field{
-	{"fullName", func(c customer.Customer) string { return c.FullName }},
-	{"birthDate", func(c customer.Customer) string { return c.BirthDate }},
-	{"nationality", func(c customer.Customer) string { return c.Nationality }},
+	{"fullName", func(c customer.Customer) string { return c.FullName }, true},
+	{"birthDate", func(c customer.Customer) string { return c.BirthDate }, true},
+	{"nationality", func(c customer.Customer) string { return c.Nationality }, true},
 	address,
 }
 
 var businessFields = []field{
 	businessField("legalName", func(b customer.BusinessInfo) string { return b.LegalName }),
-	businessField("doingBusinessAs", func(b customer.BusinessInfo) string { return b.DoingBusinessAs }),
 	businessField("country", func(b customer.BusinessInfo) string { return b.Country }),
 	businessField("entityType", func(b customer.BusinessInfo) string { return b.EntityType }),
 	businessField("registrationNumber", func(b customer.BusinessInfo) string { return b.RegistrationNumber }),
@@ -44,7 +45,7 @@ func businessField(name string, value func(customer.BusinessInfo) string) field 
 			return ""
 		}
 		return value(*c.Business)
-	}}
+	}, true}
 }
 
 func fieldsOf(c customer.Customer) []field {
@@ -54,11 +55,11 @@ func fieldsOf(c customer.Customer) []field {
 	return individualFields
 }
 
-// changedFields returns an error for each field that was changed after it was submitted.
+// changedFields returns an error for each identifying field that was changed after it was submitted.
 func changedFields(submitted, present customer.Customer) []customer.CheckError {
 	var changed []customer.CheckError
 	for _, f := range fieldsOf(present) {
-		if f.value(submitted) != f.value(present) {
+		if f.identifies && f.value(submitted) != f.value(present) {
 			changed = append(changed, customer.CheckError{Resource: present.ID.String(), Type: customer.InvalidField, Field: f.path,
 				Reason: "The field was changed after it was submitted. Submit the customer again to verify the new value."})
 		}

@@ -1,11 +1,14 @@
 package verification
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/core/customer"
+	"causeway/core/document"
 	"causeway/core/event"
 	"causeway/core/ident"
 )
@@ -22,7 +25,8 @@ type Verification struct {
 	Submitted *Application
 	// CustomerApproved: the customer itself is approved. A business may wait for its owners.
 	CustomerApproved bool
-	// LastDecision is the decision that led to the status; zero before the first one.
+	// LastDecision is the last outcome of Submitted, or of the application before it; zero before the
+	// first one.
 	LastDecision Decision
 
 	CreatedAt time.Time
@@ -43,8 +47,21 @@ type Application struct {
 	// Customer is the individual or business, and Owners are the owners of the business.
 	Customer customer.Customer
 	Owners   []customer.BeneficialOwner
+	// Files are the stored files of the documents that were submitted, by document.File.Blob.
+	Files []uuid.UUID
 	// SubmittedAt is when it was submitted first.
 	SubmittedAt time.Time
+}
+
+// SubmittedDocuments returns those documents of the holders that were submitted with an application:
+// of a beneficial owner alone, all that were submitted.
+func SubmittedDocuments(a Application, documents []document.Document) []document.Document {
+	return slices.DeleteFunc(slices.Clone(documents), func(d document.Document) bool {
+		if a.Owner != nil {
+			return d.SubmittedAt.IsZero() || !d.SupersededBy.IsZero()
+		}
+		return !slices.Contains(a.Files, d.File.Blob)
+	})
 }
 
 // Verdict is what is decided on an application.
@@ -73,6 +90,9 @@ type Outcome struct {
 	RetryAt time.Time
 }
 
+// IsFinal reports whether the outcome of an application never changes.
+func (o Outcome) IsFinal() bool { return o.Verdict != Waiting && o.Verdict != InReview }
+
 // Decision is an outcome with its author.
 type Decision struct {
 	// Application is what the decision is about; a decision on an earlier one changes nothing.
@@ -87,10 +107,18 @@ type Decision struct {
 type Change struct {
 	// Verification is the verification after the change.
 	Verification Verification
+	// Applied: something changes, if only what is recorded.
+	Applied bool
 	// Steps are the verification after each change of its status.
 	Steps []Verification
 	// CustomerStatus is the status that the customer gets; empty if it does not change.
 	CustomerStatus customer.Status
+}
+
+// Then returns both changes as one.
+func (c Change) Then(next Change) Change {
+	return Change{Verification: next.Verification, Applied: c.Applied || next.Applied, Steps: append(c.Steps, next.Steps...),
+		CustomerStatus: cmp.Or(next.CustomerStatus, c.CustomerStatus)}
 }
 
 // Events returns the events of the steps; newID returns their ids.

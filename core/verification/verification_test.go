@@ -198,7 +198,7 @@ func TestVerification_WaitsForOwners(t *testing.T) {
 		t.Fatalf("waiting: %s %+v", steps(waiting), waiting)
 	}
 	correctable := owners(customer.Approved, customer.Pending)
-	correctable[1].Errors = someErrors
+	correctable[1].Check.Errors = someErrors
 	for name, test := range map[string]struct {
 		change Change
 		want   Status
@@ -221,10 +221,9 @@ func TestVerification_ChangedDataIsNotApproved(t *testing.T) {
 	// field that is checked is named. Other fields may change.
 	t.Parallel()
 	for want, edit := range map[string]func(*customer.Customer){
-		"":                                func(c *customer.Customer) { c.Email, c.Currencies = "new@example.com", nil },
+		"":                                func(c *customer.Customer) { c.Email, c.Address = "new@example.com", nil },
 		"businessInfo.legalName":          func(c *customer.Customer) { c.Business.LegalName = "Other Inc" },
 		"businessInfo.taxId":              func(c *customer.Customer) { c.Business.TaxID = "98-7654321" },
-		"address":                         func(c *customer.Customer) { c.Address = nil },
 		"businessInfo.incorporatedOn":     func(c *customer.Customer) { c.Business.IncorporatedOn = "2000-01-01" },
 		"businessInfo.registrationNumber": func(c *customer.Customer) { c.Business.RegistrationNumber = "1" },
 	} {

@@ -55,13 +55,13 @@ func Identity(t *testing.T, identity ports.Identity) {
 			if known {
 				checkOutcome(t, a, first)
 			}
-			submitted, err := identity.Submit(t.Context(), a)
+			submitted, err := identity.Submit(t.Context(), a, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkOutcome(t, a, submitted)
 			for _, call := range []func() (verification.Outcome, error){
-				func() (verification.Outcome, error) { return identity.Submit(t.Context(), a) },
+				func() (verification.Outcome, error) { return identity.Submit(t.Context(), a, nil) },
 				func() (verification.Outcome, error) { return identity.Status(t.Context(), a) },
 			} {
 				outcome, err := call()

@@ -17,6 +17,8 @@ type Deps struct {
 	Platforms        Platforms
 	Customers        Customers
 	CustomerImports  CustomerImports
+	BeneficialOwners BeneficialOwners
+	Verifications    Verifications
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Quotes           Quotes
@@ -39,6 +41,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagConfig, Description: "The settings of the platform: currencies, limits and the webhook endpoint."},
 		httpapi.Tag{Name: tagTokens, Description: "API credentials. Each token has one or more of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
+		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a business. Customers of a regulated platform need none."},
 		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
@@ -58,6 +61,8 @@ func Register(a *httpapi.API, d Deps) {
 	registerTokens(a, d.Platforms)
 	registerCustomers(a, d.Customers)
 	registerCustomerImports(a, d.CustomerImports)
+	registerBeneficialOwners(a, d.BeneficialOwners)
+	registerVerifications(a, d.Verifications)
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerRates(a, d.Quotes)

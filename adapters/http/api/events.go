@@ -12,6 +12,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
+	"causeway/core/verification"
 )
 
 // BaseWebhook holds the fields that the body of every event starts with.
@@ -32,6 +33,11 @@ type outgoingPaymentWebhook struct {
 type customerStatusWebhook struct {
 	BaseWebhook
 	Customer customerBody `json:"customer" doc:"Customer after the event, as GET returns it."`
+}
+
+type verificationStatusWebhook struct {
+	BaseWebhook
+	Verification verificationBody `json:"verification" doc:"Verification after the event, as GET returns it."`
 }
 
 type internalAccountStatusWebhook struct {
@@ -67,6 +73,11 @@ func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transa
 // TransformSchema adds the constants of outgoing payment events.
 func (outgoingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.OutgoingPayment)
+}
+
+// TransformSchema adds the constants of verification events.
+func (verificationStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.VerificationStatus)
 }
 
 // TransformSchema adds the constants of internal account events.
@@ -113,6 +124,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 		return json.Marshal(outgoingPaymentWebhook{base, newTransactionBody(resource, true)})
 	case customer.Customer:
 		return json.Marshal(customerStatusWebhook{base, renderCustomer(resource)})
+	case verification.Verification:
+		return json.Marshal(verificationStatusWebhook{base, renderVerification(resource)})
 	case account.WithBalance:
 		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
 	case customer.ImportWithErrors:
@@ -139,5 +152,8 @@ func registerWebhooks(a *httpapi.API) {
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
 	httpapi.Webhook[bulkUploadWebhook](a, "bulkUpload", tagWebhooks, "Receive events of customer imports",
 		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused.")
+	httpapi.Webhook[verificationStatusWebhook](a, "verification", tagWebhooks, "Receive verification events",
+		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, REJECTED. "+
+			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
 	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

@@ -25,7 +25,8 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod
-			resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateCustomerById updatePlatformConfig uploadCustomersCsv`,
+			createBeneficialOwner createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
+			updatePlatformConfig uploadCustomersCsv`,
 	} {
 		for _, operation := range strings.Fields(operations) {
 			needs[operation] = permission

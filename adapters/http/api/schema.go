@@ -15,6 +15,7 @@ const (
 	tagConfig       = "Platform configuration"
 	tagTokens       = "API tokens"
 	tagCustomers    = "Customers"
+	tagVerification = "Verification"
 	tagAccounts     = "External accounts"
 	tagInternal     = "Internal accounts"
 	tagRates        = "Rates"

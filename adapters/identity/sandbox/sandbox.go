@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 
+	"causeway/core/document"
 	"causeway/core/sandbox"
 	"causeway/core/verification"
 	"causeway/ports"
@@ -21,7 +22,7 @@ func (Identity) Immediate(a verification.Application) (verification.Outcome, boo
 }
 
 // Submit returns the outcome that the test value selects.
-func (Identity) Submit(_ context.Context, a verification.Application) (verification.Outcome, error) {
+func (Identity) Submit(_ context.Context, a verification.Application, _ []document.Document) (verification.Outcome, error) {
 	return sandbox.IdentityOutcome(a), nil
 }
 
