@@ -19,7 +19,7 @@ import (
 const (
 	// reencryptBatchSize is the number of rows that are read together, and of those that one
 	// statement changes, and so locks, at most.
-	reencryptBatchSize    = 500
+	reencryptBatchSize    = 200
 	reencryptBatchTimeout = time.Minute
 )
 

@@ -54,6 +54,38 @@ func TestEnsureDataKey_OtherMasterKeyIsRefused(t *testing.T) {
 	}
 }
 
+func TestEnsureDataKey_WarnsAboutKeyOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	// A process says at its start that some data is not encrypted because the version before created
+	// the data key, and no longer when there is a newer one.
+	url, key := pgtest.New(t), encryption.NewKey()
+	start := func() string {
+		t.Helper()
+		a, keys := newKeysApp(t, url, key)
+		var log strings.Builder
+		a.log.SetOutput(&log)
+		if err := a.ensureDataKey(t.Context(), keys); err != nil {
+			t.Fatal(err)
+		}
+		return log.String()
+	}
+	if logged := start(); logged != "" {
+		t.Errorf("a new database: %s", logged)
+	}
+	pgtest.ExecAsSuperuser(t, url, `UPDATE data_keys SET generation = 1`)
+
+	if logged := start(); !strings.Contains(logged, "run: causeway keys rotate") {
+		t.Errorf("a key of the version before: %s", logged)
+	}
+	_, keys := newKeysApp(t, url, key)
+	if err := keys.Create(t.Context(), uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	if logged := start(); logged != "" {
+		t.Errorf("a newer key: %s", logged)
+	}
+}
+
 func TestEnsureDataKey_InterruptedCreationIsRepeated(t *testing.T) {
 	t.Parallel()
 	// A process that stopped between creating the key of fingerprints and the data key does not
