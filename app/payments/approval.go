@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -39,10 +38,11 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 		if err != nil {
 			return transaction.Decision{}, err
 		}
-		if parties.Customer == nil { // only customers have UMA addresses
-			return transaction.Decision{}, errors.New("an incoming payment without a customer waits for an approval")
+		var owner customer.Customer // none of the platform's own transactions, which wait for no approval
+		if parties.Customer != nil {
+			owner = *parties.Customer
 		}
-		return t.Approved(receiver, *parties.Customer, w.Now)
+		return t.Approved(receiver, owner, w.Now)
 	})
 }
 
@@ -100,7 +100,8 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	responses := map[ports.TransactionKey]transaction.ApprovalResponse{}
 	owners := map[ports.TransactionKey]customer.Customer{}
 	var requested []ports.TransactionKey
-	for key, t := range read {
+	for _, t := range inOrder(keys, read) {
+		key := transactionKey(t)
 		if t.IncomingState() != transaction.ApprovalRequested {
 			continue // already decided, by an earlier attempt or by the platform
 		}

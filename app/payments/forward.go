@@ -18,11 +18,9 @@ func (s *Service) forward(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range keys { // in the order of their arrival
-		if t, exists := read[key]; exists {
-			if err := s.forwardOne(ctx, t); err != nil {
-				return err
-			}
+	for _, t := range inOrder(keys, read) {
+		if err := s.forwardOne(ctx, t); err != nil {
+			return err
 		}
 	}
 	return s.settle(ctx, jobs, nil, nil)

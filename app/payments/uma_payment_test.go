@@ -286,6 +286,20 @@ func TestApproval_DecidedLater(t *testing.T) {
 	}
 }
 
+func TestApprove_PlatformsOwnTransaction(t *testing.T) {
+	t.Parallel()
+	// A deposit into an account of the platform itself, which has no customer, waits for no approval.
+	env := newReceivingEnv(t)
+	own, err := env.Fund(t.Context(), env.Platform.ID, env.NewInternalAccount(ident.Customer{}, "USDC", 0).ID, 5_000_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = env.Approve(t.Context(), env.Platform.ID, own.Transaction.ID, nil, nil)
+
+	apptest.WantFault(t, "approved", err, fault.TransactionNotPendingPlatformApproval)
+}
+
 func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 	t.Parallel()
 	// If the process stops between the request and the recording of the response, the request is

@@ -104,6 +104,18 @@ func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []tran
 	return w.LockBalances(ctx, tx, accounts)
 }
 
+// inOrder returns the transactions that were read, each once, in the order of the keys.
+func inOrder(keys []ports.TransactionKey, read map[ports.TransactionKey]transaction.Transaction) []transaction.Transaction {
+	ordered := make([]transaction.Transaction, 0, len(read))
+	seen := map[ports.TransactionKey]bool{}
+	for _, key := range keys {
+		if t, exists := read[key]; exists && !seen[key] {
+			ordered, seen[key] = append(ordered, t), true
+		}
+	}
+	return ordered
+}
+
 func transactionKey(t transaction.Transaction) ports.TransactionKey {
 	return ports.TransactionKey{Platform: t.Platform, ID: t.ID}
 }

@@ -34,8 +34,8 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 			"and returns the transaction. " +
 			"A wrong amount fails the transaction (`FUNDING_AMOUNT_MISMATCH`) and is refunded. A late payment is refunded with the reason `TIMEOUT`. A second payment is returned. " +
 			"An unknown reference returns 404; if an amount is given, the money is kept as unmatched funds, as in production. " +
-			"So is a payment that an account cannot accept because its currency differs, it is not active, or its balance would exceed 9000000000000000.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.Forbidden},
+			"So is a payment that an account cannot accept because its currency differs, it is not active, its balance would exceed 9000000000000000, or money may not be moved for its customer.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.UserNotReady, fault.CustomerDeleted, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *sendInput) (transaction.Transaction, error) {
 		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
