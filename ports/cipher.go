@@ -15,7 +15,7 @@ type Cipher interface {
 	// to be stored as it is. A sealed value begins with a version below any printable character and
 	// the id of the key.
 	Seal(ctx context.Context, plain, row []byte) ([]byte, error)
-	// Open decrypts what Seal returned with any data key.
+	// Open decrypts what Seal returned with any data key. The error is ErrCannotDecrypt if no key does.
 	Open(ctx context.Context, sealed, row []byte) ([]byte, error)
 	// NewestKey returns the key that Seal uses; zero if there is none.
 	NewestKey(ctx context.Context) (NewestKey, error)

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -28,7 +27,7 @@ const KeyLength = 32
 
 // ErrCannotDecrypt means that a value was sealed with another key or another context, or was
 // changed.
-var ErrCannotDecrypt = errors.New("cannot decrypt: the value was sealed with another master key or context, or was changed")
+var ErrCannotDecrypt = ports.ErrCannotDecrypt
 
 // Sealer seals with the current master key and opens with that or an older one. It is safe for
 // concurrent use.

@@ -25,7 +25,8 @@ const (
 // ReencryptPersonalData encrypts every value of sealedColumns that is plain, or encrypted with
 // another data key than the newest, while requests continue. It pauses after each batch for as long
 // as that took, and calls done with the numbers of rows that it read and changed. What an earlier call
-// changed is only read.
+// changed is only read. The error names the first values that cannot be decrypted, after all others
+// are encrypted.
 func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string, read, changed int)) error {
 	newest, err := db.cipher.NewestKey(ctx)
 	if err != nil {
@@ -34,15 +35,18 @@ func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string,
 	if newest.Generation != ports.DataKeyGeneration {
 		return errors.New("there is no data key of this version; create one with: causeway keys rotate")
 	}
+	var unreadable []error
 	for _, table := range sealedTables() {
 		for position, more := table.start(), true; more; {
 			began := time.Now()
-			read, changed, last, err := db.reencryptBatch(ctx, table, newest.ID, position)
+			batch, err := db.reencryptBatch(ctx, table, newest.ID, position)
 			if err != nil {
 				return fmt.Errorf("encrypt %s: %w", table.name, err)
 			}
-			done(table.name, read, changed)
-			if position, more = last, read == reencryptBatchSize; !more {
+			done(table.name, batch.read, batch.changed)
+			unreadable = append(unreadable, batch.unreadable...)
+			unreadable = unreadable[:min(len(unreadable), maxUnreadable)]
+			if position, more = batch.last, batch.read == reencryptBatchSize; !more {
 				continue
 			}
 			select {
@@ -52,29 +56,45 @@ func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string,
 			}
 		}
 	}
+	if len(unreadable) > 0 {
+		return fmt.Errorf("some rows stay as they are: %w", errors.Join(unreadable...))
+	}
 	return nil
+}
+
+// maxUnreadable is the number of values that cannot be decrypted that an error names.
+const maxUnreadable = 10
+
+// reencryptedBatch is what was done with a batch of rows.
+type reencryptedBatch struct {
+	read, changed int
+	last          rowPosition
+	stale         []staleRow // that are to be changed
+	unreadable    []error    // of rows that cannot be decrypted
 }
 
 // reencryptBatch reads a batch and encrypts what it must. Rows that change meanwhile, or stay locked,
 // are tried again.
-func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (read, changed int, last rowPosition, err error) {
+func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (reencryptedBatch, error) {
 	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
 	defer cancel()
+	changed := 0
 	for attempt := 1; ; attempt++ {
-		var rows []staleRow
-		if rows, read, last, err = db.readStale(ctx, t, newest, after); err != nil {
-			return read, changed, last, err
+		batch, err := db.readStale(ctx, t, newest, after)
+		if err != nil {
+			return batch, err
 		}
-		n, err := db.writeEncrypted(ctx, t, rows)
+		n, err := db.writeEncrypted(ctx, t, batch.stale)
 		changed += n
+		batch.changed = changed
 		switch {
-		case err == nil && n == len(rows):
-			return read, changed, last, nil
+		case err == nil && n == len(batch.stale):
+			return batch, nil
 		case attempt < maxAttempts && (err == nil || isRetryable(err) || isLockUnavailable(err)):
 		case err != nil:
-			return read, changed, last, err
+			return batch, err
 		default:
-			return read, changed, last, errors.New("rows change again and again")
+			return batch, errors.New("rows change again and again")
 		}
 	}
 }
@@ -85,11 +105,10 @@ type staleRow struct {
 	old, encrypted [][]byte
 }
 
-func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (stale []staleRow, read int, last rowPosition, err error) {
-	last = after
+func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (batch reencryptedBatch, err error) {
 	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], pgtype.UUID{Bytes: after.platform, Valid: true}, after.key, reencryptBatchSize)
 	if err != nil {
-		return nil, 0, last, err
+		return batch, err
 	}
 	err = forEachRow(rows, func(rows pgx.Rows) error {
 		row := staleRow{old: make([][]byte, len(t.columns)), encrypted: make([][]byte, len(t.columns))}
@@ -100,18 +119,21 @@ func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, af
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		read, last = read+1, row.rowPosition
-		if slices.ContainsFunc(row.old, func(value []byte) bool { return value != nil }) {
-			stale = append(stale, row)
+		batch.read, batch.last = batch.read+1, row.rowPosition
+		if !slices.ContainsFunc(row.old, func(value []byte) bool { return value != nil }) {
+			return nil
 		}
+		switch err := db.encryptAgain(ctx, t, row); {
+		case errors.Is(err, ports.ErrCannotDecrypt):
+			batch.unreadable = append(batch.unreadable, err)
+			return nil
+		case err != nil:
+			return err
+		}
+		batch.stale = append(batch.stale, row)
 		return nil
 	})
-	for _, row := range stale {
-		if err == nil {
-			err = db.encryptAgain(ctx, t, row)
-		}
-	}
-	return stale, read, last, err
+	return batch, err
 }
 
 func (db *DB) encryptAgain(ctx context.Context, t sealedTable, row staleRow) error {

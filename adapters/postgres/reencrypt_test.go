@@ -3,8 +3,10 @@ package postgres_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +174,29 @@ func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
 	}
 	if again := reencrypt(t, db); again != 0 {
 		t.Errorf("the repetition changed %d rows", again)
+	}
+}
+
+func TestReencryptPersonalData_UnreadableRowStopsNoOther(t *testing.T) {
+	t.Parallel()
+	// A row that cannot be decrypted stays as it is and is named by the error; all other rows are
+	// encrypted.
+	c := newEnv(t)
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, c.url, &clock)
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+	broken, whole := newCustomer(c.platform, "broken"), newCustomer(c.platform, "whole")
+	c.createCustomers(t, broken, whole)
+	c.createAccounts(t, newWallet(c.platform, whole.ID, "spark1one"))
+	exec(t, connect(t, c.url), `UPDATE customers SET details = '"AgAA"' WHERE platform_customer_id = 'broken'`)
+	rows := 0
+
+	err := db.ReencryptPersonalData(t.Context(), func(_ string, _, changed int) { rows += changed })
+
+	if rows != 2 || !errors.Is(err, ports.ErrCannotDecrypt) || !strings.Contains(err.Error(), "customers.details of "+broken.ID.UUID().String()) {
+		t.Errorf("%d rows were encrypted, want the other customer and the account: %v", rows, err)
 	}
 }
 
