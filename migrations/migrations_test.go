@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"regexp"
@@ -361,6 +362,68 @@ func TestUp_RowsBecomeFirstPartition(t *testing.T) {
 		t.Errorf("the previous release deleted %d events, %v", deleted, err)
 	}
 	do(`DELETE FROM lookups WHERE platform_id = $1`, platform)
+}
+
+func TestUp_StatusesOfTransactionsAreCopied(t *testing.T) {
+	t.Parallel()
+	// The status of every transaction of before is copied, in several batches; one that changed, was
+	// created or was deleted by the previous release since the triggers exist is copied as it is. The
+	// copy can be repeated.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "transaction_statuses")); err != nil {
+		t.Fatal(err)
+	}
+	do := func(statement string) {
+		t.Helper()
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	insert := func(rows int) {
+		t.Helper()
+		do(fmt.Sprintf(`INSERT INTO transactions (platform_id, id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
+				destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+			SELECT p.id, gen_random_uuid(), 'OUTGOING', (ARRAY['PENDING', 'COMPLETED', 'EXPIRED'])[1 + n %% 3], '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', ''
+			FROM platforms p, generate_series(1, %d) n`, rows))
+	}
+	for _, id := range []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"} {
+		do(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at) VALUES ('` + id + `', 'P', 'SANDBOX', true, '', '[]', now(), now())`)
+	}
+	insert(5100)
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "transaction_statuses_filled")); err != nil {
+		t.Fatal(err)
+	}
+	insert(10)
+	do(`UPDATE transactions SET status = 'FAILED' WHERE id IN (SELECT id FROM transactions WHERE status = 'COMPLETED' LIMIT 100)`)
+	do(`DELETE FROM transactions WHERE id IN (SELECT id FROM transactions WHERE status = 'EXPIRED' LIMIT 100)`)
+
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+
+	check := func() {
+		t.Helper()
+		var all, copied, same int
+		if err := db.QueryRow(`SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM transaction_statuses),
+			(SELECT count(*) FROM transactions t JOIN transaction_statuses s USING (platform_id, status, direction, id))`).Scan(&all, &copied, &same); err != nil {
+			t.Fatal(err)
+		}
+		if all != 2*5110-100 || copied != all || same != all {
+			t.Errorf("%d of %d statuses are those of the %d transactions", same, copied, all)
+		}
+	}
+	check()
+	names, err := fs.Glob(migrations.Files, "*_transaction_statuses_filled.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := fs.ReadFile(migrations.Files, names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(`DELETE FROM transaction_statuses WHERE status = 'EXPIRED'`)
+	do(string(text))
+	check()
 }
 
 func TestFiles_IndexesCanBeRepeated(t *testing.T) {

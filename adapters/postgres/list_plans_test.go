@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,10 +24,9 @@ import (
 )
 
 // Rows of the first platform, of three. More than a total counts.
-const (
-	manyTransactions = 40_000
-	manyCustomers    = 12_000
-)
+var manyTransactions = flag.Int("list-transactions", 40_000, "transactions of the first platform in TestLists")
+
+const manyCustomers = 12_000
 
 // fillLists writes transactions of one second each, and customers with accounts, of three
 // platforms. Transaction n belongs to customer n % 1000 of its platform, or to the platform itself
@@ -46,7 +46,8 @@ SELECT platform_id, id, id, 'USD', 'INTERNAL_FIAT', 'ACTIVE', created_at, now(),
 INSERT INTO transactions (platform_id, id, customer_id, direction, status, refund_status, stage, failure_reason,
 	source_external, source_internal, destination_external, source_rail, source_account, destination_rail, destination_account,
 	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
-SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 <> 0 THEN pg_temp.test_id(p, n %% 1000) END, 'OUTGOING', 'COMPLETED', '', '', '',
+SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 <> 0 THEN pg_temp.test_id(p, n %% 1000) END, CASE WHEN n %% 10000 IN (5, 6) THEN 'INCOMING' ELSE 'OUTGOING' END,
+	CASE n %% 10000 WHEN 1 THEN 'FAILED' WHEN 2 THEN 'EXPIRED' WHEN 3 THEN 'PENDING' WHEN 4 THEN 'PROCESSING' WHEN 5 THEN 'FAILED' ELSE 'COMPLETED' END, '', '', '',
 	pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, (n + 1) %% 500), '', '', '', '', 'USD', 1, 'USD', 1, to_timestamp(1773489600 + n), now(),
 	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, ''
 FROM generate_series(1, 3) p, LATERAL generate_series(1, %[1]d / (p * p)) n;
@@ -81,7 +82,7 @@ func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 		t.Fatal(err)
 	}
 	defer owner.Close(t.Context())
-	if _, err := owner.Exec(t.Context(), fmt.Sprintf(fillLists, manyTransactions, manyCustomers)); err != nil {
+	if _, err := owner.Exec(t.Context(), fmt.Sprintf(fillLists, *manyTransactions, manyCustomers)); err != nil {
 		t.Fatal(err)
 	}
 	trace := &tracedStatements{}
@@ -114,7 +115,8 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 	// With many rows of several platforms, every list and its total is read by an index: no table
 	// is read sequentially, few rows are sorted, a page reads not much more than its rows and a
 	// total at most maxCandidates. The generic plan, which does not know the arguments, is alike.
-	const pageReads, few = 3_000, 1_000
+	const few = 1_000
+	pageReads := 3_000 + *manyTransactions/250 // all transactions of an account
 	var p ident.Platform
 	ident.SetUUID(&p, uuid.MustParse("00000000-0000-7000-8001-000000000000"))
 	ctx := ports.ForPlatform(t.Context(), p)
@@ -163,6 +165,24 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		"transactions of a customer, type": transactions(ports.TransactionFilter{Customer: customer, Type: transaction.Outgoing, Status: transaction.Completed}),
 		"transactions of an hour":          transactions(ports.TransactionFilter{Created: hour}),
 		"completed transactions":           transactions(ports.TransactionFilter{Status: transaction.Completed}),
+		"completed, oldest first":          transactions(ports.TransactionFilter{Status: transaction.Completed, Paging: ports.Paging{Limit: 100, Ascending: true}}),
+		"completed, a later page":          transactions(ports.TransactionFilter{Status: transaction.Completed, Paging: ports.Paging{Limit: 100, After: testID(20_000)}}),
+		"failed transactions":              transactions(ports.TransactionFilter{Status: transaction.Failed}),
+		"expired transactions":             transactions(ports.TransactionFilter{Status: transaction.Expired}),
+		"pending transactions":             transactions(ports.TransactionFilter{Status: transaction.Pending}),
+		"processing, oldest first":         transactions(ports.TransactionFilter{Status: transaction.Processing, Paging: ports.Paging{Limit: 100, Ascending: true}}),
+		"outgoing transactions":            transactions(ports.TransactionFilter{Type: transaction.Outgoing}),
+		"incoming transactions":            transactions(ports.TransactionFilter{Type: transaction.Incoming}),
+		"incoming, failed":                 transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Failed}),
+		"incoming, expired":                transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Expired}),
+		"failed of an hour":                transactions(ports.TransactionFilter{Status: transaction.Failed, Created: hour}),
+		"failed until":                     transactions(ports.TransactionFilter{Status: transaction.Failed, Created: period.Interval{To: at(30_000)}}),
+		"incoming since":                   transactions(ports.TransactionFilter{Type: transaction.Incoming, Created: period.Interval{From: at(100)}}),
+		"incoming, failed, of an hour":     transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Failed, Created: hour}),
+		"completed of an hour":             transactions(ports.TransactionFilter{Status: transaction.Completed, Created: hour}),
+		"failed of a customer":             transactions(ports.TransactionFilter{Customer: customer, Status: transaction.Failed, Created: hour}),
+		"failed of the platform":           transactions(ports.TransactionFilter{PlatformOwned: true, Status: transaction.Failed}),
+		"failed of an account":             transactions(ports.TransactionFilter{Account: external.String(), Status: transaction.Failed, Type: transaction.Incoming}),
 		"customers":                        customers(ports.CustomerFilter{}),
 		"all customers":                    customers(ports.CustomerFilter{IncludeDeleted: true}),
 		"customers by platform id":         customers(ports.CustomerFilter{PlatformCustomerID: "customer-3"}),
@@ -286,15 +306,18 @@ func checkTotals(t *testing.T, db *DB) {
 		total    int64
 		minimum  bool
 	}{
-		"few":                       {small, ports.TransactionFilter{}, manyTransactions / 9, false},
+		"few":                       {small, ports.TransactionFilter{}, min(int64(*manyTransactions)/9, ports.MaxTotal), *manyTransactions/9 > ports.MaxTotal},
 		"many":                      {p, ports.TransactionFilter{}, ports.MaxTotal, true},
-		"of a customer":             {p, ports.TransactionFilter{Customer: customer}, manyTransactions / 1000, false},
-		"of a customer, completed":  {p, ports.TransactionFilter{Customer: customer, Status: transaction.Completed}, manyTransactions / 1000, false},
-		"few, none of which match":  {small, ports.TransactionFilter{Status: transaction.Failed}, 0, false},
-		"many, none of which match": {p, ports.TransactionFilter{Status: transaction.Failed}, 0, true},
+		"of a customer":             {p, ports.TransactionFilter{Customer: customer}, int64(*manyTransactions) / 1000, false},
+		"of a customer, completed":  {p, ports.TransactionFilter{Customer: customer, Status: transaction.Completed}, int64(*manyTransactions) / 1000, false},
+		"few, none of which match":  {small, ports.TransactionFilter{Status: transaction.Expired, Type: transaction.Incoming}, 0, false},
+		"many, few of which match":  {p, ports.TransactionFilter{Status: transaction.Failed}, 2 * (int64(*manyTransactions) / 10_000), false},
+		"many, none of which match": {p, ports.TransactionFilter{Status: transaction.Expired, Type: transaction.Incoming}, 0, false},
+		"many, of a type":           {p, ports.TransactionFilter{Type: transaction.Incoming}, 2 * (int64(*manyTransactions) / 10_000), false},
+		"of a type until":           {p, ports.TransactionFilter{Type: transaction.Incoming, Created: period.Interval{To: time.Unix(1773489600+10_006, 0)}}, 3, false},
 		"many, all of which match":  {p, ports.TransactionFilter{Status: transaction.Completed}, ports.MaxTotal, true},
-		"both ends of an account":   {p, ports.TransactionFilter{Account: "$s7@x"}, 2 * manyTransactions / 500, false},
-		"by the platform's own id":  {p, ports.TransactionFilter{PlatformCustomerID: "customer-3"}, 2 * manyTransactions / 1000, false},
+		"both ends of an account":   {p, ports.TransactionFilter{Account: "$s7@x"}, 2 * (int64(*manyTransactions) / 500), false},
+		"by the platform's own id":  {p, ports.TransactionFilter{PlatformCustomerID: "customer-3"}, 2 * (int64(*manyTransactions) / 1000), false},
 		"an hour":                   {p, ports.TransactionFilter{Created: period.Interval{From: time.Unix(1773489600+30_000, 0), To: time.Unix(1773489600+33_600, 0)}}, 3600, false},
 	} {
 		c.filter.Limit = 1

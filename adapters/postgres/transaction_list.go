@@ -41,6 +41,16 @@ type transactionList struct {
 	// owners selects the customers o whose transactions are listed; empty if the alternatives
 	// do not need them.
 	owners string
+	// byStatus: the alternatives are those of transaction_statuses s.
+	byStatus bool
+}
+
+// id returns the column that orders the list.
+func (l *transactionList) id() string {
+	if l.byStatus {
+		return "s.id"
+	}
+	return "t.id"
 }
 
 // arg adds an argument and returns its placeholder.
@@ -50,7 +60,7 @@ func (l *transactionList) arg(value any) string {
 }
 
 // Transactions uses the primary key, or the index of the reference, customer or account of the
-// filter.
+// filter; and transaction_statuses if it has a status or a type only.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
 	l, ok := newTransactionList(p, f)
 	if !ok {
@@ -125,8 +135,29 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (*transacti
 			l.conditions = append(l.conditions, filter.condition())
 		}
 	}
+	if len(indexed) == 0 && (f.Status != "" || f.Type != "") {
+		l.selectByStatus(f.Status, f.Type)
+		f.Status, f.Type = "", ""
+	}
 	l.addFurtherConditions(f)
 	return l, true
+}
+
+// selectByStatus selects by the primary key of transaction_statuses; an empty status or type is any.
+func (l *transactionList) selectByStatus(status transaction.Status, kind transaction.Type) {
+	statuses, types := []transaction.Status{status}, []transaction.Type{kind}
+	if status == "" {
+		statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
+	}
+	if kind == "" {
+		types = []transaction.Type{transaction.Outgoing, transaction.Incoming}
+	}
+	l.byStatus, l.alternatives = true, nil
+	for _, s := range statuses {
+		for _, t := range types {
+			l.alternatives = append(l.alternatives, "s.status = "+l.arg(string(s))+" AND s.direction = "+l.arg(string(t)))
+		}
+	}
 }
 
 // addFurtherConditions adds the conditions on columns without an index.
@@ -148,28 +179,26 @@ func (l *transactionList) addFurtherConditions(f ports.TransactionFilter) {
 	}
 }
 
-// maxDerivedDelay is more than usually passes between the time in a derived id, which is that of the
-// payment before it, and the creation of the transaction: the receiving side of a payment between
-// customers, or the forward of a payment. One that an outage delayed for longer is listed only if the
-// interval begins before that payment.
+// maxDerivedDelay is that of the index transactions_created_late: more than usually passes between the
+// time in a derived id, which is that of a payment or a receipt, and the creation of the transaction.
 const maxDerivedDelay = 2 * time.Hour
 
-// assignedLater are the deposits of unmatched funds. They have the ids of receipts, which may be much
-// older.
-const assignedLater = `t.id = ANY (ARRAY(SELECT a.transaction_id FROM unmatched_assignments a
-	WHERE a.platform_id = $1 AND a.account_id IS NOT NULL AND a.assigned_at >= %s))`
+// createdLate are the transactions of an interval that were created longer after the time in their id,
+// such as the deposits of unmatched funds, and payments that an outage delayed.
+const createdLate = `%s = ANY (ARRAY(SELECT late.id FROM transactions late
+	WHERE late.platform_id = $1 AND late.created_at - uuid_v7_time(late.id) > interval '2 hours' AND late.created_at >= %s))`
 
 // limitIDs limits what is read to ids of transactions that were created in an interval.
 func (l *transactionList) limitIDs(created period.Interval) {
 	_, highest := idsCreatedIn(created)
 	if created.From.IsZero() {
-		l.alternatives = l.alternatives.and("t.id <= " + l.arg(highest))
+		l.alternatives = l.alternatives.and(l.id() + " <= " + l.arg(highest))
 		return
 	}
 	lowest := idAt(created.From.Add(-idMargin - maxDerivedDelay))
-	first, last, from := l.arg(lowest), l.arg(highest), l.arg(created.From.Add(-idMargin))
-	l.alternatives = append(l.alternatives.and(fmt.Sprintf("t.id >= %s AND t.id <= %s", first, last)),
-		l.alternatives.and(fmt.Sprintf("t.id < %s AND "+assignedLater, first, from))...)
+	first, last, from := l.arg(lowest), l.arg(highest), l.arg(created.From)
+	l.alternatives = append(l.alternatives.and(fmt.Sprintf("%[1]s >= %[2]s AND %[1]s <= %[3]s", l.id(), first, last)),
+		l.alternatives.and(fmt.Sprintf("%s < %s AND "+createdLate, l.id(), first, l.id(), from))...)
 }
 
 // count returns the statement that counts the matching transactions and those that were read.
@@ -189,9 +218,9 @@ func (l *transactionList) page(p ports.Paging) string {
 	}
 	if p.Ascending {
 		order = "ASC"
-		condition += " AND t.id > " + l.arg(p.After)
+		condition += " AND " + l.id() + " > " + l.arg(p.After)
 	} else if p.After != uuid.Nil {
-		condition += " AND t.id < " + l.arg(p.After)
+		condition += " AND " + l.id() + " < " + l.arg(p.After)
 	}
 	return fmt.Sprintf(`SELECT %s FROM (SELECT * FROM (%s) t ORDER BY t.id %s LIMIT %d) t
 		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
@@ -203,11 +232,18 @@ func (l *transactionList) page(p ports.Paging) string {
 // of the ids unless it is empty.
 func (l *transactionList) selectEach(columns, condition, order string, limit int) string {
 	if order != "" {
-		order = "ORDER BY t.id " + order
+		order = "ORDER BY " + l.id() + " " + order
+	}
+	from := "transactions t WHERE t.platform_id = $1"
+	if l.byStatus {
+		from = "transaction_statuses s WHERE s.platform_id = $1"
+		if strings.Contains(columns+condition, "t.") { // OFFSET 0: row by row, by the primary key
+			from = "transaction_statuses s CROSS JOIN LATERAL (SELECT * FROM transactions x WHERE x.platform_id = $1 AND x.id = s.id OFFSET 0) t WHERE s.platform_id = $1"
+		}
 	}
 	selects := make([]string, len(l.alternatives))
 	for i, alternative := range l.alternatives {
-		selects[i] = fmt.Sprintf("(SELECT %s FROM transactions t WHERE t.platform_id = $1 AND %s%s %s LIMIT %d)", columns, alternative, condition, order, limit)
+		selects[i] = fmt.Sprintf("(SELECT %s FROM %s AND %s%s %s LIMIT %d)", columns, from, alternative, condition, order, limit)
 	}
 	each := strings.Join(selects, " UNION ALL ")
 	if l.owners == "" {

@@ -3,11 +3,15 @@ package postgres_test
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -129,5 +133,101 @@ func TestCollections_IncludeSourceAccount(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
 		found[0].Transaction.ID != payment.ID {
 		t.Fatalf("%+v, %v", found, err)
+	}
+}
+
+// listed returns the ids of the transactions that a filter lists, newest first.
+func (c *retentionEnv) listed(t *testing.T, f ports.TransactionFilter) (ids []uuid.UUID) {
+	t.Helper()
+	f.Limit = 100
+	page, err := c.Transactions(t.Context(), c.platform.ID, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range page.Items {
+		ids = append(ids, found.ID.UUID())
+	}
+	if page.Total != int64(len(ids)) || page.TotalIsMinimum {
+		t.Errorf("%+v: total %d, a minimum: %t; %d listed", f, page.Total, page.TotalIsMinimum, len(ids))
+	}
+	return ids
+}
+
+func TestTransactions_ListByStatusFollowsEveryChange(t *testing.T) {
+	t.Parallel()
+	// A transaction is listed by its status and type after each change, in one list only, and in none
+	// after it was deleted. A change that is rolled back does not move it.
+	c := newRetentionEnv(t)
+	statuses := []transaction.Status{transaction.Pending, transaction.Expired, transaction.Processing, transaction.Completed, transaction.Failed}
+	_, id := c.insertQuote(t, noon, "")
+	c.insertQuote(t, noon, "status = 'COMPLETED'")
+	for _, now := range statuses {
+		exec(t, c.owner, `UPDATE transactions SET status = $2, updated_at = now() WHERE id = $1`, id, string(now))
+		tx, err := c.owner.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), `UPDATE transactions SET status = 'PENDING' WHERE id = $1`, id); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range statuses {
+			for kind, matches := range map[transaction.Type]bool{"": true, transaction.Outgoing: true, transaction.Incoming: false} {
+				ids := c.listed(t, ports.TransactionFilter{Status: status, Type: kind})
+				if got := slices.Contains(ids, id); got != (matches && status == now) {
+					t.Errorf("%s, listed with the status %q and the type %q: %t", now, status, kind, got)
+				}
+			}
+		}
+		if ids := c.listed(t, ports.TransactionFilter{Type: transaction.Outgoing}); len(ids) != 2 || ids[1] != id && ids[0] != id {
+			t.Errorf("%s: %v are listed by type, want both", now, ids)
+		}
+	}
+
+	exec(t, c.owner, `DELETE FROM transactions WHERE id = $1`, id)
+
+	if ids := c.listed(t, ports.TransactionFilter{Type: transaction.Outgoing}); len(ids) != 1 || ids[0] == id {
+		t.Errorf("%v are listed after one of two was deleted", ids)
+	}
+	if n := c.count(t, "transaction_statuses"); n != 1 {
+		t.Errorf("%d statuses of one transaction", n)
+	}
+}
+
+func TestTransactions_CreatedLongAfterTimeInID(t *testing.T) {
+	t.Parallel()
+	// A transaction with the id of a payment or receipt of long ago, such as the receiving side of a
+	// payment that an outage delayed, is listed by the time when it was created, whatever the other
+	// filters, and not by the time in its id.
+	c := newRetentionEnv(t)
+	owner := uuid.New()
+	add := func(idTime, createdAt time.Time) uuid.UUID {
+		t.Helper()
+		_, id := c.insertQuote(t, idTime, "")
+		exec(t, c.owner, `UPDATE transactions SET created_at = $2, customer_id = $3 WHERE id = $1`, id, createdAt, owner)
+		return id
+	}
+	usual := add(noon, noon)
+	delayed := add(noon.Add(-3*time.Hour), noon)
+	older := add(noon.Add(-48*time.Hour), noon.Add(time.Minute))
+	slightly := add(noon.Add(-2*time.Hour), noon)
+	add(noon.Add(-3*time.Hour), noon.Add(-3*time.Hour))
+	add(noon.Add(-3*time.Hour), noon.Add(-time.Second)) // before the interval
+	add(noon.Add(-3*time.Hour), noon.Add(time.Hour))    // after it
+	want := []uuid.UUID{usual, slightly, delayed, older}
+	interval := period.Interval{From: noon, To: noon.Add(time.Hour)}
+	var customer ident.Customer
+	ident.SetUUID(&customer, owner)
+	for name, f := range map[string]ports.TransactionFilter{
+		"all": {}, "by status": {Status: transaction.Expired}, "by type": {Type: transaction.Outgoing},
+		"by status and type": {Status: transaction.Expired, Type: transaction.Outgoing},
+		"of a customer":      {Customer: customer}, "of a customer by status": {Customer: customer, Status: transaction.Expired},
+	} {
+		f.Created = interval
+		if got := c.listed(t, f); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
