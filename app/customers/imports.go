@@ -139,8 +139,8 @@ func (i *Imports) job(of customer.Import, now time.Time) ports.Job {
 	return ports.Job{ID: i.IDs.New(now), Platform: of.Platform, Step: ports.StepImportCustomers, Subjects: []uuid.UUID{of.ID.UUID()}, Due: now.Add(i.workers.LocalLease())}
 }
 
-// runJob imports one chunk in one unit of work, and enqueues a job for the next. It then pauses for as
-// long as that took, so that imports leave at least half of a connection's work to others.
+// runJob imports one chunk in one unit of work, and enqueues a job for the next. It then pauses for half
+// of the time that took, so that an import takes no more than two thirds of one connection.
 func (i *Imports) runJob(ctx context.Context, due []ports.Job) error {
 	started := time.Now()
 	var id ident.CustomerImport
@@ -165,7 +165,7 @@ func (i *Imports) runJob(ctx context.Context, due []ports.Job) error {
 	if err != nil || len(next) == 0 {
 		return err
 	}
-	pause(ctx, min(time.Since(started), maxImportPause))
+	pause(ctx, min(time.Since(started)/2, maxImportPause))
 	i.workers.Submit(next)
 	return nil
 }
