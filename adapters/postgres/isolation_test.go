@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -21,6 +22,7 @@ func TestDB_PlatformIsolation(t *testing.T) {
 	c.createCustomers(t, ana)
 	c.createAccounts(t, wallet, own)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	imported := c.createImport(t, newImport(c.platform, customer.ImportPending))
 	change := func(fn func(context.Context, ports.Tx) error) func(ident.Platform) error {
 		return func(ident.Platform) error { return c.Do(t.Context(), fn) }
 	}
@@ -33,6 +35,7 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		"Token":           {func(p ident.Platform) error { _, err := c.Token(t.Context(), p, token.ID); return err }, fault.TokenNotFound},
 		"Customer":        {func(p ident.Platform) error { _, err := c.Customer(t.Context(), p, ana.ID); return err }, fault.UserNotFound},
 		"ExternalAccount": {func(p ident.Platform) error { _, err := c.ExternalAccount(t.Context(), p, wallet.ID); return err }, fault.ExternalAccountNotFound},
+		"CustomerImport":  {func(p ident.Platform) error { _, err := c.CustomerImport(t.Context(), p, imported.ID); return err }, fault.BulkUploadJobNotFound},
 		"DeleteToken": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, there, token.ID) }),
 			fault.TokenNotFound},
 		"DeleteExternalAccount": {change(func(ctx context.Context, tx ports.Tx) error {

@@ -17,6 +17,8 @@ type RetentionCutoffs struct {
 	WebhookEvents time.Time // with their attempts, by creation and by the last attempt
 	UnpaidQuotes  time.Time // that expired, with their transactions, by creation
 	RailReplies   time.Time // by the reply
+	Imports       time.Time // of customers, with their errors, by the last change
+	Uploads       time.Time // of files of customers that did not end, by their beginning
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -37,8 +39,17 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
 		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
+		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
+		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
 	}
 }
+
+// deleteImports uses customer_imports_by_updated_at or customer_imports_unfinished. The rows and errors
+// of an import are deleted with it, so these batches are small.
+const deleteImports = `
+	WITH old AS MATERIALIZED (SELECT id FROM customer_imports WHERE platform_id = $1 AND %s LIMIT least($4, 100) FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM customer_imports i USING old WHERE i.platform_id = $1 AND i.id = old.id)
+	SELECT count(*), count(*), $3::text FROM old`
 
 // deleteResponses uses idempotency_keys_by_created_at. Rows that another process is deleting are skipped.
 const deleteResponses = `

@@ -24,6 +24,12 @@ const maxRetention = 10 * 365 * 24 * time.Hour
 // lookupRetention is far more than the ten minutes for which a lookup is valid.
 const lookupRetention = 24 * time.Hour
 
+const (
+	importRetention = 90 * 24 * time.Hour
+	// uploadRetention is more than an upload takes.
+	uploadRetention = time.Hour
+)
+
 // checkRetention reports invalid values with the name of their setting. The database enforces the
 // minima of webhooks, quotes and replies too.
 func (f retentionFlags) checkRetention(refuse func(setting, must string, got any)) {
@@ -48,6 +54,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 	return postgres.RetentionCutoffs{
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
+		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention),
 	}
 }
 

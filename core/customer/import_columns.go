@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/csvcell"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/party"
@@ -119,18 +120,14 @@ func (h ImportHeader) needs(c ImportColumn) bool {
 	}
 }
 
-// value returns the value of a row in a column, without spaces at its ends. Programs that protect
-// their users from formulas in CSV files put an apostrophe before what looks like one; it is removed.
+// value returns the value of a row in a column, without spaces at its ends, and without the apostrophe
+// that protects the readers of the file from a formula.
 func (h ImportHeader) value(row []string, column string) string {
 	i, found := h.position[column]
 	if !found || i >= len(row) {
 		return ""
 	}
-	value := strings.TrimSpace(row[i])
-	if len(value) > 1 && value[0] == '\'' && strings.IndexByte("=+-@", value[1]) >= 0 {
-		value = value[1:]
-	}
-	return value
+	return csvcell.Unescape(strings.TrimSpace(row[i]))
 }
 
 // PlatformCustomerID returns the value of its column.

@@ -5,11 +5,11 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"causeway/app/exports/records"
+	"causeway/core/csvcell"
 	"causeway/ports"
 )
 
@@ -33,12 +33,12 @@ func New(out io.Writer, header records.Header) (*Writer, error) {
 	return w, w.csv.Write(Columns)
 }
 
-// Entry writes one line.
+// Entry writes one line. The memo is the only text of others in it.
 func (w *Writer) Entry(e ports.RecordedEntry) error {
 	w.row = append(w.row[:0],
 		strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective), records.FormatTime(e.Recorded), string(e.Kind),
 		e.Debit, e.Credit, string(e.Currency), records.FormatMajor(e.Amount, e.Currency), strconv.FormatInt(e.Amount, 10),
-		e.Posting.String(), e.Transaction.String(), optionalID(e.Reverses), escapeFormula(records.SingleLine(e.Memo)), w.asOf)
+		e.Posting.String(), e.Transaction.String(), optionalID(e.Reverses), csvcell.Escape(records.SingleLine(e.Memo)), w.asOf)
 	return w.csv.Write(w.row)
 }
 
@@ -53,13 +53,4 @@ func optionalID(id uuid.UUID) string {
 		return ""
 	}
 	return id.String()
-}
-
-// escapeFormula prevents spreadsheets from interpreting user-provided text as a formula, with an
-// apostrophe in front. The memo is the only such text in a line.
-func escapeFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(text)[0]) {
-		return "'" + text
-	}
-	return text
 }
