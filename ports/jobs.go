@@ -68,8 +68,8 @@ type Jobs interface {
 	// TakeJobsInTurn is TakeJobs platform by platform, so that none waits for the backlog of
 	// another.
 	TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn Turn) ([]Job, error)
-	// RenewLeases extends leases, and shortens none. A lease that was lost stays lost.
-	RenewLeases(ctx context.Context, jobs []Job, until time.Time) error
+	// RenewLeases extends leases until now+lease, and shortens none. A lease that was lost stays lost.
+	RenewLeases(ctx context.Context, jobs []Job, now time.Time, lease time.Duration) error
 	// FailJobs ends leases: each job is due again at its Due, or dead, and keeps its Attempts and
 	// LastError. A job whose lease was lost does not change.
 	FailJobs(ctx context.Context, jobs []Job, now time.Time) error

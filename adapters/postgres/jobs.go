@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,14 +52,18 @@ func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	return nil
 }
 
+// notAhead is the condition that the time %s of a process is not ahead of the database's clock, as in
+// ledger_post: the process may not have measured its clock yet.
+const notAhead = `(%s <= now() + interval '2 seconds' OR current_setting('causeway.simulated_clock', true) = 'on')`
+
 // A lease is a later due time, and attempts as its number.
-const leaseDue = `
+var leaseDue = `
 	UPDATE jobs SET due_at = $3, attempts = attempts + 1 FROM due
-	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id
+	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id AND ` + fmt.Sprintf(notAhead, "$2") + `
 	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.attempts - jobs.earlier_attempts, jobs.subjects, jobs.last_error`
 
 // takeJobs uses jobs_due.
-const takeJobs = `
+var takeJobs = `
 	WITH due AS (
 		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= $2
 		ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)` + leaseDue
@@ -71,7 +76,7 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 // takeJobsInTurn uses jobs_by_step_platform_due: one probe finds the next platform with jobs of
 // the step, and one its due jobs. Only that index has the order of a range of platforms, so the
 // planner does not choose jobs_due, whatever the statistics say.
-const takeJobsInTurn = `
+var takeJobsInTurn = `
 	WITH RECURSIVE platforms AS (
 		(SELECT step, platform_id FROM jobs WHERE (step, platform_id) > ($1, $5::uuid) ORDER BY step, platform_id LIMIT 1)
 		UNION ALL
@@ -123,24 +128,26 @@ func (db *DB) take(ctx context.Context, query string, step transaction.Step, now
 const held = `FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held(platform_id, id, lease)
 	WHERE jobs.platform_id = held.platform_id AND jobs.id = held.id AND jobs.attempts = held.lease`
 
-// RenewLeases changes the due time of jobs whose lease is still held. Of a job that failed meanwhile it
+// renewLeases changes the due time of jobs whose lease is still held. Of a job that failed meanwhile it
 // is later, or infinity, and stays.
-func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, until time.Time) error {
+var renewLeases = `UPDATE jobs SET due_at = $4 ` + held + ` AND jobs.due_at < $4 AND ` + fmt.Sprintf(notAhead, "$5::timestamptz")
+
+// RenewLeases extends leases. With a wrong clock, they end by themselves.
+func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, now time.Time, lease time.Duration) error {
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	_, err := db.pool.Exec(ctx, `UPDATE jobs SET due_at = $4 `+held+` AND jobs.due_at < $4`,
-		append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), until)...)
+	_, err := db.pool.Exec(ctx, renewLeases, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), now.Add(lease), now)...)
 	return err
 }
 
 // failJobs also ends the lease of a job that was run without being taken from the table.
-const failJobs = `
+var failJobs = `
 	UPDATE jobs SET due_at = failed.due_at, attempts = greatest(jobs.attempts, 1),
 		earlier_attempts = greatest(jobs.attempts, 1) - failed.attempts, failed_at = $7, last_error = failed.error
 	FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::timestamptz[], $6::text[])
 		AS failed(platform_id, id, lease, attempts, due_at, error)
-	WHERE jobs.platform_id = failed.platform_id AND jobs.id = failed.id AND jobs.attempts = failed.lease`
+	WHERE jobs.platform_id = failed.platform_id AND jobs.id = failed.id AND jobs.attempts = failed.lease AND ` + fmt.Sprintf(notAhead, "$7")
 
 // FailJobs ends leases and stores why. With a wrong clock, leases end by themselves.
 func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) error {

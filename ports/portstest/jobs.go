@@ -57,7 +57,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 
 	// A job that is not finished is returned again when its lease ends, and a renewed lease ends
 	// later.
-	if err := jobs.RenewLeases(t.Context(), taken, now.Add(2*time.Minute)); err != nil {
+	if err := jobs.RenewLeases(t.Context(), taken, now, 2*time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if early := take(now.Add(2*time.Minute - time.Second)); len(early) != 0 {
@@ -72,7 +72,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	// tries changes nothing.
 	lost := taken
 	lost[0].Due = now
-	if err := errors.Join(jobs.RenewLeases(t.Context(), lost, now), jobs.FailJobs(t.Context(), lost, now)); err != nil {
+	if err := errors.Join(jobs.RenewLeases(t.Context(), lost, now, 0), jobs.FailJobs(t.Context(), lost, now)); err != nil {
 		t.Fatal(err)
 	}
 	if early := take(now.Add(2 * time.Minute)); len(early) != 0 {
@@ -89,7 +89,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	if err := jobs.FailJobs(t.Context(), again, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := jobs.RenewLeases(t.Context(), again, now.Add(time.Minute)); err != nil { // of the batch that it was in
+	if err := jobs.RenewLeases(t.Context(), again, now, time.Minute); err != nil { // of the batch that it was in
 		t.Fatal(err)
 	}
 	if early := take(now.Add(30*time.Minute - time.Second)); len(early) != 0 {

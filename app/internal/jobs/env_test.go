@@ -58,9 +58,9 @@ func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, 
 	return taken, nil
 }
 
-func (f *fakeJobs) RenewLeases(_ context.Context, held []ports.Job, until time.Time) error {
+func (f *fakeJobs) RenewLeases(_ context.Context, held []ports.Job, now time.Time, lease time.Duration) error {
 	f.panic(&f.panics.renew)
-	f.each(held, func(stored *ports.Job, _ ports.Job) { stored.Due = until; f.renewed++ })
+	f.each(held, func(stored *ports.Job, _ ports.Job) { stored.Due = now.Add(lease); f.renewed++ })
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (w *Workers) renewLeases(ctx context.Context, batch []ports.Job) (stop func
 func (w *Workers) renewOnce(ctx context.Context, batch []ports.Job, now time.Time) bool {
 	statement, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	err := w.Jobs.RenewLeases(statement, batch, now.Add(leaseDuration))
+	err := w.Jobs.RenewLeases(statement, batch, now, leaseDuration)
 	if err != nil && ctx.Err() == nil {
 		w.log(batch[0]).WithError(err).Warn("cannot renew leases; will retry")
 	}

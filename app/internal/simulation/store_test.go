@@ -702,7 +702,7 @@ func (s store) TakeJobsInTurn(context.Context, transaction.Step, time.Time, time
 	return nil, errors.New("the simulation takes jobs with TakeJobs")
 }
 
-func (s store) RenewLeases(context.Context, []ports.Job, time.Time) error { return nil }
+func (s store) RenewLeases(context.Context, []ports.Job, time.Time, time.Duration) error { return nil }
 
 // FailJobs ends leases.
 func (s store) FailJobs(ctx context.Context, jobs []ports.Job, _ time.Time) error {
