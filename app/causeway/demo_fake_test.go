@@ -43,6 +43,7 @@ type fakeService struct {
 	failPayment bool   // the payment fails
 
 	deliveries       sync.WaitGroup // of webhooks
+	delivering       sync.Mutex     // one at a time, so that their responses are in order
 	mu               sync.Mutex
 	endpoint         string
 	endpoints        []string // all that were set
@@ -226,6 +227,8 @@ func (f *fakeService) deliverPayment(status, customer string) {
 }
 
 func (f *fakeService) deliver(event, body string) {
+	f.delivering.Lock()
+	defer f.delivering.Unlock()
 	if f.noWebhooks || event == f.lostEvent {
 		return
 	}
