@@ -30,10 +30,11 @@ type DocumentWriter interface {
 	DeleteDocuments(ctx context.Context, p ident.Platform, ids []ident.Document) error
 }
 
-// DocumentReader reads documents. All but DocumentsOf leave out superseded ones.
+// DocumentReader reads documents.
 type DocumentReader interface {
-	// Document returns a document, or DOCUMENT_NOT_FOUND.
+	// Document returns a document, also a superseded one, or DOCUMENT_NOT_FOUND.
 	Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error)
+	// Documents leaves out superseded documents.
 	Documents(ctx context.Context, p ident.Platform, f DocumentFilter) (Page[document.Document], error)
 	// DocumentsOf returns all documents of holders, in the order of their ids. Superseded ones are
 	// those with SupersededBy.

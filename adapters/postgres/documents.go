@@ -136,7 +136,7 @@ func documentUUIDs(ids []ident.Document) idArray {
 // Document uses the primary key.
 func (db *DB) Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error) {
 	var row documentRow
-	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ? AND superseded_by IS NULL", p.UUID(), id.UUID()).Scan(ctx)
+	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
 	if isNoRows(err) {
 		return document.Document{}, documentNotFound(id)
 	}

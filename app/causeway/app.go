@@ -18,6 +18,7 @@ import (
 	sandboxbeneficiaries "causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
 	sandboxcounterparties "causeway/adapters/counterparties/sandbox"
+	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
@@ -50,6 +51,10 @@ import (
 // only under load.
 const maxBatchDelay = 2 * time.Millisecond
 
+// maxDocumentChecks is how many files are checked at the same time. A check takes processor time from
+// payments.
+const maxDocumentChecks = 2
+
 // app is the wired service: every use case with its adapters.
 type app struct {
 	serverFlags
@@ -62,6 +67,8 @@ type app struct {
 	customers      *customers.Service
 	imports        *customers.Imports
 	verifications  *customers.Verifications
+	documents      *customers.Documents
+	files          *encryption.Files
 	accounts       *accounts.Service
 	payments       *payments.Service
 	receivers      *receivers.Service
@@ -97,11 +104,14 @@ func migrate(ctx context.Context, databaseURL string) (migrations.Result, error)
 // build wires the service to a migrated database.
 func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {
 	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
+	var err error
+	if a.files, err = c.openFiles(); err != nil {
+		return nil, err
+	}
 	log.SetFormatter(outageFormatter{log.Formatter, a.outage})
 	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	idGenerator := ids.New()
 	var dataKeys *encryption.DataKeys
-	var err error
 	a.db, err = openMigrated(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
@@ -147,6 +157,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}},
 		Jobs:     a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
@@ -192,9 +203,9 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	server := httpapi.New(httpapi.Config{
 		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
-		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
+		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications,
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications, Documents: a.documents,
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
@@ -224,6 +235,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.customers.Run(workerCtx) })
 		running.Go(func() { a.imports.Run(workerCtx) })
 		running.Go(func() { a.verifications.Run(workerCtx) })
+		running.Go(func() { a.documents.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
 		running.Go(func() { a.runTasks(workerCtx, a.maintenanceTasks()) })

@@ -117,6 +117,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.Checkpoints == "" {
 		d.Checkpoints = filepath.Join(d.Data, "checkpoints")
 	}
+	d.blobFlags = d.inFolder(d.Data)
 	a, err := build(ctx, d.serverFlags, database.serviceURL, key, log)
 	if err != nil {
 		return err

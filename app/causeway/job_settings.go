@@ -66,9 +66,14 @@ func (m *jobMetrics) Failed(step transaction.Step, _ bool) {
 	m.failures.WithLabelValues(string(step)).Inc()
 }
 
+// jobSteps returns the steps that have jobs.
+func (a *app) jobSteps() []transaction.Step {
+	return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity, ports.StepDeleteBlob)
+}
+
 // countDeadJobs updates the number of dead jobs of each step.
 func (a *app) countDeadJobs(ctx context.Context) error {
-	steps := append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity)
+	steps := a.jobSteps()
 	counts, err := a.db.CountDeadJobs(ctx, steps)
 	if err != nil {
 		return err

@@ -116,6 +116,8 @@ func subjectsText(j ports.Job) string {
 			return "BeneficialOwner:" + first
 		}
 		first = "Verification:" + first
+	case ports.StepDeleteBlob:
+		first = "file " + first
 	default:
 		first = "Transaction:" + first
 	}

@@ -13,7 +13,6 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/core/transaction"
-	"causeway/ports"
 )
 
 const (
@@ -64,9 +63,7 @@ var stuckStates = []string{string(transaction.Pending), string(transaction.Proce
 func (a *app) registerOperations() {
 	a.operations = &operations{
 		db: a.db, log: a.log,
-		steps: func() []transaction.Step {
-			return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity)
-		},
+		steps: a.jobSteps,
 		rateAge: func() (time.Duration, bool) {
 			if a.ecbRates == nil {
 				return 0, false

@@ -43,6 +43,9 @@ func (s serveCommand) Run(ctx context.Context) error {
 		log.Warn("the database login may change the ledger; " + allowOwnerSetting + " is set")
 	}
 	log.WithField("address", a.baseURL(listener.Addr())).Info("serving")
+	if s.Blobs == "" {
+		log.Warn("documents of customers are not accepted, because no place for their files is configured; set CAUSEWAY_BLOBS")
+	}
 	if s.Checkpoints == "" && !s.NoWorkers {
 		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")
 	}

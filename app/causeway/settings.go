@@ -52,6 +52,7 @@ type serverFlags struct {
 	retentionFlags
 	rateFlags
 	sealFlags
+	blobFlags
 }
 
 // validate returns an error for each invalid value, with the name of its setting.

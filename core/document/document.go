@@ -140,6 +140,14 @@ func New(id ident.Document, p ident.Platform, h Holder, d Details, f File, exist
 	if id.IsZero() || p.IsZero() || h.IsZero() || f.Blob == uuid.Nil || len(f.Key) == 0 {
 		return Document{}, errors.New("a document needs an id, a platform, a holder and a stored file")
 	}
+	if err := CheckRoom(h, existing); err != nil {
+		return Document{}, err
+	}
+	return Document{ID: id, Platform: p, Holder: h, Details: d, File: f, CreatedAt: now, UpdatedAt: now}, nil
+}
+
+// CheckRoom returns CONFLICT if a holder with the existing documents can have no more.
+func CheckRoom(h Holder, existing []Document) error {
 	current := 0
 	for _, e := range existing {
 		if e.SupersededBy.IsZero() {
@@ -147,12 +155,9 @@ func New(id ident.Document, p ident.Platform, h Holder, d Details, f File, exist
 		}
 	}
 	if current >= MaxPerHolder {
-		return Document{}, fault.New(fault.Conflict, "%s has %d documents, which is the maximum. Delete those that are not needed.", h, current)
+		return fault.New(fault.Conflict, "%s has %d documents, which is the maximum. Delete those that are not needed.", h, current)
 	}
-	if err := checkFiles(h, existing); err != nil {
-		return Document{}, err
-	}
-	return Document{ID: id, Platform: p, Holder: h, Details: d, File: f, CreatedAt: now, UpdatedAt: now}, nil
+	return checkFiles(h, existing)
 }
 
 func checkFiles(h Holder, existing []Document) error {

@@ -19,6 +19,7 @@ type Deps struct {
 	CustomerImports  CustomerImports
 	BeneficialOwners BeneficialOwners
 	Verifications    Verifications
+	Documents        Documents
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Quotes           Quotes
@@ -42,6 +43,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagTokens, Description: "API credentials. Each token has one or more of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
 		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a business. Customers of a regulated platform need none."},
+		httpapi.Tag{Name: tagDocuments, Description: "Documents that show who a customer or a beneficial owner is. Their files are stored encrypted."},
 		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
@@ -60,6 +62,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerConfig(a, d.Platforms)
 	registerTokens(a, d.Platforms)
 	registerCustomers(a, d.Customers)
+	registerDocuments(a, d.Documents)
 	registerCustomerImports(a, d.CustomerImports)
 	registerBeneficialOwners(a, d.BeneficialOwners)
 	registerVerifications(a, d.Verifications)

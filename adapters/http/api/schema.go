@@ -16,6 +16,7 @@ const (
 	tagTokens       = "API tokens"
 	tagCustomers    = "Customers"
 	tagVerification = "Verification"
+	tagDocuments    = "Documents"
 	tagAccounts     = "External accounts"
 	tagInternal     = "Internal accounts"
 	tagRates        = "Rates"
