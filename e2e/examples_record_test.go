@@ -75,7 +75,7 @@ func (s *exampleRecorder) describedIDs() []string {
 }
 
 // record calls an operation, and records request and response as an example of it. The body is
-// JSON, or empty.
+// JSON, or empty; for a form it is an object of its parts.
 func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.t.Helper()
 	op, ok := s.operations[id]
@@ -93,10 +93,15 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	if op.uploadType != "" {
 		by = s.withHeader("Content-Type", op.uploadType)
 	}
+	isForm := op.uploadType == formContentType
+	if isForm {
+		sentBody = formBody(s.t, body, passportPhoto())
+		sent = sentBody
+	}
 	s.mask.beginStep()
 	got := by.call(op.method, path, sent)
 	s.mask.learnBody(got.body)
-	if op.uploadType != "" {
+	if op.uploadType != "" && !isForm {
 		body = "" // an uploaded file is shown by its type
 	}
 	response := op.responses[strconv.Itoa(got.status)]

@@ -14,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -61,6 +61,20 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		`{"customerType": "INDIVIDUAL", "region": "GB", "umaAddress": "$ana@uma.example.org"}`).wantStatus(400)
 	s.record("deleteCustomerById", "", "/customers/"+acme, "").wantStatus(200)
 	return ana
+}
+
+// recordDocuments uploads documents of Ana.
+func (s *exampleRecorder) recordDocuments(ana string, _ externalAccounts) {
+	passport := s.record("uploadDocument", "A passport", "/documents", `{"documentHolder": "`+ana+`", "documentType": "PASSPORT", "country": "US",
+		"documentNumber": "C01X00T47", "issuingAuthority": "U.S. Department of State", "file": "passport.png"}`).wantStatus(201).text("id")
+	bill := s.record("uploadDocument", "A proof of address", "/documents",
+		`{"documentHolder": "`+ana+`", "documentType": "UTILITY_BILL", "country": "US", "file": "bill.png"}`).wantStatus(201).text("id")
+	s.record("uploadDocument", "Several invalid fields", "/documents", `{"documentHolder": "`+ana+`", "documentType": "DRIVERS_LICENSE", "country": "usa"}`).wantStatus(400)
+	s.record("getDocument", "", "/documents/"+passport, "").wantStatus(200)
+	s.record("listDocuments", "", "/documents?limit=2&documentHolder="+ana, "").wantStatus(200)
+	s.record("replaceDocument", "", "/documents/"+passport, `{"documentType": "DRIVERS_LICENSE", "side": "FRONT", "country": "US",
+		"documentNumber": "D1234567", "issuingAuthority": "California DMV", "file": "license-front.png"}`).wantStatus(200)
+	s.record("deleteDocument", "", "/documents/"+bill, "").wantStatus(204)
 }
 
 // recordImports imports two customers and refuses one, and a file.

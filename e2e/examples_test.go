@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
 	"maps"
+	"mime/multipart"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -208,7 +213,56 @@ func uploadContentType(body any) string {
 	if len(content) == 0 || content["application/json"] != nil {
 		return ""
 	}
-	return slices.Min(slices.Collect(maps.Keys(content)))
+	if kind := slices.Min(slices.Collect(maps.Keys(content))); kind != "multipart/form-data" {
+		return kind
+	}
+	return formContentType
+}
+
+const (
+	formBoundary    = "example"
+	formContentType = "multipart/form-data; boundary=" + formBoundary
+)
+
+// formBody returns the form of a JSON object, whose field file is the name of the file.
+func formBody(t testing.TB, object string, file []byte) string {
+	t.Helper()
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(object), &fields); err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	err := form.SetBoundary(formBoundary)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var part io.Writer
+		content := []byte(fields[name])
+		if name == "file" {
+			content = file
+			part, err = form.CreateFormFile(name, fields[name])
+		} else {
+			part, err = form.CreateFormField(name)
+		}
+		if err == nil {
+			_, err = part.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(err, form.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return body.String()
+}
+
+// passportPhoto returns a small image.
+func passportPhoto() []byte {
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+		panic(err) // a buffer accepts every write
+	}
+	return out.Bytes()
 }
 
 // schemaOf returns the schema of a described body; nil if there is none.
@@ -216,5 +270,8 @@ func schemaOf(body any) any {
 	described, _ := body.(map[string]any)
 	content, _ := described["content"].(map[string]any)
 	media, _ := content["application/json"].(map[string]any)
+	if form, ok := content["multipart/form-data"].(map[string]any); ok && len(content) == 1 {
+		media = form
+	}
 	return media["schema"]
 }

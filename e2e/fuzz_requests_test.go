@@ -378,6 +378,9 @@ func patternTypes(pattern string) []string {
 	if rest, ok := strings.CutPrefix(text, "(Internal|External)Account:"); ok && rest != "" {
 		return []string{"InternalAccount", "ExternalAccount"}
 	}
+	if rest, ok := strings.CutPrefix(text, "(Customer|BeneficialOwner):"); ok && rest != "" {
+		return []string{"Customer", "BeneficialOwner"}
+	}
 	kind, _, ok := strings.Cut(text, ":")
 	if !ok || strings.ContainsFunc(kind, func(c rune) bool { return !(c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') }) {
 		return nil

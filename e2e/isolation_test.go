@@ -92,7 +92,7 @@ func (i *isolation) findCall(g *generator, op *fuzzOperation) recordedCall {
 
 // idPlace is where a request has an id.
 type idPlace struct {
-	in    string   // "path", "query" or "body"
+	in    string   // "path", "query", "form" or "body"
 	path  []string // the name of the parameter, or the names of the fields
 	kinds []string // types of ids, or other kinds of the pool
 }
@@ -123,6 +123,9 @@ func (i *isolation) places(op *fuzzOperation) (places []idPlace) {
 		if in, _ := p["in"].(string); in == "path" || in == "query" {
 			add(in, name, p["schema"], []string{name})
 		}
+	}
+	if len(op.body) == 1 { // a form whose parts are no parameters
+		i.walkFields(op.body["multipart/form-data"], nil, func(path []string, schema any) { add("form", path[0], schema, path) })
 	}
 	i.walkFields(op.body["application/json"], nil, func(path []string, schema any) {
 		add("body", path[len(path)-1], schema, path)
@@ -250,6 +253,14 @@ func withID(op *fuzzOperation, call recordedCall, place idPlace, value string) (
 		}
 		values.Set(place.path[0], value)
 		call.path = path + "?" + values.Encode()
+	case "form":
+		start := fmt.Sprintf("name=%q\r\n\r\n", place.path[0])
+		before, rest, found := strings.Cut(call.body, start)
+		_, after, ended := strings.Cut(rest, "\r\n")
+		if !found || !ended {
+			return call, false
+		}
+		call.body = before + start + value + "\r\n" + after
 	case "body":
 		if call.body == "" {
 			return call, false

@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,10 +37,24 @@ func startServer(t testing.TB, database string, options ...string) *process {
 }
 
 // startServerAs is startServer with the URL of the service's login.
-func startServerAs(t testing.TB, url string, options ...string) *process {
+func startServerAs(t testing.TB, databaseURL string, options ...string) *process {
 	t.Helper()
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks"}, options...)
-	return startServerWith(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks",
+		"--blobs", "folder:" + blobsFolder(t, databaseURL)}, options...)
+	return startServerWith(t, []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+}
+
+// blobsFolders has the folders for the files of documents, by the database: its processes share one.
+var blobsFolders sync.Map
+
+func blobsFolder(t testing.TB, databaseURL string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, _ := blobsFolders.LoadOrStore(u.Path, t.TempDir())
+	return folder.(string)
 }
 
 // startServerWithKeyFile is startServer with the master key in a file.

@@ -105,6 +105,9 @@ func addExample(content map[string]*huma.MediaType, title string, value json.Raw
 		return nil
 	}
 	media := content["application/json"]
+	if media == nil && len(content) == 1 {
+		media = content[formType] // the parts of the form as an object
+	}
 	if media == nil {
 		return fmt.Errorf("%q has a body where none is described", title)
 	}

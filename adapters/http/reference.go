@@ -183,7 +183,11 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 		view.Parameters = append(view.Parameters, field)
 	}
 	if op.RequestBody != nil {
-		if media := op.RequestBody.Content["application/json"]; media != nil {
+		media := op.RequestBody.Content["application/json"]
+		if isForm(op) {
+			media = op.RequestBody.Content[formType]
+		}
+		if media != nil {
 			view.Request = r.fields(media.Schema, 0)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,7 +65,7 @@ func (r *referenceRenderer) exampleBody(content map[string]*huma.MediaType) json
 
 func (r *referenceRenderer) exampleView(op *huma.Operation, e Example) exampleView {
 	view := exampleView{Title: e.Title, Curl: r.curl(op, e)}
-	if e.Body != nil {
+	if e.Body != nil && !isForm(op) {
 		view.Body = highlight(indentJSON(e.Body))
 	}
 	if e.Status != 0 {
@@ -90,12 +91,39 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return strings.HasSuffix(p.Ref, "/"+idempotencyKey) }) {
 		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
 	}
-	if e.Body != nil {
+	switch {
+	case e.Body != nil && isForm(op):
+		for _, part := range formParts(e.Body) {
+			command.WriteString(" \\\n  -F " + shellQuote(part))
+		}
+	case e.Body != nil:
 		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + shellQuote(string(indentJSON(e.Body))))
-	} else if op.RequestBody != nil && op.RequestBody.Content[formType] != nil {
+	case op.RequestBody != nil && op.RequestBody.Content[formType] != nil:
 		command.WriteString(" \\\n  -F file=@FILE")
 	}
 	return command.String()
+}
+
+// isForm reports whether an operation accepts a form only.
+func isForm(op *huma.Operation) bool {
+	return op.RequestBody != nil && len(op.RequestBody.Content) == 1 && op.RequestBody.Content[formType] != nil
+}
+
+// formParts returns the parts of a form, in the syntax of curl.
+func formParts(body json.RawMessage) []string {
+	var fields map[string]string
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return []string{err.Error()}
+	}
+	parts := make([]string, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name == filePart {
+			parts = append(parts, name+"=@"+fields[name])
+			continue
+		}
+		parts = append(parts, name+"="+fields[name])
+	}
+	return parts
 }
 
 // shellQuote quotes a text as one word of a shell command.

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"causeway/core/fault"
@@ -173,6 +175,31 @@ func TestUploadForm_IsDescribed(t *testing.T) {
 	}
 	if parameters := jsonText(lookup(operation, "parameters")); strings.Contains(parameters, "shelf") {
 		t.Errorf("parameters are %s", parameters)
+	}
+}
+
+func TestUploadForm_IsInReference(t *testing.T) {
+	t.Parallel()
+	// The reference page has the fields of the form, and a command that sends the recorded example.
+	f := newUnbuiltFixture(t)
+	f.Examples(fstest.MapFS{"frame.json": {Data: []byte(`[{"method": "POST", "path": "/frames", "status": 200, "body": {"shelf": "top 'left'", "file": "a.png"}, "response": {}}]`)}})
+	type wanted struct {
+		Shelf string `query:"shelf" required:"true" doc:"Where to hang it."`
+	}
+	Post(f.API, Operation{ID: "frame", Path: "/frames", Summary: "Frame a picture", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
+		Upload: &Upload{Form: true, Description: "The picture."}},
+		func(context.Context, Call, *wanted) (label, error) { return label{}, nil }, func(l label) label { return l })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	page := html.UnescapeString(f.do("GET", "/docs", "").body)
+	for _, want := range []string{"Where to hang it.", `-F 'file=@a.png'`, `-F 'shelf=top '\''left'\'''`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if document := f.do("GET", "/openapi.json", "").body; !strings.Contains(document, `"shelf":"top 'left'"`) {
+		t.Error("the example is not in the description")
 	}
 }
 

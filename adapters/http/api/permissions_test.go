@@ -24,9 +24,9 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount`,
 		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
-			deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod
+			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument
 			createBeneficialOwner createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
-			updatePlatformConfig uploadCustomersCsv`,
+			updatePlatformConfig uploadCustomersCsv uploadDocument`,
 	} {
 		for _, operation := range strings.Fields(operations) {
 			needs[operation] = permission
