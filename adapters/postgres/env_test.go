@@ -32,7 +32,13 @@ type env struct {
 // noon is the time of the fake clock.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-var generator = ids.New()
+// generator generates the ids of all tests of the package: of noon, whatever the time is said to be. It
+// never goes back, so an id of a later time would give those of other tests that time too.
+var generator = noonIDs{ids.New()}
+
+type noonIDs struct{ ids *ids.Generator }
+
+func (g noonIDs) New(time.Time) uuid.UUID { return g.ids.New(noon) }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
