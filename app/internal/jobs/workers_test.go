@@ -111,7 +111,7 @@ func TestWorkers_OutageIsNoAttempt(t *testing.T) {
 		return nil
 	}}, []ports.Job{job(1)}, func(w *workers) {
 		w.submit(job(2))
-		w.sleep(10 * time.Hour)
+		w.sleep(20 * time.Minute)
 		for _, id := range []uuid.UUID{job(1).ID, job(2).ID} {
 			if stored := w.queue.get(id); stored.Dead || stored.Attempts > 1 || stored.LastError == "" {
 				t.Errorf("during the outage: %+v", stored)
