@@ -68,10 +68,11 @@ var (
 	referencePattern = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 )
 
-// Prefixes of every masked id and timestamp.
+// Prefixes of every masked id and timestamp. What ends a day later is on the next day.
 const (
-	maskedIDPrefix  = "0199e3a4-"
-	maskedDayPrefix = "2026-01-15T"
+	maskedIDPrefix      = "0199e3a4-"
+	maskedDayPrefix     = "2026-01-15T"
+	maskedNextDayPrefix = "2026-01-16T"
 )
 
 // learnBody finds the values in a response that are recognized by their field only:
@@ -124,6 +125,9 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
 		case key == "clientId":
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
+		case key == "kycUrl":
+			m.addSecret(value[strings.LastIndex(value, "/")+1:])
+			m.replacements[value] = "https://pay.example.com/verify/" + derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 64, m.nextLabel("link"))
 		case key == "clientSecret", key == "secret":
 			m.addSecret(value)
 			m.replacements[value] = "shown once, in this response"
@@ -228,7 +232,7 @@ func (m *mask) maskID(kind string) string {
 // maskTimestamp replaces a timestamp: all in one step have one time. A future time keeps its
 // distance.
 func (m *mask) maskTimestamp(text string) string {
-	if strings.HasPrefix(text, maskedDayPrefix) {
+	if strings.HasPrefix(text, maskedDayPrefix) || strings.HasPrefix(text, maskedNextDayPrefix) {
 		return text
 	}
 	if known, ok := m.timestamps[text]; ok {
@@ -330,7 +334,7 @@ func (m *mask) findLeak(text []byte) string {
 		}
 	}
 	for _, moment := range timestampPattern.FindAllString(string(text), -1) {
-		if !strings.HasPrefix(moment, maskedDayPrefix) {
+		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) {
 			return moment
 		}
 	}

@@ -365,6 +365,7 @@ func (s *exampleRecorder) recordVerification(string, externalAccounts) {
 	s.record("listBeneficialOwners", "", path+"?limit=2&customerId="+business, "").wantStatus(200)
 	s.record("updateBeneficialOwner", "", path+"/"+owner, `{"ownershipPercentage": 75, "personalInfo": {"middleName": "Maria", "phoneNumber": "+14155550199"}}`).wantStatus(200)
 
+	s.record("createCustomerKycLink", "", "/customers/"+business+"/kyc-link", `{"redirectUri": "https://example.com/onboarding/done"}`).wantStatus(201)
 	verification := s.record("createVerification", "What is missing", "/verifications", `{"customerId": "`+business+`"}`).wantStatus(200).text("id")
 	s.recordWebhook("verification", "VERIFICATION.RESOLVE_ERRORS", s.awaitEventAbout("VERIFICATION.RESOLVE_ERRORS", verification), "")
 	s.record("getVerification", "", "/verifications/"+verification, "").wantStatus(200)

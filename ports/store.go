@@ -26,6 +26,7 @@ type Tx interface {
 	CustomerWriter
 	BeneficialOwnerWriter
 	VerificationWriter
+	KYCLinkWriter
 	CustomerImportWriter
 	PaymentWriter
 	IncomingPaymentWriter
@@ -51,6 +52,7 @@ type Reader interface {
 	CustomerReader
 	BeneficialOwners
 	VerificationReader
+	KYCLinkReader
 	CustomerImportReader
 	PaymentReader
 	LookupReader

@@ -26,6 +26,7 @@ type platformRow struct {
 	WebhookEndpoint   string                   `bun:"webhook_endpoint"`
 	WebhookSignatures []string                 `bun:"webhook_signatures,array"`
 	Currencies        []platformCurrencyColumn `bun:"currencies,type:jsonb"`
+	RedirectOrigins   []string                 `bun:"kyc_redirect_origins,array"`
 	CreatedAt         time.Time                `bun:"created_at"`
 	UpdatedAt         time.Time                `bun:"updated_at"`
 }
@@ -72,7 +73,7 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 		return err
 	}
 	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "updated_at").WherePK().Exec(ctx)
+		Column("uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 
@@ -97,7 +98,8 @@ func newPlatformRow(p platform.Platform) *platformRow {
 	row := &platformRow{
 		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
 		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
-		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)),
+		RedirectOrigins: append([]string{}, p.KYCRedirectOrigins...), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	for i, c := range p.Currencies {
 		column := platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
@@ -114,6 +116,9 @@ func (row *platformRow) platform() platform.Platform {
 		Name: row.Name, Environment: platform.Environment(row.Environment), Regulated: row.Regulated,
 		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+	}
+	if len(row.RedirectOrigins) > 0 {
+		p.KYCRedirectOrigins = row.RedirectOrigins
 	}
 	ident.SetUUID(&p.ID, row.ID)
 	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)

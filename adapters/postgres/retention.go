@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -19,6 +20,7 @@ type RetentionCutoffs struct {
 	RailReplies   time.Time // by the reply
 	Imports       time.Time // of customers, with their errors, by the last change
 	Uploads       time.Time // of files of customers that did not end, by their beginning
+	KYCLinks      time.Time // by creation
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -38,6 +40,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 	return []retainedTable{
 		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
 		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
+		{"kyc_links", c.KYCLinks, uuid.Nil.String(), deleteKYCLinks},
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
@@ -58,6 +61,14 @@ const deleteResponses = `
 		ORDER BY created_at LIMIT $4 FOR UPDATE SKIP LOCKED),
 	gone AS (DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)))
 	SELECT count(*), count(*), coalesce(max(created_at)::text, $3::text) FROM old`
+
+// deleteKYCLinks uses the primary key: ids begin with the time of creation.
+const deleteKYCLinks = `
+	WITH old AS MATERIALIZED (
+		SELECT id FROM kyc_links WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
+		ORDER BY id LIMIT $4),
+	gone AS (DELETE FROM kyc_links l USING old WHERE l.platform_id = $1 AND l.id = old.id RETURNING 1)
+	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
 
 const (
 	// retentionBatchSize bounds the rows that a statement deletes, and so how long it holds locks.

@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/verification"
 	"causeway/ports"
 )
 
@@ -35,7 +36,7 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -591,4 +592,23 @@ func TestDeleteOld_FailureOfOneTableDeletesOthers(t *testing.T) {
 		!strings.Contains(err.Error(), "idempotency_keys of platform "+fmt.Sprint(c.platform.ID.UUID())) || deleted != 1 {
 		t.Errorf("%d deleted, %v", deleted, err)
 	}
+}
+
+func TestDeleteOld_KYCLinks(t *testing.T) {
+	t.Parallel()
+	// Links that were created before the time are deleted, opened or not; others stay.
+	c := newRetentionEnv(t)
+	customer := newCustomer(c.platform, "ana")
+	c.createCustomers(t, customer)
+	for i, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
+		at := noon.Add(-age)
+		link := verification.Link{ID: newIDAt(at), Platform: c.platform.ID, Customer: customer.ID, TokenHash: verification.SecretHash{byte(i)}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+		if i == 0 {
+			link.OpenedAt, link.SessionHash, link.SessionExpiresAt = at, verification.SecretHash{byte(i), 1}, at
+		}
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateKYCLink(ctx, link) })
+	}
+
+	c.wantDeleted(t, "kyc_links", 2)
+	c.wantDeleted(t, "kyc_links", 0)
 }

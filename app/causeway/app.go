@@ -69,6 +69,7 @@ type app struct {
 	verifications  *customers.Verifications
 	documents      *customers.Documents
 	files          *encryption.Files
+	kycLinks       *customers.KYCLinks
 	accounts       *accounts.Service
 	payments       *payments.Service
 	receivers      *receivers.Service
@@ -158,6 +159,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}},
 		Jobs:     a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
+	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
@@ -205,7 +207,8 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications, Documents: a.documents,
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications,
+		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})

@@ -49,12 +49,16 @@ func (f retentionFlags) checkRetention(refuse func(setting, must string, got any
 	}
 }
 
+// kycLinkRetention is long after the link and its session have ended.
+const kycLinkRetention = 30 * 24 * time.Hour
+
 // cutoffs returns the times before which rows are deleted.
 func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 	return postgres.RetentionCutoffs{
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention),
+		KYCLinks: now.Add(-kycLinkRetention),
 	}
 }
 

@@ -133,6 +133,11 @@ func (c serverFlags) baseURL(listener net.Addr) string {
 	return "http://" + net.JoinHostPort(host, port) + httpapi.BasePath
 }
 
+// verificationURL returns the URL of the pages of a verification, to which a token is added.
+func (c serverFlags) verificationURL(listener net.Addr) string {
+	return strings.TrimSuffix(c.baseURL(listener), httpapi.BasePath) + "/verify/"
+}
+
 func (c serverFlags) logger() *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(os.Stderr)

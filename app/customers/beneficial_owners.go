@@ -6,6 +6,7 @@ import (
 
 	"causeway/app/internal/uow"
 	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -66,8 +67,7 @@ func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Prin
 		}
 		i := slices.IndexFunc(work.owners, func(o customer.BeneficialOwner) bool { return o.ID == id })
 		if i < 0 {
-			_, err := s.Store.BeneficialOwner(ctx, principal.Platform, id)
-			return err
+			return fault.New(fault.BeneficialOwnerNotFound, "There is no beneficial owner %s.", id)
 		}
 		others := slices.Delete(slices.Clone(work.owners), i, i+1)
 		again := false

@@ -24,8 +24,11 @@ type Platform struct {
 	WebhookEndpoint   string
 	WebhookSignatures WebhookSignatures
 	Currencies        []Currency
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
+	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
+	// verification; none for all.
+	KYCRedirectOrigins []string
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
 }
 
 // Currency is a currency that a platform uses, with its settings. Amounts are in minor units.
@@ -97,6 +100,8 @@ type Change struct {
 	// WebhookSignatures are names of signatures.
 	WebhookSignatures *[]string
 	Currencies        *[]Currency
+	// KYCRedirectOrigins replace the previous ones.
+	KYCRedirectOrigins *[]string
 }
 
 // Apply returns the platform after a change, and whether it has a new webhook endpoint; or
@@ -127,6 +132,10 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	if c.Currencies != nil {
 		bad = append(bad, checkCurrencies(*c.Currencies)...)
 		next.Currencies = *c.Currencies
+	}
+	if c.KYCRedirectOrigins != nil {
+		bad = append(bad, checkRedirectOrigins(*c.KYCRedirectOrigins)...)
+		next.KYCRedirectOrigins = *c.KYCRedirectOrigins
 	}
 	if len(bad) > 0 {
 		return p, false, fault.Invalid(bad...)

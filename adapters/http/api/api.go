@@ -20,6 +20,7 @@ type Deps struct {
 	BeneficialOwners BeneficialOwners
 	Verifications    Verifications
 	Documents        Documents
+	KYCLinks         KYCLinks
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Quotes           Quotes
@@ -34,6 +35,9 @@ type Deps struct {
 	Exports          Exports
 	Reconciliations  Reconciliations
 	Periods          Periods
+
+	// VerificationURL is the URL of the pages of a verification, to which a token is added.
+	VerificationURL string
 }
 
 // Register adds every operation, in the order of the reference page.
@@ -66,6 +70,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerCustomerImports(a, d.CustomerImports)
 	registerBeneficialOwners(a, d.BeneficialOwners)
 	registerVerifications(a, d.Verifications)
+	registerKYCLinks(a, d.KYCLinks, d.VerificationURL)
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerRates(a, d.Quotes)

@@ -33,6 +33,7 @@ type platformConfigBody struct {
 	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. Omitted if none is set." example:"https://example.com/webhooks"`
 	WebhookSignatures               []webhookSignature         `json:"webhookSignatures" doc:"Signatures that webhooks carry."`
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
+	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if every https address is allowed." example:"[\"https://example.com\"]"`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
@@ -73,7 +74,7 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
 		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
-		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), IsRegulatedFinancialInstitution: p.Regulated,
+		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
 	for _, name := range p.WebhookSignatures.Names() {
@@ -98,6 +99,7 @@ type platformConfigUpdateRequest struct {
 	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
 	WebhookSignatures   *[]webhookSignature       `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
+	KYCRedirectOrigins  *[]string                 `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme and host, such as https://example.com. The list replaces the previous one. Send [] to allow every https address." example:"[\"https://example.com\"]"`
 	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet. A request that sets it is refused with 501."`
 }
 
@@ -121,7 +123,7 @@ func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 }
 
 func (c platformConfigUpdateRequest) change() platform.Change {
-	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint}
+	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, KYCRedirectOrigins: c.KYCRedirectOrigins}
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)
 		change.WebhookSignatures = &names

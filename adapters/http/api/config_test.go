@@ -30,6 +30,29 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 	}
 }
 
+func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
+	t.Parallel()
+	// The origins are stored, limit the redirectUri of a link, and an empty list removes the limit.
+	c := newClient(t)
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	link := func(status int) reply {
+		return c.must(status, "POST", "/customers/"+customer+"/kyc-link", `{"redirectUri": "https://example.org/done"}`)
+	}
+	link(201)
+	for _, origin := range []string{"https://example.com/done", "http://example.com", "example.com"} {
+		c.must(400, "PATCH", "/config", `{"kycRedirectOrigins": ["`+origin+`"]}`)
+	}
+
+	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": ["https://example.com"]}`)
+
+	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "*", "umaDomain": "*", "webhookSignatures": "*", "supportedCurrencies": "*", "kycRedirectOrigins": ["https://example.com"],
+		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`)
+	link(400)
+	c.must(201, "POST", "/customers/"+customer+"/kyc-link", "")
+	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": []}`)
+	link(201)
+}
+
 func TestUpdateConfig_WebhookSignatures(t *testing.T) {
 	t.Parallel()
 	// A platform chooses the signatures of its webhooks; at least one, and none that is unknown.

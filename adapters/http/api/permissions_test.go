@@ -25,7 +25,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument
-			createBeneficialOwner createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
+			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
 			updatePlatformConfig uploadCustomersCsv uploadDocument`,
 	} {
 		for _, operation := range strings.Fields(operations) {

@@ -19,6 +19,7 @@ import (
 	"causeway/adapters/beneficiaries/unsupported"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
+	sandboxidentity "causeway/adapters/identity/sandbox"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -74,6 +75,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	deps := api.Deps{
 		Platforms: d.platforms,
 		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
+		KYCLinks:  customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
@@ -84,6 +86,9 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	for _, change := range changes {
 		change(&deps, store)
 	}
+	verifications := customers.NewVerifications(customers.VerificationsConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Jobs: store,
+		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}})
+	deps.BeneficialOwners, deps.Verifications, deps.VerificationURL = verifications, verifications, "https://pay.test/verify/"
 	api.Register(a, deps)
 	if err := a.Build(); err != nil {
 		t.Fatal(err)
