@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"causeway/e2e/kit"
@@ -170,4 +171,68 @@ func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 	if counted[200] != 1 || counted[410] != len(changes)-1 {
 		t.Errorf("deleted with %v", counted)
 	}
+}
+
+func TestCustomers_OperatorErases(t *testing.T) {
+	t.Parallel()
+	// An operator erases a deleted customer at once if no law asks to keep its data: the API shows nothing of
+	// it any more but its payments, and the books pass. Without the flag, and before the deletion, it is refused.
+	h := newTestEnv(t)
+	in := preparePayments(h.tenant, object{"platformCustomerId": "zacharias", "umaAddress": "$zacharias@uma.sandbox.test", "fullName": "Zacharias Quux", "email": "z@example.com"})
+	in.fund()
+	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 100_00}).wantStatus(201).text("id")
+	eventually(t, "a settled payment", func() bool { return h.get("/transactions/"+out).text("status") == "COMPLETED" })
+	erase := func(want int, says string, flags ...string) {
+		t.Helper()
+		text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, append([]string{"customers", "erase", in.customer, "--platform", h.platformID, "--actor", "ana"}, flags...)...)
+		if status != want || !strings.Contains(text+errors, says) {
+			t.Errorf("erase %q: status %d\n%s%s\nwant %d and %q", flags, status, text, errors, want, says)
+		}
+	}
+
+	erase(1, "is not deleted", "--now")
+	h.delete("/customers/" + in.customer).wantStatus(200)
+	erase(1, "kept until")
+	erase(0, "external accounts", "--now")
+	erase(1, "was erased", "--now")
+
+	erased := h.get("/customers/" + in.customer).wantStatus(200).wantValues(map[string]any{"isDeleted": true, "customerType": "INDIVIDUAL"})
+	if text := strings.ToLower(string(erased.body)); strings.Contains(text, "zacharias") || strings.Contains(text, "z@example.com") {
+		t.Errorf("still %s", erased.body)
+	}
+	h.get("/transactions/" + out).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "sentAmount.amount": 100_00})
+	text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "show", in.customer, "--platform", h.platformID)
+	if status != 0 || !strings.Contains(text, "erased") || strings.Contains(strings.ToLower(text), "zacharias") {
+		t.Errorf("show: status %d\n%s%s", status, text, errors)
+	}
+	text, errors, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "list", "--deleted", "--platform", h.platformID)
+	if status != 0 || !strings.Contains(text, in.customer) {
+		t.Errorf("list: status %d\n%s%s", status, text, errors)
+	}
+}
+
+func TestPlatform_OperatorSetsRegulated(t *testing.T) {
+	t.Parallel()
+	// Only the operator makes a platform regulated: then its new customers are approved, and its present
+	// ones keep their status. The platform itself cannot.
+	h := newTestEnv(t)
+	p := h.createPlatform("Open", "SANDBOX")
+	firm := func() apiResponse {
+		return p.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}}).wantStatus(201)
+	}
+	before := firm().wantValues(map[string]any{"kybStatus": "PENDING"})
+	p.patch("/config", object{"isRegulatedFinancialInstitution": true}).wantStatus(200).wantValues(map[string]any{"isRegulatedFinancialInstitution": false})
+
+	set := func(flag, says string) {
+		t.Helper()
+		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set", "--platform", p.platformID, flag, "--actor", "ana"); status != 0 || !strings.Contains(text, says) {
+			t.Fatalf("%s: status %d\n%s%s", flag, status, text, errors)
+		}
+	}
+	set("--regulated", "is regulated")
+	p.get("/config").wantStatus(200).wantValues(map[string]any{"isRegulatedFinancialInstitution": true})
+	firm().wantValues(map[string]any{"kybStatus": "APPROVED"})
+	p.get("/customers/" + before.text("id")).wantValues(map[string]any{"kybStatus": "PENDING"})
+	set("--no-regulated", "is not regulated")
+	firm().wantValues(map[string]any{"kybStatus": "PENDING"})
 }

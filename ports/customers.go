@@ -23,6 +23,12 @@ type CustomerWriter interface {
 	UpdateCustomer(ctx context.Context, c customer.Customer) error
 	// CustomerFunds returns the money of a customer.
 	CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error)
+	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
+	// customer after one, in the order of their ids. It returns how many there were, and the last.
+	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int, last ident.Transaction, err error)
+	// EraseRecordsOf deletes the external accounts, beneficial owners and verifications of a customer,
+	// also deleted ones, and the funding instructions of its internal accounts, which name it.
+	EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Erased, error)
 	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error
 	// CreateExternalAccount returns CONFLICT if the same account exists already.

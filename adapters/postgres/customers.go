@@ -46,6 +46,7 @@ type customerDetails struct {
 	Address     *addressColumn  `json:"address,omitempty"`
 	// IdentityChangedAt is omitted if the identity did not change since the creation.
 	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero"`
+	ErasedAt          time.Time `json:"erasedAt,omitzero"`
 }
 
 type businessColumn struct {
@@ -101,7 +102,7 @@ func (u *unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
 		return err
 	}
 	_, err = u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at").WherePK().Exec(ctx)
+		Column("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at").WherePK().Exec(ctx)
 	return translate(err)
 }
 
@@ -122,7 +123,7 @@ func newCustomerDetails(c customer.Customer) customerDetails {
 	return customerDetails{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
 		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
-		IdentityChangedAt: c.IdentityChangedAt,
+		IdentityChangedAt: c.IdentityChangedAt, ErasedAt: c.ErasedAt,
 	}
 }
 
@@ -212,7 +213,7 @@ func (row *customerRow) customer() customer.Customer {
 		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
 		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), IdentityChangedAt: row.Details.IdentityChangedAt,
-		DeletedAt: timeOrZero(row.DeletedAt),
+		DeletedAt: timeOrZero(row.DeletedAt), ErasedAt: row.Details.ErasedAt,
 	}
 	ident.SetUUID(&c.ID, row.ID)
 	ident.SetUUID(&c.Platform, row.PlatformID)

@@ -67,13 +67,13 @@ func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platf
 	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("KEY SHARE"), id)
 }
 
-// UpdatePlatform writes the settings that a platform can change.
+// UpdatePlatform writes the settings that a platform or an operator can change.
 func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
 	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "updated_at").WherePK().Exec(ctx)
+		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 

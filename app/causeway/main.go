@@ -36,6 +36,7 @@ type commands struct {
 	Migrate   migrateCommand   `cmd:"" help:"Upgrade the database to this version's schema, and exit."`
 	Platform  platformCommand  `cmd:"" help:"Create and list platforms."`
 	Token     tokenCommand     `cmd:"" help:"Create, list and delete the API tokens of a platform, for example after its credentials were lost."`
+	Customers customersCommand `cmd:"" help:"List customers, and erase the personal data of deleted ones."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`

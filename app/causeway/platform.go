@@ -16,6 +16,7 @@ import (
 
 type platformCommand struct {
 	Create platformCreateCommand `cmd:"" help:"Create a platform and its first API token. The secret is shown only once."`
+	Set    platformSetCommand    `cmd:"" help:"Change what only the operator of the service decides about a platform."`
 	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
 }
 
@@ -42,6 +43,32 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) error {
 			return fieldErrors("nothing was created", err)
 		}
 		return writeCredentials(out, credentialsOf(created.IssuedToken, p.baseURL()))
+	})
+}
+
+type platformSetCommand struct {
+	databaseFlags
+	Platform  string `help:"Platform id, as printed by causeway platform list. Required if there are several platforms." placeholder:"ID"`
+	Regulated bool   `required:"" negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
+	actorFlag
+}
+
+func (c platformSetCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.withPlatforms(ctx, c.Actor, func(db *postgres.DB, operator *platforms.Operator) error {
+		owner, err := resolvePlatform(ctx, db, c.Platform)
+		if err != nil {
+			return err
+		}
+		changed, err := operator.SetRegulated(ctx, owner, c.Regulated)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		is := "is"
+		if !changed.Regulated {
+			is = "is not"
+		}
+		_, err = fmt.Fprintf(out, "%s %s regulated.\n", changed.ID, is)
+		return err
 	})
 }
 

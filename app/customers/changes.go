@@ -81,3 +81,12 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 	})
 	return deleted, err
 }
+
+// Funds returns the money of a customer that keeps it from being deleted.
+func (s *Service) Funds(ctx context.Context, platformID ident.Platform, id ident.Customer) (left customer.Funds, err error) {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		left, err = tx.CustomerFunds(ctx, platformID, id)
+		return err
+	})
+	return left, err
+}

@@ -11,3 +11,6 @@ const BatchSize = batchSize
 func RunImportJob(ctx context.Context, i *Imports, jobs []ports.Job) error {
 	return i.runJob(ctx, jobs)
 }
+
+// EraseBatch is eraseBatch.
+const EraseBatch = eraseBatch

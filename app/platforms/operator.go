@@ -2,6 +2,7 @@ package platforms
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +30,26 @@ func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created
 	return o.service.create(ctx, r, func(ctx context.Context, tx ports.Tx, p ident.Platform, now time.Time) error {
 		return o.record(ctx, tx, p, platform.OperatorCreatedPlatform, p.UUID(), now)
 	})
+}
+
+// SetRegulated says whether a platform is a regulated financial institution, which verifies its
+// customers itself: its new customers are approved. Present customers keep their status. Faults:
+// NOT_FOUND.
+func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated bool) (platform.Platform, error) {
+	var changed platform.Platform
+	err := o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+		if changed, err = tx.LockPlatform(ctx, p); err != nil || changed.Regulated == regulated {
+			return err
+		}
+		now := o.service.Clock.Now()
+		changed.Regulated, changed.UpdatedAt = regulated, now
+		if err := tx.UpdatePlatform(ctx, changed); err != nil {
+			return err
+		}
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p, Kind: platform.OperatorUpdatedPlatform,
+			Subject: p.UUID(), Name: fmt.Sprintf("regulated %t", regulated), Actor: o.actor, At: now})
+	})
+	return changed, err
 }
 
 // CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT.

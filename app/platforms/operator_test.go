@@ -44,6 +44,37 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	}
 }
 
+func TestOperator_SetRegulated(t *testing.T) {
+	t.Parallel()
+	// An operator makes a platform regulated, once, with a record; an unknown platform is not found.
+	env := newEnv(t)
+	ana, err := env.platforms.As("ana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := ana.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := created.Platform.ID
+
+	for _, regulated := range []bool{true, true, false} {
+		if changed, err := ana.SetRegulated(t.Context(), id, regulated); err != nil || changed.Regulated != regulated {
+			t.Fatalf("%+v, %v", changed, err)
+		}
+		if read, err := env.platforms.Settings(t.Context(), id); err != nil || read.Regulated != regulated {
+			t.Errorf("read %t, %v; want %t", read.Regulated, err, regulated)
+		}
+	}
+	_, err = ana.SetRegulated(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), true)
+	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
+
+	got := env.QueryStrings(`SELECT action || ' ' || subject FROM operator_actions WHERE platform_id = $1 ORDER BY id`, id.UUID())
+	if want := []string{"CREATE_PLATFORM ", "UPDATE_PLATFORM regulated true", "UPDATE_PLATFORM regulated false"}; !slices.Equal(got, want) {
+		t.Errorf("recorded %q, want %q", got, want)
+	}
+}
+
 func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 	t.Parallel()
 	// A token of an unknown platform is not created, the last token with MANAGE is not deleted, and

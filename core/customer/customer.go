@@ -40,6 +40,8 @@ type Customer struct {
 	IdentityChangedAt time.Time
 	// DeletedAt is zero while the customer is active.
 	DeletedAt time.Time
+	// ErasedAt is when the personal data of a deleted customer was erased; zero if it was not.
+	ErasedAt time.Time
 }
 
 // Type is the type of a customer: person or business.

@@ -20,6 +20,9 @@ const (
 	OperatorCreatedToken    OperatorActionKind = "CREATE_TOKEN"
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
 
+	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
+	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
+
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
 	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"
 	OperatorArchivedMonth      OperatorActionKind = "ARCHIVE_MONTH"
@@ -35,8 +38,8 @@ type OperatorAction struct {
 	ID       uuid.UUID
 	Platform ident.Platform // zero: the whole service
 	Kind     OperatorActionKind
-	Subject  uuid.UUID // the platform or token; else zero
-	Name     string    // of what else was changed, such as a month
+	Subject  uuid.UUID // the platform, token or customer; else zero
+	Name     string    // of what else was changed, such as a month, or what was erased
 	Actor    string
 	At       time.Time
 }

@@ -1,0 +1,115 @@
+package customers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"causeway/core/customer"
+	"causeway/core/document"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// eraseBatch is the number of transactions that are erased in one unit of work.
+const eraseBatch = 500
+
+// Erase erases the personal data of a deleted customer, and records it with the name of the operator.
+// early erases data that the law on money laundering asks to keep (customer.YearsKept). The ledger, the
+// amounts, the times and the references remain. Stored responses, webhooks and lookups have retentions
+// of their own. A repeated call continues one that was interrupted. Faults: USER_NOT_FOUND,
+// INVALID_INPUT without a name; CONFLICT if it is not deleted, has money left, must be kept or is erased.
+func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident.Customer, actor string, early bool) (customer.Erased, error) {
+	actor, err := platform.ParseActor(actor)
+	if err != nil {
+		return customer.Erased{}, err
+	}
+	transactions := 0
+	for last := (ident.Transaction{}); ; {
+		n := 0
+		err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			if _, err := s.lockErasable(ctx, tx, platformID, id, early); err != nil {
+				return err
+			}
+			var err error
+			n, last, err = tx.EraseTransactionsOf(ctx, platformID, id, last, eraseBatch)
+			return err
+		})
+		if err != nil {
+			return customer.Erased{}, err
+		}
+		if transactions += n; n < eraseBatch {
+			break
+		}
+	}
+	var erased customer.Erased
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		before, err := s.lockErasable(ctx, tx, platformID, id, early)
+		if err != nil {
+			return err
+		}
+		documents, err := s.deleteDocuments(ctx, tx, platformID, id)
+		if err != nil {
+			return err
+		}
+		if erased, err = tx.EraseRecordsOf(ctx, platformID, id); err != nil {
+			return err
+		}
+		erased.Transactions, erased.Documents = transactions, documents
+		after := before.Erase(s.Clock.Now())
+		if err := tx.UpdateCustomer(ctx, after); err != nil {
+			return err
+		}
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{
+			ID: s.IDs.New(after.ErasedAt), Platform: platformID, Kind: platform.OperatorErasedCustomer, Subject: id.UUID(), Actor: actor, At: after.ErasedAt,
+			Name: fmt.Sprintf("transactions %d, external accounts %d, beneficial owners %d, verifications %d, documents %d, early %t",
+				erased.Transactions, erased.ExternalAccounts, erased.BeneficialOwners, erased.Verifications, erased.Documents, early),
+		})
+	})
+	return erased, err
+}
+
+// lockErasable locks a customer who may be erased.
+func (s *Service) lockErasable(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer, early bool) (customer.Customer, error) {
+	found, err := tx.LockCustomer(ctx, platformID, id)
+	if err != nil {
+		return found, err
+	}
+	left, err := tx.CustomerFunds(ctx, platformID, id)
+	if err != nil {
+		return found, err
+	}
+	return found, found.CheckErasable(left, early, s.Clock.Now())
+}
+
+// deleteDocuments deletes the documents of a customer and its beneficial owners, and returns how many.
+// Their files are deleted by jobs.
+func (s *Service) deleteDocuments(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer) (int, error) {
+	owners, err := tx.BeneficialOwnersOf(ctx, platformID, id)
+	if err != nil {
+		return 0, err
+	}
+	holders := []document.Holder{{Customer: id}}
+	for _, owner := range owners {
+		holders = append(holders, document.Holder{Owner: owner.ID})
+	}
+	var ids []ident.Document
+	var files []ports.Job
+	now := s.Clock.Now()
+	for _, holder := range holders {
+		documents, err := tx.LockDocumentsOf(ctx, platformID, holder)
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range documents {
+			ids = append(ids, d.ID)
+			files = append(files, ports.Job{ID: s.IDs.New(now), Platform: platformID, Step: ports.StepDeleteBlob, Subjects: []uuid.UUID{d.File.Blob}, Due: now})
+		}
+	}
+	if err := tx.DeleteDocuments(ctx, platformID, ids); err != nil {
+		return 0, err
+	}
+	return len(ids), tx.AddJobs(ctx, files)
+}

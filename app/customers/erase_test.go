@@ -1,0 +1,132 @@
+package customers_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"causeway/app/customers"
+	"causeway/app/internal/apptest"
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/document"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/party"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+func TestErase_LeavesTheLedgerOnly(t *testing.T) {
+	t.Parallel()
+	// Nothing in the database contains the data of an erased customer; the amounts, references and times
+	// of its payments and its entries remain, and the data of others.
+	env := newEnv(t)
+	const secret = "Zacharias"
+	acme := env.NewCustomer(secret, func(c *customer.Customer) {
+		c.Type, c.Email, c.Region, c.UMAAddress = customer.Business, secret+"@example.com", "US", "$"+strings.ToLower(secret)+"@uma.test"
+		c.Business, c.Address = &customer.BusinessInfo{LegalName: secret}, &party.Address{Line1: secret, City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
+	})
+	dollars := env.NewInternalAccount(acme.ID, "USD", 0)
+	if err := env.Exec(fmt.Sprintf("UPDATE internal_accounts SET instructions = '[{\"Notes\":\"%s\"}]' WHERE id = '%s'", secret, dollars.ID.UUID())); err != nil {
+		t.Fatal(err)
+	}
+	bank := env.NewExternalAccount(account.External{Customer: acme.ID, Currency: "USD", Type: account.USAccount, PlatformAccountID: secret, Fields: map[string]string{"accountNumber": secret}, VerifiedName: secret})
+	bos := env.NewBankAccount("123456789")
+	owner := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(env.IDs.New, apptest.Noon), Platform: acme.Platform, Customer: acme.ID, Roles: []customer.OwnerRole{customer.UltimateOwner},
+		Person: customer.PersonalInfo{FirstName: secret}, Status: customer.Approved, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	var payments []ident.Transaction
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		for range customers.EraseBatch + 1 {
+			paid := env.transaction(ident.NewTransaction(env.IDs.New, apptest.Noon), acme, transaction.Incoming, transaction.State{Status: transaction.Completed, Stage: transaction.Delivered})
+			paid.Source.UMA, paid.Destination.UMA, paid.Description, paid.Reference = "$"+strings.ToLower(secret)+"@bank.example", acme.UMAAddress, secret, "REF-1"+paid.ID.UUID().String()
+			paid.Counterparty = map[string]string{"FULL_NAME": secret}
+			payments = append(payments, paid.ID)
+			if err := tx.CreateTransactions(ctx, []transaction.Transaction{paid}); err != nil {
+				return err
+			}
+		}
+		for _, holder := range []document.Holder{{Customer: acme.ID}, {Owner: owner.ID}} {
+			if err := tx.CreateDocument(ctx, document.Document{ID: ident.NewDocument(env.IDs.New, apptest.Noon), Platform: acme.Platform, Holder: holder,
+				Details: document.Details{Type: document.Passport, Country: "US", Number: secret}, File: document.File{Name: secret, ContentType: document.JPEG, Size: 1, Blob: env.IDs.New(apptest.Noon), Key: []byte("k")},
+				CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}); err != nil {
+				return err
+			}
+		}
+		return tx.CreateBeneficialOwner(ctx, owner)
+	})
+	deleted, err := env.customers.Delete(t.Context(), acme.Platform, acme.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	erased, err := env.customers.Erase(t.Context(), acme.Platform, acme.ID, "ana", true)
+
+	if want := (customer.Erased{Transactions: customers.EraseBatch + 1, ExternalAccounts: 1, BeneficialOwners: 1, Documents: 2}); err != nil || erased != want {
+		t.Fatalf("erased %+v, %v; want %+v", erased, err, want)
+	}
+	for _, table := range env.QueryStrings(`SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`) {
+		if rows := env.QueryStrings(fmt.Sprintf(`SELECT r::text FROM %q r WHERE r::text ILIKE '%%%s%%'`, table, secret)); len(rows) > 0 {
+			t.Errorf("%s still has %q", table, rows)
+		}
+	}
+	if read, err := env.customers.Get(t.Context(), acme.Platform, acme.ID); err != nil || !reflect.DeepEqual(read, deleted.Erase(read.ErasedAt)) || !read.DeletedAt.Equal(deleted.DeletedAt) {
+		t.Errorf("read %+v, %v", read, err)
+	}
+	for _, id := range payments[:2] {
+		if kept := env.Transaction(id); kept.Pricing.Sent != (money.Amount{Minor: 1_00, Currency: "USD"}) || kept.Source.UMA != "$erased@bank.example" || kept.Reference == "" || kept.State.Status != transaction.Completed {
+			t.Errorf("kept %+v", kept)
+		}
+	}
+	if _, err := env.Store.ExternalAccount(t.Context(), acme.Platform, bank.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		t.Errorf("the external account: %v", err)
+	}
+	if _, err := env.Store.ExternalAccount(t.Context(), acme.Platform, bos.ID); err != nil {
+		t.Errorf("the external account of another customer: %v", err)
+	}
+	if n := env.CountJobs(ports.StepDeleteBlob); n != 2 {
+		t.Errorf("%d jobs delete files, want 2", n)
+	}
+	actions := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject FROM operator_actions WHERE subject_id = $1`, acme.ID.UUID())
+	if len(actions) != 1 || !strings.HasPrefix(actions[0], "ERASE_CUSTOMER ana transactions 501, external accounts 1, ") {
+		t.Errorf("recorded %q", actions)
+	}
+}
+
+func TestErase_RefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	// A customer who is not deleted, must be kept, is erased or unknown is not erased, nor without the name
+	// of the operator.
+	env := newEnv(t)
+	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
+	for name, c := range map[string]struct {
+		platform ident.Platform
+		id       ident.Customer
+		actor    string
+		early    bool
+		want     fault.Code
+		fields   []string
+	}{
+		"not deleted":         {env.Platform.ID, env.Customer.ID, "ana", true, fault.Conflict, nil},
+		"must be kept":        {env.Platform.ID, gone.ID, "ana", false, fault.Conflict, nil},
+		"without a name":      {env.Platform.ID, gone.ID, " ", true, fault.InvalidInput, []string{"actor"}},
+		"of another platform": {env.NewPlatform().ID, gone.ID, "ana", true, fault.UserNotFound, nil},
+	} {
+		_, err := env.customers.Erase(t.Context(), c.platform, c.id, c.actor, c.early)
+		apptest.WantFault(t, name, err, c.want, c.fields...)
+	}
+	for _, c := range []customer.Customer{env.Customer, gone} {
+		if read, err := env.customers.Get(t.Context(), env.Platform.ID, c.ID); err != nil || !reflect.DeepEqual(read, c) {
+			t.Errorf("changed to %+v, %v", read, err)
+		}
+	}
+
+	if _, err := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, "ana", true); err != nil {
+		t.Fatal(err)
+	}
+	_, again := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, "ana", true)
+	apptest.WantFault(t, "again", again, fault.Conflict)
+}
