@@ -47,9 +47,6 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 				return err
 			}
 		}
-		if after.UpdatedAt.Equal(before.UpdatedAt) {
-			return nil
-		}
 		if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
 			return err
 		}

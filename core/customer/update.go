@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"reflect"
 	"time"
 
 	"causeway/core/party"
@@ -77,9 +76,6 @@ func (c Customer) Update(ch Change, owner platform.Platform, now time.Time) (Cus
 		return c, err
 	}
 	next := ch.apply(c)
-	if reflect.DeepEqual(next, c) {
-		return c, nil
-	}
 	next.UpdatedAt = c.nextUpdateTime(now)
 	if next.Identity() != c.Identity() {
 		next.IdentityChangedAt = next.UpdatedAt

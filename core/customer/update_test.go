@@ -177,7 +177,7 @@ func TestCustomer_UpdateRefusesDeleted(t *testing.T) {
 }
 
 func TestCustomer_UpdateTwiceIsOnce(t *testing.T) {
-	// A change that is applied again changes nothing, and two changes of different fields give the same
+	// A change that is applied again changes nothing but the time of the change, and two changes of different fields give the same
 	// customer in either order.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -197,7 +197,8 @@ func TestCustomer_UpdateTwiceIsOnce(t *testing.T) {
 		}
 
 		once := update(business, first)
-		if twice := update(once, first); !reflect.DeepEqual(once, twice) {
+		twice := update(once, first)
+		if twice.UpdatedAt = once.UpdatedAt; !reflect.DeepEqual(once, twice) {
 			t.Errorf("once %+v\ntwice %+v", once, twice)
 		}
 		forward, backward := update(business, first, second), update(business, second, first)
