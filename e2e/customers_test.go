@@ -127,6 +127,26 @@ func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
 	}
 }
 
+func TestCustomers_CurrencyRequiresFields(t *testing.T) {
+	t.Parallel()
+	// The configuration lists what a currency requires of a customer. A customer without it is created and
+	// pays in other currencies; its quotes in this one are refused until the fields are added.
+	h := newTestEnv(t)
+	euro := object{"currencyCode": "EUR", "minAmount": 1, "maxAmount": 1_000_000_00, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"}}
+	config := h.patch("/config", object{"supportedCurrencies": append(h.get("/config").list("supportedCurrencies"), euro)}).wantStatus(200)
+	config.wantValues(map[string]any{"supportedCurrencies.4.providerRequiredCustomerFields.0": "FULL_NAME", "supportedCurrencies.0.providerRequiredCustomerFields": ""})
+	customer := h.post("/customers", object{"customerType": "INDIVIDUAL", "currencies": []string{"EUR"}}).wantStatus(201).text("id")
+	wallet := h.createWallet(customer, "")
+	h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 100_50)).wantStatus(201)
+	body := kit.RampQuoteBody(customer, wallet, "SENDING", 100_50)
+	body["source"] = object{"customerId": customer, "currency": "EUR"}
+
+	h.post("/quotes", body).wantError(400, "MISSING_MANDATORY_USER_INFO").wantValues(map[string]any{"details.errors.0.field": "fullName", "details.missingFields.0": "FULL_NAME"})
+	h.patch("/customers/"+customer, object{"customerType": "INDIVIDUAL", "fullName": "Ana Silva"}).wantStatus(200)
+
+	h.post("/quotes", body).wantStatus(201)
+}
+
 func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 	t.Parallel()
 	// Updates of different fields at the same time are all kept, and identical deletions succeed once.

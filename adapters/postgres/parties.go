@@ -22,7 +22,7 @@ import (
 // internal_accounts. Deleted accounts are filtered afterwards, so that the planner does
 // not choose a partial index.
 const readParties = `
-	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at,
+	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at, c.details,
 		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
 		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.rails, te.status, te.created_at, te.deleted_at,
 		fi.id, fi.customer_id, fi.currency, fi.account_type, fi.status,
@@ -65,12 +65,12 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 			return err
 		}
 		platform, parties := keys[position-1].Platform, &found[position-1]
-		parties.Customer, parties.Owner = c.customer(platform), o.read()
-		parties.FromInternal, parties.ToInternal = fi.account(platform), ti.account(platform)
-		var fromErr, toErr error
+		parties.Owner, parties.FromInternal, parties.ToInternal = o.read(), fi.account(platform), ti.account(platform)
+		var customerErr, fromErr, toErr error
+		parties.Customer, customerErr = c.customer(ctx, u.db, platform)
 		parties.FromExternal, fromErr = fe.account(ctx, u.db, platform)
 		parties.ToExternal, toErr = te.account(ctx, u.db, platform)
-		return errors.Join(fromErr, toErr)
+		return errors.Join(customerErr, fromErr, toErr)
 	})
 	return found, err
 }
@@ -154,20 +154,23 @@ type partyCustomer struct {
 	id                               pgtype.UUID
 	platformCustomerID, status, kind *string
 	deletedAt                        *time.Time
+	details                          []byte
 }
 
 func (r *partyCustomer) scanTargets() []any {
-	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deletedAt}
+	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deletedAt, &r.details}
 }
 
-func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
+// customer returns the customer with what is in its details.
+func (r *partyCustomer) customer(ctx context.Context, db *DB, p ident.Platform) (*customer.Customer, error) {
 	if !r.id.Valid {
-		return nil
+		return nil, nil //nolint:nilnil // no customer is an answer
 	}
-	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind),
-		DeletedAt: timeOrZero(r.deletedAt)}
-	ident.SetUUID(&c.ID, r.id.Bytes)
-	return c
+	row := customerRow{PlatformID: p.UUID(), ID: r.id.Bytes, PlatformCustomerID: *r.platformCustomerID, Status: *r.status, Type: *r.kind, DeletedAt: r.deletedAt}
+	if err := db.openJSON(ctx, row.sealedRow(), customersDetails, r.details, &row.Details); err != nil {
+		return nil, err
+	}
+	return new(row.customer()), nil
 }
 
 // partyExternal holds the columns of a LEFT JOIN with external_accounts.

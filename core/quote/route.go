@@ -40,7 +40,7 @@ type Route struct {
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
 // USER_NOT_READY, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
-// INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), INVALID_INPUT.
+// INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), MISSING_MANDATORY_USER_INFO, INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
 	if err := r.checkFound(p); err != nil {
 		return Route{}, err
@@ -70,6 +70,9 @@ func (r Request) Route(p Parties) (Route, error) {
 	}
 	route := Route{Corridor: pair}
 	if p.Customer != nil {
+		if err := p.Customer.CheckRequiredFields(pair.From, pair.To); err != nil {
+			return Route{}, err
+		}
 		route.Customer = p.Customer.ID
 	}
 	route.SourceRail, err = r.sourceRail(p, pair)

@@ -25,8 +25,8 @@ func testID[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
 
 var (
 	platformID = testID(ident.Platform{}, 1)
-	ana        = &customer.Customer{ID: testID(ident.Customer{}, 1), Platform: platformID, PlatformCustomerID: "ana", Type: customer.Individual, Status: customer.Approved}
-	ben        = &customer.Customer{ID: testID(ident.Customer{}, 2), Platform: platformID, PlatformCustomerID: "ben", Type: customer.Individual, Status: customer.Approved}
+	ana        = &customer.Customer{ID: testID(ident.Customer{}, 1), Platform: platformID, PlatformCustomerID: "ana", Type: customer.Individual, FullName: "Ana Silva", Status: customer.Approved}
+	ben        = &customer.Customer{ID: testID(ident.Customer{}, 2), Platform: platformID, PlatformCustomerID: "ben", Type: customer.Individual, FullName: "Ben Berg", Status: customer.Approved}
 	noon       = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 )
 

@@ -8,6 +8,7 @@ import (
 
 	httpapi "causeway/adapters/http"
 	"causeway/app/platforms"
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -46,7 +47,7 @@ type platformCurrencyConfig struct {
 	MaxAmount                  httpapi.Minor                 `json:"maxAmount" doc:"Maximum amount of a payment, in the smallest unit." example:"1000000000"`
 	RequiredCounterpartyFields []counterpartyFieldDefinition `json:"requiredCounterpartyFields" doc:"Information required about the counterparty of a payment. Send [] for none."`
 	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"Directions in which the currency is used: quotes and transfers out need OUTGOING, transfers in and incoming payments INCOMING."`
-	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"Information required about a customer before the currency can be used. Omitted if none."`
+	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"Information that a customer must have before it uses the currency: without it, a quote is refused with MISSING_MANDATORY_USER_INFO. BIRTH_DATE and NATIONALITY are required of individuals only. Omitted if none."`
 	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"Information required about the counterparty. Omitted if none."`
 }
 
@@ -85,6 +86,9 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 			CurrencyCode: httpapi.Currency(c.Code), MinAmount: minor(c.MinAmount), MaxAmount: minor(c.MaxAmount),
 			RequiredCounterpartyFields: make([]counterpartyFieldDefinition, len(c.RequiredCounterpartyFields)),
 			EnabledTransactionTypes:    c.Directions,
+		}
+		for _, name := range customer.RequiredFields(c.Code) {
+			settings.ProviderCustomerFields = append(settings.ProviderCustomerFields, customerInfoFieldName(name))
 		}
 		for j, f := range c.RequiredCounterpartyFields {
 			settings.RequiredCounterpartyFields[j] = counterpartyFieldDefinition{customerInfoFieldName(f.Name), f.Mandatory}

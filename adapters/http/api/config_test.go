@@ -18,7 +18,7 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"], "unknown": 1}]}`)
 
 	want := `{"id": "*", "umaDomain": "uma.acme.test", "webhookEndpoint": "http://127.0.0.1:9/hook", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
-		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"]}],
+		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"], "providerRequiredCustomerFields": ["FULL_NAME"]}],
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`
 	changed.assertBody(t, want)
 	c.must(200, "GET", "/config", "").assertBody(t, want)

@@ -85,7 +85,7 @@ func (w *world) addPlatform(name string) {
 }
 
 func (w *world) addCustomer(p platform.Platform, name string) {
-	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
+	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual, FullName: "Ana Silva",
 		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 	w.customers[c.ID] = c
 	for _, currency := range []money.Currency{money.USD, money.EUR} {
