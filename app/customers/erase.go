@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
-
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/ident"
@@ -95,21 +93,5 @@ func (s *Service) deleteDocuments(ctx context.Context, tx ports.Tx, platformID i
 	for _, owner := range owners {
 		holders = append(holders, document.Holder{Owner: owner.ID})
 	}
-	var ids []ident.Document
-	var files []ports.Job
-	now := s.Clock.Now()
-	for _, holder := range holders {
-		documents, err := tx.LockDocumentsOf(ctx, platformID, holder)
-		if err != nil {
-			return 0, err
-		}
-		for _, d := range documents {
-			ids = append(ids, d.ID)
-			files = append(files, ports.Job{ID: s.IDs.New(now), Platform: platformID, Step: ports.StepDeleteBlob, Subjects: []uuid.UUID{d.File.Blob}, Due: now})
-		}
-	}
-	if err := tx.DeleteDocuments(ctx, platformID, ids); err != nil {
-		return 0, err
-	}
-	return len(ids), tx.AddJobs(ctx, files)
+	return (&Documents{Service: s}).EraseDocuments(ctx, tx, platformID, holders...)
 }
