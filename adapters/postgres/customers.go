@@ -165,7 +165,8 @@ func selectCustomer(ctx context.Context, db *DB, query *bun.SelectQuery, p ident
 	return row.customer(), nil
 }
 
-// Customers uses customers_by_platform_customer_id, customers_by_uma_address or the primary key.
+// Customers uses customers_by_platform_customer_id, customers_by_uma_address, customers_by_type,
+// customers_by_region, customers_by_updated_at or the primary key.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
 	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	switch { // the further conditions allow the use of the partial indexes
@@ -175,8 +176,12 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	case f.UMAAddress != "":
 		l.query = l.query.Where("uma_address = ? AND uma_address <> ''", f.UMAAddress)
 	}
-	l.whereEqual("customer_type", string(f.Type))
-	l.whereEqual("region", f.Region)
+	if f.Type != "" {
+		l.where("customer_type = ? AND customer_type <> ''", string(f.Type))
+	}
+	if f.Region != "" {
+		l.where("region = ? AND region <> ''", f.Region)
+	}
 	if f.Currency != "" {
 		l.where("? = ANY(currencies)", string(f.Currency))
 	}

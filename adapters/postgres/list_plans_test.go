@@ -37,7 +37,7 @@ CREATE FUNCTION pg_temp.test_id(platform int, n bigint, v7 boolean DEFAULT true)
 INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
 SELECT pg_temp.test_id(p, 0, false), 'P', 'SANDBOX', true, '', '[]', now(), now() FROM generate_series(1, 3) p;
 INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, uma_address, status, details, created_at, updated_at, deleted_at)
-SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), 'customer-' || n %% %[2]d / 2, 'INDIVIDUAL', 'US', '$c' || n %% %[2]d / 2 || '@x', 'APPROVED', '{}', to_timestamp(1773489600 + n), now(), CASE WHEN n %% 2 = 0 THEN now() END
+SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), 'customer-' || n %% %[2]d / 2, CASE WHEN n %% 1000 = 7 THEN 'BUSINESS' ELSE 'INDIVIDUAL' END, CASE WHEN n %% 1000 = 7 THEN 'DE' ELSE 'US' END, '$c' || n %% %[2]d / 2 || '@x', 'APPROVED', '{}', to_timestamp(1773489600 + n), to_timestamp(1773489600 + (n * 7919) %% 20000), CASE WHEN n %% 2 = 0 THEN now() END
 FROM generate_series(1, 3) p, LATERAL generate_series(1, %[2]d / (p * p)) n;
 INSERT INTO external_accounts (platform_id, id, customer_id, currency, account_type, fields, status, fingerprint, created_at, updated_at)
 SELECT platform_id, id, CASE WHEN extract(epoch FROM created_at)::bigint %% 100 <> 0 THEN id END, 'USD', 'US_ACCOUNT', '{}', 'ACTIVE', id::text, created_at, now() FROM customers;
@@ -189,6 +189,11 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		"customers by any platform id":     customers(ports.CustomerFilter{PlatformCustomerID: "customer-3", IncludeDeleted: true}),
 		"customers by address":             customers(ports.CustomerFilter{UMAAddress: "$c3@x", IncludeDeleted: true}),
 		"customers of a region":            customers(ports.CustomerFilter{Region: "US", Created: hour}),
+		"customers of a rare region":       customers(ports.CustomerFilter{Region: "DE"}),
+		"customers of a rare type":         customers(ports.CustomerFilter{Type: "BUSINESS"}),
+		"customers of a common type":       customers(ports.CustomerFilter{Type: "INDIVIDUAL"}),
+		"customers changed in an hour":     customers(ports.CustomerFilter{Updated: period.Interval{From: at(5_000), To: at(5_100)}}),
+		"customers changed since":          customers(ports.CustomerFilter{Updated: period.Interval{From: at(19_990)}}),
 		"external accounts":                externals(ports.ExternalAccountFilter{Currency: "USD"}),
 		"external accounts of a customer":  externals(ports.ExternalAccountFilter{Customer: customer}),
 		"external accounts of nobody":      externals(ports.ExternalAccountFilter{PlatformOwned: true}),
