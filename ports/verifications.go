@@ -14,15 +14,15 @@ type BeneficialOwnerWriter interface {
 	CreateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error
 	UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error
 	// BeneficialOwnersOf returns the owners of a locked customer, oldest first.
-	BeneficialOwnersOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]customer.BeneficialOwner, error)
+	BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error)
 }
 
 // BeneficialOwners reads beneficial owners.
 type BeneficialOwners interface {
 	// BeneficialOwner returns an owner, or BENEFICIAL_OWNER_NOT_FOUND.
 	BeneficialOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner) (customer.BeneficialOwner, error)
-	// BeneficialOwnersOf returns the owners of a customer, oldest first.
-	BeneficialOwnersOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]customer.BeneficialOwner, error)
+	// BeneficialOwnersOf returns the owners of customers, oldest first.
+	BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error)
 	ListBeneficialOwners(ctx context.Context, p ident.Platform, f BeneficialOwnerFilter) (Page[customer.BeneficialOwner], error)
 }
 

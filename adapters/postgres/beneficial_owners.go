@@ -93,29 +93,33 @@ func (u *unit) UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialO
 }
 
 // BeneficialOwnersOf uses beneficial_owners_by_customer.
-func (u *unit) BeneficialOwnersOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]customer.BeneficialOwner, error) {
+func (u *unit) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
 	if err := u.flush(ctx); err != nil {
 		return nil, err
 	}
-	return selectBeneficialOwners(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, c)
+	return selectBeneficialOwners(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, customers)
 }
 
 // BeneficialOwnersOf uses beneficial_owners_by_customer.
-func (db *DB) BeneficialOwnersOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]customer.BeneficialOwner, error) {
-	return selectBeneficialOwners(ctx, db, db.bun.NewSelect(), p, c)
+func (db *DB) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
+	return selectBeneficialOwners(ctx, db, db.bun.NewSelect(), p, customers)
 }
 
-func selectBeneficialOwners(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, c ident.Customer) ([]customer.BeneficialOwner, error) {
+func selectBeneficialOwners(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, customers []ident.Customer) ([]customer.BeneficialOwner, error) {
+	ids := make([]uuid.UUID, len(customers))
+	for i, c := range customers {
+		ids[i] = c.UUID()
+	}
 	var rows []beneficialOwnerRow
-	if err := query.Model(&rows).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id").Scan(ctx); err != nil {
+	if err := query.Model(&rows).Where("platform_id = ? AND customer_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id").Scan(ctx); err != nil {
 		return nil, err
 	}
-	owners := make([]customer.BeneficialOwner, len(rows))
+	var owners []customer.BeneficialOwner
 	for i := range rows {
 		if err := rows[i].open(ctx, db); err != nil {
 			return nil, err
 		}
-		owners[i] = rows[i].owner()
+		owners = append(owners, rows[i].owner())
 	}
 	return owners, nil
 }

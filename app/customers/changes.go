@@ -28,7 +28,7 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 		if err != nil {
 			return err
 		}
-		before, err := tx.LockCustomer(ctx, platformID, id)
+		before, err := lockCustomer(ctx, tx, platformID, id)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var deleted customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		before, err := tx.LockCustomer(ctx, platformID, id)
+		before, err := lockCustomer(ctx, tx, platformID, id)
 		if err != nil {
 			return err
 		}

@@ -86,10 +86,46 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 
 // Get returns a customer, also a deleted one, or USER_NOT_FOUND.
 func (s *Service) Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
-	return s.Store.Customer(ctx, platformID, id)
+	found, err := s.Store.Customer(ctx, platformID, id)
+	if err != nil || found.Type != customer.Business {
+		return found, err
+	}
+	found.Owners, err = s.Store.BeneficialOwnersOf(ctx, platformID, id)
+	return found, err
 }
 
 // List returns the customers that match the filter.
 func (s *Service) List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	return s.Store.Customers(ctx, platformID, f)
+	page, err := s.Store.Customers(ctx, platformID, f)
+	if err != nil {
+		return page, err
+	}
+	var businesses []ident.Customer
+	for _, c := range page.Items {
+		if c.Type == customer.Business {
+			businesses = append(businesses, c.ID)
+		}
+	}
+	if len(businesses) == 0 {
+		return page, nil
+	}
+	owners, err := s.Store.BeneficialOwnersOf(ctx, platformID, businesses...)
+	for i := range page.Items {
+		for _, o := range owners {
+			if o.Customer == page.Items[i].ID {
+				page.Items[i].Owners = append(page.Items[i].Owners, o)
+			}
+		}
+	}
+	return page, err
+}
+
+// lockCustomer returns a locked customer with its owners.
+func lockCustomer(ctx context.Context, tx ports.Tx, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+	locked, err := tx.LockCustomer(ctx, p, id)
+	if err != nil || locked.Type != customer.Business {
+		return locked, err
+	}
+	locked.Owners, err = tx.BeneficialOwnersOf(ctx, p, id)
+	return locked, err
 }

@@ -30,7 +30,7 @@ func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.
 
 // setStatus is SetStatus in the unit of work of the decision. It locks the customer.
 func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Clock, change StatusChange) (customer.Customer, error) {
-	before, err := tx.LockCustomer(ctx, change.Platform, change.Customer)
+	before, err := lockCustomer(ctx, tx, change.Platform, change.Customer)
 	if err != nil {
 		return customer.Customer{}, err
 	}

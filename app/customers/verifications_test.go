@@ -574,3 +574,48 @@ func TestVerifications_OtherPlatformFindsNothing(t *testing.T) {
 		apptest.WantFault(t, name, c.err, c.want)
 	}
 }
+
+func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
+	t.Parallel()
+	// A business has its owners wherever it is returned and in its events; others have none.
+	env := newVerificationEnv(t, false)
+	business, other := env.newCompleteBusiness("5523041", "Silva"), env.newBusiness("5523042")
+	env.newOwner(business.ID, "Ek")
+	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
+	names := func(c customer.Customer) string {
+		var list []string
+		for _, o := range c.Owners {
+			list = append(list, o.Person.LastName)
+		}
+		return strings.Join(list, " ")
+	}
+	read, err := service.Get(t.Context(), env.Platform.ID, business.ID)
+	if err != nil || names(read) != "Silva Ek" {
+		t.Errorf("read: %q, %v", names(read), err)
+	}
+	page, err := service.List(t.Context(), env.Platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(page.Items) != 3 {
+		t.Fatalf("%d customers, %v", len(page.Items), err)
+	}
+	for _, c := range page.Items {
+		if want := map[ident.Customer]string{business.ID: "Silva Ek"}[c.ID]; names(c) != want {
+			t.Errorf("%s is listed with %q, want %q", c.PlatformCustomerID, names(c), want)
+		}
+	}
+	email := "acme@example.com"
+	updated, err := service.Update(t.Context(), env.Platform.ID, business.ID, customer.Change{Type: "BUSINESS", Email: &email})
+	if err != nil || names(updated) != "Silva Ek" || updated.Email != email {
+		t.Errorf("updated: %q, %v", names(updated), err)
+	}
+
+	env.submit(business.ID)
+
+	for _, e := range env.Events.About(business.ID.UUID()) {
+		if c, ok := e.Resource.(customer.Customer); !ok || names(c) != "Silva Ek" {
+			t.Errorf("%s has %q", e.Name, names(c))
+		}
+	}
+	if deleted, err := service.Delete(t.Context(), env.Platform.ID, other.ID); err != nil || deleted.Owners != nil {
+		t.Errorf("deleted: %+v, %v", deleted.Owners, err)
+	}
+}

@@ -31,6 +31,9 @@ type Customer struct {
 	Nationality string
 	// Business is set for businesses only.
 	Business *BusinessInfo
+	// Owners are the beneficial owners of a business, oldest first, where the customer is shown to the
+	// platform; nil elsewhere.
+	Owners []BeneficialOwner
 	// Address is nil if none was given.
 	Address *party.Address
 

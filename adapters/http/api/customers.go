@@ -136,6 +136,7 @@ type customerBody struct {
 	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	Address            *address                   `json:"address,omitempty" doc:"Residential or business address."`
 	BusinessInfo       *businessInfo              `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
+	BeneficialOwners   []beneficialOwnerBody      `json:"beneficialOwners,omitempty" doc:"BUSINESS only: the persons who own or control it. Omitted if there are none."`
 	CreatedAt          httpapi.Time               `json:"createdAt" doc:"Time the customer was created."`
 	UpdatedAt          httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
 	IsDeleted          bool                       `json:"isDeleted" doc:"Whether the customer was deleted."`
@@ -146,6 +147,9 @@ func renderCustomer(c customer.Customer) customerBody {
 		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
 		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt), IsDeleted: c.Deleted(),
+	}
+	for _, o := range c.Owners {
+		body.BeneficialOwners = append(body.BeneficialOwners, renderBeneficialOwner(o))
 	}
 	for _, currency := range c.Currencies {
 		body.Currencies = append(body.Currencies, httpapi.Currency(currency))
