@@ -38,6 +38,8 @@ type VerificationWriter interface {
 	UpdateVerification(ctx context.Context, v verification.Verification) error
 	// VerificationsOf returns the verifications of a locked customer, newest first.
 	VerificationsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Verification, error)
+	// CreateReview records what an operator decided.
+	CreateReview(ctx context.Context, r verification.Review) error
 }
 
 // VerificationReader reads verifications.
@@ -45,6 +47,8 @@ type VerificationReader interface {
 	// Verification returns a verification, or VERIFICATION_NOT_FOUND.
 	Verification(ctx context.Context, p ident.Platform, id ident.Verification) (verification.Verification, error)
 	Verifications(ctx context.Context, p ident.Platform, f VerificationFilter) (Page[verification.Verification], error)
+	// ReviewsOf returns what operators decided about a customer and its owners, oldest first.
+	ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error)
 }
 
 // VerificationFilter selects verifications; zero fields match all.

@@ -45,6 +45,7 @@ var eraseRecords = []struct {
 	{`DELETE FROM verifications WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.Verifications }},
 	{`DELETE FROM beneficial_owners WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.BeneficialOwners }},
 	{`DELETE FROM kyc_links WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},
 }
 

@@ -24,6 +24,7 @@ type Operations struct {
 	Stuck map[string]int
 	// Webhooks were not attempted yet; RetriedWebhooks failed before.
 	Webhooks, RetriedWebhooks Backlog
+	Reviews                   Backlog // verifications that wait for an operator
 	Unsealed                  Backlog // postings; its age is that of postings that are not sealed for minutes
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
@@ -64,6 +65,11 @@ const countWebhooks = `
 			JOIN webhook_events e ON e.platform_id = p.id AND e.id = q.event_id),
 		(SELECT count(*) FROM (SELECT FROM webhook_backlog LIMIT $1) AS b),
 		(SELECT min(due_since) FROM (SELECT due_since FROM webhook_backlog LIMIT $1) AS b)`
+
+// countReviews uses verifications_by_status.
+const countReviews = `
+	SELECT count(*), min(r.updated_at) FROM platforms p CROSS JOIN LATERAL (
+		SELECT updated_at FROM verifications v WHERE v.platform_id = p.id AND v.status = 'PENDING_MANUAL_REVIEW' LIMIT $1) AS r`
 
 // countUnsealed reads one row a platform, and postings only of platforms whose last checkpoint is
 // older than $1.
@@ -127,6 +133,14 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		var oldest, oldestRetried *time.Time
 		err := rows.Scan(&o.Webhooks.Count, &oldest, &o.RetriedWebhooks.Count, &oldestRetried)
 		o.Webhooks.Age, o.RetriedWebhooks.Age = age(oldest), age(oldestRetried)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countReviews, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var oldest *time.Time
+		err := rows.Scan(&o.Reviews.Count, &oldest)
+		o.Reviews.Age = age(oldest)
 		return err
 	}); err != nil {
 		return o, err

@@ -14,7 +14,7 @@ func TestOperations_CountsQueues(t *testing.T) {
 	t.Parallel()
 	// Due jobs are counted by step with the age of the oldest, without those of later and dead ones,
 	// and so are webhooks. Transactions are stuck if their job is dead or long overdue, unless they
-	// are final. Postings count as unsealed, and lag only if nothing was sealed for minutes.
+	// are final. Verifications count that wait for an operator. Postings count as unsealed, and lag only if nothing was sealed for minutes.
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(now)})
 	if err != nil {
@@ -35,6 +35,13 @@ func TestOperations_CountsQueues(t *testing.T) {
 			SELECT ` + platform + `, id::uuid, 'OUTGOING', status, refund, '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '{}' FROM (VALUES
 			('22222222-2222-4222-8222-222222222222', 'PROCESSING', ''), ('33333333-3333-4333-8333-333333333333', 'FAILED', 'PENDING'),
 			('44444444-4444-4444-8444-444444444444', 'COMPLETED', '')) AS t(id, status, refund)`,
+		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+			SELECT ` + platform + `, id::uuid, id, 'INDIVIDUAL', '$' || left(id, 1) || '@uma.test', 'PENDING', '{}', now(), now() FROM (VALUES
+			('66666666-6666-4666-8666-666666666666'), ('77777777-7777-4777-8777-777777777777')) AS c(id)`,
+		`INSERT INTO verifications (platform_id, id, customer_id, status, application_id, customer_approved, details, created_at, updated_at)
+			SELECT ` + platform + `, gen_random_uuid(), customer::uuid, status, gen_random_uuid(), false, '{}', '2026-03-01 01:00', at::timestamptz FROM (VALUES
+			('66666666-6666-4666-8666-666666666666', 'PENDING_MANUAL_REVIEW', '2026-03-01 09:00Z'), ('77777777-7777-4777-8777-777777777777', 'IN_PROGRESS', '2026-03-01 08:00Z'))
+			AS v(customer, status, at)`,
 		`INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 			VALUES (` + platform + `, '55555555-5555-4555-8555-555555555555', gen_random_uuid(), '2026-03-01 11:58', 'TEST', 'TEST', '')`,
 		`INSERT INTO webhook_queue VALUES (` + platform + `, 1, gen_random_uuid(), '55555555-5555-4555-8555-555555555555')`,
@@ -58,6 +65,9 @@ func TestOperations_CountsQueues(t *testing.T) {
 	}
 	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) || got.RetriedWebhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Hour}) {
 		t.Errorf("webhooks %v, %v", got.Webhooks, got.RetriedWebhooks)
+	}
+	if got.Reviews != (postgres.Backlog{Count: 1, Age: 3 * time.Hour}) {
+		t.Errorf("reviews %v", got.Reviews)
 	}
 	if got.Unsealed != (postgres.Backlog{}) || len(got.Unmatched) != 0 {
 		t.Errorf("unsealed %v, unmatched %v", got.Unsealed, got.Unmatched)

@@ -30,6 +30,7 @@ const (
 	beneficialOwnersDetails
 	verificationsDetails
 	customerImportChunksRows
+	verificationReviewsDetails
 	numSealedColumns // keep last
 )
 
@@ -50,6 +51,7 @@ var sealedColumns = [numSealedColumns]struct {
 	documentsDetails:             {"documents", "details", jsonFormat},
 	beneficialOwnersDetails:      {"beneficial_owners", "details", jsonFormat},
 	verificationsDetails:         {"verifications", "details", jsonFormat},
+	verificationReviewsDetails:   {"verification_reviews", "details", jsonFormat},
 	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
 	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},

@@ -42,6 +42,7 @@ type commands struct {
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
+	Reviews   reviewsCommand   `cmd:"" help:"Decide the verifications of customers and beneficial owners that wait for a person."`
 	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
 	Version   versionCommand   `cmd:"" help:"Print the version, as --version does."`
 }

@@ -44,6 +44,8 @@ var (
 	stuckDesc           = describe("causeway_transactions_stuck", "Transactions whose next job is dead or more than 15 minutes overdue, by state.", "state")
 	webhooksDesc        = describe("causeway_webhooks_waiting", "Webhooks waiting for an attempt, by queue: first for the first attempt, retry for a later one.", "queue")
 	webhooksAgeDesc     = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
+	reviewsDesc         = describe("causeway_reviews_waiting", "Verifications that wait for the decision of an operator.")
+	reviewsAgeDesc      = describe("causeway_reviews_oldest_seconds", "How long the oldest of these verifications waits.")
 	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
 	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
@@ -109,7 +111,7 @@ func (o *operations) read(ctx context.Context) {
 
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, unsealedDesc, unsealedAgeDesc,
+	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, unsealedDesc, unsealedAgeDesc,
 		unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
@@ -146,6 +148,8 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 		gauge(webhooksDesc, float64(b.Count), queue)
 		gauge(webhooksAgeDesc, b.Age.Seconds(), queue)
 	}
+	gauge(reviewsDesc, float64(last.Reviews.Count))
+	gauge(reviewsAgeDesc, last.Reviews.Age.Seconds())
 	gauge(unsealedDesc, float64(last.Unsealed.Count))
 	gauge(unsealedAgeDesc, last.Unsealed.Age.Seconds())
 	for currency, minor := range last.Unmatched {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/postgres"
+	"causeway/app/customers"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/verification"
+	"causeway/ports"
+)
+
+type reviewsCommand struct {
+	List    reviewsListCommand    `cmd:"" help:"List the verifications that wait for a decision, oldest first."`
+	Show    reviewsShowCommand    `cmd:"" help:"Print what was submitted with a verification, its owners and documents, and earlier decisions. It is personal data."`
+	Approve reviewsApproveCommand `cmd:"" help:"Approve the customer of a verification, or a beneficial owner. A business is approved when all of its owners are, too."`
+	Reject  reviewsRejectCommand  `cmd:"" help:"Reject the customer of a verification, or a beneficial owner and with it the business."`
+	Request reviewsRequestCommand `cmd:"" help:"Ask for the correction of data or documents: the platform sees each problem with its reason, corrects it and submits again."`
+}
+
+// reviewFlags are those of all commands on reviews of one platform.
+type reviewFlags struct {
+	databaseFlags
+	Platform string `required:"" help:"The platform." placeholder:"ID"`
+}
+
+// withVerifications calls do with the verifications of the platform.
+func (f reviewFlags) withVerifications(ctx context.Context, do func(ident.Platform, *customers.Verifications, *postgres.DB) error) error {
+	id, err := ident.ParsePlatform(f.Platform)
+	if err != nil {
+		return fmt.Errorf("--platform: %w", err)
+	}
+	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
+		return do(id, customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator}), db)
+	})
+}
+
+type reviewsListCommand struct {
+	databaseFlags
+	Platform string `help:"Only those of this platform." placeholder:"ID"`
+}
+
+// Run reads one platform after the other. Verifications of sandbox platforms never wait for an operator.
+func (c reviewsListCommand) Run(ctx context.Context, out io.Writer) error {
+	only := ident.Platform{}
+	if c.Platform != "" {
+		var err error
+		if only, err = ident.ParsePlatform(c.Platform); err != nil {
+			return fmt.Errorf("--platform: %w", err)
+		}
+	}
+	return c.withWritableDatabase(ctx, func(db *postgres.DB, _ ports.IDs) error {
+		waiting, err := waitingReviews(ctx, db, only)
+		if err != nil {
+			return err
+		}
+		if len(waiting) == 0 {
+			_, err := fmt.Fprintln(out, "No verification waits for a decision.")
+			return err
+		}
+		rows, now := table{}, systemClock{}.Now()
+		for _, v := range waiting {
+			rows.add(v.ID.String(), string(v.Status), now.Sub(v.UpdatedAt).Round(time.Minute).String(), v.Customer.String(), v.Platform.String())
+		}
+		return rows.write(out, "verification", "status", "waits for", "customer", "platform")
+	})
+}
+
+// waitingReviews returns the verifications in review, and those in progress, which wait for the review
+// of a beneficial owner or for a provider: of one platform, or of all if it is zero. The one that waits
+// longest is the first.
+func waitingReviews(ctx context.Context, db *postgres.DB, only ident.Platform) ([]verification.Verification, error) {
+	of := []ident.Platform{only}
+	if only.IsZero() {
+		var err error
+		if of, err = platformIDs(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	var waiting []verification.Verification
+	for _, p := range of {
+		for _, status := range []verification.Status{verification.PendingManualReview, verification.InProgress} {
+			filter := ports.VerificationFilter{Status: status, Paging: ports.Paging{Limit: 100, Ascending: true}}
+			for {
+				page, err := db.Verifications(ctx, p, filter)
+				if err != nil {
+					return nil, err
+				}
+				waiting = append(waiting, page.Items...)
+				if !page.More {
+					break
+				}
+				filter.After = page.Items[len(page.Items)-1].ID.UUID()
+			}
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b verification.Verification) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	return waiting, nil
+}
+
+func platformIDs(ctx context.Context, db *postgres.DB) (found []ident.Platform, err error) {
+	for after := (ident.Platform{}); ; {
+		page, err := db.Platforms(ctx, after, platformsPerRead)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page {
+			found, after = append(found, p.ID), p.ID
+		}
+		if len(page) < platformsPerRead {
+			return found, nil
+		}
+	}
+}
+
+// reviewDecisionFlags are those of the commands that decide.
+type reviewDecisionFlags struct {
+	reviewFlags
+	Subject     string `arg:"" help:"Id of the verification or the beneficial owner." placeholder:"ID"`
+	Application string `required:"" help:"The application that was reviewed, as printed by: causeway reviews show. A decision on another one is refused." placeholder:"UUID"`
+	Actor       string `required:"" help:"Who decides. It is recorded." placeholder:"NAME"`
+	Reason      string `required:"" help:"Why. It is recorded for operators and not shown to the platform." placeholder:"TEXT"`
+}
+
+// decide applies a decision and prints what became of the verification.
+func (f reviewDecisionFlags) decide(ctx context.Context, out io.Writer, verdict verification.Verdict, problems func(verification.ReviewSubject, ident.Customer) ([]customer.CheckError, error)) error {
+	subject, err := verification.ParseReviewSubject(f.Subject)
+	if err != nil {
+		return err
+	}
+	application, err := uuid.Parse(f.Application)
+	if err != nil {
+		return fmt.Errorf("--application: %q is not the id of an application; causeway reviews show prints it", f.Application)
+	}
+	return f.withVerifications(ctx, func(p ident.Platform, service *customers.Verifications, db *postgres.DB) error {
+		d := verification.Decision{Application: application, By: strings.TrimSpace(f.Actor), Outcome: verification.Outcome{Verdict: verdict, Reason: f.Reason}}
+		if problems != nil {
+			of := ident.Customer{}
+			if subject.Owner.IsZero() {
+				found, err := db.Verification(ctx, p, subject.Verification)
+				if err != nil {
+					return err
+				}
+				of = found.Customer
+			}
+			if d.Errors, err = problems(subject, of); err != nil {
+				return err
+			}
+		}
+		decided, err := service.Review(ctx, p, subject, d)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		if decided.ID.IsZero() {
+			_, err = fmt.Fprintf(out, "%s is decided. The business has no verification yet.\n", subject)
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s is decided. %s is %s.\n", subject, decided.ID, decided.Status); err != nil {
+			return err
+		}
+		return writeCheckErrors(out, decided.Errors)
+	})
+}
+
+type reviewsApproveCommand struct{ reviewDecisionFlags }
+
+func (c reviewsApproveCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, verification.Accepted, nil)
+}
+
+type reviewsRejectCommand struct {
+	reviewDecisionFlags
+	Type string `default:"APPLICANT_REJECTED" enum:"APPLICANT_REJECTED,APPLICANT_SANCTIONED,APPLICANT_FRAUD,APPLICANT_CRIMINAL_RECORD" help:"What the platform sees as the type of the error." placeholder:"TYPE"`
+	Show string `default:"The verification was rejected." help:"What the platform sees as the reason." placeholder:"TEXT"`
+}
+
+func (c reviewsRejectCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, verification.Refused, func(subject verification.ReviewSubject, of ident.Customer) ([]customer.CheckError, error) {
+		return []customer.CheckError{{Resource: reviewedResource(subject, of), Type: customer.CheckErrorType(c.Type), Reason: c.Show}}, nil
+	})
+}
+
+// reviewedResource returns the id of who is reviewed, as the errors of a verification name it.
+func reviewedResource(subject verification.ReviewSubject, of ident.Customer) string {
+	if !subject.Owner.IsZero() {
+		return subject.Owner.String()
+	}
+	return of.String()
+}
+
+type reviewsRequestCommand struct {
+	reviewDecisionFlags
+	Field   map[string]string `mapsep:"none" help:"A field to correct, by its path in a request, with the reason. Can be repeated." placeholder:"PATH=REASON"`
+	Problem map[string]string `mapsep:"none" help:"Another problem, such as EXPIRED_DOCUMENT, with the reason; TYPE@Document:... says of which document. Can be repeated." placeholder:"TYPE=REASON"`
+}
+
+func (c reviewsRequestCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, verification.Correctable, func(subject verification.ReviewSubject, of ident.Customer) ([]customer.CheckError, error) {
+		return c.problems(reviewedResource(subject, of))
+	})
+}
+
+// problems returns what the flags name, in the order of the names.
+func (c reviewsRequestCommand) problems(resource string) ([]customer.CheckError, error) {
+	var found []customer.CheckError
+	for _, path := range slices.Sorted(maps.Keys(c.Field)) {
+		found = append(found, customer.CheckError{Resource: resource, Type: customer.InvalidField, Field: path, Reason: c.Field[path]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Problem)) {
+		kind, document, named := strings.Cut(name, "@")
+		if named {
+			if _, err := ident.ParseDocument(document); err != nil {
+				return nil, fmt.Errorf("--problem %s: %w", name, err)
+			}
+		}
+		found = append(found, customer.CheckError{Resource: cmp.Or(document, resource), Type: customer.CheckErrorType(kind), Reason: c.Problem[name]})
+	}
+	return found, nil
+}

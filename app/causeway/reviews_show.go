@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"causeway/adapters/postgres"
+	"causeway/app/customers"
+	"causeway/core/customer"
+	"causeway/core/document"
+	"causeway/core/ident"
+	"causeway/core/party"
+)
+
+type reviewsShowCommand struct {
+	reviewFlags
+	Verification string `arg:"" help:"Id of the verification." placeholder:"VERIFICATION"`
+}
+
+func (c reviewsShowCommand) Run(ctx context.Context, out io.Writer) error {
+	id, err := ident.ParseVerification(c.Verification)
+	if err != nil {
+		return err
+	}
+	return c.withVerifications(ctx, func(p ident.Platform, service *customers.Verifications, db *postgres.DB) error {
+		found, err := service.ReviewCase(ctx, p, id)
+		if err != nil {
+			return err
+		}
+		holders := []document.Holder{{Customer: found.Customer.ID}}
+		for _, o := range found.Owners {
+			holders = append(holders, document.Holder{Owner: o.ID})
+		}
+		documents, err := db.DocumentsOf(ctx, p, holders...)
+		if err != nil {
+			return err
+		}
+		return writeReviewCase(out, found, documents)
+	})
+}
+
+// writeReviewCase prints the data as it was submitted, which is what a decision is about.
+func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []document.Document) error {
+	v := found.Verification
+	var text table
+	text.add(v.ID.String(), string(v.Status))
+	subject := found.Customer
+	if v.Submitted != nil {
+		text.add("application", v.Submitted.ID.String())
+		text.add("submitted", v.Submitted.SubmittedAt.Format(time.RFC3339))
+		subject = v.Submitted.Customer
+	}
+	addCustomer(&text, subject)
+	addDocuments(&text, document.Holder{Customer: found.Customer.ID}, documents)
+	for _, o := range found.Owners {
+		addOwner(&text, o)
+		addDocuments(&text, document.Holder{Owner: o.ID}, documents)
+	}
+	for _, r := range found.Reviews {
+		text.add("decided", fmt.Sprintf("%s  %s  %s by %q: %q", r.At.Format(time.RFC3339), r.Subject, r.Verdict, r.By, r.Reason))
+	}
+	if _, err := fmt.Fprint(out, strings.Join(text.lines("verification", "status")[1:], "\n")+"\n"); err != nil {
+		return err
+	}
+	return writeCheckErrors(out, v.Errors)
+}
+
+// addFacts adds the facts that are known. Quotation marks keep control characters from the terminal.
+func addFacts(text *table, facts ...[2]string) {
+	for _, fact := range facts {
+		if fact[1] != "" {
+			text.add("  "+fact[0], fmt.Sprintf("%q", fact[1]))
+		}
+	}
+}
+
+func addCustomer(text *table, c customer.Customer) {
+	text.add(c.ID.String(), string(c.Type))
+	addFacts(text, [2]string{"platform customer id", c.PlatformCustomerID}, [2]string{"name", c.FullName}, [2]string{"birth date", c.BirthDate},
+		[2]string{"nationality", c.Nationality}, [2]string{"region", c.Region}, [2]string{"email", c.Email})
+	if b := c.Business; b != nil {
+		addFacts(text, [2]string{"legal name", b.LegalName}, [2]string{"doing business as", b.DoingBusinessAs}, [2]string{"country", b.Country},
+			[2]string{"entity type", b.EntityType}, [2]string{"registration number", b.RegistrationNumber}, [2]string{"incorporated on", b.IncorporatedOn},
+			[2]string{"tax id", b.TaxID}, [2]string{"business type", b.BusinessType}, [2]string{"purpose of account", b.PurposeOfAccount},
+			[2]string{"source of funds", b.SourceOfFunds}, [2]string{"countries of operation", strings.Join(b.CountriesOfOperation, ", ")})
+	}
+	if c.Address != nil {
+		addFacts(text, [2]string{"address", addressText(*c.Address)})
+	}
+}
+
+func addOwner(text *table, o customer.BeneficialOwner) {
+	text.add(o.ID.String(), string(o.Status))
+	text.add("  application", o.Check.Application.String())
+	roles := make([]string, len(o.Roles))
+	for i, role := range o.Roles {
+		roles[i] = string(role)
+	}
+	p := o.Person
+	addFacts(text, [2]string{"roles", strings.Join(roles, ", ")}, [2]string{"ownership", fmt.Sprintf("%d %%", o.OwnershipPercentage)}, [2]string{"name", p.FullName()},
+		[2]string{"birth date", p.BirthDate}, [2]string{"nationality", p.Nationality}, [2]string{"address", addressText(p.Address)}, [2]string{"email", p.Email},
+		[2]string{"phone number", p.PhoneNumber}, [2]string{"id type", p.IDType}, [2]string{"identifier", p.Identifier}, [2]string{"issued by", p.CountryOfIssuance})
+}
+
+func addDocuments(text *table, of document.Holder, documents []document.Document) {
+	for _, d := range documents {
+		if d.Holder != of || !d.SupersededBy.IsZero() {
+			continue
+		}
+		state := "not submitted"
+		if !d.SubmittedAt.IsZero() {
+			state = "submitted " + d.SubmittedAt.Format(time.RFC3339)
+		}
+		text.add("  "+d.ID.String(), strings.Join(strings.Fields(fmt.Sprintf("%s %s %s, %s", d.Type, d.Side, d.Country, state)), " "))
+		addFacts(text, [2]string{"  number", d.Number}, [2]string{"  issuing authority", d.IssuingAuthority}, [2]string{"  file", d.File.Name})
+	}
+}
+
+func addressText(a party.Address) string {
+	var parts []string
+	for _, part := range []string{a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.Country} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeCheckErrors prints the errors of a verification, one on each line.
+func writeCheckErrors(out io.Writer, errors []customer.CheckError) error {
+	for _, e := range errors {
+		if _, err := fmt.Fprintf(out, "  %s %s %s %q\n", e.Type, e.Resource, e.Field, e.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package customers
+
+import (
+	"context"
+
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/verification"
+	"causeway/ports"
+)
+
+// ReviewCase is what an operator sees of a verification.
+type ReviewCase struct {
+	Verification verification.Verification
+	Customer     customer.Customer
+	Owners       []customer.BeneficialOwner
+	// Reviews are the earlier decisions of operators about the customer and its owners, oldest first.
+	Reviews []verification.Review
+}
+
+// ReviewCase returns a verification with what is needed to decide it, or VERIFICATION_NOT_FOUND.
+func (s *Verifications) ReviewCase(ctx context.Context, p ident.Platform, id ident.Verification) (found ReviewCase, err error) {
+	if found.Verification, err = s.Store.Verification(ctx, p, id); err != nil {
+		return found, err
+	}
+	if found.Customer, err = s.Store.Customer(ctx, p, found.Verification.Customer); err != nil {
+		return found, err
+	}
+	if found.Owners, err = s.Store.BeneficialOwnersOf(ctx, p, found.Customer.ID); err != nil {
+		return found, err
+	}
+	found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID)
+	return found, err
+}
+
+// Review applies and records the decision of an operator, and returns the verification that it is
+// about or that waits for the owner; zero if none does. Faults: INVALID_INPUT for a decision that says
+// not enough, VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND, CONFLICT if the subject is decided
+// already or other data was submitted meanwhile; then nothing changes.
+func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision) (decided verification.Verification, err error) {
+	if err := verification.CheckReview(d); err != nil {
+		return decided, err
+	}
+	of, err := s.customerOf(ctx, p, subject)
+	if err != nil {
+		return decided, err
+	}
+	return decided, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		work, err := s.lock(ctx, tx, nil, p, of)
+		if err != nil {
+			return err
+		}
+		decision, applied := d, false
+		decision.At = work.now
+		if subject.Owner.IsZero() {
+			decided, applied, err = work.decide(ctx, subject.Verification, decision)
+		} else {
+			_, applied, err = work.decideOwner(ctx, subject.Owner, decision)
+		}
+		if err != nil {
+			return err
+		}
+		if !applied {
+			return fault.New(fault.Conflict, "%s was decided, or submitted again, after it was shown. Nothing was changed; show it again.", subject)
+		}
+		if !subject.Owner.IsZero() {
+			if decided, err = work.newest(ctx); err != nil {
+				return err
+			}
+		}
+		return tx.CreateReview(ctx, verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: decision})
+	})
+}
+
+func (s *Verifications) customerOf(ctx context.Context, p ident.Platform, subject verification.ReviewSubject) (ident.Customer, error) {
+	if !subject.Owner.IsZero() {
+		o, err := s.Store.BeneficialOwner(ctx, p, subject.Owner)
+		return o.Customer, err
+	}
+	v, err := s.Store.Verification(ctx, p, subject.Verification)
+	return v.Customer, err
+}
+
+// newest returns the newest verification of the customer, or zero.
+func (w *customerWork) newest(ctx context.Context) (verification.Verification, error) {
+	all, err := w.tx.VerificationsOf(ctx, w.customer.Platform, w.customer.ID)
+	if err != nil || len(all) == 0 {
+		return verification.Verification{}, err
+	}
+	return all[0], nil
+}

@@ -1,0 +1,167 @@
+package customers_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/identity/manual"
+	"causeway/app/customers"
+	"causeway/app/internal/apptest"
+	"causeway/core/customer"
+	"causeway/core/document"
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/core/verification"
+	"causeway/ports"
+)
+
+// newReviewEnv returns an environment in which operators decide.
+func newReviewEnv(t *testing.T) *verificationEnv {
+	t.Helper()
+	e := apptest.New(t)
+	env := &verificationEnv{Env: e, t: t, remote: new(remoteIdentity)}
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
+	return env
+}
+
+// submittedBusiness returns a business in review, with its owner.
+func (e *verificationEnv) submittedBusiness(registration string) (verification.Verification, customer.BeneficialOwner) {
+	e.t.Helper()
+	business := e.newBusiness(registration)
+	owner := e.newOwner(business.ID, "Lind")
+	e.newDocuments(document.Holder{Customer: business.ID}, businessDocuments...)
+	v, err := e.verifications.Submit(e.t.Context(), e.Admin, nil, business.ID)
+	if err != nil || v.Status != verification.PendingManualReview {
+		e.t.Fatalf("%s, %v: %+v", v.Status, err, v.Errors)
+	}
+	if owner, err = e.Store.BeneficialOwner(e.t.Context(), business.Platform, owner.ID); err != nil {
+		e.t.Fatal(err)
+	}
+	return v, owner
+}
+
+func review(application uuid.UUID, verdict verification.Verdict, errors ...customer.CheckError) verification.Decision {
+	return verification.Decision{Application: application, By: "ana", Outcome: verification.Outcome{Verdict: verdict, Reason: "compared with the passport", Errors: errors}}
+}
+
+func TestReview_ApprovesBusinessAndOwner(t *testing.T) {
+	// A business is approved when an operator approved it and its owner. Both decisions are recorded with
+	// who, when and why.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, owner := e.submittedBusiness("5523041")
+
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted))
+	if err != nil || got.Status != verification.InProgress {
+		t.Fatalf("%s, %v; want it to wait for the owner", got.Status, err)
+	}
+	e.Clock.Advance(time.Minute)
+	got, err = e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted))
+	if err != nil || got.Status != verification.Approved {
+		t.Fatalf("%s, %v", got.Status, err)
+	}
+
+	found, err := e.verifications.ReviewCase(t.Context(), v.Platform, v.ID)
+	if err != nil || found.Customer.Status != customer.Approved || len(found.Owners) != 1 || found.Owners[0].Status != customer.Approved || len(found.Reviews) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	first, second := found.Reviews[0], found.Reviews[1]
+	if first.Subject.Verification != v.ID || first.By != "ana" || first.Reason != "compared with the passport" || first.Verdict != verification.Accepted ||
+		second.Subject.Owner != owner.ID || !second.At.Equal(first.At.Add(time.Minute)) || second.Application != owner.Check.Application {
+		t.Errorf("%+v", found.Reviews)
+	}
+	if rows := e.QueryStrings(`SELECT id::text FROM verification_reviews`); len(rows) != 2 {
+		t.Errorf("%d decisions are recorded", len(rows))
+	}
+}
+
+func TestReview_AsksForCorrections(t *testing.T) {
+	// What an operator asks for is what the platform sees; after the correction the review goes on with
+	// another application.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, _ := e.submittedBusiness("5523042")
+	wanted := customer.CheckError{Resource: v.Customer.String(), Type: customer.InvalidField, Field: "businessInfo.taxId", Reason: "Differs from the excerpt."}
+
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Correctable, wanted))
+	if err != nil || got.Status != verification.ResolveErrors || len(got.Errors) != 1 || got.Errors[0].Reason != wanted.Reason {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	again, err := e.verifications.Submit(t.Context(), e.Admin, nil, v.Customer)
+	if err != nil || again.ID != v.ID || again.Status != verification.PendingManualReview || again.Submitted.ID == v.Submitted.ID {
+		t.Fatalf("%+v, %v", again, err)
+	}
+}
+
+func TestReview_RejectedOwnerRejectsTheBusiness(t *testing.T) {
+	// An owner who is rejected rejects the business.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, owner := e.submittedBusiness("5523043")
+	sanctioned := customer.CheckError{Resource: owner.ID.String(), Type: customer.ApplicantSanctioned, Reason: "is listed"}
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Refused, sanctioned))
+	if err != nil || got.Status != verification.Rejected || len(got.Errors) != 1 || got.Errors[0].Type != customer.ApplicantSanctioned {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestReview_RefusesWhatWasNotShown(t *testing.T) {
+	// A decision about an earlier application, on a decided verification, without a reason, or on what
+	// does not exist is refused, and nothing is recorded.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, owner := e.submittedBusiness("5523044")
+	subject := verification.ReviewSubject{Verification: v.ID}
+
+	other := e.NewPlatform()
+	silent := review(v.Submitted.ID, verification.Accepted)
+	silent.Reason = ""
+	for name, c := range map[string]struct {
+		subject verification.ReviewSubject
+		d       verification.Decision
+		code    fault.Code
+	}{
+		"an earlier application":    {subject, review(uuid.New(), verification.Accepted), fault.Conflict},
+		"an earlier check of owner": {verification.ReviewSubject{Owner: owner.ID}, review(uuid.New(), verification.Accepted), fault.Conflict},
+		"no reason":                 {subject, silent, fault.InvalidInput},
+	} {
+		if _, err := e.verifications.Review(t.Context(), v.Platform, c.subject, c.d); !fault.Is(err, c.code) {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+	}
+	if _, err := e.verifications.Review(t.Context(), other.ID, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.VerificationNotFound) {
+		t.Errorf("of another platform: %v", err)
+	}
+	if rows := e.QueryStrings(`SELECT id::text FROM verification_reviews`); len(rows) != 0 {
+		t.Errorf("%d decisions are recorded", len(rows))
+	}
+
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(v.Submitted.ID, verification.Refused)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("decided: %v, want CONFLICT", err)
+	}
+}
+
+func TestReview_StaysWithoutReasonWhenTheCustomerIsErased(t *testing.T) {
+	// After a customer was erased, who decided and when is still known, but not what was written.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, _ := e.submittedBusiness("5523045")
+	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted)); err != nil {
+		t.Fatal(err)
+	}
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.EraseRecordsOf(ctx, v.Platform, v.Customer)
+		return err
+	})
+	reviews, err := e.Store.ReviewsOf(t.Context(), v.Platform, v.Customer)
+	if err != nil || len(reviews) != 1 || reviews[0].By != "ana" || reviews[0].Verdict != verification.Accepted || reviews[0].Reason != "" {
+		t.Errorf("%+v, %v", reviews, err)
+	}
+}
