@@ -1,8 +1,7 @@
-// Package customers creates the customers of a platform, opens their internal accounts,
-// and reads them.
+// Package customers is everything between a platform and its customers but money: they are created,
+// one by one or from files, changed, verified with their owners and documents, deleted, and erased.
 //
-// It verifies no one and moves no money; core/customer decides the first status of a
-// customer.
+// It decides no status by itself: core/customer and core/verification do. It moves no money.
 package customers
 
 import (
