@@ -132,9 +132,9 @@ func addReference(l *reconcile.Line, written string) {
 	l.References = append(l.References, written)
 }
 
-// cleanText returns a text on one line, valid UTF-8 of at most maxBytes.
+// cleanText returns a text on one line, valid UTF-8 of at most maxBytes, without control characters.
 func cleanText(written string, maxBytes int) string {
-	if strings.ContainsAny(written, "\x00\t\n\r") || strings.HasPrefix(written, " ") || strings.HasSuffix(written, " ") {
+	if strings.ContainsFunc(written, func(r rune) bool { return r < ' ' }) || strings.HasPrefix(written, " ") || strings.HasSuffix(written, " ") {
 		written = strings.Join(strings.FieldsFunc(written, func(r rune) bool { return r <= ' ' }), " ")
 	}
 	if !utf8.ValidString(written) {

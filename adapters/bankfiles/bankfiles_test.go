@@ -116,6 +116,10 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-11 123456  [] "" false
 2026-03-10 2026-03-10 -44  [] "" false
 `},
+		{"control characters", reconcile.CSV, csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,1,\x01B1,\x1bR1,\x01AgAA,USD\n", `
+  .. -→- ignored 0
+2026-03-10 2026-03-10 100 B1 [R1] "AgAA" false
+`},
 		{"BAI2", reconcile.BAI2, "", bai2File, `
 260314-77 123456 2026-03-13..2026-03-13 10000→19500 ignored 0
 2026-03-13 2026-03-12 10000 BANKREF1 [4T9K2M7PXQ3A] "PAYMENT, WITH COMMAS,AND MORE" false
