@@ -40,8 +40,8 @@ func (c *retentionEnv) partitionOf(t *testing.T, table, key string, id uuid.UUID
 func TestCreatePartitions_AheadOfTime(t *testing.T) {
 	t.Parallel()
 	// Several processes create the partitions of today and the next days, each once, of a quarter of the
-	// retention; events and their attempts have the same. The service may not read or write partitions
-	// directly.
+	// retention, and one of the days before; events and their attempts have the same. The service may not
+	// read or write partitions directly.
 	c := newRetentionEnv(t)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	c.splitWebhooks(t, today.AddDate(0, 0, -10))
@@ -57,7 +57,7 @@ func TestCreatePartitions_AheadOfTime(t *testing.T) {
 	processes.Wait()
 
 	name := func(table string, days int) string { return table + today.AddDate(0, 0, days).Format("_20060102") }
-	for table, days := range map[string][]int{"webhook_events": {-10, -3, 4}, "webhook_attempts": {-10, -3, 4}, "lookups": {-1, 0, 1, 2}} {
+	for table, days := range map[string][]int{"webhook_events": {-10, 0, 7}, "webhook_attempts": {-10, 0, 7}, "lookups": {-1, 0, 1, 2}} {
 		want := []string{table + "_first"}
 		for _, n := range days {
 			want = append(want, name(table, n))
@@ -66,13 +66,13 @@ func TestCreatePartitions_AheadOfTime(t *testing.T) {
 			t.Errorf("partitions %v, want %v", got, want)
 		}
 	}
-	if id := c.insertEvent(t, time.Now()); c.partitionOf(t, "webhook_events", "id", id) != name("webhook_events", -3) ||
-		c.partitionOf(t, "webhook_attempts", "event_id", id) != name("webhook_attempts", -3) {
+	if id := c.insertEvent(t, time.Now()); c.partitionOf(t, "webhook_events", "id", id) != name("webhook_events", 0) ||
+		c.partitionOf(t, "webhook_attempts", "event_id", id) != name("webhook_attempts", 0) {
 		t.Errorf("an event of today is in %s", c.partitionOf(t, "webhook_events", "id", id))
 	}
 	service := connect(t, c.url)
 	exec(t, service, "SET ROLE causeway_service; SET causeway.platform = '*'")
-	for _, partition := range []string{"webhook_events_first", "webhook_events_default", name("webhook_events", 4), name("lookups", 0)} {
+	for _, partition := range []string{"webhook_events_first", "webhook_events_default", name("webhook_events", 7), name("lookups", 0)} {
 		for _, statement := range []string{"SELECT FROM ", "DELETE FROM "} {
 			if _, err := service.Exec(t.Context(), statement+partition); err == nil || !strings.Contains(err.Error(), "permission denied") {
 				t.Errorf("%s%s: %v", statement, partition, err)
@@ -123,14 +123,35 @@ func TestCreatePartitions_MovesRowsThatHadNone(t *testing.T) {
 	if err := <-stored; err != nil {
 		t.Errorf("an event that was stored meanwhile: %v", err)
 	}
-	for days, want := range map[int]string{-5: today.AddDate(0, 0, -5).Format("_20060102"), -1: today.AddDate(0, 0, -1).Format("_20060102"),
-		0: today.AddDate(0, 0, -1).Format("_20060102"), 100: "_default"} {
+	for days, want := range map[int]string{-5: today.AddDate(0, 0, -5).Format("_20060102"), -1: today.AddDate(0, 0, -5).Format("_20060102"),
+		0: today.Format("_20060102"), 100: "_default"} {
 		if in := c.partitionOf(t, "webhook_events", "id", events[days]); in != "webhook_events"+want {
 			t.Errorf("the event of day %d is in %s, want %s", days, in, want)
 		}
 		if in := c.partitionOf(t, "webhook_attempts", "event_id", events[days]); in != "webhook_attempts"+want {
 			t.Errorf("the attempt of day %d is in %s, want %s", days, in, want)
 		}
+	}
+}
+
+func TestCreatePartitions_AfterYears(t *testing.T) {
+	t.Parallel()
+	// A service that was stopped for years, or a backup of then, has the partitions that it needs at once:
+	// not one for each day of the time between.
+	c := newRetentionEnv(t)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	c.split(t, "lookups", today.AddDate(-6, 0, 0))
+
+	if err := c.CreatePartitions(t.Context(), 8*24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+
+	want := []string{"lookups_first"}
+	for _, from := range []time.Time{today.AddDate(-6, 0, 0), today, today.AddDate(0, 0, 1), today.AddDate(0, 0, 2)} {
+		want = append(want, from.Format("lookups_20060102"))
+	}
+	if got := c.partitionsOf(t, "lookups"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("partitions %v, want %v", got, want)
 	}
 }
 
