@@ -31,6 +31,7 @@ const (
 	OperatorRemovedDataKey     OperatorActionKind = "REMOVE_DATA_KEY"
 	OperatorRotatedLedgerKey   OperatorActionKind = "ROTATE_LEDGER_KEY"
 	OperatorRotatedWebhookKeys OperatorActionKind = "ROTATE_WEBHOOK_KEYS"
+	OperatorOpenedDocument     OperatorActionKind = "OPEN_DOCUMENT"
 )
 
 // OperatorAction is the record of an action of an operator. It never changes.
