@@ -157,7 +157,7 @@ func (d *Documents) Replace(ctx context.Context, p ident.Platform, id ident.Docu
 		if kept != nil {
 			return tx.CreateDocument(ctx, *kept)
 		}
-		return tx.AddJobs(ctx, []ports.Job{d.deletion(p, before.File.Blob, now)})
+		return tx.AddJobs(ctx, []ports.Job{d.fileDeletion(p, before.File.Blob, now)})
 	})
 	return after, err
 }
@@ -181,7 +181,7 @@ func (d *Documents) Delete(ctx context.Context, p ident.Platform, id ident.Docum
 		if err := found.CheckDelete(); err != nil {
 			return err
 		}
-		return d.erase(ctx, tx, p, []document.Document{found})
+		return d.eraseDocuments(ctx, tx, p, []document.Document{found})
 	})
 }
 
@@ -216,13 +216,13 @@ func (d *Documents) Open(ctx context.Context, p ident.Platform, id ident.Documen
 // EraseDocuments deletes all documents of holders in a unit of work that has locked their customer,
 // also those that were submitted for verification, and returns how many files there were. The keys
 // of the files are gone with its commit; jobs delete the files.
-func (d *Documents) EraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platform, holders ...document.Holder) (files int, err error) {
+func (s *Service) EraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platform, holders ...document.Holder) (files int, err error) {
 	for _, holder := range holders {
 		found, err := tx.LockDocumentsOf(ctx, p, holder)
 		if err != nil {
 			return files, err
 		}
-		if err := d.erase(ctx, tx, p, found); err != nil {
+		if err := s.eraseDocuments(ctx, tx, p, found); err != nil {
 			return files, err
 		}
 		files += len(found)
@@ -230,12 +230,12 @@ func (d *Documents) EraseDocuments(ctx context.Context, tx ports.Tx, p ident.Pla
 	return files, nil
 }
 
-// erase deletes documents, and their files after the commit.
-func (d *Documents) erase(ctx context.Context, tx ports.Tx, p ident.Platform, documents []document.Document) error {
-	now := d.Clock.Now()
+// eraseDocuments deletes documents, and their files after the commit.
+func (s *Service) eraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platform, documents []document.Document) error {
+	now := s.Clock.Now()
 	ids, deletions := make([]ident.Document, len(documents)), make([]ports.Job, len(documents))
 	for i, one := range documents {
-		ids[i], deletions[i] = one.ID, d.deletion(p, one.File.Blob, now)
+		ids[i], deletions[i] = one.ID, s.fileDeletion(p, one.File.Blob, now)
 	}
 	if err := tx.DeleteDocuments(ctx, p, ids); err != nil {
 		return err
@@ -289,7 +289,7 @@ const unusedFileAge = 24 * time.Hour
 func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.CheckedFile, name string) (document.File, error) {
 	now := d.Clock.Now()
 	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size, Blob: d.IDs.New(now)}
-	deletion := d.deletion(p, file.Blob, now.Add(unusedFileAge))
+	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
 	if err := d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
 		return file, err
 	}
@@ -308,9 +308,9 @@ func blobName(p ident.Platform, blob uuid.UUID) string {
 	return "documents/" + p.UUID().String() + "/" + blob.String()
 }
 
-// deletion returns the job that deletes a stored file unless a document has it.
-func (d *Documents) deletion(p ident.Platform, blob uuid.UUID, due time.Time) ports.Job {
-	return ports.Job{ID: d.IDs.New(d.Clock.Now()), Platform: p, Step: ports.StepDeleteBlob, Subjects: []uuid.UUID{blob}, Due: due}
+// fileDeletion returns the job that deletes a stored file unless a document has it.
+func (s *Service) fileDeletion(p ident.Platform, blob uuid.UUID, due time.Time) ports.Job {
+	return ports.Job{ID: s.IDs.New(s.Clock.Now()), Platform: p, Step: ports.StepDeleteBlob, Subjects: []uuid.UUID{blob}, Due: due}
 }
 
 // deleteBlobs deletes the stored file of a job, unless a document has it.

@@ -93,5 +93,5 @@ func (s *Service) deleteDocuments(ctx context.Context, tx ports.Tx, platformID i
 	for _, owner := range owners {
 		holders = append(holders, document.Holder{Owner: owner.ID})
 	}
-	return (&Documents{Service: s}).EraseDocuments(ctx, tx, platformID, holders...)
+	return s.EraseDocuments(ctx, tx, platformID, holders...)
 }
