@@ -174,7 +174,7 @@ func unpack(data *bufio.Reader, found *nameScanner, budget *int64, depth int) er
 	}
 	// Data that end in an error are shown up to there.
 	if _, err := io.Copy(io.Discard, content); err != nil && names.written == 0 {
-		return nil //nolint:nilerr // it only looks packed
+		return nil // it only looks packed
 	}
 	if *budget -= names.written; *budget < 0 {
 		return refuse("must unpack to at most %d MiB: print this PDF file to a new one", maxPDFUnpacked>>20)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -101,7 +102,7 @@ func (x *exchange) spoolFile(body *fileStream, part *multipart.Part) (err error)
 		case x.form.spool.size > x.route.maxBody:
 			x.w.Header().Set("Connection", "close")
 			return fileTooLarge(x.route.maxBody)
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			digest.Sum(x.form.digest[:0])
 			x.call.FormFile = &FormFile{Name: fileNameOf(part), Size: x.form.spool.size, ReaderAt: x.form.spool}
 			return nil

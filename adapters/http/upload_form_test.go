@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"html"
 	"io"
 	"math/rand/v2"
@@ -226,11 +227,11 @@ func TestSpool_ReadsWhatWasWritten(t *testing.T) {
 		from := random.IntN(len(content))
 		part := make([]byte, 1+random.IntN(1000))
 		n, err := s.ReadAt(part, int64(from))
-		if want := min(len(part), len(content)-from); n != want || !bytes.Equal(part[:n], content[from:from+n]) || (err == io.EOF) != (n < len(part)) {
+		if want := min(len(part), len(content)-from); n != want || !bytes.Equal(part[:n], content[from:from+n]) || errors.Is(err, io.EOF) != (n < len(part)) {
 			t.Fatalf("at %d: %d bytes, %v, want %d", from, n, err, want)
 		}
 	}
-	if _, err := s.ReadAt(make([]byte, 1), int64(len(content))); err != io.EOF {
+	if _, err := s.ReadAt(make([]byte, 1), int64(len(content))); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the end: %v", err)
 	}
 	stored := make([]byte, 1000)
