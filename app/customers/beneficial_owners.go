@@ -70,15 +70,14 @@ func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Prin
 			return fault.New(fault.BeneficialOwnerNotFound, "There is no beneficial owner %s.", id)
 		}
 		others := slices.Delete(slices.Clone(work.owners), i, i+1)
-		again := false
-		if changed, again, err = work.owners[i].Apply(u, work.customer, others, work.now); err != nil {
+		next, check, err := work.owners[i].Apply(u, work.customer, others, work.now)
+		if err == nil && check {
+			next, err = work.checkOwner(ctx, next)
+		}
+		if err != nil {
 			return err
 		}
-		if again {
-			if changed, err = work.checkOwner(ctx, changed); err != nil {
-				return err
-			}
-		}
+		changed = next
 		work.owners[i] = changed
 		if err := tx.UpdateBeneficialOwner(ctx, changed); err != nil {
 			return err

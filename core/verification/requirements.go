@@ -157,7 +157,7 @@ func missingFields(c customer.Customer) []customer.CheckError {
 
 // missingOwners returns an error if nobody is named who controls the business.
 func missingOwners(c customer.Customer, owners []customer.BeneficialOwner) []customer.CheckError {
-	reason := ""
+	var reason string
 	switch {
 	case len(owners) == 0:
 		reason = "Add every person who owns 25 percent or more, and one person with the role CONTROL_PERSON."
