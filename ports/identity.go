@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 
+	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/platform"
 	"causeway/core/verification"
@@ -10,6 +11,9 @@ import (
 
 // Identity checks who a customer or a beneficial owner is: a provider, or operators who review.
 type Identity interface {
+	// NewCustomer returns the status of a new customer that has not been submitted: PENDING, unless
+	// it is known without a check. It does no I/O, and returns the same for the same customer.
+	NewCustomer(c customer.Customer) customer.Status
 	// Immediate returns the outcome of an application if it is known without a call, else false, and
 	// the application is to be submitted. It does no I/O, and returns the same for the same
 	// application.
@@ -24,3 +28,12 @@ type Identity interface {
 
 // IdentityByEnvironment holds the Identity of each environment; an environment may have none.
 type IdentityByEnvironment map[platform.Environment]Identity
+
+// NewCustomer returns a customer that is new to its platform, or has a new identity, with its status: a
+// PENDING one with that of Identity.NewCustomer.
+func (i IdentityByEnvironment) NewCustomer(owner platform.Platform, c customer.Customer) customer.Customer {
+	if identity, connected := i[owner.Environment]; connected && c.Status == customer.Pending {
+		c.Status = identity.NewCustomer(c)
+	}
+	return c
+}

@@ -152,12 +152,12 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log,
+	identityByEnvironment := ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}}
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identityByEnvironment, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
-		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}},
-		Jobs:     a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+		Identity: identityByEnvironment, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{

@@ -35,6 +35,9 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 		if after, err = before.Update(change, owner, s.Clock.Now()); err != nil {
 			return err
 		}
+		if after.Status != before.Status {
+			after = s.Identity.NewCustomer(owner, after)
+		}
 		if change.Currencies != nil {
 			opened, instructed, err := s.opener(owner, after, after.UpdatedAt).OpenMissing(owner.CurrencyCodes(), existing)
 			if err != nil {

@@ -47,6 +47,28 @@ func TestUpdate_ChangesAndReads(t *testing.T) {
 	env.Events.Want(ana.ID.UUID(), event.CustomerKYCApproved, event.CustomerKYCPending)
 }
 
+func TestUpdate_SandboxNameDecidesAgain(t *testing.T) {
+	t.Parallel()
+	// An individual of the sandbox with another name is what a new one with that name is.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		want customer.Status
+	}{{"Ana Souza", customer.Approved}, {"Ana Souza002", customer.Rejected}} {
+		changed, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
+		if err != nil || changed.Status != c.want {
+			t.Errorf("%s: %s, %v; want %s", c.name, changed.Status, err, c.want)
+		}
+	}
+
+	env.Events.Want(ana.ID.UUID(), event.CustomerKYCRejected)
+}
+
 func TestUpdate_RefusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	// An unknown customer, one of another platform, an invalid field and an address in use are refused.

@@ -23,6 +23,9 @@ type Config struct {
 	// Rails provide the funding instructions of accounts. An account of an environment
 	// without rails has none.
 	Rails ports.RailsByEnvironment
+	// Identity knows the status of some new customers. Without one, all are PENDING whose platform does
+	// not verify them itself.
+	Identity ports.IdentityByEnvironment
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs
@@ -63,6 +66,7 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 		if created, err = customer.Create(r, owner, ident.NewCustomer(s.IDs.New, now), s.IDs.New(now), now); err != nil {
 			return err
 		}
+		created = s.Identity.NewCustomer(owner, created)
 		opened, err := s.opener(owner, created, now).Open(owner.CurrencyCodes())
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"causeway/adapters/identity/manual"
+	"causeway/adapters/identity/sandbox"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
@@ -29,7 +31,8 @@ func newEnv(t *testing.T) *env {
 	rails := ports.RailsByEnvironment{platform.Sandbox: e.Rail}
 	return &env{
 		Env: e, rails: rails,
-		customers: customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store}),
+		customers: customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
+			Identity: ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}}}),
 		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }
@@ -82,7 +85,11 @@ func TestService_InitialStatusDependsOnPlatform(t *testing.T) {
 	}{
 		"individual in the sandbox":    {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL"}, customer.Approved},
 		"business in the sandbox":      {platform.Sandbox, false, customer.Request{Type: "BUSINESS", Business: &customer.BusinessInfo{LegalName: "Acme"}}, customer.Pending},
-		"individual in production":     {platform.Production, false, customer.Request{Type: "INDIVIDUAL"}, customer.Pending},
+		"individual in production":     {platform.Production, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"}, customer.Pending},
+		"test value 001":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng001"}, customer.Pending},
+		"test value 002":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"}, customer.Rejected},
+		"test value 003":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng003"}, customer.Pending},
+		"test value, regulated":        {platform.Sandbox, true, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"}, customer.Approved},
 		"customer of a regulated bank": {platform.Production, true, customer.Request{Type: "INDIVIDUAL"}, customer.Approved},
 	} {
 		created, err := env.customers.Create(t.Context(), env.createPlatform(t, c.environment, c.regulated).Platform, nil, c.request)

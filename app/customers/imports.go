@@ -227,7 +227,7 @@ func (i *Imports) createRows(ctx context.Context, tx ports.Tx, of customer.Impor
 		} else if err != nil {
 			return nil, err
 		} else {
-			created, rowOf[c.ID] = append(created, c), n
+			created, rowOf[c.ID] = append(created, i.Identity.NewCustomer(owner, c)), n
 		}
 	}
 	conflicts, err := tx.CreateCustomers(ctx, created)

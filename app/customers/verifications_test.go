@@ -36,6 +36,8 @@ func (r *remoteIdentity) Immediate(verification.Application) (verification.Outco
 	return verification.Outcome{}, false
 }
 
+func (r *remoteIdentity) NewCustomer(customer.Customer) customer.Status { return customer.Pending }
+
 func (r *remoteIdentity) Submit(_ context.Context, a verification.Application, documents []document.Document) (verification.Outcome, error) {
 	return r.called(fmt.Sprintf("submit %d documents of %s", len(documents), subjectName(a)), a)
 }

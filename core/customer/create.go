@@ -72,7 +72,7 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	if c.PlatformCustomerID == "" {
 		c.PlatformCustomerID = generated.String()
 	}
-	c.Status = initialStatus(c.Type, owner)
+	c.Status = initialStatus(owner)
 	return c, nil
 }
 

@@ -26,7 +26,7 @@ func TestCreate_InitialStatus(t *testing.T) {
 		{platform.Production, false, businessRequest(), customer.Pending},
 		{platform.Sandbox, true, individualRequest(), customer.Approved},
 		{platform.Sandbox, true, businessRequest(), customer.Approved},
-		{platform.Sandbox, false, individualRequest(), customer.Approved},
+		{platform.Sandbox, false, individualRequest(), customer.Pending},
 		{platform.Sandbox, false, businessRequest(), customer.Pending},
 	}
 	for _, tt := range tests {

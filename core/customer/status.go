@@ -35,16 +35,12 @@ var statusChanges = map[Status][]Status{
 }
 
 // initialStatus returns the status of a new customer. A regulated platform has verified its
-// customers itself. In the sandbox, individuals are approved at once.
-func initialStatus(customerType Type, p platform.Platform) Status {
-	switch {
-	case p.Regulated:
+// customers itself.
+func initialStatus(p platform.Platform) Status {
+	if p.Regulated {
 		return Approved
-	case p.Environment == platform.Sandbox && customerType == Individual:
-		return Approved
-	default:
-		return Pending
 	}
+	return Pending
 }
 
 // Decision is a decision about a customer's verification.

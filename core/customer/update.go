@@ -80,7 +80,7 @@ func (c Customer) Update(ch Change, owner platform.Platform, now time.Time) (Cus
 	if next.Identity() != c.Identity() {
 		next.IdentityChangedAt = next.UpdatedAt
 		if c.Status == Approved {
-			next.Status = initialStatus(c.Type, owner)
+			next.Status = initialStatus(owner)
 		}
 	}
 	return next, nil

@@ -61,9 +61,11 @@ func TestCustomer_UpdateChangesOnlyWhatIsSent(t *testing.T) {
 		"UMA address":        {person, customer.Change{UMAAddress: new("$Bo@uma.acme.test")}, func(c *customer.Customer) { c.UMAAddress = "$bo@uma.acme.test" }},
 		"address":            {person, customer.Change{Address: new(&other)}, func(c *customer.Customer) { c.Address = &other }},
 		"address removed":    {person, customer.Change{Address: new(*party.Address)}, func(c *customer.Customer) { c.Address = nil }},
-		"full name":          {person, customer.Change{FullName: new("Bo Berg")}, func(c *customer.Customer) { c.FullName, c.IdentityChangedAt = "Bo Berg", later }},
+		"full name": {person, customer.Change{FullName: new("Bo Berg")}, func(c *customer.Customer) {
+			c.FullName, c.IdentityChangedAt, c.Status = "Bo Berg", later, customer.Pending
+		}},
 		"nationality removed": {person, customer.Change{Nationality: new("")},
-			func(c *customer.Customer) { c.Nationality, c.IdentityChangedAt = "", later }},
+			func(c *customer.Customer) { c.Nationality, c.IdentityChangedAt, c.Status = "", later, customer.Pending }},
 		"volume": {business, customer.Change{Business: new(&customer.BusinessChange{ExpectedMonthlyTransactionVolume: new("VOLUME_OVER_10M")})},
 			func(c *customer.Customer) { c.Business.ExpectedMonthlyTransactionVolume = "VOLUME_OVER_10M" }},
 		"countries removed": {business, customer.Change{Business: new(&customer.BusinessChange{CountriesOfOperation: new([]string)})},
@@ -136,7 +138,7 @@ func TestCustomer_UpdateOfIdentityEndsApproval(t *testing.T) {
 		"the same name":                {individualRequest(), customer.Approved, productionPlatform, customer.Change{FullName: new("Ana Ng")}, customer.Approved},
 		"address in production":        {individualRequest(), customer.Approved, productionPlatform, customer.Change{Address: new(*party.Address)}, customer.Approved},
 		"name of a regulated platform": {individualRequest(), customer.Approved, regulatedPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Approved},
-		"name in the sandbox":          {individualRequest(), customer.Approved, sandboxPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Approved},
+		"name in the sandbox":          {individualRequest(), customer.Approved, sandboxPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Pending},
 		"a rejected customer":          {individualRequest(), customer.Rejected, productionPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Rejected},
 		"legal name in the sandbox":    {businessRequest(), customer.Approved, sandboxPlatform, customer.Change{Business: new(&customer.BusinessChange{LegalName: new("Other")})}, customer.Pending},
 		"tax id in production":         {businessRequest(), customer.Approved, productionPlatform, customer.Change{Business: new(&customer.BusinessChange{TaxID: new("99")})}, customer.Pending},

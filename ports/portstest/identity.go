@@ -48,6 +48,9 @@ func Identity(t *testing.T, identity ports.Identity) {
 		t.Run(name, func(t *testing.T) {
 			// The immediate outcome is the same in every call. An application that has none is
 			// submitted once, however often it is called, and then has the outcome that Status returns.
+			if status := identity.NewCustomer(a.Customer); status == "" || status != identity.NewCustomer(a.Customer) {
+				t.Fatalf("a new customer is %q, then %q", status, identity.NewCustomer(a.Customer))
+			}
 			first, known := identity.Immediate(a)
 			if again, still := identity.Immediate(a); known != still || !reflect.DeepEqual(first, again) {
 				t.Fatalf("immediately %+v %v, then %+v %v", first, known, again, still)

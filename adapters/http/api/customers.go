@@ -36,7 +36,7 @@ type customerCreateRequest struct {
 	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. Upper and lower case are the same. Generated if omitted." example:"$ana@uma.example.com"`
 	Address            *address           `json:"address,omitempty" doc:"Residential or business address."`
 
-	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
+	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED." example:"Ana Silva"`
 	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`

@@ -74,8 +74,9 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
 	deps := api.Deps{
 		Platforms: d.platforms,
-		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
-		KYCLinks:  customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails,
+			Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}}),
+		KYCLinks: customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),

@@ -5,6 +5,7 @@ package manual
 import (
 	"context"
 
+	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/verification"
 	"causeway/ports"
@@ -16,6 +17,9 @@ type Identity struct{}
 var _ ports.Identity = Identity{}
 
 var inReview = verification.Outcome{Verdict: verification.InReview}
+
+// NewCustomer returns PENDING.
+func (Identity) NewCustomer(customer.Customer) customer.Status { return customer.Pending }
 
 // Immediate returns that an operator will decide.
 func (Identity) Immediate(verification.Application) (verification.Outcome, bool) {
