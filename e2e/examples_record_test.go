@@ -171,7 +171,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
 		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
-			d.text("verification.id") == about)
+			d.text("verification.id") == about || d.text("customer.id") == about)
 	})
 }
 

@@ -59,6 +59,10 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		"customerType": "BUSINESS", "businessInfo": {"doingBusinessAs": "Acme", "expectedMonthlyTransactionCount": "COUNT_10_TO_100"}}`).wantStatus(200)
 	s.record("updateCustomerById", "Fields that cannot change", "/customers/"+ana,
 		`{"customerType": "INDIVIDUAL", "region": "GB", "umaAddress": "$ana@uma.example.org"}`).wantStatus(400)
+	s.exec("UPDATE customers SET status = 'APPROVED' WHERE id = $1", uuidOf(acme)) // as a verification does
+	s.record("updateCustomerById", "A new identity, which ends the approval", "/customers/"+acme, `{"customerType": "BUSINESS", "businessInfo": {"legalName": "Acme Holding Corporation"}}`).
+		wantStatus(200).wantValues(map[string]any{"kybStatus": "PENDING"})
+	s.recordWebhook("customerStatus", "CUSTOMER.KYB_PENDING", s.awaitEventAbout("CUSTOMER.KYB_PENDING", acme), "")
 	s.record("deleteCustomerById", "", "/customers/"+acme, "").wantStatus(200)
 	return ana
 }

@@ -85,6 +85,11 @@ func (internalAccountStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Sch
 	return withEventNames(s, event.InternalAccountStatus)
 }
 
+// TransformSchema adds the constants of customer events.
+func (customerStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.CustomerStatus)
+}
+
 // TransformSchema adds the constants of incoming payment events.
 func (incomingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.IncomingPayment)
@@ -152,6 +157,9 @@ func registerWebhooks(a *httpapi.API) {
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
 	httpapi.Webhook[bulkUploadWebhook](a, "bulkUpload", tagWebhooks, "Receive events of customer imports",
 		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused.")
+	httpapi.Webhook[customerStatusWebhook](a, "customerStatus", tagWebhooks, "Receive customer status events",
+		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, KYB_REJECTED for businesses. "+
+			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.")
 	httpapi.Webhook[verificationStatusWebhook](a, "verification", tagWebhooks, "Receive verification events",
 		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, REJECTED. "+
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
