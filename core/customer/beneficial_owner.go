@@ -87,6 +87,15 @@ func (p PersonalInfo) FullName() string {
 	return strings.Join(slices.DeleteFunc([]string{p.FirstName, p.MiddleName, p.LastName}, func(name string) bool { return name == "" }), " ")
 }
 
+// IsSamePerson reports whether both have the same name, birth date and identifier, with or without
+// dashes.
+func (p PersonalInfo) IsSamePerson(other PersonalInfo) bool {
+	key := func(p PersonalInfo) [4]string {
+		return [4]string{p.FullName(), p.BirthDate, p.IDType, strings.ReplaceAll(p.Identifier, "-", "")}
+	}
+	return key(p) == key(other)
+}
+
 // MaxBeneficialOwners is how many beneficial owners a customer can have.
 const MaxBeneficialOwners = 50
 
@@ -126,6 +135,15 @@ type OwnerUpdate struct {
 	Roles               *[]string
 	OwnershipPercentage *int
 	Person              PersonUpdate
+}
+
+// Update returns the change of an owner to the data of the request.
+func (r OwnerRequest) Update() OwnerUpdate {
+	p := r.Person
+	return OwnerUpdate{Roles: &r.Roles, OwnershipPercentage: &r.OwnershipPercentage, Person: PersonUpdate{
+		FirstName: &p.FirstName, MiddleName: &p.MiddleName, LastName: &p.LastName, BirthDate: &p.BirthDate, Nationality: &p.Nationality,
+		Email: &p.Email, PhoneNumber: &p.PhoneNumber, Address: &p.Address, IDType: &p.IDType, Identifier: &p.Identifier, CountryOfIssuance: &p.CountryOfIssuance,
+	}}
 }
 
 // PersonUpdate changes personal data; nil fields stay as they are. So does an Identifier as

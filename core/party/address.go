@@ -43,6 +43,9 @@ func KnownCountry(code string) bool {
 	return known
 }
 
+// Countries returns the codes of all countries, sorted.
+func Countries() []string { return strings.Fields(iso3166) }
+
 var countries = func() map[string]struct{} {
 	set := make(map[string]struct{}, 249)
 	for code := range strings.FieldsSeq(iso3166) {
