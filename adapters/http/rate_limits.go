@@ -3,6 +3,9 @@ package httpapi
 import (
 	"hash/maphash"
 	"math"
+	"net/http"
+	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
@@ -51,6 +54,22 @@ func newLimiters[K comparable](r Rate) *limiters[K] {
 		l.shards[i].keys = map[K]*rate.Limiter{}
 	}
 	return l
+}
+
+// LimitByAddress returns a function that limits pages: of each client address it serves the requests
+// for all of these pages at a rate, and those beyond it with refused.
+func (a *API) LimitByAddress(r Rate, refused http.Handler) (limit func(http.Handler) http.Handler) {
+	addresses := newLimiters[netip.Addr](r)
+	return func(page http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if wait := addresses.take(a.remoteAddr(r), time.Now()); wait > 0 {
+				w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+				refused.ServeHTTP(w, r)
+				return
+			}
+			page.ServeHTTP(w, r)
+		})
+	}
 }
 
 // take counts one event and returns zero, or returns how long to wait for it.

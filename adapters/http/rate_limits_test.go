@@ -2,9 +2,13 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
 	"pgregory.net/rapid"
 )
 
@@ -97,5 +101,36 @@ func TestLimiters_KeyCountIsBounded(t *testing.T) {
 
 	if n := l.len(); n > maxKeysPerShard*len(l.shards) {
 		t.Errorf("%d keys, want at most %d", n, maxKeysPerShard*len(l.shards))
+	}
+}
+
+func TestLimitByAddress_PagesOfOneAddressTogether(t *testing.T) {
+	t.Parallel()
+	// All limited pages share the rate of an address; another address is not affected. A refused request
+	// learns when to come again.
+	a := New(Config{Log: logrus.New(), Metrics: prometheus.NewRegistry()})
+	limit := a.LimitByAddress(Rate{PerSecond: 0.1, Burst: 2}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	first, second := limit(ok), limit(ok)
+	get := func(page http.Handler, address string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/verify/x", nil)
+		r.RemoteAddr = address
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, r)
+		return w
+	}
+	for _, page := range []http.Handler{first, second} {
+		if got := get(page, "192.0.2.1:1000"); got.Code != 200 {
+			t.Fatalf("within the burst: %d", got.Code)
+		}
+	}
+
+	refused, other := get(first, "192.0.2.1:2000"), get(first, "192.0.2.2:1000")
+
+	if refused.Code != 429 || refused.Header().Get("Retry-After") == "" {
+		t.Errorf("beyond it: %d, %v", refused.Code, refused.Header())
+	}
+	if other.Code != 200 {
+		t.Errorf("another address: %d", other.Code)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,7 @@ import (
 	manualidentity "causeway/adapters/identity/manual"
 	sandboxidentity "causeway/adapters/identity/sandbox"
 	"causeway/adapters/ids"
+	"causeway/adapters/pages"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rates/ecb"
@@ -212,7 +215,23 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
-	return server, server.Build()
+	return server, errors.Join(a.mountPages(server, address), server.Build())
+}
+
+// pageRate is the rate limit of the pages of verifications of one address, which many customers may
+// share. What guards their links is that nobody can guess one.
+var pageRate = httpapi.Rate{PerSecond: 10, Burst: 100}
+
+// mountPages adds the pages of verifications.
+func (a *app) mountPages(server *httpapi.API, address net.Addr) error {
+	verificationPages, err := pages.New(pages.Config{Log: a.log, PublicURL: strings.TrimSuffix(a.verificationURL(address), pages.LinkPath),
+		SelfService: customers.NewSelfService(a.kycLinks, a.customers, a.verifications, a.documents)})
+	if err != nil {
+		return err
+	}
+	limit := server.LimitByAddress(pageRate, verificationPages.TooManyRequests())
+	verificationPages.Register(func(method, pattern string, page http.Handler) { server.Mount(method, pattern, limit(page)) })
+	return nil
 }
 
 // run serves until ctx ends, then waits for running requests and jobs.

@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	httpapi "causeway/adapters/http"
+	"causeway/adapters/pages"
 	"causeway/core/customer"
 )
 
@@ -135,7 +136,7 @@ func (c serverFlags) baseURL(listener net.Addr) string {
 
 // verificationURL returns the URL of the pages of a verification, to which a token is added.
 func (c serverFlags) verificationURL(listener net.Addr) string {
-	return strings.TrimSuffix(c.baseURL(listener), httpapi.BasePath) + "/verify/"
+	return strings.TrimSuffix(c.baseURL(listener), httpapi.BasePath) + pages.LinkPath
 }
 
 func (c serverFlags) logger() *logrus.Logger {

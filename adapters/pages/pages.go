@@ -1,0 +1,219 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"causeway/app/customers"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+)
+
+// SelfService holds the use cases of the pages.
+type SelfService interface {
+	PlatformName(ctx context.Context, token string) (string, error)
+	Open(ctx context.Context, token string) (customers.KYCSession, error)
+	Session(ctx context.Context, secret string) (customers.KYCSession, error)
+	Applicant(ctx context.Context, secret string) (customers.Applicant, error)
+	Update(ctx context.Context, secret string, change customer.Change) error
+	AddOwner(ctx context.Context, secret string, r customer.OwnerRequest) error
+	UpdateOwner(ctx context.Context, secret string, id ident.BeneficialOwner, r customer.OwnerRequest) error
+	Upload(ctx context.Context, secret string, owner ident.BeneficialOwner, r customers.DocumentRequest) error
+	Submit(ctx context.Context, secret string) error
+}
+
+// Config holds what the pages need. All fields are required.
+type Config struct {
+	SelfService SelfService
+	Log         *logrus.Logger
+	// PublicURL is where the pages are, such as https://pay.example.com. With https, cookies are sent
+	// over encrypted connections only.
+	PublicURL string
+}
+
+// LinkPath is where a link leads; its token follows.
+const LinkPath = "/verify/"
+
+// home is the page with the state of a session. The others are below it.
+const home = "/verification"
+
+// Pages are the pages. Create them with New.
+type Pages struct {
+	Config
+	origins   *http.CrossOriginProtection
+	secure    bool
+	templates *template.Template
+	languages []language
+	uploads   chan struct{} // a slot for each running upload
+}
+
+const (
+	maxForm = 64 << 10 // bytes
+	maxFile = 10 << 20 // bytes, as in the API
+	// maxUploads limits the memory for files; those that are received are not stored on disk.
+	maxUploads     = 8
+	requestTimeout = 20 * time.Second
+	uploadTimeout  = 2 * time.Minute
+)
+
+//go:embed templates/*.html static/* texts/*.json
+var files embed.FS
+
+// New returns the pages.
+func New(c Config) (*Pages, error) {
+	public, err := url.Parse(c.PublicURL)
+	if err != nil {
+		return nil, fmt.Errorf("the public URL of the pages: %w", err)
+	}
+	p := &Pages{Config: c, origins: http.NewCrossOriginProtection(), secure: public.Scheme == "https", uploads: make(chan struct{}, maxUploads)}
+	// A proxy may pass another Host than the one that the browser sees.
+	if err := p.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+		return nil, fmt.Errorf("the public URL of the pages: %w", err)
+	}
+	if p.languages, err = readLanguages(); err != nil {
+		return nil, err
+	}
+	p.templates, err = template.ParseFS(files, "templates/*.html")
+	return p, err
+}
+
+// Register passes every route to mount. Path parameters are in braces.
+func (p *Pages) Register(mount func(method, pattern string, h http.Handler)) {
+	for _, r := range []struct {
+		method, pattern string
+		serve           func(*request) error
+	}{
+		{http.MethodGet, LinkPath + "{token}", p.showLink},
+		{http.MethodPost, LinkPath + "{token}", p.openLink},
+		{http.MethodGet, home, p.inSession(p.showHome)},
+		{http.MethodPost, home + "/submit", p.inSession(p.submit)},
+		{http.MethodGet, home + "/return", p.inSession(p.returnToPlatform)},
+		{http.MethodGet, home + "/details", p.inSession(p.showDetails)},
+		{http.MethodPost, home + "/details", p.inSession(p.saveDetails)},
+		{http.MethodGet, home + "/owners/{owner}", p.inSession(p.showOwner)},
+		{http.MethodPost, home + "/owners/{owner}", p.inSession(p.saveOwner)},
+		{http.MethodGet, home + "/documents/{holder}", p.inSession(p.showUpload)},
+		{http.MethodPost, home + "/documents/{holder}", p.inSession(p.upload)},
+	} {
+		mount(r.method, r.pattern, p.handler(r.serve))
+	}
+	for name, contentType := range map[string]string{"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"} {
+		mount(http.MethodGet, home+"/static/"+name, staticFile(name, contentType))
+	}
+}
+
+// request is a request for a page.
+type request struct {
+	*http.Request
+	w        http.ResponseWriter
+	language language
+	// secret and applicant are set in a session.
+	secret    string
+	applicant customers.Applicant
+}
+
+// handler returns the handler that serves a page, and shows its error.
+func (p *Pages) handler(serve func(*request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.setHeaders(w.Header())
+		ctx, cancel := context.WithTimeout(r.Context(), uploadTimeout)
+		defer cancel()
+		in := &request{Request: r.WithContext(ctx), w: w, language: p.chooseLanguage(w, r)}
+		err := error(errForged)
+		if p.origins.Check(r) == nil {
+			err = serve(in)
+		}
+		if err != nil {
+			p.showError(in, err)
+		}
+	})
+}
+
+// setHeaders sets what keeps a page out of caches and frames, and foreign content out of the page.
+func (p *Pages) setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Vary", "Accept-Language, Cookie")
+	if p.secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// render writes a page with a template. Nothing is written if the template fails.
+func (p *Pages) render(r *request, status int, name string, data view) error {
+	data.set(r)
+	var out bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&out, name, data); err != nil {
+		return err
+	}
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	r.w.WriteHeader(status)
+	_, _ = r.w.Write(out.Bytes()) // the customer may have left
+	return nil
+}
+
+// view is what a template shows.
+type view interface{ set(r *request) }
+
+// page is what every template shows.
+type page struct {
+	language
+	// Title is the key of the title. PlatformName may be empty.
+	Title, PlatformName string
+	// CSRF is the token of forms in a session.
+	CSRF string
+	// Path is that of the page, for the links to other languages.
+	Path string
+	// Refresh is when the browser loads the page again, or what follows "url="; empty for never.
+	Refresh string
+	// HasErrors: the page shows what is wrong in a form.
+	HasErrors bool
+}
+
+func (p *page) set(r *request) {
+	p.language, p.Path = r.language, r.URL.Path
+	if r.secret != "" {
+		p.CSRF, p.PlatformName = csrfToken(r.secret), r.applicant.PlatformName
+	}
+}
+
+// redirect goes to another page with GET.
+func redirect(r *request, to string) error {
+	http.Redirect(r.w, r.Request, to, http.StatusSeeOther)
+	return nil
+}
+
+// staticFile serves a file that never changes while the program runs.
+func staticFile(name, contentType string) http.Handler {
+	body, err := files.ReadFile("static/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	})
+}
+
+// faultOf returns the fault in an error, or one without a code.
+func faultOf(err error) *fault.Error {
+	if f, ok := fault.As(err); ok {
+		return f
+	}
+	return &fault.Error{}
+}

@@ -1,0 +1,118 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/verification"
+)
+
+// cookieName is the name of the cookie with the secret of a session. With the prefix, browsers accept
+// the cookie only over https, from this host, and for all of it.
+func (p *Pages) cookieName() string {
+	if p.secure {
+		return "__Host-verification"
+	}
+	return "verification"
+}
+
+// setSession gives the browser the secret of a session. A secret that it had before is not used, so
+// nobody can choose it for someone else.
+func (p *Pages) setSession(r *request, secret string, until time.Time) {
+	http.SetCookie(r.w, &http.Cookie{Name: p.cookieName(), Value: secret, Path: "/", Expires: until, Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}
+
+func (p *Pages) sessionSecret(r *http.Request) string {
+	cookie, err := r.Cookie(p.cookieName())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// inSession returns a page that needs a session.
+func (p *Pages) inSession(serve func(*request) error) func(*request) error {
+	return func(r *request) error {
+		secret := p.sessionSecret(r.Request)
+		applicant, err := p.SelfService.Applicant(r.Context(), secret)
+		if code := faultOf(err).Code; code == fault.NotFound || code == fault.Conflict {
+			return errNoSession
+		}
+		if err != nil {
+			return err
+		}
+		r.secret, r.applicant = secret, applicant
+		if r.Method != http.MethodPost {
+			return serve(r)
+		}
+		if hasFile(r) {
+			select {
+			case p.uploads <- struct{}{}:
+				defer func() { <-p.uploads }()
+			default:
+				return errUnavailable
+			}
+		}
+		if err := p.readForm(r); err != nil {
+			return err
+		}
+		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(csrfToken(secret))) == 0 {
+			return errForged
+		}
+		return serve(r)
+	}
+}
+
+// csrfToken returns the token that forms in a session have. Without the secret it cannot be guessed,
+// and it does not tell the secret.
+func csrfToken(secret string) string {
+	sum := sha256.Sum256([]byte("csrf " + secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// linkPage invites to open a link.
+type linkPage struct{ page }
+
+// showLink shows a link without opening it: programs that check links in messages, and browsers that
+// load pages in advance, must not use it up. The browser that opened it before goes on.
+func (p *Pages) showLink(r *request) error {
+	token := r.PathValue("token")
+	if session, err := p.SelfService.Session(r.Context(), p.sessionSecret(r.Request)); err == nil {
+		if _, hash, ok := verification.ParseSecret(token); ok && hash == session.TokenHash {
+			return redirect(r, home)
+		}
+	}
+	name, err := p.SelfService.PlatformName(r.Context(), token)
+	if err != nil {
+		return linkError(err)
+	}
+	return p.render(r, http.StatusOK, "link.html", &linkPage{page{Title: "link.title", PlatformName: name}})
+}
+
+// openLink opens a link and begins a session. The second of two clicks finds the session of the first.
+func (p *Pages) openLink(r *request) error {
+	session, err := p.SelfService.Open(r.Context(), r.PathValue("token"))
+	if err != nil {
+		if earlier, sessionErr := p.SelfService.Session(r.Context(), p.sessionSecret(r.Request)); sessionErr == nil {
+			if _, hash, ok := verification.ParseSecret(r.PathValue("token")); ok && hash == earlier.TokenHash {
+				return redirect(r, home)
+			}
+		}
+		return linkError(err)
+	}
+	p.setSession(r, session.Secret, session.SessionExpiresAt)
+	return redirect(r, home)
+}
+
+// linkError says that a link cannot be opened, whether it was used, has expired or never existed.
+func linkError(err error) error {
+	if code := faultOf(err).Code; code == fault.NotFound || code == fault.Conflict {
+		return errors.Join(errLink, err)
+	}
+	return err
+}
