@@ -53,12 +53,13 @@ type keysRotateCommand struct {
 	masterKeyFlag
 	actorFlag
 
-	// awaitProcesses returns when the other processes use the first data key; nil for awaitFirstKey.
+	// awaitProcesses returns when the other processes use the first data key of a generation; nil for
+	// awaitFirstKey.
 	awaitProcesses func(context.Context) error
 }
 
-// firstKeyDelay leaves the other processes time to read the first data key and to finish
-// what they began before. Until then they store personal data as it is.
+// firstKeyDelay leaves the other processes time to read the first data key, or the first of a
+// generation, and to finish what they began before. Until then they store personal data as it is.
 const firstKeyDelay = 2 * encryption.DataKeysInterval
 
 func awaitFirstKey(ctx context.Context) error {
@@ -102,7 +103,7 @@ func (k keysRotateCommand) Run(ctx context.Context, out io.Writer) error {
 		if err := db.dataKeys.Create(ctx, id); err != nil {
 			return err
 		}
-		if !hasDataKey(stored) {
+		if isFirst(stored) {
 			await := awaitFirstKey
 			if k.awaitProcesses != nil {
 				await = k.awaitProcesses
@@ -162,6 +163,13 @@ func (db keysDatabase) reencrypt(ctx context.Context) (rows int, err error) {
 
 func hasDataKey(keys []ports.SealedDataKey) bool {
 	return slices.ContainsFunc(keys, func(k ports.SealedDataKey) bool { return k.Purpose == ports.DataKey })
+}
+
+// isFirst reports whether a new data key is the first of its generation, beside the keys that are stored.
+func isFirst(stored []ports.SealedDataKey) bool {
+	return !slices.ContainsFunc(stored, func(k ports.SealedDataKey) bool {
+		return k.Purpose == ports.DataKey && k.Generation == ports.DataKeyGeneration
+	})
 }
 
 // ensureDataKey checks that the master key opens the data keys, and creates the first one of a new

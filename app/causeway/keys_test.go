@@ -169,27 +169,39 @@ func TestKeysCommands(t *testing.T) {
 
 func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
-	// A customer that another process stores just after the first data key was created, because it
-	// has not read it yet, is encrypted too.
+	// What another process stores just after the first data key was created, or the first of a
+	// generation, as it is because it has not read the key yet, is encrypted too. Further keys wait for
+	// no process.
 	url, key := pgtest.New(t), encryption.NewKey()
 	a, _ := newKeysApp(t, url, key)
-	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, actorFlag: actorFlag{"ana"}}
-	command.awaitProcesses = func(ctx context.Context) error {
-		stored, err := a.db.DataKeys(ctx)
-		if err != nil || !hasDataKey(stored) {
-			t.Errorf("there is no data key yet: %v", err)
+	pgtest.ExecAsSuperuser(t, url, insertPlainCustomer)
+	for round, wantWait := range []bool{true, true, false} {
+		command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, actorFlag: actorFlag{"ana"}}
+		waited := false
+		command.awaitProcesses = func(ctx context.Context) error {
+			waited = true
+			stored, err := a.db.DataKeys(ctx)
+			if err != nil || isFirst(stored) {
+				t.Errorf("round %d: there is no data key yet: %v", round, err)
+			}
+			pgtest.ExecAsSuperuser(t, url, `UPDATE customers SET details = '{"fullName": "Ana"}'`)
+			return nil
 		}
-		pgtest.ExecAsSuperuser(t, url, insertPlainCustomer)
-		return nil
-	}
 
-	if err := command.Run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
+		if err := command.Run(t.Context(), io.Discard); err != nil {
+			t.Fatal(err)
+		}
 
-	var kind string
-	if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(&kind); err != nil || kind != "string" {
-		t.Errorf("the details are a JSON %s, %v", kind, err)
+		var kind string
+		if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(&kind); err != nil || kind != "string" {
+			t.Errorf("round %d: the details are a JSON %s, %v", round, kind, err)
+		}
+		if waited != wantWait {
+			t.Errorf("round %d: waited %t", round, waited)
+		}
+		if round == 0 { // the key of the version before
+			pgtest.ExecAsSuperuser(t, url, `UPDATE data_keys SET generation = 1`)
+		}
 	}
 }
 
