@@ -18,9 +18,9 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-// An earlier release has left the database in this folder, with its last answers. The release is the
-// one before the file of migrations/README.md that follows the baseline; `make upgrade-data` builds it
-// from the history of the repository and records both files again:
+// An earlier release, with the baseline of migrations/README.md only, has left the database in this
+// folder, with its last answers. `make upgrade` builds it from the history of the repository and records
+// both files again:
 //
 //   - database.sql.gz, a dump by pg_dump;
 //   - state.json.gz, an earlierState.
