@@ -27,6 +27,8 @@ type fakeJobs struct {
 	renewed int
 	// panics is how many further calls of each kind panic.
 	panics struct{ take, renew, fail int }
+	// stall is how long the next renewal takes, before it changes anything.
+	stall time.Duration
 }
 
 func (f *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
@@ -60,6 +62,11 @@ func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, 
 
 func (f *fakeJobs) RenewLeases(_ context.Context, held []ports.Job, now time.Time, lease time.Duration) error {
 	f.panic(&f.panics.renew)
+	f.mu.Lock()
+	stall := f.stall
+	f.stall = 0
+	f.mu.Unlock()
+	time.Sleep(stall)
 	f.each(held, func(stored *ports.Job, _ ports.Job) { stored.Due = now.Add(lease); f.renewed++ })
 	return nil
 }

@@ -178,15 +178,16 @@ func (s *schedule) ending(now time.Time) []ports.Job {
 	return ending
 }
 
-// renewed is called when the leases of waiting jobs were renewed. Some may run by now.
-func (s *schedule) renewed(jobs []ports.Job, until time.Time) {
+// renewed is called when the leases of waiting jobs were renewed, at the latest at a time. Some may run
+// by now. A lease that had ended by then may be lost.
+func (s *schedule) renewed(jobs []ports.Job, at, until time.Time) {
 	ids := map[uuid.UUID]bool{}
 	for _, j := range jobs {
 		ids[j.ID] = true
 	}
 	for _, p := range s.turns {
 		for i := range p.jobs {
-			if ids[p.jobs[i].ID] {
+			if ids[p.jobs[i].ID] && p.jobs[i].Due.After(at) {
 				p.jobs[i].Due = until
 			}
 		}

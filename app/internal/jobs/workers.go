@@ -310,7 +310,8 @@ func (q *stepQueue) renewWaiting(ctx context.Context) {
 		change := func(*schedule) {} // if it fails
 		q.workers.recovered("renewal of leases", func() {
 			if q.workers.renewOnce(ctx, ending, now) {
-				change = func(s *schedule) { s.renewed(ending, now.Add(leaseDuration)) }
+				at := q.workers.Clock.Now()
+				change = func(s *schedule) { s.renewed(ending, at, now.Add(leaseDuration)) }
 			}
 		})
 		q.renewed <- change

@@ -246,6 +246,37 @@ func TestWorkers_WaitingJobIsTakenByNoOther(t *testing.T) {
 	})
 }
 
+func TestWorkers_WaitingJobWhoseLeaseWasLostIsNotRun(t *testing.T) {
+	t.Parallel()
+	// A renewal that is stalled until the lease has ended keeps no waiting job: another process has taken
+	// it by then.
+	waiting := job(2)
+	var ran atomic.Bool
+	run(t, jobs.Handler{MaxBatch: 1, Timeout: 2 * time.Minute, Do: func(_ context.Context, batch []ports.Job) error {
+		if batch[0].ID == waiting.ID {
+			ran.Store(true)
+			return nil
+		}
+		time.Sleep(40 * time.Second)
+		return nil
+	}}, []ports.Job{job(1), waiting}, func(w *workers) {
+		w.sleep(19 * time.Second) // until shortly before the renewal
+		w.queue.mu.Lock()
+		w.queue.stall = 12 * time.Second
+		w.queue.mu.Unlock()
+		w.sleep(11*time.Second + 500*time.Millisecond)
+		taken, err := w.queue.TakeJobs(t.Context(), step, time.Now(), time.Hour, 1)
+		if err != nil || len(taken) != 1 || taken[0].ID != waiting.ID {
+			t.Fatalf("the other process took %v, %v", taken, err)
+		}
+		w.sleep(time.Minute)
+
+		if ran.Load() {
+			t.Error("the job was run here too")
+		}
+	})
+}
+
 func TestWorkers_LostLeaseIsNoFailure(t *testing.T) {
 	t.Parallel()
 	// A job that another process took meanwhile is left to it, and the others of the batch are
