@@ -1,14 +1,18 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +159,44 @@ func TestUploadForm_TooManyAtOnce(t *testing.T) {
 	go func() { <-entered; release <- struct{}{} }()
 	if got := send(clientID); got.status != 200 {
 		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+}
+
+func TestUploadForm_SlowSenderIsGivenUp(t *testing.T) {
+	t.Parallel()
+	// A client that stops in the middle of a file is answered after the stall timeout, its connection is
+	// closed, and its slot is free again.
+	f := newFormFixture(t, nil, func(c *Config) { c.MaxUploads, c.StallTimeout = 1, 100*time.Millisecond })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- f.Serve(ctx, listener, DefaultTimeouts) }()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	r := httptest.NewRequest("POST", BasePath+"/frames", nil)
+	r.SetBasicAuth(clientID, secret)
+	fmt.Fprintf(client, "POST %s/frames HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: multipart/form-data; boundary=xyz\r\nContent-Length: 100000\r\n\r\n--xyz\r\n%s",
+		BasePath, r.Header.Get("Authorization"), picturePart)
+
+	response, err := http.ReadResponse(bufio.NewReader(client), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.decodeReply(response); got.status != 400 || !response.Close || !strings.Contains(got.body, "INVALID_REQUEST_FORMAT") {
+		t.Errorf("%d %s, closed %v", got.status, got.body, response.Close)
+	}
+	if got := f.do("POST", "/frames", multipartForm("xyz", shelfPart, picturePart), withHeader("Content-Type", "multipart/form-data; boundary=xyz")); got.status != 200 {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+	stop()
+	if err := <-stopped; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -71,7 +71,7 @@ type app struct {
 	imports        *customers.Imports
 	verifications  *customers.Verifications
 	documents      *customers.Documents
-	files          *encryption.Files
+	files          ports.Files // nil if not configured
 	kycLinks       *customers.KYCLinks
 	accounts       *accounts.Service
 	payments       *payments.Service

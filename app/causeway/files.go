@@ -6,6 +6,7 @@ import (
 
 	"causeway/adapters/blobs"
 	"causeway/adapters/encryption"
+	"causeway/ports"
 )
 
 // blobFlags say where the files of documents are stored.
@@ -15,10 +16,10 @@ type blobFlags struct {
 	BlobsSecretKey string `name:"blobs-secret-key" env:"CAUSEWAY_BLOBS_SECRET_KEY" secret:"" help:"Secret key of the bucket. Default: AWS_SECRET_ACCESS_KEY, or the role of the machine." placeholder:"KEY"`
 }
 
-// openFiles opens the store of the files of documents.
-func (f blobFlags) openFiles() (*encryption.Files, error) {
+// openFiles opens the store of the files of documents; nil if none is configured.
+func (f blobFlags) openFiles() (ports.Files, error) {
 	if f.Blobs == "" {
-		return encryption.NewFiles(blobs.None{}), nil
+		return nil, nil //nolint:nilnil // documents are refused then
 	}
 	store, err := blobs.Open(f.Blobs, blobs.Credentials{AccessKey: f.BlobsAccessKey, SecretKey: f.BlobsSecretKey})
 	if err != nil {

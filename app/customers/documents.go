@@ -3,6 +3,7 @@ package customers
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,6 +22,7 @@ import (
 
 // DocumentsConfig holds what the use cases of documents need beside the service.
 type DocumentsConfig struct {
+	// Files is nil if the operator has not configured where files are stored.
 	Files ports.Files
 	Check ports.DocumentFiles
 }
@@ -64,7 +66,7 @@ type DocumentFile struct {
 
 // Upload adds a document. Faults: INVALID_INPUT with every invalid field, USER_NOT_FOUND,
 // BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT if the holder has too many,
-// SERVICE_UNAVAILABLE if the file cannot be stored.
+// SERVICE_UNAVAILABLE if the file cannot be stored, NOT_IMPLEMENTED if no place for files is configured.
 func (d *Documents) Upload(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, r DocumentRequest) (document.Document, error) {
 	var bad party.Problems
 	holder, err := document.ParseHolder(r.Holder)
@@ -203,6 +205,9 @@ func (d *Documents) List(ctx context.Context, p ident.Platform, f ports.Document
 // ends in an error if it was changed.
 func (d *Documents) Open(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, io.ReadCloser, error) {
 	found, err := d.Store.Document(ctx, p, id)
+	if err == nil && d.Files == nil {
+		err = errNoFiles
+	}
 	if err != nil {
 		return found, nil, err
 	}
@@ -281,12 +286,18 @@ func checkActive(c customer.Customer) error {
 	return nil
 }
 
+// errNoFiles is the error of what needs stored files where no place for them is configured.
+var errNoFiles = errors.New("no place for the files of documents is configured; set CAUSEWAY_BLOBS")
+
 // unusedFileAge is when the file of an upload that did not end is deleted. An upload ends much sooner.
 const unusedFileAge = 24 * time.Hour
 
 // store stores a file that no document has yet. Before, it adds a job that deletes the file if that
 // stays so, whatever happens to this process.
 func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.CheckedFile, name string) (document.File, error) {
+	if d.Files == nil {
+		return document.File{}, fault.New(fault.NotImplemented, "This service accepts no documents, because its operator has not configured where their files are stored.")
+	}
 	now := d.Clock.Now()
 	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size, Blob: d.IDs.New(now)}
 	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
@@ -315,6 +326,9 @@ func (s *Service) fileDeletion(p ident.Platform, blob uuid.UUID, due time.Time) 
 
 // deleteBlobs deletes the stored file of a job, unless a document has it.
 func (d *Documents) deleteBlobs(ctx context.Context, jobs []ports.Job) error {
+	if d.Files == nil {
+		return errNoFiles
+	}
 	for _, job := range jobs {
 		for _, blob := range job.Subjects {
 			used, err := d.Store.HasBlob(ctx, job.Platform, blob)

@@ -167,6 +167,26 @@ func TestDocuments_RefusedUploadStoresNothing(t *testing.T) {
 	}
 }
 
+func TestDocuments_WithoutPlaceForFiles(t *testing.T) {
+	t.Parallel()
+	// Where no place for files is configured, a valid upload is refused and leaves nothing to do; an
+	// operator is told what to set.
+	env := newDocumentEnv(t)
+	existing := env.upload(t, env.Customer.ID.String(), "x")
+	env.clean(t, 25*time.Hour)
+	env.documents.Files = nil
+
+	_, err := env.documents.Upload(t.Context(), env.Platform.ID, nil, bill(env.Customer.ID.String(), "x"))
+
+	apptest.WantFault(t, "upload", err, fault.NotImplemented)
+	if n := env.CountJobs(ports.StepDeleteBlob); n != 0 {
+		t.Errorf("%d jobs are left", n)
+	}
+	if _, _, err := env.documents.Open(t.Context(), env.Platform.ID, existing.ID); err == nil || !strings.Contains(err.Error(), "CAUSEWAY_BLOBS") {
+		t.Errorf("open: %v", err)
+	}
+}
+
 func TestDocuments_UploadIsIdempotent(t *testing.T) {
 	t.Parallel()
 	// A repeated request gets the first response and makes no second document; the file that it has
