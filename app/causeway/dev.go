@@ -158,7 +158,7 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cr
 	case !errors.Is(err, os.ErrNotExist):
 		return saved, false, err
 	}
-	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
+	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox})
 	if err != nil {
 		return saved, false, err
 	}
