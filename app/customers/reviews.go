@@ -46,13 +46,14 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	if err != nil {
 		return decided, err
 	}
-	return decided, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, of)
 		if err != nil {
 			return err
 		}
-		decision, applied := d, false
+		decision := d
 		decision.At = work.now
+		var applied bool
 		if subject.Owner.IsZero() {
 			decided, applied, err = work.decide(ctx, subject.Verification, decision)
 		} else {
@@ -71,6 +72,7 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 		}
 		return tx.CreateReview(ctx, verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: decision})
 	})
+	return decided, err
 }
 
 func (s *Verifications) customerOf(ctx context.Context, p ident.Platform, subject verification.ReviewSubject) (ident.Customer, error) {
