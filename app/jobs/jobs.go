@@ -70,7 +70,7 @@ func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobAction
 		return nil, fault.Invalid(fault.Field{Field: "actor", Message: "must name who acts"})
 	}
 	var listed []ports.ListedJob
-	return listed, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
 		if listed, err = tx.LockJobs(ctx, ids); err != nil {
 			return err
 		}
@@ -88,6 +88,7 @@ func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobAction
 		}
 		return tx.RecordJobActions(ctx, actions)
 	})
+	return listed, err
 }
 
 func checkFound(ids []uuid.UUID, found []ports.ListedJob) error {
