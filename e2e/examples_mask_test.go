@@ -66,6 +66,7 @@ var (
 	timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
 	monthPattern     = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	referencePattern = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
+	codePattern      = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`) // of an invitation
 )
 
 // Prefixes of every masked id and timestamp. What ends a day later is on the next day.
@@ -102,6 +103,8 @@ func (m *mask) learnValue(value any, key, under string) {
 		case strings.HasPrefix(key, "reference") && referencePattern.MatchString(value):
 			before := referencePattern.FindStringSubmatch(value)[1]
 			m.replacements[value] = before + derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("reference"))
+		case key == "code" && codePattern.MatchString(value):
+			m.replacements[value] = derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("code"))
 		case key == "address" && under == "accountOrWalletInfo":
 			m.replacements[value] = m.maskAddress(value)
 		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):

@@ -166,12 +166,12 @@ func (s *exampleRecorder) maskJSON(text []byte) json.RawMessage {
 	return masked
 }
 
-// awaitEventAbout returns an event about a resource: a transaction, an internal account or an import.
+// awaitEventAbout returns an event about a resource: a transaction, an internal account or what else has an event.
 func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
 		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
-			d.text("verification.id") == about || d.text("customer.id") == about)
+			d.text("verification.id") == about || d.text("customer.id") == about || d.text("invitation.code") == about)
 	})
 }
 

@@ -14,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -28,6 +28,7 @@ func (s *exampleRecorder) recordSetup() {
 	s.record("updatePlatformConfig", "", "/config", `{
 		"umaDomain": "uma.example.com",
 		"webhookEndpoint": "`+hooks.url+`",
+		"invitationUrl": "https://example.com/invitations",
 		"supportedCurrencies": [
 			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
@@ -95,6 +96,20 @@ func (s *exampleRecorder) recordImports(string, externalAccounts) {
 		"$noah@uma.example.com,user-42,INDIVIDUAL,Noah Berg,2.11.1988,9 Elm Street,Austin,TX,78701,US,imported\n")
 	imported("A file without a required column", "BULK_UPLOAD.FAILED", strings.Replace(header, "city,", "", 1)+
 		"$maya@uma.example.com,user-41,INDIVIDUAL,Maya Lind,1988-11-02,8 Elm Street,TX,78701,US,imported\n")
+}
+
+// recordInvitations claims an invitation by Ana, and cancels another one.
+func (s *exampleRecorder) recordInvitations(string, externalAccounts) {
+	s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$lena@uma.example.com"}`).wantStatus(201)
+	claimed := s.record("createInvitation", "", "/invitations", `{
+		"inviterUma": "$ana@uma.example.com", "firstName": "Lena", "amountToSend": 1250, "expiresAt": "`+formatTimestamp(time.Now().Add(2*time.Hour+5*time.Second))+`"}`).wantStatus(201).text("code")
+	cancelled := s.callUnrecorded("POST", "/invitations", `{"inviterUma": "$ana@uma.example.com"}`).wantStatus(201).text("code")
+	s.record("getInvitation", "", "/invitations/"+claimed, "").wantStatus(200)
+	const claim = `{"inviteeUma": "$lena@uma.example.com"}`
+	s.record("claimInvitation", "", "/invitations/"+claimed+"/claim", claim).wantStatus(200)
+	s.recordWebhook("invitationClaimed", "INVITATION.CLAIMED", s.awaitEventAbout("INVITATION.CLAIMED", claimed), "")
+	s.record("claimInvitation", "Claimed before", "/invitations/"+claimed+"/claim", claim).wantStatus(400)
+	s.record("cancelInvitation", "", "/invitations/"+cancelled+"/cancel", "").wantStatus(200)
 }
 
 // externalAccounts are external accounts of Ana and of the platform.

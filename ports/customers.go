@@ -26,9 +26,9 @@ type CustomerWriter interface {
 	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
 	// customer after one, in the order of their ids. It returns how many there were, and the last.
 	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int, last ident.Transaction, err error)
-	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications and their links of a
-	// customer, also deleted ones, the reasons of reviews, and the funding instructions of its internal
-	// accounts, which name it.
+	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
+	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
+	// reasons of reviews, and the funding instructions of its internal accounts, which name it.
 	EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Erased, error)
 	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error

@@ -28,6 +28,7 @@ type Tx interface {
 	VerificationWriter
 	KYCLinkWriter
 	CustomerImportWriter
+	InvitationWriter
 	PaymentWriter
 	IncomingPaymentWriter
 	UnmatchedWriter
@@ -54,6 +55,7 @@ type Reader interface {
 	VerificationReader
 	KYCLinkReader
 	CustomerImportReader
+	InvitationReader
 	PaymentReader
 	LookupReader
 	UnmatchedReader

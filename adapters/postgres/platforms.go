@@ -25,6 +25,7 @@ type platformRow struct {
 	UMASubdomain      string                   `bun:"uma_subdomain"`
 	WebhookEndpoint   string                   `bun:"webhook_endpoint"`
 	WebhookSignatures []string                 `bun:"webhook_signatures,array"`
+	InvitationURL     string                   `bun:"invitation_url"`
 	Currencies        []platformCurrencyColumn `bun:"currencies,type:jsonb"`
 	RedirectOrigins   []string                 `bun:"kyc_redirect_origins,array"`
 	CreatedAt         time.Time                `bun:"created_at"`
@@ -73,7 +74,7 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 		return err
 	}
 	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "updated_at").WherePK().Exec(ctx)
+		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "invitation_url", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 
@@ -97,7 +98,7 @@ func selectPlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platfo
 func newPlatformRow(p platform.Platform) *platformRow {
 	row := &platformRow{
 		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
-		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
+		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
 		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)),
 		RedirectOrigins: append([]string{}, p.KYCRedirectOrigins...), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
@@ -114,7 +115,7 @@ func newPlatformRow(p platform.Platform) *platformRow {
 func (row *platformRow) platform() platform.Platform {
 	p := platform.Platform{
 		Name: row.Name, Environment: platform.Environment(row.Environment), Regulated: row.Regulated,
-		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint,
+		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint, InvitationURL: row.InvitationURL,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
 	if len(row.RedirectOrigins) > 0 {

@@ -21,6 +21,7 @@ type RetentionCutoffs struct {
 	Imports       time.Time // of customers, with their errors, by the last change
 	Uploads       time.Time // of files of customers that did not end, by their beginning
 	KYCLinks      time.Time // by creation
+	Invitations   time.Time // by their claim, cancellation or expiry
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -44,8 +45,15 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
+		{"invitations", c.Invitations, "", deleteInvitations},
 	}
 }
+
+// deleteInvitations uses invitations_by_end.
+const deleteInvitations = `
+	WITH old AS MATERIALIZED (SELECT id FROM invitations WHERE platform_id = $1 AND ends_at < $2 ORDER BY ends_at LIMIT $4 FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM invitations i USING old WHERE i.platform_id = $1 AND i.id = old.id)
+	SELECT count(*), count(*), $3::text FROM old`
 
 // deleteImports uses customer_imports_by_updated_at or customer_imports_unfinished. The rows and errors
 // of an import are deleted with it, so these batches are small.

@@ -31,6 +31,7 @@ const (
 	verificationsDetails
 	customerImportChunksRows
 	verificationReviewsDetails
+	invitationsFirstName
 	numSealedColumns // keep last
 )
 
@@ -55,6 +56,7 @@ var sealedColumns = [numSealedColumns]struct {
 	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
 	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},
+	invitationsFirstName:         {"invitations", "first_name", textFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

@@ -69,6 +69,7 @@ type app struct {
 	idempotency    *platforms.IdempotencyStore
 	customers      *customers.Service
 	imports        *customers.Imports
+	invitations    *customers.Invitations
 	verifications  *customers.Verifications
 	documents      *customers.Documents
 	files          ports.Files // nil if not configured
@@ -159,6 +160,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identityByEnvironment, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
+	a.invitations = customers.NewInvitations(customers.InvitationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: identityByEnvironment, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
@@ -210,7 +212,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, BeneficialOwners: a.verifications, Verifications: a.verifications,
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations, BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,

@@ -27,7 +27,8 @@ const lookupRetention = 24 * time.Hour
 const (
 	importRetention = 90 * 24 * time.Hour
 	// uploadRetention is more than an upload takes.
-	uploadRetention = time.Hour
+	uploadRetention     = time.Hour
+	invitationRetention = 365 * 24 * time.Hour // after the end
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -57,7 +58,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 	return postgres.RetentionCutoffs{
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
-		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention),
+		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		KYCLinks: now.Add(-kycLinkRetention),
 	}
 }

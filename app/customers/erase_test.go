@@ -14,6 +14,7 @@ import (
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/invitation"
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/transaction"
@@ -53,6 +54,15 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			if err := tx.CreateDocument(ctx, document.Document{ID: ident.NewDocument(env.IDs.New, apptest.Noon), Platform: acme.Platform, Holder: holder,
 				Details: document.Details{Type: document.Passport, Country: "US", Number: secret}, File: document.File{Name: secret, ContentType: document.JPEG, Size: 1, Blob: env.IDs.New(apptest.Noon), Key: []byte("k")},
 				CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}); err != nil {
+				return err
+			}
+		}
+		for _, i := range []invitation.Invitation{
+			{Inviter: acme.ID, InviterUMA: acme.UMAAddress, FirstName: secret, State: invitation.Pending},
+			{Inviter: env.Customer.ID, InviterUMA: env.Customer.UMAAddress, State: invitation.Claimed, ClaimedAt: apptest.Noon, InviteePlatform: acme.Platform, Invitee: acme.ID, InviteeUMA: acme.UMAAddress},
+		} {
+			i.ID, i.Platform, i.Code, i.CreatedAt = env.IDs.New(apptest.Noon), acme.Platform, ident.ShortCode(env.IDs.New(apptest.Noon)), apptest.Noon
+			if err := tx.CreateInvitation(ctx, i); err != nil {
 				return err
 			}
 		}

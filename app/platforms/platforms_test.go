@@ -68,6 +68,40 @@ func TestService_UpdateSettings(t *testing.T) {
 	}
 }
 
+func TestService_UpdatesInvitationURL(t *testing.T) {
+	t.Parallel()
+	// The page for invitations is stored without a slash at its end, and can be cleared. One to which no
+	// code can be appended is refused, and so is http on a production platform.
+	env := newEnv(t)
+	production := env.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Production })
+	for _, c := range []struct {
+		platform ident.Platform
+		page     string
+		want     string
+		refused  bool
+	}{
+		{env.admin.Platform, "https://example.com/join/", "https://example.com/join", false},
+		{env.admin.Platform, "http://localhost:3000", "http://localhost:3000", false},
+		{env.admin.Platform, "https://example.com/join?code=", "http://localhost:3000", true},
+		{env.admin.Platform, "https://example.com/#join", "http://localhost:3000", true},
+		{env.admin.Platform, "example.com", "http://localhost:3000", true},
+		{env.admin.Platform, "https://ana@example.com", "http://localhost:3000", true},
+		{env.admin.Platform, "", "", false},
+		{production.ID, "http://example.com", "", true},
+		{production.ID, "https://example.com", "https://example.com", false},
+	} {
+		_, err := env.platforms.UpdateSettings(t.Context(), c.platform, platform.Change{InvitationURL: &c.page})
+		if c.refused {
+			apptest.WantFault(t, c.page, err, fault.InvalidInput, "invitationUrl")
+		} else if err != nil {
+			t.Errorf("%q: %v", c.page, err)
+		}
+		if read, err := env.platforms.Settings(t.Context(), c.platform); err != nil || read.InvitationURL != c.want {
+			t.Errorf("after %q: %q, %v; want %q", c.page, read.InvitationURL, err, c.want)
+		}
+	}
+}
+
 func TestService_NewEndpointEmitsTestEvent(t *testing.T) {
 	t.Parallel()
 	// Setting a new endpoint emits one TEST event in the same commit. Setting it to its

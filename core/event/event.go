@@ -41,11 +41,12 @@ const (
 	CustomerStatus        Type = "CUSTOMER_STATUS"
 	VerificationStatus    Type = "VERIFICATION_STATUS"
 	BulkUpload            Type = "BULK_UPLOAD"
+	Invitation            Type = "INVITATION_CLAIMED"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -61,6 +62,8 @@ func (t Type) ResourceKey() string {
 		return "verification"
 	case BulkUpload:
 		return "bulkUpload"
+	case Invitation:
+		return "invitation"
 	case Test:
 	}
 	return ""
@@ -148,6 +151,8 @@ const (
 	BulkUploadCompleted = "BULK_UPLOAD.COMPLETED"
 	BulkUploadFailed    = "BULK_UPLOAD.FAILED"
 
+	InvitationClaimed = "INVITATION.CLAIMED"
+
 	TestSent = "TEST"
 )
 
@@ -168,5 +173,6 @@ var Names = map[Type][]string{
 		VerificationApproved, VerificationRejected,
 	},
 	BulkUpload: {BulkUploadCompleted, BulkUploadFailed},
+	Invitation: {InvitationClaimed},
 	Test:       {TestSent},
 }

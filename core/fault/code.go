@@ -21,6 +21,10 @@ const (
 	QuoteRequestFailed       Code = "QUOTE_REQUEST_FAILED" // worth a retry
 	WebhookEndpointNotSet    Code = "WEBHOOK_ENDPOINT_NOT_SET"
 	WebhookDeliveryError     Code = "WEBHOOK_DELIVERY_ERROR"
+	InvitationsNotConfigured Code = "INVITATIONS_NOT_CONFIGURED"
+	InvitationAlreadyClaimed Code = "INVITATION_ALREADY_CLAIMED"
+	InvitationCancelled      Code = "INVITATION_CANCELLED"
+	InvitationExpired        Code = "INVITATION_EXPIRED"
 )
 
 // 401 and 403: the caller is not authenticated, or not permitted.
@@ -47,6 +51,7 @@ const (
 	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
 	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
 	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
+	InvitationNotFound      Code = "INVITATION_NOT_FOUND"
 	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
@@ -139,6 +144,10 @@ var statuses = map[Code]int{
 	QuoteRequestFailed:                    400,
 	WebhookEndpointNotSet:                 400,
 	WebhookDeliveryError:                  400,
+	InvitationsNotConfigured:              400,
+	InvitationAlreadyClaimed:              400,
+	InvitationCancelled:                   400,
+	InvitationExpired:                     400,
 	Unauthorized:                          401,
 	Forbidden:                             403,
 	UserNotReady:                          403,
@@ -157,6 +166,7 @@ var statuses = map[Code]int{
 	DocumentNotFound:                      404,
 	BeneficialOwnerNotFound:               404,
 	VerificationNotFound:                  404,
+	InvitationNotFound:                    404,
 	BulkUploadJobNotFound:                 404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,

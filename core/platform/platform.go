@@ -15,13 +15,16 @@ import (
 
 // Platform is a business that uses the service, with its settings.
 type Platform struct {
-	ID                ident.Platform
-	Name              string
-	Environment       Environment
-	Regulated         bool
-	UMADomain         string
-	UMASubdomain      string
-	WebhookEndpoint   string
+	ID              ident.Platform
+	Name            string
+	Environment     Environment
+	Regulated       bool
+	UMADomain       string
+	UMASubdomain    string
+	WebhookEndpoint string
+	// InvitationURL is the page for invitations, without a slash at the end: the code of an invitation
+	// follows it. It may be empty.
+	InvitationURL     string
 	WebhookSignatures WebhookSignatures
 	Currencies        []Currency
 	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
@@ -97,6 +100,7 @@ func slug(name string) string {
 type Change struct {
 	UMADomain       *string
 	WebhookEndpoint *string
+	InvitationURL   *string
 	// WebhookSignatures are names of signatures.
 	WebhookSignatures *[]string
 	Currencies        *[]Currency
@@ -121,6 +125,12 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 		}
 		newEndpoint = *c.WebhookEndpoint != "" && *c.WebhookEndpoint != p.WebhookEndpoint
 		next.WebhookEndpoint = *c.WebhookEndpoint
+	}
+	if c.InvitationURL != nil {
+		next.InvitationURL = strings.TrimSuffix(*c.InvitationURL, "/")
+		if err := p.checkInvitationURL(next.InvitationURL); err != "" {
+			bad = append(bad, fault.Field{Field: "invitationUrl", Message: err})
+		}
 	}
 	if c.WebhookSignatures != nil {
 		signatures, err := ParseWebhookSignatures(*c.WebhookSignatures)
@@ -152,10 +162,26 @@ func (p Platform) checkEndpoint(endpoint string) string {
 	if endpoint == "" {
 		return ""
 	}
-	u, err := url.Parse(endpoint)
+	return p.checkURL(endpoint, "https://example.com/webhooks")
+}
+
+// checkInvitationURL returns what is wrong with the page for invitations, or the empty string.
+func (p Platform) checkInvitationURL(page string) string {
+	if strings.ContainsAny(page, "?#") {
+		return "must have no query and no fragment: the code of an invitation follows it, as in https://example.com/invitations/CODE"
+	}
+	if page == "" {
+		return ""
+	}
+	return p.checkURL(page, "https://example.com/invitations")
+}
+
+// checkURL returns what is wrong with a URL, or the empty string.
+func (p Platform) checkURL(text, example string) string {
+	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Host == "" || len(endpoint) > 2000:
-		return "must be a full URL such as https://example.com/webhooks"
+	case err != nil || u.Host == "" || len(text) > 2000:
+		return "must be a full URL such as " + example
 	case u.User != nil:
 		return "must not contain a user name or password"
 	case u.Scheme == "https", u.Scheme == "http" && p.Environment == Sandbox:

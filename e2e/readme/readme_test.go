@@ -38,7 +38,7 @@ var wantOutput = map[string]map[string]int{
 	},
 	"api-conventions.md": {`"code":"INVALID_INPUT"`: 1},
 	"auditing.md":        {`All \d+ rules passed\.`: 2, `published checkpoints match the postings +\d+ +checkpoints +passed`: 2},
-	"customers.md":       {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2, `"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1},
+	"customers.md":       {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2, `"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
 	"exports.md":         {`books\.journal: \d+ bytes`: 1},
 	"finance.md":         {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
 	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1},

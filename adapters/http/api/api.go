@@ -17,6 +17,7 @@ type Deps struct {
 	Platforms        Platforms
 	Customers        Customers
 	CustomerImports  CustomerImports
+	Invitations      Invitations
 	BeneficialOwners BeneficialOwners
 	Verifications    Verifications
 	Documents        Documents
@@ -48,6 +49,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
 		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a business. Customers of a regulated platform need none."},
 		httpapi.Tag{Name: tagDocuments, Description: "Documents that show who a customer or a beneficial owner is. Their files are stored encrypted."},
+		httpapi.Tag{Name: tagInvitations, Description: "A customer invites a person, who becomes a customer of any platform of the service."},
 		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
@@ -68,6 +70,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerCustomers(a, d.Customers)
 	registerDocuments(a, d.Documents)
 	registerCustomerImports(a, d.CustomerImports)
+	registerInvitations(a, d.Invitations)
 	registerBeneficialOwners(a, d.BeneficialOwners)
 	registerVerifications(a, d.Verifications)
 	registerKYCLinks(a, d.KYCLinks, d.VerificationURL)

@@ -32,6 +32,7 @@ type platformConfigBody struct {
 	UMADomain                       string                     `json:"umaDomain" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
 	ProxyUMASubdomain               string                     `json:"proxyUmaSubdomain,omitempty" doc:"Subdomain of the service that serves umaDomain, if configured."`
 	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. Omitted if none is set." example:"https://example.com/webhooks"`
+	InvitationURL                   string                     `json:"invitationUrl,omitempty" doc:"Page for invitations; the code of an invitation follows it. Omitted if none is set." example:"https://example.com/invitations"`
 	WebhookSignatures               []webhookSignature         `json:"webhookSignatures" doc:"Signatures that webhooks carry."`
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
 	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if every https address is allowed." example:"[\"https://example.com\"]"`
@@ -74,7 +75,7 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
-		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
+		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
 		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
@@ -101,6 +102,7 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 type platformConfigUpdateRequest struct {
 	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
 	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
+	InvitationURL       *string                   `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send \"\" for none." example:"https://example.com/invitations"`
 	WebhookSignatures   *[]webhookSignature       `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
 	KYCRedirectOrigins  *[]string                 `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme and host, such as https://example.com. The list replaces the previous one. Send [] to allow every https address." example:"[\"https://example.com\"]"`
@@ -127,7 +129,7 @@ func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 }
 
 func (c platformConfigUpdateRequest) change() platform.Change {
-	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, KYCRedirectOrigins: c.KYCRedirectOrigins}
+	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, InvitationURL: c.InvitationURL, KYCRedirectOrigins: c.KYCRedirectOrigins}
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)
 		change.WebhookSignatures = &names

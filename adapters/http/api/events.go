@@ -7,10 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
+	"causeway/app/customers"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/invitation"
 	"causeway/core/transaction"
 	"causeway/core/verification"
 )
@@ -43,6 +45,11 @@ type verificationStatusWebhook struct {
 type internalAccountStatusWebhook struct {
 	BaseWebhook
 	InternalAccount internalAccountBody `json:"internalAccount" doc:"Account after the event, as the list operations return it."`
+}
+
+type invitationClaimedWebhook struct {
+	BaseWebhook
+	Invitation invitationBody `json:"invitation" doc:"Invitation after the event, as GET returns it."`
 }
 
 type bulkUploadWebhook struct {
@@ -100,6 +107,11 @@ func (bulkUploadWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.
 	return withEventNames(s, event.BulkUpload)
 }
 
+// TransformSchema adds the constants of the events of invitations.
+func (invitationClaimedWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.Invitation)
+}
+
 // TransformSchema adds the constants of test events.
 func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.Test)
@@ -133,6 +145,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 		return json.Marshal(verificationStatusWebhook{base, renderVerification(resource)})
 	case account.WithBalance:
 		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
+	case invitation.Invitation:
+		return json.Marshal(invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: resource, Status: resource.Status(e.OccurredAt)})})
 	case customer.ImportWithErrors:
 		return json.Marshal(bulkUploadWebhook{base, renderCustomerImport(resource)})
 	default:
@@ -163,5 +177,7 @@ func registerWebhooks(a *httpapi.API) {
 	httpapi.Webhook[verificationStatusWebhook](a, "verification", tagWebhooks, "Receive verification events",
 		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, REJECTED. "+
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
+	httpapi.Webhook[invitationClaimedWebhook](a, "invitationClaimed", tagWebhooks, "Receive events of invitations",
+		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.")
 	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

@@ -22,7 +22,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
 			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount`,
-		"MANAGE": `assignUnmatched closeLedgerPeriod createCustomer createCustomerExternalAccount createLedgerAdjustment
+		"MANAGE": `assignUnmatched cancelInvitation claimInvitation closeLedgerPeriod createCustomer createCustomerExternalAccount createInvitation createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument
 			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById

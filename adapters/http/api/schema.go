@@ -15,6 +15,7 @@ const (
 	tagConfig       = "Platform configuration"
 	tagTokens       = "API tokens"
 	tagCustomers    = "Customers"
+	tagInvitations  = "Invitations"
 	tagVerification = "Verification"
 	tagDocuments    = "Documents"
 	tagAccounts     = "External accounts"
