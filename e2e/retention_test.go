@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,12 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 	t.Parallel()
 	// A server deletes what is older than its retention: a quote that expired unpaid, webhook events
 	// and stored responses. A paid quote of the same age, and what is not old, stay.
-	h := newTestEnv(t)
+	h := newDatabaseEnv(t)
+	for _, parent := range []string{"webhook_events", "webhook_attempts"} {
+		h.endFirstPartition(parent, "50 days")
+	}
+	h.server = startServer(t, h.databaseURL)
+	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
 	unpaid, fresh, paid := h.createQuote(""), h.createQuote(""), h.createQuote("")
 	h.payQuote(paid, 0).wantStatus(200)
 	h.get("/transactions/" + paid.text("transactionId")).wantStatus(200)
@@ -61,4 +67,14 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// endFirstPartition ends the first partition of a table that is still empty some time ago.
+func (h *testEnv) endFirstPartition(parent, ago string) {
+	h.t.Helper()
+	h.exec(fmt.Sprintf(`DO $$ BEGIN
+		ALTER TABLE %[1]s DETACH PARTITION %[1]s_first;
+		EXECUTE format('ALTER TABLE %[1]s ATTACH PARTITION %[1]s_first FOR VALUES FROM (MINVALUE) TO (%%L)',
+			first_uuid_v7(date_trunc('day', now(), 'UTC') - interval '%[2]s'));
+	END $$`, parent, ago))
 }
