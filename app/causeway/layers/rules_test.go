@@ -53,7 +53,7 @@ var pureStdlib = []string{
 }
 
 // pureModules lists the other modules that the pure layers may import.
-var pureModules = []string{"github.com/ericlagergren/decimal", "github.com/google/uuid"}
+var pureModules = []string{"github.com/ericlagergren/decimal", "github.com/google/uuid", "golang.org/x/text/unicode/norm"}
 
 // impureFuncs lists the functions of those packages that read a clock, use randomness or return
 // floats.
