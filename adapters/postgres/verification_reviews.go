@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"causeway/core/ident"
+	"causeway/core/screening"
 	"causeway/core/verification"
 )
 
@@ -30,8 +31,17 @@ type verificationReviewRow struct {
 
 // reviewDetails is the details column.
 type reviewDetails struct {
-	Reason string             `json:"reason"`
-	Errors []checkErrorColumn `json:"errors,omitempty"`
+	Reason  string             `json:"reason"`
+	Errors  []checkErrorColumn `json:"errors,omitempty"`
+	Cleared []clearanceColumn  `json:"cleared,omitempty"`
+}
+
+// clearanceColumn is an element of the details column of verification_reviews.
+type clearanceColumn struct {
+	List           screening.List `json:"list"`
+	Ref            string         `json:"ref"`
+	EntryVersion   string         `json:"entryVersion"`
+	SubjectVersion string         `json:"subjectVersion"`
 }
 
 // CreateReview inserts one row.
@@ -40,8 +50,12 @@ func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
 		PlatformID: r.Platform.UUID(), ID: r.ID, CustomerID: r.Customer.UUID(), ApplicationID: r.Application, Verdict: string(r.Verdict), Actor: r.By, ReviewedAt: r.At,
 		VerificationID: nullID(r.Subject.Verification.UUID()), OwnerID: nullID(r.Subject.Owner.UUID()),
 	}
+	details := reviewDetails{Reason: r.Reason, Errors: newCheckErrorColumns(r.Errors)}
+	for _, c := range r.Cleared {
+		details.Cleared = append(details.Cleared, clearanceColumn(c))
+	}
 	var err error
-	if row.StoredDetails, err = u.db.sealJSON(ctx, sealedRow{row.PlatformID, row.ID}, verificationReviewsDetails, reviewDetails{r.Reason, newCheckErrorColumns(r.Errors)}); err != nil {
+	if row.StoredDetails, err = u.db.sealJSON(ctx, sealedRow{row.PlatformID, row.ID}, verificationReviewsDetails, details); err != nil {
 		return err
 	}
 	return u.insert(ctx, row)
@@ -63,6 +77,9 @@ func (db *DB) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer)
 			Application: row.ApplicationID, By: row.Actor, At: row.ReviewedAt.UTC(),
 			Outcome: verification.Outcome{Verdict: verification.Verdict(row.Verdict), Reason: details.Reason, Errors: checkErrors(details.Errors)},
 		}}
+		for _, c := range details.Cleared {
+			reviews[i].Cleared = append(reviews[i].Cleared, screening.Clearance(c))
+		}
 		ident.SetUUID(&reviews[i].Subject.Verification, row.VerificationID.UUID)
 		ident.SetUUID(&reviews[i].Subject.Owner, row.OwnerID.UUID)
 	}

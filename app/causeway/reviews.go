@@ -32,6 +32,7 @@ type reviewsCommand struct {
 type reviewFlags struct {
 	databaseFlags
 	Platform string `required:"" help:"The platform." placeholder:"ID"`
+	thresholdFlag
 }
 
 // withVerifications calls do with the verifications of the platform.
@@ -41,7 +42,11 @@ func (f reviewFlags) withVerifications(ctx context.Context, do func(ident.Platfo
 		return fmt.Errorf("--platform: %w", err)
 	}
 	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
-		return do(id, customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator}), db)
+		index, err := f.index(ctx, db)
+		if err != nil {
+			return err
+		}
+		return do(id, customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator, Sanctions: index}), db)
 	})
 }
 
@@ -133,7 +138,7 @@ type reviewDecisionFlags struct {
 }
 
 // decide applies a decision and prints what became of the verification.
-func (f reviewDecisionFlags) decide(ctx context.Context, out io.Writer, verdict verification.Verdict, problems func(verification.ReviewSubject, ident.Customer) ([]customer.CheckError, error)) error {
+func (f reviewDecisionFlags) decide(ctx context.Context, out io.Writer, verdict verification.Verdict, problems func(verification.ReviewSubject, ident.Customer) ([]customer.CheckError, error), cleared ...string) error {
 	subject, err := verification.ParseReviewSubject(f.Subject)
 	if err != nil {
 		return err
@@ -157,7 +162,7 @@ func (f reviewDecisionFlags) decide(ctx context.Context, out io.Writer, verdict 
 				return err
 			}
 		}
-		decided, err := service.Review(ctx, p, subject, d)
+		decided, err := service.Review(ctx, p, subject, d, cleared...)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
@@ -172,10 +177,13 @@ func (f reviewDecisionFlags) decide(ctx context.Context, out io.Writer, verdict 
 	})
 }
 
-type reviewsApproveCommand struct{ reviewDecisionFlags }
+type reviewsApproveCommand struct {
+	reviewDecisionFlags
+	Clear []string `sep:"," help:"Entries of sanctions lists that resemble the name and are about somebody else, as printed by: causeway reviews show. They are recorded, and cleared until the entry or the name changes." placeholder:"LIST:ENTRY"`
+}
 
 func (c reviewsApproveCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.decide(ctx, out, verification.Accepted, nil)
+	return c.decide(ctx, out, verification.Accepted, nil, c.Clear...)
 }
 
 type reviewsRejectCommand struct {

@@ -13,6 +13,7 @@ import (
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/party"
+	"causeway/core/screening"
 )
 
 type reviewsShowCommand struct {
@@ -58,6 +59,11 @@ func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []docu
 	for _, o := range found.Owners {
 		addOwner(&text, o)
 		addDocuments(&text, document.Holder{Owner: o.ID}, documents)
+	}
+	for _, m := range found.Matches {
+		text.add(m.Entry.ID(), fmt.Sprintf("score %d: %s", m.Score, strings.Join(m.Reasons, "; ")))
+		addFacts(&text, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)}, [2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
+			[2]string{"programs", strings.Join(m.Entry.Programs, ", ")})
 	}
 	for _, r := range found.Reviews {
 		text.add("decided", fmt.Sprintf("%s  %s  %s by %q: %q", r.At.Format(time.RFC3339), r.Subject, r.Verdict, r.By, r.Reason))
@@ -117,6 +123,24 @@ func addDocuments(text *table, of document.Holder, documents []document.Document
 		text.add("  "+d.ID.String(), strings.Join(strings.Fields(fmt.Sprintf("%s %s %s, %s", d.Type, d.Side, d.Country, state)), " "))
 		addFacts(text, [2]string{"  number", d.Number}, [2]string{"  issuing authority", d.IssuingAuthority}, [2]string{"  file", d.File.Name})
 	}
+}
+
+// birthsText returns dates of birth as far as they are known.
+func birthsText(births []screening.Birth) string {
+	var texts []string
+	for _, b := range births {
+		text := fmt.Sprint(b.Year)
+		switch {
+		case b.ToYear > b.Year:
+			text = fmt.Sprintf("%d to %d", b.Year, b.ToYear)
+		case b.Day > 0:
+			text = fmt.Sprintf("%d-%02d-%02d", b.Year, b.Month, b.Day)
+		case b.Month > 0:
+			text = fmt.Sprintf("%d-%02d", b.Year, b.Month)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func addressText(a party.Address) string {

@@ -2,10 +2,12 @@ package customers
 
 import (
 	"context"
+	"slices"
 
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -15,6 +17,8 @@ type ReviewCase struct {
 	Verification verification.Verification
 	Customer     customer.Customer
 	Owners       []customer.BeneficialOwner
+	// Matches are the entries of sanctions lists that resemble the customer or an owner.
+	Matches []screening.Match
 	// Reviews are the earlier decisions of operators about the customer and its owners, oldest first.
 	Reviews []verification.Review
 }
@@ -30,19 +34,33 @@ func (s *Verifications) ReviewCase(ctx context.Context, p ident.Platform, id ide
 	if found.Owners, err = s.Store.BeneficialOwnersOf(ctx, p, found.Customer.ID); err != nil {
 		return found, err
 	}
+	if s.Sanctions != nil {
+		if screened, hasName := screening.CustomerSubject(found.Customer); hasName {
+			found.Matches = s.Sanctions.Screen(screened)
+		}
+		for _, o := range found.Owners {
+			found.Matches = append(found.Matches, s.Sanctions.Screen(screening.OwnerSubject(o))...)
+		}
+	}
 	found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID)
 	return found, err
 }
 
 // Review applies and records the decision of an operator, and returns the verification that it is
-// about or that waits for the owner; zero if none does. Faults: INVALID_INPUT for a decision that says
-// not enough, VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND, CONFLICT if the subject is decided
-// already or other data was submitted meanwhile; then nothing changes.
-func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision) (decided verification.Verification, err error) {
+// about or that waits for the owner; zero if none does. To accept, cleared must have the ids of all
+// entries of sanctions lists that resemble the subject and were not cleared before. Faults:
+// INVALID_INPUT for a decision that says not enough, VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND,
+// CONFLICT if the subject is decided already, other data was submitted meanwhile, or an entry is not
+// cleared; then nothing changes.
+func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision, cleared ...string) (decided verification.Verification, err error) {
 	if err := verification.CheckReview(d); err != nil {
 		return decided, err
 	}
 	of, err := s.customerOf(ctx, p, subject)
+	if err != nil {
+		return decided, err
+	}
+	earlier, err := s.Store.ReviewsOf(ctx, p, of)
 	if err != nil {
 		return decided, err
 	}
@@ -51,13 +69,18 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 		if err != nil {
 			return err
 		}
-		decision := d
-		decision.At = work.now
-		var applied bool
+		record := verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: d}
+		record.At = work.now
+		if record.Verdict == verification.Accepted {
+			if record.Cleared, err = work.clear(subject, cleared, earlier); err != nil {
+				return err
+			}
+		}
+		applied := false
 		if subject.Owner.IsZero() {
-			decided, applied, err = work.decide(ctx, subject.Verification, decision)
+			decided, applied, err = work.decide(ctx, subject.Verification, record.Decision)
 		} else {
-			_, applied, err = work.decideOwner(ctx, subject.Owner, decision)
+			_, applied, err = work.decideOwner(ctx, subject.Owner, record.Decision)
 		}
 		if err != nil {
 			return err
@@ -70,9 +93,30 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 				return err
 			}
 		}
-		return tx.CreateReview(ctx, verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: decision})
+		return tx.CreateReview(ctx, record)
 	})
 	return decided, err
+}
+
+// clear returns the clearances of the entries that resemble a subject.
+func (w *customerWork) clear(subject verification.ReviewSubject, named []string, earlier []verification.Review) ([]screening.Clearance, error) {
+	var before []screening.Clearance
+	for _, r := range earlier {
+		if r.Subject.Owner == subject.Owner {
+			before = append(before, r.Cleared...)
+		}
+	}
+	screened, hasName := screening.CustomerSubject(w.customer)
+	if !subject.Owner.IsZero() {
+		i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == subject.Owner })
+		if hasName = i >= 0; hasName {
+			screened = screening.OwnerSubject(w.owners[i])
+		}
+	}
+	if w.Sanctions == nil || !hasName {
+		return screening.Clear(screened, nil, named, nil)
+	}
+	return screening.Clear(screened, w.Sanctions.Screen(screened), named, before)
 }
 
 func (s *Verifications) customerOf(ctx context.Context, p ident.Platform, subject verification.ReviewSubject) (ident.Customer, error) {

@@ -14,6 +14,7 @@ import (
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/platform"
+	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -163,5 +164,37 @@ func TestReview_StaysWithoutReasonWhenTheCustomerIsErased(t *testing.T) {
 	reviews, err := e.Store.ReviewsOf(t.Context(), v.Platform, v.Customer)
 	if err != nil || len(reviews) != 1 || reviews[0].By != "ana" || reviews[0].Verdict != verification.Accepted || reviews[0].Reason != "" {
 		t.Errorf("%+v, %v", reviews, err)
+	}
+}
+
+func TestReview_NeedsClearanceOfSanctionsEntries(t *testing.T) {
+	// An owner whose name resembles an entry is approved only when an operator clears the entry, which is
+	// recorded. Neither is needed to reject.
+	t.Parallel()
+	e := newReviewEnv(t)
+	e.verifications.Sanctions = screening.NewIndex([]screening.Entry{{List: screening.OFAC, Ref: "9", Kind: screening.Person, Names: []screening.EntryName{{Text: "Anna Lindt"}}}}, screening.DefaultThreshold)
+	v, owner := e.submittedBusiness("5523046")
+	subject, accepted := verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted)
+
+	if found, err := e.verifications.ReviewCase(t.Context(), v.Platform, v.ID); err != nil || len(found.Matches) != 1 || found.Matches[0].Entry.Ref != "9" {
+		t.Errorf("%+v, %v", found.Matches, err)
+	}
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, accepted); !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v, want CONFLICT", err)
+	}
+	if o, err := e.Store.BeneficialOwner(t.Context(), v.Platform, owner.ID); err != nil || o.Status != customer.Pending {
+		t.Errorf("%s, %v: the refused decision was applied", o.Status, err)
+	}
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, accepted, "ofac:9"); err != nil {
+		t.Fatal(err)
+	}
+	reviews, err := e.Store.ReviewsOf(t.Context(), v.Platform, v.Customer)
+	if err != nil || len(reviews) != 1 || len(reviews[0].Cleared) != 1 || reviews[0].Cleared[0].Ref != "9" || reviews[0].Cleared[0].EntryVersion == "" {
+		t.Errorf("%+v, %v", reviews, err)
+	}
+
+	other, rejected := e.submittedBusiness("5523047")
+	if _, err := e.verifications.Review(t.Context(), other.Platform, verification.ReviewSubject{Owner: rejected.ID}, review(rejected.Check.Application, verification.Refused)); err != nil {
+		t.Error(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -25,6 +26,10 @@ type VerificationsConfig struct {
 	IDs   ports.IDs
 	// Identity checks identities. Platforms of an environment without one cannot verify customers.
 	Identity ports.IdentityByEnvironment
+
+	// Sanctions finds the entries of sanctions lists that resemble a customer or an owner whom an
+	// operator approves; nil if no list is loaded. It is used by Review only.
+	Sanctions *screening.Index
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs

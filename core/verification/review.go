@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/screening"
 )
 
 // Review is the record of a decision that an operator made. It never changes.
@@ -22,6 +23,8 @@ type Review struct {
 	// Subject is who was reviewed.
 	Subject ReviewSubject
 	Decision
+	// Cleared are the entries of sanctions lists that resemble the subject, and are about somebody else.
+	Cleared []screening.Clearance
 }
 
 // ReviewSubject is who is reviewed: the customer of a verification, or a beneficial owner.

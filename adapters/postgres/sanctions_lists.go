@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/screening"
+	"causeway/ports"
+)
+
+var _ ports.SanctionsLists = (*DB)(nil)
+
+// entryColumn is the content column of sanctions_entries.
+type entryColumn struct {
+	List      screening.List `json:"list"`
+	Ref       string         `json:"ref"`
+	Kind      screening.Kind `json:"kind"`
+	Names     []listedName   `json:"names"`
+	Births    []listedBirth  `json:"births,omitempty"`
+	Countries []string       `json:"countries,omitempty"`
+	Programs  []string       `json:"programs,omitempty"`
+}
+
+type listedName struct {
+	Text string `json:"text"`
+	Weak bool   `json:"weak,omitempty"`
+}
+
+type listedBirth struct {
+	Year   int `json:"year"`
+	ToYear int `json:"toYear"`
+	Month  int `json:"month,omitempty"`
+	Day    int `json:"day,omitempty"`
+}
+
+func newEntryColumn(e screening.Entry) entryColumn {
+	c := entryColumn{List: e.List, Ref: e.Ref, Kind: e.Kind, Countries: e.Countries, Programs: e.Programs}
+	for _, n := range e.Names {
+		c.Names = append(c.Names, listedName(n))
+	}
+	for _, b := range e.Births {
+		c.Births = append(c.Births, listedBirth(b))
+	}
+	return c
+}
+
+func (c entryColumn) entry() screening.Entry {
+	e := screening.Entry{List: c.List, Ref: c.Ref, Kind: c.Kind, Countries: c.Countries, Programs: c.Programs}
+	for _, n := range c.Names {
+		e.Names = append(e.Names, screening.EntryName(n))
+	}
+	for _, b := range c.Births {
+		e.Births = append(e.Births, screening.Birth(b))
+	}
+	return e
+}
+
+// entriesPerInsert bounds the size of one statement.
+const entriesPerInsert = 1000
+
+// newestLists has the newest row of each list. The table has a few rows.
+const newestLists = `SELECT DISTINCT ON (list) id, list, published_at, sha256, entries, actor, loaded_at FROM sanctions_lists ORDER BY list, loaded_at DESC, id DESC`
+
+// ReplaceSanctionsList inserts the list and deletes the entries of the one before, in one transaction. Two
+// that run at once wait for each other.
+func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedList, entries []screening.Entry) error {
+	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`, string(list.List)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO sanctions_lists (id, list, published_at, sha256, entries, actor, loaded_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			pgID(list.ID), string(list.List), nullTime(list.PublishedAt), list.SHA256, list.Entries, list.Actor, list.LoadedAt); err != nil {
+			return err
+		}
+		for len(entries) > 0 {
+			n := min(len(entries), entriesPerInsert)
+			refs, contents := make([]string, n), make([]string, n)
+			for i, e := range entries[:n] {
+				content, err := json.Marshal(newEntryColumn(e))
+				if err != nil {
+					return err
+				}
+				refs[i], contents[i] = e.Ref, string(content)
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
+				pgID(list.ID), refs, contents); err != nil {
+				return err
+			}
+			entries = entries[n:]
+		}
+		return nil
+	})
+}
+
+// SanctionsLists implements ports.SanctionsLists.
+func (db *DB) SanctionsLists(ctx context.Context) ([]screening.LoadedList, error) {
+	rows, err := db.readPool.Query(ctx, newestLists)
+	if err != nil {
+		return nil, err
+	}
+	var lists []screening.LoadedList
+	return lists, forEachRow(rows, func(rows pgx.Rows) error {
+		var list screening.LoadedList
+		var published *time.Time
+		err := rows.Scan((*[16]byte)(&list.ID), &list.List, &published, &list.SHA256, &list.Entries, &list.Actor, &list.LoadedAt)
+		list.PublishedAt, list.LoadedAt = timeOrZero(published), list.LoadedAt.UTC()
+		lists = append(lists, list)
+		return err
+	})
+}
+
+// SanctionsEntries reads the whole table, which has the entries of the newest lists only.
+func (db *DB) SanctionsEntries(ctx context.Context) ([]screening.Entry, error) {
+	rows, err := db.readPool.Query(ctx, `SELECT content FROM sanctions_entries ORDER BY list_id, ref`)
+	if err != nil {
+		return nil, err
+	}
+	var entries []screening.Entry
+	return entries, forEachRow(rows, func(rows pgx.Rows) error {
+		var content []byte
+		if err := rows.Scan(&content); err != nil {
+			return err
+		}
+		var column entryColumn
+		err := json.Unmarshal(content, &column)
+		entries = append(entries, column.entry())
+		return err
+	})
+}
