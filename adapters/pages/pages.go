@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -176,7 +177,8 @@ type page struct {
 	Title, PlatformName string
 	// CSRF is the token of forms in a session.
 	CSRF string
-	// Path is that of the page, for the links to other languages.
+	// Path is that of the page, or of the one with the form that was sent, for the links to other
+	// languages.
 	Path string
 	// Refresh is when the browser loads the page again, or what follows "url="; empty for never.
 	Refresh string
@@ -185,7 +187,7 @@ type page struct {
 }
 
 func (p *page) set(r *request) {
-	p.language, p.Path = r.language, r.URL.Path
+	p.language, p.Path = r.language, strings.TrimSuffix(r.URL.Path, "/submit")
 	if r.secret != "" {
 		p.CSRF, p.PlatformName = csrfToken(r.secret), r.applicant.PlatformName
 	}

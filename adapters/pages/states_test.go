@@ -242,6 +242,10 @@ func TestPages_LanguageOfBrowserOrChoice(t *testing.T) {
 	if got := attribute(s.get(LinkPath + s.service.token + "?lang=xx").elements("html")[0], "lang"); got != "es" {
 		t.Errorf("after an unknown choice: %s", got)
 	}
+	// The page after a form that was refused leads to a page, not to where the form was sent.
+	if got := states["form of another page"](newSite(t, public)); !strings.Contains(got.body, `href="/verification?lang=es"`) {
+		t.Errorf("the error of a form leads to another address: %s", got.body)
+	}
 }
 
 func TestPages_MissingPartsLeadToForms(t *testing.T) {
