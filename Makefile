@@ -8,7 +8,8 @@ DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext
-PROGRAMS := postgres gcc $(READERS) node npm
+WEB_BROWSER := chromium-headless-shell
+PROGRAMS := postgres gcc $(READERS) node npm $(WEB_BROWSER)
 
 BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
@@ -16,7 +17,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(CO
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node
+.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node needs-browser screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -24,7 +25,7 @@ run: needs-postgres build ## Build, then serve http://localhost:8080 with a priv
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
 
-test: announce needs-postgres needs-gcc needs-readers needs-node lint unit e2e ## Lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers needs-node needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
@@ -32,7 +33,7 @@ lint: ## Lint and check the formatting
 unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
-e2e: needs-postgres needs-node build ## Tests that drive the real binary
+e2e: needs-postgres needs-node needs-browser build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, 100,000 generated requests, a simulation of 1,000,000 steps
@@ -50,6 +51,9 @@ upgrade: needs-postgres build ## Run an earlier release, built from the git hist
 
 bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench
+
+screenshots: needs-postgres needs-node needs-browser build ## Write the pictures of the documentation, docs/images
+	CAUSEWAY_SCREENSHOTS=$(abspath docs/images) CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 ./e2e/browser
 
 docs: ## Write docs/configuration.md from the settings in the code
 	$(GO) test -count=1 ./app/causeway -run TestConfigurationDoc -update
@@ -78,8 +82,12 @@ needs-gcc:
 needs-readers:
 	@.ci/need $(READERS)
 
+# The browser in which the tests use the pages of verifications.
+needs-browser:
+	@.ci/need $(WEB_BROWSER)
+
 # The npm packages of the end-to-end tests: linters and generators for the API description,
-# and the libraries with which webhooks are verified.
+# the libraries with which webhooks are verified, and a checker of the accessibility of pages.
 needs-node: e2e/node/node_modules
 	@.ci/need node
 

@@ -1,0 +1,3 @@
+// Package browser drives the pages of the built program in a real browser, and takes the screenshots
+// of the documentation.
+package browser
