@@ -220,7 +220,7 @@ func forEachRecord(r io.Reader, name string, columns int, do func([]string) erro
 	records.FieldsPerRecord, records.ReuseRecord, records.LazyQuotes = -1, true, true
 	for {
 		record, err := records.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

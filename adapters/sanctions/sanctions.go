@@ -117,7 +117,7 @@ func forEachElement(r io.Reader, root string, begin func(xml.StartElement), deco
 	for {
 		line, _ := decoder.InputPos()
 		token, err := decoder.Token()
-		if err == io.EOF && depth == 0 {
+		if errors.Is(err, io.EOF) && depth == 0 {
 			return nil
 		}
 		if err != nil {

@@ -76,7 +76,7 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 				return err
 			}
 		}
-		applied := false
+		var applied bool
 		if subject.Owner.IsZero() {
 			decided, applied, err = work.decide(ctx, subject.Verification, record.Decision)
 		} else {
