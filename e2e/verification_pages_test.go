@@ -158,13 +158,23 @@ func identityDocument(kind, side string) map[string]string {
 	return map[string]string{"documentType": kind, "side": side, "country": "DE", "documentNumber": "C01X00T47", "issuingAuthority": "Stadt Berlin"}
 }
 
-func TestVerificationPages_BusinessFromLinkToErasure(t *testing.T) {
+func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	t.Parallel()
-	// A business opens its link, and enters its data, two owners and the documents that the pages ask for.
-	// It is approved, returns to the platform, pays, is deleted and erased.
+	// A business that a customer of another platform invited opens its link, and enters its data, two
+	// owners and the documents that the pages ask for. It is approved, returns to the platform, pays, is
+	// deleted and erased.
 	h := newTestEnv(t)
 	p := h.createPlatform("Acme Pay", "SANDBOX")
 	business := p.createCustomer(object{"customerType": "BUSINESS", "region": "US", "businessInfo": object{"legalName": "Nordlicht Inc"}})
+	umaAddress := func(p *tenant, customer string) string {
+		return p.get("/customers/" + customer).wantStatus(200).text("umaAddress")
+	}
+	h.patch("/config", object{"invitationUrl": "https://example.com/join"}).wantStatus(200)
+	invitation := h.post("/invitations", object{"inviterUma": umaAddress(h.tenant, h.createCustomer())}).wantStatus(201).text("code")
+	p.post("/invitations/"+invitation+"/claim", object{"inviteeUma": umaAddress(p, business)}).wantStatus(200)
+	wallet := p.createWallet(business, "")
+	p.post("/quotes", kit.RampQuoteBody(business, wallet, "SENDING", 100_50)).wantError(403, "USER_NOT_READY")
+
 	b := newPagesClient(t, p, business, "https://example.com/done?customer=1")
 	b.get("/verification").want(200, "Tax number", "who owns the business", "Acme Pay")
 
@@ -199,7 +209,7 @@ func TestVerificationPages_BusinessFromLinkToErasure(t *testing.T) {
 	}
 
 	p.get("/customers/" + business).wantStatus(200).wantValues(map[string]any{"kybStatus": "APPROVED", "businessInfo.taxId": "12-3456789"})
-	quote := p.post("/quotes", kit.RampQuoteBody(business, p.createWallet(business, ""), "SENDING", 100_50)).wantStatus(201)
+	quote := p.post("/quotes", kit.RampQuoteBody(business, wallet, "SENDING", 100_50)).wantStatus(201)
 	p.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"}).wantStatus(200)
 	eventually(t, "a payment", func() bool {
 		return p.get("/transactions/"+quote.text("transactionId")).wantStatus(200).text("status") == "COMPLETED"

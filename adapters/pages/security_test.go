@@ -68,7 +68,8 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 		r.Header.Del("Sec-Fetch-Site")
 		r.Header.Set("Origin", "https://other.example.com")
 	}
-	for name, edit := range map[string]func(*http.Request){"another site": cross, "an origin of the same site": sibling} {
+	opaque := func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "null") }
+	for name, edit := range map[string]func(*http.Request){"another site": cross, "an origin of the same site": sibling, "a page without an origin": opaque} {
 		s := newSite(t, public)
 		if got := s.post(LinkPath+s.service.token, nil, edit); got.StatusCode != http.StatusForbidden || s.service.opened {
 			t.Errorf("%s opens a link: %d", name, got.StatusCode)
@@ -82,6 +83,11 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 		if len(s.service.calls) > 0 {
 			t.Errorf("%s: %q", name, s.service.calls)
 		}
+	}
+	// Browsers that do not say Sec-Fetch-Site send the origin, also through a proxy with another Host.
+	old := newSite(t, public)
+	if got := old.post(LinkPath+old.service.token, nil, func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Host = "10.0.0.7:8080" }); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("an old browser: %d", got.StatusCode)
 	}
 	s := newSite(t, public)
 	s.start()
@@ -109,7 +115,7 @@ func TestPages_Headers(t *testing.T) {
 	for name, show := range states {
 		got := show(newSite(t, public))
 		for header, want := range map[string]string{
-			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "Strict-Transport-Security": "max-age=31536000",
+			"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY", "Strict-Transport-Security": "max-age=31536000",
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		} {
 			if got.Header.Get(header) != want {
