@@ -87,8 +87,9 @@ func New(c Config) (*Pages, error) {
 	return p, err
 }
 
-// Register passes every route to mount. Path parameters are in braces.
-func (p *Pages) Register(mount func(method, pattern string, h http.Handler)) {
+// Register passes every route to mount, and every page through limit, which may refuse some requests.
+// Path parameters are in braces.
+func (p *Pages) Register(mount func(method, pattern string, h http.Handler), limit func(http.Handler) http.Handler) {
 	for _, r := range []struct {
 		method, pattern string
 		serve           func(*request) error
@@ -105,7 +106,7 @@ func (p *Pages) Register(mount func(method, pattern string, h http.Handler)) {
 		{http.MethodGet, home + "/documents/{holder}", p.inSession(p.showUpload)},
 		{http.MethodPost, home + "/documents/{holder}", p.inSession(p.upload)},
 	} {
-		mount(r.method, r.pattern, p.handler(r.serve))
+		mount(r.method, r.pattern, limit(p.handler(r.serve)))
 	}
 	for name, contentType := range map[string]string{"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"} {
 		mount(http.MethodGet, home+"/static/"+name, staticFile(name, contentType))

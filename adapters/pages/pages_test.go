@@ -128,7 +128,7 @@ func newSite(t *testing.T, public string) *site {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	p.Register(func(method, pattern string, h http.Handler) { mux.Handle(method+" "+pattern, h) })
+	p.Register(func(method, pattern string, h http.Handler) { mux.Handle(method+" "+pattern, h) }, func(page http.Handler) http.Handler { return page })
 	s.handler = mux
 	return s
 }

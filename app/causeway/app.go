@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -220,9 +219,9 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	return server, errors.Join(a.mountPages(server, address), server.Build())
 }
 
-// pageRate is the rate limit of the pages of verifications of one address, which many customers may
-// share. What guards their links is that nobody can guess one.
-var pageRate = httpapi.Rate{PerSecond: 10, Burst: 100}
+// pageRate is the rate limit of the pages of verifications of one address, which many customers of a
+// mobile network may share. What guards their links is that nobody can guess one.
+var pageRate = httpapi.Rate{PerSecond: 20, Burst: 300}
 
 // mountPages adds the pages of verifications.
 func (a *app) mountPages(server *httpapi.API, address net.Addr) error {
@@ -231,8 +230,7 @@ func (a *app) mountPages(server *httpapi.API, address net.Addr) error {
 	if err != nil {
 		return err
 	}
-	limit := server.LimitByAddress(pageRate, verificationPages.TooManyRequests())
-	verificationPages.Register(func(method, pattern string, page http.Handler) { server.Mount(method, pattern, limit(page)) })
+	verificationPages.Register(server.Mount, server.LimitByAddress(pageRate, verificationPages.TooManyRequests()))
 	return nil
 }
 

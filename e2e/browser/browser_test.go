@@ -220,8 +220,8 @@ func (b *tab) press(selector string) {
 	if err != nil {
 		b.t.Fatalf("press %s: %v; the page is\n%s", selector, err, b.text())
 	}
-	if response != nil && response.Status >= 500 {
-		b.t.Fatalf("press %s: status %d", selector, response.Status)
+	if response != nil && response.Status >= 400 && response.Status != http.StatusUnprocessableEntity {
+		b.t.Fatalf("press %s: status %d\n%s", selector, response.Status, b.text())
 	}
 	b.run(chromedp.WaitReady(chromedp.CSS("main h1")))
 }
@@ -250,6 +250,14 @@ func (b *tab) fill(fields map[string]string) {
 	b.t.Helper()
 	for name, value := range fields {
 		b.run(chromedp.SetValue(chromedp.CSS(fmt.Sprintf("[name=%q]", name)), value))
+	}
+}
+
+// tick checks a box.
+func (b *tab) tick(value string) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector('[type=checkbox][value=%s]').checked = true", value))); err != nil {
+		b.t.Fatal(err)
 	}
 }
 

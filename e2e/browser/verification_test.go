@@ -54,7 +54,7 @@ func TestVerification_BusinessInBrowser(t *testing.T) {
 				b.press(`a[href="/verification/owners/new"]`)
 				b.check("owner")
 				b.fill(o)
-				b.run(chromedp.Click(chromedp.CSS(`[value="CONTROL_PERSON"]`)))
+				b.tick("CONTROL_PERSON")
 				b.press("form button")
 				b.want(o["personalInfo.firstName"])
 			}
