@@ -24,23 +24,9 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 	if err != nil {
 		return customer.Erased{}, err
 	}
-	transactions := 0
-	for last := (ident.Transaction{}); ; {
-		n := 0
-		err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-			if _, err := s.lockErasable(ctx, tx, platformID, id, early); err != nil {
-				return err
-			}
-			var err error
-			n, last, err = tx.EraseTransactionsOf(ctx, platformID, id, last, eraseBatch)
-			return err
-		})
-		if err != nil {
-			return customer.Erased{}, err
-		}
-		if transactions += n; n < eraseBatch {
-			break
-		}
+	transactions, err := s.eraseTransactions(ctx, platformID, id, early)
+	if err != nil {
+		return customer.Erased{}, err
 	}
 	var erased customer.Erased
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -67,6 +53,30 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 		})
 	})
 	return erased, err
+}
+
+// eraseTransactions erases the transactions of a customer who may be erased, and returns how many there
+// were. The money that is left is looked for once, because that reads all of them; Erase does so again.
+func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platform, id ident.Customer, early bool) (total int, err error) {
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		_, err := s.lockErasable(ctx, tx, platformID, id, early)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	for after := (ident.Transaction{}); ; {
+		n, last := 0, after // after does not change before the commit: a unit of work may run twice
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			n, last, err = tx.EraseTransactionsOf(ctx, platformID, id, after, eraseBatch)
+			return err
+		}); err != nil {
+			return total, err
+		}
+		if total += n; n < eraseBatch {
+			return total, nil
+		}
+		after = last
+	}
 }
 
 // lockErasable locks a customer who may be erased.
