@@ -110,6 +110,18 @@ type ownerPersonalInfoUpdate struct {
 	CountryOfIssuance httpapi.Optional[httpapi.Country] `json:"countryOfIssuance,omitempty" doc:"Country that issued the identifier."`
 }
 
+// Resolve reports what is removed and cannot be.
+func (r beneficialOwnerUpdateRequest) Resolve(huma.Context) []error {
+	var bad party.Problems
+	if r.OwnershipPercentage.Sent && r.OwnershipPercentage.Value == nil {
+		bad.Add("ownershipPercentage", "cannot be removed; send another percentage or leave it out")
+	}
+	if r.PersonalInfo.Sent && r.PersonalInfo.Value == nil {
+		bad.Add("personalInfo", "cannot be removed; send the fields to change")
+	}
+	return httpapi.FieldErrors(bad.Err())
+}
+
 func (r beneficialOwnerUpdateRequest) update() customer.OwnerUpdate {
 	update := customer.OwnerUpdate{
 		Roles:               httpapi.MapOptional(r.Roles, toStrings),

@@ -42,7 +42,7 @@ func TestBeneficialOwners_CreateListUpdate(t *testing.T) {
 		t.Errorf("listed %q", ids)
 	}
 	for name, body := range map[string]string{
-		"no percentage": `{"ownershipPercentage": null, "personalInfo": {"lastName": null}}`, "too much": `{"ownershipPercentage": 101}`,
+		"no percentage": `{"ownershipPercentage": null}`, "no person": `{"personalInfo": null}`, "no name": `{"personalInfo": {"lastName": null}}`, "too much": `{"ownershipPercentage": 101}`,
 		"no roles": `{"roles": []}`, "unknown role": `{"roles": ["BOSS"]}`, "another number": `{"personalInfo": {"identifier": "1"}}`,
 		"invalid address": `{"personalInfo": {"address": null}}`,
 	} {
