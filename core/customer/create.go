@@ -203,7 +203,13 @@ func (b *BusinessInfo) clone() *BusinessInfo {
 }
 
 func checkCountries(path string, codes []string, bad *party.Problems) {
+	seen := make(map[string]bool, len(codes))
 	for i, code := range codes {
-		bad.Country(fmt.Sprintf("%s[%d]", path, i), code, party.Required)
+		field := fmt.Sprintf("%s[%d]", path, i)
+		bad.Country(field, code, party.Required)
+		if seen[code] {
+			bad.Add(field, "is listed twice; list each country once")
+		}
+		seen[code] = true
 	}
 }

@@ -163,6 +163,7 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 		{"businessInfo.entityType", company(func(b *customer.BusinessInfo) { b.EntityType = "GMBH" })},
 		{"businessInfo.taxId", company(func(b *customer.BusinessInfo) { b.TaxID = "  " })},
 		{"businessInfo.countriesOfOperation[1]", company(func(b *customer.BusinessInfo) { b.CountriesOfOperation = []string{"DE", "EU"} })},
+		{"businessInfo.countriesOfOperation[2]", company(func(b *customer.BusinessInfo) { b.CountriesOfOperation = []string{"DE", "US", "DE"} })},
 		{"businessInfo.businessType", company(func(b *customer.BusinessInfo) { b.BusinessType = "BAKERY" })},
 		{"businessInfo.purposeOfAccount", company(func(b *customer.BusinessInfo) { b.PurposeOfAccount = "FUN" })},
 		{"businessInfo.sourceOfFunds", company(func(b *customer.BusinessInfo) { b.SourceOfFunds = strings.Repeat("x", 1001) })},
