@@ -170,7 +170,7 @@ func TestImports_RefusesRowsAndKeepsOthers(t *testing.T) {
 		"other-id row 6 line 9 UMA_ADDRESS_EXISTS",
 		"dan row 8 line 11 CONFLICT platformCustomerId in use",
 		"dan3 row 9 line 12 UMA_ADDRESS_EXISTS",
-		"eva row 10 line 13 INVALID_INPUT row",
+		"row_10 row 10 line 13 INVALID_INPUT row",
 	}
 	if got := summary(result); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -130,8 +130,12 @@ func (h ImportHeader) value(row []string, column string) string {
 	return csvcell.Unescape(strings.TrimSpace(row[i]))
 }
 
-// PlatformCustomerID returns the value of its column.
+// PlatformCustomerID returns the value of its column; nothing for a row with another number of values,
+// which may have a name or a birth date there.
 func (h ImportHeader) PlatformCustomerID(row []string) string {
+	if len(row) != h.count {
+		return ""
+	}
 	return h.value(row, "platformCustomerId")
 }
 

@@ -220,8 +220,23 @@ func TestImportHeader_RemovesProtectionFromFormulas(t *testing.T) {
 	// An apostrophe before what a spreadsheet takes for a formula is removed, and no other.
 	h := importHeader(t, individualHeader)
 	for cell, want := range map[string]string{"'+1": "+1", "'=1": "=1", "'-1": "-1", "'@a": "@a", "'s-Gravenhage": "'s-Gravenhage", "'": "'", "+1": "+1", " x ": "x"} {
-		if got := h.PlatformCustomerID([]string{"", cell}); got != want {
+		row := fields(individualRow)
+		row[1] = cell
+		if got := h.PlatformCustomerID(row); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)
+		}
+	}
+}
+
+func TestImportHeader_TakesNoIDFromShiftedRow(t *testing.T) {
+	t.Parallel()
+	// A row with a comma too many, or too few values, is not named by what it has in place of the id: that
+	// may be a name or a birth date.
+	h := importHeader(t, individualHeader)
+	row := fields(individualRow)
+	for _, shifted := range [][]string{append([]string{"Silva"}, row...), row[1:]} {
+		if got := h.PlatformCustomerID(shifted); got != "" {
+			t.Errorf("the id is %q", got)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type customerImportProgress struct {
 }
 
 type customerImportErrorBody struct {
-	CorrelationID string                     `json:"correlationId" doc:"platformCustomerId of the row; row_ and the number of the row if it has none; file if the whole file was refused." example:"user-42"`
+	CorrelationID string                     `json:"correlationId" doc:"platformCustomerId of the row; row_ and the number of the row if it has none, or another number of values than the header; file if the whole file was refused." example:"user-42"`
 	Code          string                     `json:"code" doc:"INVALID_INPUT for invalid values, CONFLICT for a platformCustomerId in use, UMA_ADDRESS_EXISTS for a UMA address in use, INVALID_REQUEST_FORMAT for the file." example:"INVALID_INPUT"`
 	Message       string                     `json:"message" doc:"What is wrong." example:"birthDate: must be a valid date, YYYY-MM-DD."`
 	Details       customerImportErrorDetails `json:"details" doc:"Where it is wrong."`
