@@ -53,7 +53,7 @@ func (h *homePage) Complete() bool {
 
 func (p *Pages) showHome(r *request) error {
 	a := r.applicant
-	data := &homePage{page: page{Title: "home.title"}, State: stateOf(r), Business: a.Customer.Type == customer.Business, ReturnTo: a.ReturnTo != ""}
+	data := &homePage{State: stateOf(r), Business: a.Customer.Type == customer.Business, ReturnTo: a.ReturnTo != ""}
 	data.Title = "home." + data.State + ".title"
 	switch data.State {
 	case stateChange:

@@ -8,12 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/customer"
-	"causeway/core/fault"
 	"causeway/core/ident"
 )
-
-// ownerRoles are the roles that the form offers.
-var ownerRoles = customer.OwnerRoles
 
 // ownerForm is the form for a beneficial owner.
 func ownerForm(r *request, o customer.BeneficialOwner) *formPage {
@@ -26,9 +22,9 @@ func ownerForm(r *request, o customer.BeneficialOwner) *formPage {
 		percentage = strconv.Itoa(o.OwnershipPercentage)
 	}
 	person := o.Person
-	form := &formPage{page: page{Title: "owner.title"}, Intro: "owner.intro", Submit: "button.save", Groups: []group{
+	return &formPage{page: page{Title: "owner.title"}, Intro: "owner.intro", Submit: "button.save", Groups: []group{
 		{"legend.role", []field{
-			{Name: "roles", Kind: "checkboxes", Options: options("role.", ownerRoles), Values: roles, Hint: "hint.roles"},
+			{Name: "roles", Kind: "checkboxes", Options: options("role.", customer.OwnerRoles), Values: roles, Hint: "hint.roles"},
 			{Name: "ownershipPercentage", Kind: "number", Value: percentage, Hint: "hint.ownershipPercentage"},
 		}},
 		{"legend.person", []field{
@@ -46,11 +42,10 @@ func ownerForm(r *request, o customer.BeneficialOwner) *formPage {
 			{Name: "personalInfo.countryOfIssuance", Kind: "select", Options: r.language.countries, Value: person.CountryOfIssuance, Optional: true, Hint: "hint.countryOfIssuance"},
 		}},
 	}}
-	return form
 }
 
-// owner returns the owner that a path names: zero for a new one. Faults: NOT_FOUND for a customer
-// without owners, BENEFICIAL_OWNER_NOT_FOUND for the owner of someone else.
+// owner returns the owner that a path names, zero for a new one; or errNotFound for the owner of
+// someone else, and for a customer that has none.
 func (r *request) owner() (customer.BeneficialOwner, error) {
 	if r.applicant.Customer.Type != customer.Business {
 		return customer.BeneficialOwner{}, errNotFound
@@ -97,9 +92,6 @@ func (p *Pages) saveOwner(r *request) error {
 		err = p.SelfService.AddOwner(r.Context(), r.secret, sent)
 	} else {
 		err = p.SelfService.UpdateOwner(r.Context(), r.secret, o.ID, sent)
-	}
-	if fault.Is(err, fault.InvalidInput) {
-		o.Person = sent.Person
 	}
 	return p.finish(r, ownerForm(r, o), err, home)
 }
