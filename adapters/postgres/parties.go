@@ -20,7 +20,8 @@ import (
 
 // readParties uses the primary keys of customers, external_accounts and
 // internal_accounts. Deleted accounts are filtered afterwards, so that the planner does
-// not choose a partial index.
+// not choose a partial index. OFFSET 0 makes it look customers up by both columns of the key: of a
+// plain join it applies one afterwards while there are few, and the plan is kept when there are many.
 const readParties = `
 	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at, c.details,
 		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
@@ -34,11 +35,11 @@ const readParties = `
 	LEFT JOIN external_accounts te ON te.platform_id = k.platform_id AND te.id = k.to_external
 	LEFT JOIN internal_accounts fi ON fi.platform_id = k.platform_id AND fi.id = k.from_internal
 	LEFT JOIN internal_accounts ti ON ti.platform_id = k.platform_id AND ti.id = k.to_internal
-	LEFT JOIN customers c ON c.platform_id = k.platform_id
-		AND c.id = CASE WHEN k.customer_id IS NOT NULL THEN k.customer_id WHEN fi.customer_id IS NOT NULL THEN fi.customer_id
-			WHEN fe.customer_id IS NOT NULL THEN fe.customer_id WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
-	LEFT JOIN customers o ON o.platform_id = k.platform_id AND o.id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
-		AND o.id IS DISTINCT FROM c.id`
+	LEFT JOIN LATERAL (SELECT * FROM customers WHERE platform_id = k.platform_id
+		AND id = CASE WHEN k.customer_id IS NOT NULL THEN k.customer_id WHEN fi.customer_id IS NOT NULL THEN fi.customer_id
+			WHEN fe.customer_id IS NOT NULL THEN fe.customer_id WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END OFFSET 0) c ON true
+	LEFT JOIN LATERAL (SELECT * FROM customers WHERE platform_id = k.platform_id
+		AND id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END OFFSET 0) o ON o.id IS DISTINCT FROM c.id`
 
 // Parties loads the customers and accounts on both sides of quotes.
 func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
