@@ -3,6 +3,7 @@ package screening
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // Index finds the entries that resemble a subject. It does not change, so any number of goroutines may
@@ -15,6 +16,8 @@ type Index struct {
 	// wordsByKey finds words by each of their keys.
 	wordsByKey map[string][]int32
 	threshold  int
+	// counters has the *counters that Screen uses again.
+	counters sync.Pool
 }
 
 type indexedName struct {
@@ -68,6 +71,7 @@ func NewIndex(entries []Entry, threshold int) *Index {
 			ix.names = append(ix.names, indexedName{entry: int32(i), name: int32(j), compared: compared, weight: int32(total)})
 		}
 	}
+	ix.counters.New = func() any { return &counters{of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words))} }
 	return ix
 }
 
@@ -75,6 +79,16 @@ func NewIndex(entries []Entry, threshold int) *Index {
 type counters struct {
 	of      []int32
 	touched []int32
+	// seen is, for each word, the last run in which it was compared.
+	seen []uint64
+	run  uint64
+}
+
+// firstInRun reports whether a word was not compared yet in this run.
+func (c *counters) firstInRun(word int32) bool {
+	first := c.seen[word] != c.run
+	c.seen[word] = c.run
+	return first
 }
 
 func (c *counters) add(name, n int32) {
@@ -94,7 +108,7 @@ func (c *counters) reset() {
 // Screen returns the entries that match a subject, the best first: each once, with its best name.
 func (ix *Index) Screen(s Subject) []Match {
 	best := make(map[int32]Match)
-	count := &counters{of: make([]int32, len(ix.names))}
+	count := ix.counters.Get().(*counters)
 	for _, text := range s.Names {
 		subject := newName(text, s.Kind)
 		if len(subject.tokens) == 0 {
@@ -123,6 +137,7 @@ func (ix *Index) Screen(s Subject) []Match {
 		}
 		count.reset()
 	}
+	ix.counters.Put(count) // not after a panic, which leaves it as it is
 	matches := make([]Match, 0, len(best))
 	for _, m := range best {
 		matches = append(matches, m)
@@ -135,19 +150,17 @@ func (ix *Index) Screen(s Subject) []Match {
 
 // count adds up the similarity of the words.
 func (ix *Index) count(subject name, count *counters) {
-	seen := make(map[int32]bool)
 	for t := -1; t < len(subject.tokens); t++ {
 		letters := subject.joined
 		if t >= 0 {
 			letters = subject.tokens[t]
 		}
-		clear(seen)
+		count.run++
 		for _, key := range keys(letters) {
 			for _, n := range ix.wordsByKey[key] {
-				if seen[n] {
+				if !count.firstInRun(n) {
 					continue
 				}
-				seen[n] = true
 				word := &ix.words[n]
 				if t < 0 && len(word.joined) == 0 && len(subject.tokens) > 1 && !ix.isWholeName(word) {
 					continue
@@ -188,19 +201,29 @@ const maxKeyLength = 8
 // the same without each one of them. Similar words have a key in common, as long as they differ in one
 // consonant.
 func keys(letters []rune) []string {
-	key := make([]rune, 0, len(letters))
+	key := make([]rune, 0, maxKeyLength)
 	for i, r := range letters {
+		if len(key) == maxKeyLength {
+			break
+		}
 		if isVowel(r) && i > 0 || r == 'h' && i > 0 || i > 0 && letters[i-1] == r {
 			continue
 		}
-		if group := sounds(r); group != 0 {
-			r = group
-		} else if isVowel(r) {
+		switch soundOf(r) {
+		case vowels:
 			r = 'a'
+		case throat:
+			r = 'k'
+		case hiss:
+			r = 's'
+		case teeth:
+			r = 't'
+		case lips:
+			r = 'p'
+		case noSound:
 		}
 		key = append(key, r)
 	}
-	key = key[:min(len(key), maxKeyLength)]
 	found := []string{string(key)}
 	if len(key) < 3 {
 		return found

@@ -39,27 +39,44 @@ func tokenScore(a, b []rune) int {
 	return 0
 }
 
+// maxFastLetters is how long a word may be to be compared without allocation.
+const maxFastLetters = 63
+
 // distance returns the cost of the edits between two words: of letters inserted, deleted, replaced, and
 // of neighbours exchanged (optimal string alignment). Costs above most are not computed exactly.
 func distance(a, b []rune, most int) int {
-	// Rows of the table for the last two and the current letter of a.
-	var buffer [3 * 64]int
+	// Rows of the table for the last two and the current letter of a; and of each letter of b, what
+	// inserting it costs and its sound.
+	var rowsBuffer [3 * (maxFastLetters + 1)]int
+	var insertBuffer [maxFastLetters]int
+	var soundBuffer [maxFastLetters]sound
 	width := len(b) + 1
-	rows := buffer[:]
-	if 3*width > len(rows) {
-		rows = make([]int, 3*width)
+	rows, insert, sounds := rowsBuffer[:], insertBuffer[:], soundBuffer[:]
+	if len(b) > maxFastLetters {
+		rows, insert, sounds = make([]int, 3*width), make([]int, len(b)), make([]sound, len(b))
 	}
 	before, last, row := rows[:width], rows[width:2*width], rows[2*width:3*width]
+	insert, sounds = insert[:len(b)], sounds[:len(b)]
 	last[0] = 0
-	for j := range b {
-		last[j+1] = last[j] + insertCost(b, j)
+	for j, r := range b {
+		insert[j], sounds[j] = insertCost(b, j), soundOf(r)
+		last[j+1] = last[j] + insert[j]
 	}
-	for i := range a {
-		row[0] = last[0] + insertCost(a, i)
+	for i, r := range a {
+		deletion, rSound := insertCost(a, i), soundOf(r)
+		row[0] = last[0] + deletion
 		least := min(row[0], last[0])
-		for j := range b {
-			cost := min(last[j+1]+insertCost(a, i), row[j]+insertCost(b, j), last[j]+replaceCost(a[i], b[j]))
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+		for j, s := range b {
+			replacement := last[j]
+			switch {
+			case r == s:
+			case rSound != noSound && rSound == sounds[j]:
+				replacement += halfCost
+			default:
+				replacement += fullCost
+			}
+			cost := min(last[j+1]+deletion, row[j]+insert[j], replacement)
+			if i > 0 && j > 0 && r == b[j-1] && a[i-1] == s {
 				cost = min(cost, before[j-1]+fullCost)
 			}
 			row[j+1] = cost
@@ -82,40 +99,37 @@ func insertCost(word []rune, i int) int {
 	return fullCost
 }
 
-func replaceCost(a, b rune) int {
-	switch {
-	case a == b:
-		return 0
-	case isVowel(a) && isVowel(b), sounds(a) != 0 && sounds(a) == sounds(b):
-		return halfCost
+// sound is a group of letters that are written for each other.
+type sound byte
+
+// noSound is that of letters which are only written for themselves.
+const (
+	noSound sound = iota
+	vowels
+	throat
+	hiss
+	teeth
+	lips
+)
+
+// latinSounds are the sounds of the letters from a to z.
+var latinSounds = func() (of [26]sound) {
+	for s, letters := range map[sound]string{vowels: "aeiouy", throat: "ckqgx", hiss: "sz", teeth: "dt", lips: "bpfvw"} {
+		for _, r := range letters {
+			of[r-'a'] = s
+		}
 	}
-	return fullCost
+	return of
+}()
+
+func soundOf(r rune) sound {
+	if r < 'a' || r > 'z' {
+		return noSound
+	}
+	return latinSounds[r-'a']
 }
 
-func isVowel(r rune) bool {
-	switch r {
-	case 'a', 'e', 'i', 'o', 'u', 'y':
-		return true
-	}
-	return false
-}
-
-// sounds returns the group of consonants that are written for each other, or 0.
-func sounds(r rune) rune {
-	switch r {
-	case 'c', 'k', 'q', 'g', 'x':
-		return 'k'
-	case 's', 'z':
-		return 's'
-	case 'd', 't':
-		return 't'
-	case 'b', 'p', 'f', 'v', 'w':
-		return 'p'
-	case 'j', 'l', 'm', 'n', 'r':
-		return r
-	}
-	return 0
-}
+func isVowel(r rune) bool { return soundOf(r) == vowels }
 
 // nameScore returns how similar two names are, from 0 to 100: 100 for equal ones, and the same in
 // either direction.
