@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -27,8 +29,8 @@ import (
 const (
 	MaxFileBytes = 512 << 20
 	maxEntries   = 200_000
-	maxNames     = 200 // of an entry
-	maxValues    = 100 // of an entry: births, countries, programs
+	maxNames     = 1000 // of an entry
+	maxValues    = 100  // of an entry: births, countries, programs
 	maxTextBytes = 1000
 )
 
@@ -39,9 +41,12 @@ type File struct {
 	PublishedAt time.Time
 }
 
+// validRef is what the number of an entry is; operators type it to clear a match.
+var validRef = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,49}$`)
+
 // Read reads a list from its main file, whose format it recognizes, and for CSV from the files of
-// aliases and addresses, which are nil otherwise. An entry without a name, an entry that occurs twice,
-// and a list without entries are errors.
+// aliases and addresses, which are nil otherwise. An entry without a name or with more than it can
+// have, an entry that occurs twice, and a list without entries are errors.
 func Read(list screening.List, file, aliases, addresses io.Reader) (File, error) {
 	content := bufio.NewReaderSize(&limitedReader{from: file, left: MaxFileBytes}, 64<<10)
 	isXML := beginsWithMarkup(content)
@@ -80,8 +85,13 @@ func checkEntries(entries []screening.Entry) error {
 			return fmt.Errorf("the entry %s occurs twice", e.Ref)
 		}
 		seen[e.Ref] = true
-		if len(e.Names) == 0 {
+		switch {
+		case !validRef.MatchString(e.Ref):
+			return fmt.Errorf("the entry %q has a number with other characters than digits, letters, dots and hyphens, or more than 50", e.Ref)
+		case len(e.Names) == 0:
 			return fmt.Errorf("the entry %s has no name", e.Ref)
+		case len(e.Names) > maxNames:
+			return fmt.Errorf("the entry %s has more than %d names", e.Ref, maxNames)
 		}
 	}
 	return nil
@@ -156,7 +166,7 @@ type builder struct{ screening.Entry }
 
 func (b *builder) addName(text string, weak bool) {
 	text = clean(text)
-	if text == "" || len(b.Names) >= maxNames {
+	if text == "" || len(b.Names) > maxNames { // one more is an error later
 		return
 	}
 	for i, n := range b.Names {
@@ -197,10 +207,16 @@ func (b *builder) addProgram(program string) {
 	}
 }
 
-// clean returns a text without repeated spaces, and at most maxTextBytes of it. A file has -0- for an
+// clean returns a text without control characters and repeated spaces, and at most maxTextBytes of it. A file has -0- for an
 // empty value.
 func clean(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	text = strings.Join(strings.Fields(text), " ")
 	if text == "-0-" {
 		return ""
 	}
