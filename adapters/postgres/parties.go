@@ -76,19 +76,24 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 	return found, err
 }
 
+// customerOfTransaction joins the customer c of a transaction t, by its whole key as in readParties.
+const customerOfTransaction = `
+	LEFT JOIN LATERAL (SELECT * FROM customers WHERE platform_id = t.platform_id AND id = t.customer_id OFFSET 0) c ON true`
+
 // partyStateColumns are the columns that partyStates reads, of a transaction t, its customer c and
 // partyStateTables, which use primary keys. An account that was deleted has no status.
 const partyStateColumns = `
 	c.id, c.status, c.customer_type, c.deleted_at, o.id, o.status, o.customer_type, o.deleted_at, fi.status, ti.status,
 	CASE WHEN fe.deleted_at IS NULL THEN fe.status END, CASE WHEN te.deleted_at IS NULL THEN te.status END`
 
+// As in readParties, OFFSET 0 makes the planner look rows up by the whole key.
 const partyStateTables = `
-	LEFT JOIN internal_accounts fi ON fi.platform_id = t.platform_id AND fi.id = t.source_internal
-	LEFT JOIN internal_accounts ti ON ti.platform_id = t.platform_id AND ti.id = t.destination_internal
-	LEFT JOIN external_accounts fe ON fe.platform_id = t.platform_id AND fe.id = t.source_external
-	LEFT JOIN external_accounts te ON te.platform_id = t.platform_id AND te.id = t.destination_external
-	LEFT JOIN customers o ON o.platform_id = t.platform_id AND o.id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END
-		AND o.id IS DISTINCT FROM t.customer_id`
+	LEFT JOIN LATERAL (SELECT * FROM internal_accounts WHERE platform_id = t.platform_id AND id = t.source_internal OFFSET 0) fi ON true
+	LEFT JOIN LATERAL (SELECT * FROM internal_accounts WHERE platform_id = t.platform_id AND id = t.destination_internal OFFSET 0) ti ON true
+	LEFT JOIN LATERAL (SELECT * FROM external_accounts WHERE platform_id = t.platform_id AND id = t.source_external OFFSET 0) fe ON true
+	LEFT JOIN LATERAL (SELECT * FROM external_accounts WHERE platform_id = t.platform_id AND id = t.destination_external OFFSET 0) te ON true
+	LEFT JOIN LATERAL (SELECT * FROM customers WHERE platform_id = t.platform_id
+		AND id = CASE WHEN ti.customer_id IS NOT NULL THEN ti.customer_id ELSE te.customer_id END OFFSET 0) o ON o.id IS DISTINCT FROM t.customer_id`
 
 // partyStates holds partyStateColumns.
 type partyStates struct {
@@ -137,8 +142,7 @@ func (s customerState) read() *customer.Customer {
 
 // readTransactionParties uses primary keys.
 const readTransactionParties = `
-	SELECT ` + partyStateColumns + ` FROM transactions t
-	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables + `
+	SELECT ` + partyStateColumns + ` FROM transactions t` + customerOfTransaction + partyStateTables + `
 	WHERE t.platform_id = $1 AND t.id = $2`
 
 // TransactionParties reads the present parties of a transaction.

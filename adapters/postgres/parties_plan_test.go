@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-func TestReadParties_LooksUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
+func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 	t.Parallel()
 	// A plan that is made while there are few customers, and kept when there are many, looks each
 	// customer and account up by platform and id. An import adds many faster than statistics change.
@@ -18,41 +19,53 @@ func TestReadParties_LooksUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	settings := "SET ROLE causeway_service; SET causeway.platform = '*';"
-	for name, value := range keyLookupSettings {
-		settings += "SET " + name + " = " + value + ";"
-	}
-	for _, statement := range []string{
-		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, uma_subdomain, webhook_endpoint, currencies, created_at, updated_at)
-			VALUES ('019542f5-b3e7-7d02-8000-000000000001', 'Acme', 'SANDBOX', true, 'uma.test', '', '', '[]', now(), now())`,
-		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
-			SELECT p.id, gen_random_uuid(), n::text, 'INDIVIDUAL', n::text, 'APPROVED', '{}', now(), now() FROM platforms p, generate_series(1, 3) n`,
-		settings, "PREPARE parties AS " + readParties,
-	} {
+	run := func(statement string) {
+		t.Helper()
 		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-
-	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE parties(NULL, NULL, NULL, NULL, NULL, NULL)", pgx.QueryExecModeSimpleProtocol)
-	if err != nil {
-		t.Fatal(err)
+	run(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, uma_subdomain, webhook_endpoint, currencies, created_at, updated_at)
+		VALUES ('019542f5-b3e7-7d02-8000-000000000001', 'Acme', 'SANDBOX', true, 'uma.test', '', '', '[]', now(), now())`)
+	run(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+		SELECT p.id, gen_random_uuid(), n::text, 'INDIVIDUAL', n::text, 'APPROVED', '{}', now(), now() FROM platforms p, generate_series(1, 3) n`)
+	run("SET ROLE causeway_service; SET causeway.platform = '*'")
+	for name, value := range keyLookupSettings {
+		run("SET " + name + " = " + value)
 	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	scans := 0
-	for i, line := range lines {
-		if !strings.Contains(line, "Scan") || strings.Contains(line, "Function Scan") {
-			continue
+	accountOrCustomer := regexp.MustCompile(` on (customers|internal_accounts|external_accounts)\b`)
+	wholeKey := regexp.MustCompile(`Index Cond: \(\(platform_id = [^)]+\) AND \(id = `)
+	for name, c := range map[string]struct {
+		statement        string
+		arguments, scans int
+	}{
+		"parties_of_quotes": {readParties, 6, 6}, "parties_of_transaction": {readTransactionParties, 2, 6}, "incoming_parties": {readIncomingPaymentParties, 3, 3},
+		"locked_quotes": {lockQuotes, 2, 6}, "locked_by_reference": {lockTransactionsByReference, 2, 6}, "locked_transactions": {lockTransactions, 2, 1},
+		"quote": {readQuote, 2, 1}, "transactions": {readTransactions, 2, 1}, "by_reference": {readTransactionsByReference, 2, 1},
+		"transaction": {"SELECT " + transactionColumns + " FROM " + transactionTables + " WHERE t.platform_id = $1 AND t.id = $2", 2, 1},
+	} {
+		run("PREPARE " + name + " AS " + c.statement)
+		arguments := strings.TrimPrefix(strings.Repeat(", NULL", c.arguments), ", ")
+		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+name+"("+arguments+")", pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			t.Fatal(err)
 		}
-		scans++
-		if !strings.Contains(line, "_pkey") || !strings.Contains(lines[i+1], "Index Cond: ((platform_id = k.platform_id) AND (id = ") {
-			t.Errorf("%s\n%s", line, lines[i+1])
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if scans != 6 {
-		t.Errorf("%d tables are read, want 6:\n%s", scans, strings.Join(lines, "\n"))
+		scans := 0
+		for i, line := range lines {
+			if !accountOrCustomer.MatchString(line) {
+				continue
+			}
+			scans++
+			if !strings.Contains(line, "_pkey") || !wholeKey.MatchString(lines[i+1]) {
+				t.Errorf("%s: %s\n%s", name, line, lines[i+1])
+			}
+		}
+		if scans != c.scans {
+			t.Errorf("%s: %d tables are read, want %d:\n%s", name, scans, c.scans, strings.Join(lines, "\n"))
+		}
 	}
 }

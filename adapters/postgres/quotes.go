@@ -132,8 +132,7 @@ func scanQuote(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (ports.Q
 const readQuote = `
 	SELECT ` + quoteColumns + `
 	FROM quotes q
-	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
-	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id
+	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id` + customerOfTransaction + `
 	WHERE q.platform_id = $1 AND q.id = $2`
 
 // Quote reads a quote and its transaction.

@@ -36,8 +36,7 @@ var columnsWithoutInstructions = strings.Replace(transactionColumns, "coalesce(q
 
 const transactionTables = `
 	transactions t
-	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
-	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id` + customerOfTransaction
 
 func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	var (
