@@ -110,34 +110,14 @@ func selectBeneficialOwners(ctx context.Context, db *DB, query *bun.SelectQuery,
 	for i, c := range customers {
 		ids[i] = c.UUID()
 	}
-	var rows []beneficialOwnerRow
-	if err := query.Model(&rows).Where("platform_id = ? AND customer_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id").Scan(ctx); err != nil {
-		return nil, err
-	}
-	var owners []customer.BeneficialOwner
-	for i := range rows {
-		if err := rows[i].open(ctx, db); err != nil {
-			return nil, err
-		}
-		owners = append(owners, rows[i].owner())
-	}
-	return owners, nil
+	query = query.Where("platform_id = ? AND customer_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id")
+	return selectAll(ctx, db, query, (*beneficialOwnerRow).owner)
 }
 
 // BeneficialOwner uses the primary key.
 func (db *DB) BeneficialOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner) (customer.BeneficialOwner, error) {
-	var row beneficialOwnerRow
-	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return customer.BeneficialOwner{}, beneficialOwnerNotFound(id)
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	if err != nil {
-		return customer.BeneficialOwner{}, err
-	}
-	return row.owner(), nil
+	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
+	return selectOne(ctx, db, query, (*beneficialOwnerRow).owner, beneficialOwnerNotFound(id))
 }
 
 // ListBeneficialOwners uses beneficial_owners_by_customer.

@@ -151,18 +151,8 @@ func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer)
 }
 
 func selectCustomer(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, id ident.Customer) (customer.Customer, error) {
-	var row customerRow
-	err := query.Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return customer.Customer{}, fault.New(fault.UserNotFound, "There is no customer %s.", id)
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	if err != nil {
-		return customer.Customer{}, err
-	}
-	return row.customer(), nil
+	query = query.Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
+	return selectOne(ctx, db, query, (*customerRow).customer, fault.New(fault.UserNotFound, "There is no customer %s.", id))
 }
 
 // Customers uses customers_by_platform_customer_id, customers_by_uma_address, customers_by_type,
@@ -195,20 +185,9 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 
 // CustomersAfter uses the primary key.
 func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error) {
-	var rows []customerRow
-	err := db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).
-		OrderExpr("id").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	customers := make([]customer.Customer, len(rows))
-	for i := range rows {
-		if err := rows[i].open(ctx, db); err != nil {
-			return nil, err
-		}
-		customers[i] = rows[i].customer()
-	}
-	return customers, nil
+	query := db.bun.NewSelect().Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).
+		OrderExpr("id").Limit(int64(limit))
+	return selectAll(ctx, db, query, (*customerRow).customer)
 }
 
 func (row *customerRow) customer() customer.Customer {

@@ -135,18 +135,8 @@ func documentUUIDs(ids []ident.Document) idArray {
 
 // Document uses the primary key.
 func (db *DB) Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error) {
-	var row documentRow
-	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return document.Document{}, documentNotFound(id)
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	if err != nil {
-		return document.Document{}, err
-	}
-	return row.document(), nil
+	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
+	return selectOne(ctx, db, query, (*documentRow).document, documentNotFound(id))
 }
 
 // Documents uses documents_by_holder or, for those of all holders, the primary key.
@@ -172,18 +162,8 @@ func readDocumentsOf(ctx context.Context, db *DB, query *bun.SelectQuery, p iden
 	for i, h := range holders {
 		ids[i] = h.UUID()
 	}
-	var rows []documentRow
-	if err := query.Model(&rows).Where("platform_id = ? AND holder_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id").Scan(ctx); err != nil {
-		return nil, err
-	}
-	documents := make([]document.Document, len(rows))
-	for i := range rows {
-		if err := rows[i].open(ctx, db); err != nil {
-			return nil, err
-		}
-		documents[i] = rows[i].document()
-	}
-	return documents, nil
+	query = query.Where("platform_id = ? AND holder_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id")
+	return selectAll(ctx, db, query, (*documentRow).document)
 }
 
 // HasBlob uses document_blob_unique.

@@ -155,19 +155,8 @@ func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id i
 
 // ExternalAccount uses the primary key. A deleted account is not found.
 func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error) {
-	var row externalRow
-	err := db.bun.NewSelect().Model(&row).
-		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return account.External{}, externalAccountNotFound(id)
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	if err != nil {
-		return account.External{}, err
-	}
-	return row.external(), nil
+	query := db.bun.NewSelect().Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID())
+	return selectOne(ctx, db, query, (*externalRow).external, externalAccountNotFound(id))
 }
 
 // ExternalAccounts uses external_accounts_by_customer or external_accounts_by_platform, or the

@@ -38,7 +38,7 @@ func (u *unit) LockKYCLink(ctx context.Context, p ident.Platform, token verifica
 	if err := u.flush(ctx); err != nil {
 		return verification.Link{}, err
 	}
-	return selectKYCLink(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).Where("token_hash = ?", token[:]).For("UPDATE"), p)
+	return selectKYCLink(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn).Where("token_hash = ?", token[:]).For("UPDATE"), p)
 }
 
 // UpdateKYCLink uses the primary key.
@@ -53,21 +53,13 @@ func (u *unit) UpdateKYCLink(ctx context.Context, l verification.Link) error {
 
 // KYCLinkOfSession uses kyc_link_session_unique.
 func (db *DB) KYCLinkOfSession(ctx context.Context, p ident.Platform, session verification.SecretHash) (verification.Link, error) {
-	return selectKYCLink(ctx, db.bun.NewSelect().Where("session_hash = ?", session[:]), p)
+	return selectKYCLink(ctx, db, db.bun.NewSelect().Where("session_hash = ?", session[:]), p)
 }
 
 var errNoKYCLink = fault.New(fault.NotFound, "This link is not valid. Ask for a new one.")
 
-func selectKYCLink(ctx context.Context, query *bun.SelectQuery, p ident.Platform) (verification.Link, error) {
-	var row kycLinkRow
-	err := query.Model(&row).Where("platform_id = ?", p.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return verification.Link{}, errNoKYCLink
-	}
-	if err != nil {
-		return verification.Link{}, err
-	}
-	return row.link(), nil
+func selectKYCLink(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform) (verification.Link, error) {
+	return selectOne(ctx, db, query.Where("platform_id = ?", p.UUID()), (*kycLinkRow).link, errNoKYCLink)
 }
 
 func newKYCLinkRow(l verification.Link) *kycLinkRow {

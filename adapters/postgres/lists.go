@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,42 @@ func checkRowChanged(result sql.Result, err, none error) error {
 		return err
 	}
 	return none
+}
+
+// selectOne returns the row that a query finds, or none.
+func selectOne[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuery, item func(*Row) Item, none error) (Item, error) {
+	var row Row
+	err := query.Model(&row).Scan(ctx)
+	switch {
+	case isNoRows(err):
+		err = none
+	case err == nil:
+		err = openRow(ctx, db, &row)
+	}
+	if err != nil {
+		return *new(Item), err
+	}
+	return item(&row), nil
+}
+
+// selectAll returns all rows that a query finds.
+func selectAll[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuery, item func(*Row) Item) ([]Item, error) {
+	var rows []Row
+	if err := query.Model(&rows).Scan(ctx); err != nil {
+		return nil, err
+	}
+	return openRows(ctx, db, rows, item)
+}
+
+func openRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
+	items := slices.Grow([]Item(nil), len(rows))
+	for i := range rows {
+		if err := openRow(ctx, db, &rows[i]); err != nil {
+			return nil, err
+		}
+		items = append(items, item(&rows[i]))
+	}
+	return items, nil
 }
 
 // maxCandidates is the number of rows that are read to count those that match a filter without
@@ -136,11 +173,6 @@ func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Pagi
 	}
 	setTotal(&found, matching, read)
 	found.More = len(rows) > p.Limit
-	for i := range rows[:min(len(rows), p.Limit)] {
-		if err := openRow(ctx, db, &rows[i]); err != nil {
-			return found, err
-		}
-		found.Items = append(found.Items, item(&rows[i]))
-	}
-	return found, nil
+	found.Items, err = openRows(ctx, db, rows[:min(len(rows), p.Limit)], item)
+	return found, err
 }

@@ -97,35 +97,14 @@ func (u *unit) VerificationsOf(ctx context.Context, p ident.Platform, c ident.Cu
 	if err := u.flush(ctx); err != nil {
 		return nil, err
 	}
-	var rows []verificationRow
-	if err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&rows).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).
-		OrderExpr("id DESC").Scan(ctx); err != nil {
-		return nil, err
-	}
-	found := make([]verification.Verification, len(rows))
-	for i := range rows {
-		if err := rows[i].open(ctx, u.db); err != nil {
-			return nil, err
-		}
-		found[i] = rows[i].verification()
-	}
-	return found, nil
+	query := u.db.bun.NewSelect().Conn(u.sqlConn).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id DESC")
+	return selectAll(ctx, u.db, query, (*verificationRow).verification)
 }
 
 // Verification uses the primary key.
 func (db *DB) Verification(ctx context.Context, p ident.Platform, id ident.Verification) (verification.Verification, error) {
-	var row verificationRow
-	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return verification.Verification{}, verificationNotFound(id)
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	if err != nil {
-		return verification.Verification{}, err
-	}
-	return row.verification(), nil
+	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
+	return selectOne(ctx, db, query, (*verificationRow).verification, verificationNotFound(id))
 }
 
 // Verifications uses verifications_by_customer, verifications_by_status or the primary key.
