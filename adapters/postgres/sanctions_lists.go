@@ -61,8 +61,10 @@ func (c entryColumn) entry() screening.Entry {
 // entriesPerInsert bounds the size of one statement.
 const entriesPerInsert = 1000
 
-// newestLists has the newest row of each list. The table has a few rows.
-const newestLists = `SELECT DISTINCT ON (list) id, list, published_at, sha256, entries, actor, loaded_at FROM sanctions_lists ORDER BY list, loaded_at DESC, id DESC`
+// newestLists has those lists whose entries are stored: of two that were loaded at once, or by computers
+// whose clocks differ, the times do not tell. The table has a few rows.
+const newestLists = `SELECT id, list, published_at, sha256, entries, actor, loaded_at FROM sanctions_lists l
+	WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`
 
 // ReplaceSanctionsList inserts the list and deletes the entries of the one before, in one transaction. Two
 // that run at once wait for each other.
