@@ -24,7 +24,7 @@ type Operations struct {
 	Stuck map[string]int
 	// Webhooks were not attempted yet; RetriedWebhooks failed before.
 	Webhooks, RetriedWebhooks Backlog
-	Reviews                   Backlog // verifications that wait for an operator
+	Reviews                   Backlog // verifications of production platforms that wait for an operator
 	Unsealed                  Backlog // postings; its age is that of postings that are not sealed for minutes
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
@@ -66,10 +66,14 @@ const countWebhooks = `
 		(SELECT count(*) FROM (SELECT FROM webhook_backlog LIMIT $1) AS b),
 		(SELECT min(due_since) FROM (SELECT due_since FROM webhook_backlog LIMIT $1) AS b)`
 
-// countReviews uses verifications_by_status.
+// countReviews uses verifications_by_status and the primary key of customers. Those in progress that are
+// approved wait for the review of an owner.
 const countReviews = `
 	SELECT count(*), min(r.updated_at) FROM platforms p CROSS JOIN LATERAL (
-		SELECT updated_at FROM verifications v WHERE v.platform_id = p.id AND v.status = 'PENDING_MANUAL_REVIEW' LIMIT $1) AS r`
+		SELECT v.updated_at FROM verifications v JOIN customers c ON c.platform_id = v.platform_id AND c.id = v.customer_id
+		WHERE v.platform_id = p.id AND v.status IN ('PENDING_MANUAL_REVIEW', 'IN_PROGRESS')
+			AND (v.status = 'PENDING_MANUAL_REVIEW' OR v.customer_approved) AND c.deleted_at IS NULL LIMIT $1) AS r
+	WHERE p.environment = 'PRODUCTION'`
 
 // countUnsealed reads one row a platform, and postings only of platforms whose last checkpoint is
 // older than $1.

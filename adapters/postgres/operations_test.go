@@ -21,10 +21,10 @@ func TestOperations_CountsQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	const platform = "'11111111-1111-4111-8111-111111111111'"
+	const platform, sandbox = "'11111111-1111-4111-8111-111111111111'", "'22222222-1111-4111-8111-111111111111'"
 	for _, statement := range []string{
 		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
-			VALUES (` + platform + `, 'Acme', 'SANDBOX', false, 'uma.test', '[]', now(), now())`,
+			VALUES (` + platform + `, 'Acme', 'PRODUCTION', false, 'uma.test', '[]', now(), now()), (` + sandbox + `, 'Test', 'SANDBOX', false, 'sandbox.uma.test', '[]', now(), now())`,
 		`INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:59', '{}'),
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:00', '{22222222-2222-4222-8222-222222222222}'),
@@ -35,13 +35,16 @@ func TestOperations_CountsQueues(t *testing.T) {
 			SELECT ` + platform + `, id::uuid, 'OUTGOING', status, refund, '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '{}' FROM (VALUES
 			('22222222-2222-4222-8222-222222222222', 'PROCESSING', ''), ('33333333-3333-4333-8333-333333333333', 'FAILED', 'PENDING'),
 			('44444444-4444-4444-8444-444444444444', 'COMPLETED', '')) AS t(id, status, refund)`,
-		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
-			SELECT ` + platform + `, id::uuid, id, 'INDIVIDUAL', '$' || left(id, 1) || '@uma.test', 'PENDING', '{}', now(), now() FROM (VALUES
-			('66666666-6666-4666-8666-666666666666'), ('77777777-7777-4777-8777-777777777777')) AS c(id)`,
+		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at, deleted_at)
+			SELECT platform::uuid, id::uuid, id, 'INDIVIDUAL', '$' || left(id, 1) || '@uma.test', 'PENDING', '{}', now(), now(), deleted::timestamptz FROM (VALUES
+			(` + platform + `, '66666666-6666-4666-8666-666666666666', NULL), (` + platform + `, '77777777-7777-4777-8777-777777777777', NULL),
+			(` + platform + `, '88888888-8888-4888-8888-888888888888', NULL), (` + platform + `, '99999999-9999-4999-8999-999999999999', '2026-03-01 01:00Z'),
+			(` + sandbox + `, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', NULL)) AS c(platform, id, deleted)`,
 		`INSERT INTO verifications (platform_id, id, customer_id, status, application_id, customer_approved, details, created_at, updated_at)
-			SELECT ` + platform + `, gen_random_uuid(), customer::uuid, status, gen_random_uuid(), false, '{}', '2026-03-01 01:00', at::timestamptz FROM (VALUES
-			('66666666-6666-4666-8666-666666666666', 'PENDING_MANUAL_REVIEW', '2026-03-01 09:00Z'), ('77777777-7777-4777-8777-777777777777', 'IN_PROGRESS', '2026-03-01 08:00Z'))
-			AS v(customer, status, at)`,
+			SELECT c.platform_id, gen_random_uuid(), c.id, v.status, gen_random_uuid(), approved, '{}', '2026-03-01 01:00', at::timestamptz FROM (VALUES
+			('6', 'PENDING_MANUAL_REVIEW', '2026-03-01 09:00Z', false), ('7', 'IN_PROGRESS', '2026-03-01 08:00Z', false), ('8', 'IN_PROGRESS', '2026-03-01 07:00Z', true),
+			('9', 'PENDING_MANUAL_REVIEW', '2026-03-01 02:00Z', false), ('a', 'PENDING_MANUAL_REVIEW', '2026-03-01 03:00Z', false))
+			AS v(customer, status, at, approved) JOIN customers c ON left(c.id::text, 1) = customer`,
 		`INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 			VALUES (` + platform + `, '55555555-5555-4555-8555-555555555555', gen_random_uuid(), '2026-03-01 11:58', 'TEST', 'TEST', '')`,
 		`INSERT INTO webhook_queue VALUES (` + platform + `, 1, gen_random_uuid(), '55555555-5555-4555-8555-555555555555')`,
@@ -66,7 +69,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) || got.RetriedWebhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Hour}) {
 		t.Errorf("webhooks %v, %v", got.Webhooks, got.RetriedWebhooks)
 	}
-	if got.Reviews != (postgres.Backlog{Count: 1, Age: 3 * time.Hour}) {
+	// Neither the sandbox nor a deleted customer waits for an operator; one that waits for its owner does.
+	if got.Reviews != (postgres.Backlog{Count: 2, Age: 5 * time.Hour}) {
 		t.Errorf("reviews %v", got.Reviews)
 	}
 	if got.Unsealed != (postgres.Backlog{}) || len(got.Unmatched) != 0 {

@@ -16,6 +16,7 @@ import (
 	"causeway/app/customers"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -52,10 +53,11 @@ func (f reviewFlags) withVerifications(ctx context.Context, do func(ident.Platfo
 
 type reviewsListCommand struct {
 	databaseFlags
-	Platform string `help:"Only those of this platform." placeholder:"ID"`
+	Platform string `help:"Only those of this platform, which may be one of the sandbox. Default: all production platforms." placeholder:"ID"`
 }
 
-// Run reads one platform after the other. Verifications of sandbox platforms never wait for an operator.
+// Run reads one platform after the other. Without a named one it leaves out sandbox platforms, where
+// test values decide.
 func (c reviewsListCommand) Run(ctx context.Context, out io.Writer) error {
 	only := ident.Platform{}
 	if c.Platform != "" {
@@ -82,13 +84,13 @@ func (c reviewsListCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 // waitingReviews returns the verifications in review, and those in progress, which wait for the review
-// of a beneficial owner or for a provider: of one platform, or of all if it is zero. The one that waits
-// longest is the first.
+// of a beneficial owner or for a provider: of one platform, or of all production platforms if it is
+// zero. Those of deleted customers are left out. The one that waits longest is the first.
 func waitingReviews(ctx context.Context, db *postgres.DB, only ident.Platform) ([]verification.Verification, error) {
 	of := []ident.Platform{only}
 	if only.IsZero() {
 		var err error
-		if of, err = platformIDs(ctx, db); err != nil {
+		if of, err = productionPlatforms(ctx, db); err != nil {
 			return nil, err
 		}
 	}
@@ -101,7 +103,15 @@ func waitingReviews(ctx context.Context, db *postgres.DB, only ident.Platform) (
 				if err != nil {
 					return nil, err
 				}
-				waiting = append(waiting, page.Items...)
+				for _, v := range page.Items {
+					of, err := db.Customer(ctx, p, v.Customer)
+					if err != nil {
+						return nil, err
+					}
+					if !of.Deleted() {
+						waiting = append(waiting, v)
+					}
+				}
 				if !page.More {
 					break
 				}
@@ -113,14 +123,16 @@ func waitingReviews(ctx context.Context, db *postgres.DB, only ident.Platform) (
 	return waiting, nil
 }
 
-func platformIDs(ctx context.Context, db *postgres.DB) (found []ident.Platform, err error) {
+func productionPlatforms(ctx context.Context, db *postgres.DB) (found []ident.Platform, err error) {
 	for after := (ident.Platform{}); ; {
 		page, err := db.Platforms(ctx, after, platformsPerRead)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range page {
-			found, after = append(found, p.ID), p.ID
+			if after = p.ID; p.Environment == platform.Production {
+				found = append(found, p.ID)
+			}
 		}
 		if len(page) < platformsPerRead {
 			return found, nil

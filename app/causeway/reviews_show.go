@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/adapters/postgres"
 	"causeway/app/customers"
@@ -39,30 +42,44 @@ func (c reviewsShowCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return writeReviewCase(out, found, documents)
+		lists, err := db.SanctionsLists(ctx)
+		if err != nil {
+			return err
+		}
+		return writeReviewCase(out, found, documents, lists)
 	})
 }
 
-// writeReviewCase prints the data as it was submitted, which is what a decision is about.
-func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []document.Document) error {
+// writeReviewCase prints the data and the documents as they were submitted, which is what a decision is
+// about.
+func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []document.Document, lists []screening.LoadedList) error {
 	v := found.Verification
+	var submitted []uuid.UUID
 	var text table
 	text.add(v.ID.String(), string(v.Status))
 	subject := found.Customer
 	if v.Submitted != nil {
 		text.add("application", v.Submitted.ID.String())
 		text.add("submitted", v.Submitted.SubmittedAt.Format(time.RFC3339))
-		subject = v.Submitted.Customer
+		subject, submitted = v.Submitted.Customer, v.Submitted.Files
 	}
+	documents = slices.DeleteFunc(documents, func(d document.Document) bool {
+		return !d.SupersededBy.IsZero() && !slices.Contains(submitted, d.File.Blob)
+	})
 	addCustomer(&text, subject)
 	addDocuments(&text, document.Holder{Customer: found.Customer.ID}, documents)
 	for _, o := range found.Owners {
 		addOwner(&text, o)
 		addDocuments(&text, document.Holder{Owner: o.ID}, documents)
 	}
+	text.add("sanctions lists", listsText(lists))
 	for _, m := range found.Matches {
-		text.add(m.Entry.ID(), fmt.Sprintf("score %d: %s", m.Score, strings.Join(m.Reasons, "; ")))
-		addFacts(&text, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)}, [2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
+		cleared := ""
+		if m.Cleared {
+			cleared = "cleared before; "
+		}
+		text.add(m.Entry.ID(), fmt.Sprintf("%sscore %d: %s", cleared, m.Score, strings.Join(m.Reasons, "; ")))
+		addFacts(&text, [2]string{"resembles", m.Of}, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)}, [2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
 			[2]string{"programs", strings.Join(m.Entry.Programs, ", ")})
 	}
 	for _, r := range found.Reviews {
@@ -71,7 +88,24 @@ func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []docu
 	if _, err := fmt.Fprint(out, strings.Join(text.lines("verification", "status")[1:], "\n")+"\n"); err != nil {
 		return err
 	}
+	if len(documents) > 0 {
+		if _, err := fmt.Fprintf(out, "Open a document with: causeway documents show %s --platform %s --output FILE\n", documents[0].ID, v.Platform); err != nil {
+			return err
+		}
+	}
 	return writeCheckErrors(out, v.Errors)
+}
+
+// listsText says which lists the names were compared with.
+func listsText(lists []screening.LoadedList) string {
+	if len(lists) == 0 {
+		return "none is loaded: the names were not compared"
+	}
+	texts := make([]string, len(lists))
+	for i, list := range lists {
+		texts[i] = fmt.Sprintf("%s published %s", list.List, dateText(list.PublishedAt))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // addFacts adds the facts that are known. Quotation marks keep control characters from the terminal.
@@ -113,12 +147,15 @@ func addOwner(text *table, o customer.BeneficialOwner) {
 
 func addDocuments(text *table, of document.Holder, documents []document.Document) {
 	for _, d := range documents {
-		if d.Holder != of || !d.SupersededBy.IsZero() {
+		if d.Holder != of {
 			continue
 		}
 		state := "not submitted"
 		if !d.SubmittedAt.IsZero() {
 			state = "submitted " + d.SubmittedAt.Format(time.RFC3339)
+		}
+		if !d.SupersededBy.IsZero() {
+			state += ", replaced by " + d.SupersededBy.String()
 		}
 		text.add("  "+d.ID.String(), strings.Join(strings.Fields(fmt.Sprintf("%s %s %s, %s", d.Type, d.Side, d.Country, state)), " "))
 		addFacts(text, [2]string{"  number", d.Number}, [2]string{"  issuing authority", d.IssuingAuthority}, [2]string{"  file", d.File.Name})

@@ -36,6 +36,7 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 	defer db.Close()
 	now := systemClock{}.Now()
 	p := portstest.SandboxPlatform(t, idGenerator, now)
+	p.Environment = platform.Production
 	c := portstest.ApprovedCustomer(idGenerator, now, p.ID, "maya")
 	c.Status, c.FullName, c.BirthDate, c.Nationality, c.Region = customer.Pending, "Maya Lind\x1b", "1988-11-02", "SE", "SE"
 	c.Address = &party.Address{Line1: "1 Elm St", City: "Lund", PostalCode: "22100", Country: "SE"}
@@ -52,8 +53,8 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 		return tx.CreateDocument(ctx, passport)
 	})
 	service := customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator,
-		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
-	v, err = service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Sandbox}, nil, c.ID)
+		Identity: ports.IdentityByEnvironment{platform.Production: manual.Identity{}}})
+	v, err = service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Production}, nil, c.ID)
 	if err != nil || v.Status != verification.PendingManualReview {
 		t.Fatalf("%s, %v: %+v", v.Status, err, v.Errors)
 	}
@@ -76,7 +77,8 @@ func TestReviewsCommands(t *testing.T) {
 		t.Errorf("list: %d\n%s", status, out)
 	}
 	shown, status := reviews("show", v.ID.String(), platformFlag)
-	for _, want := range []string{v.Customer.String(), v.Submitted.ID.String(), `"Maya Lind\x1b"`, "1988-11-02", `"1 Elm St, Lund, 22100, SE"`, "PASSPORT", `"passport.pdf"`, `"X1"`} {
+	for _, want := range []string{v.Customer.String(), v.Submitted.ID.String(), `"Maya Lind\x1b"`, "1988-11-02", `"1 Elm St, Lund, 22100, SE"`, "PASSPORT", `"passport.pdf"`, `"X1"`,
+		"none is loaded", "causeway documents show Document:"} {
 		if status != 0 || !strings.Contains(shown, want) {
 			t.Errorf("show: %d, no %q in\n%s", status, want, shown)
 		}
@@ -93,6 +95,7 @@ func TestReviewsCommands(t *testing.T) {
 		{"--problem must say what is to be corrected", nil},
 		{`must not have the type "SMUDGED"`, []string{"--problem=SMUDGED=x"}},
 		{"--problem EXPIRED_DOCUMENT@x", []string{"--problem=EXPIRED_DOCUMENT@x=x"}},
+		{"Document:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e88 is not", []string{"--problem=EXPIRED_DOCUMENT@Document:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e88=x"}},
 	} {
 		if out, status := decide("request", first, c.args...); status != 1 || !strings.Contains(out, c.want) {
 			t.Errorf("request %q: %d\n%s", c.args, status, out)
@@ -167,7 +170,7 @@ func TestScreeningCommands(t *testing.T) {
 	}
 
 	platformFlag := "--platform=" + v.Platform.String()
-	if out, status := causeway("reviews", "show", v.ID.String(), platformFlag); status != 0 || !strings.Contains(out, "eu:701") || !strings.Contains(out, `"Maia Lindt"`) {
+	if out, status := causeway("reviews", "show", v.ID.String(), platformFlag); status != 0 || !strings.Contains(out, "eu:701") || !strings.Contains(out, "eu published 2026-03-04") || strings.Contains(out, "cleared before") || !strings.Contains(out, `"Maia Lindt"`) {
 		t.Errorf("show: %d\n%s", status, out)
 	}
 	approve := []string{"reviews", "approve", v.ID.String(), platformFlag, "--application=" + v.Submitted.ID.String(), "--actor=ana", "--reason=ticket 17"}
@@ -182,5 +185,8 @@ func TestScreeningCommands(t *testing.T) {
 	}
 	if out, status := causeway(append(approve, "--clear=eu:701")...); status != 0 || !strings.Contains(out, "is APPROVED") {
 		t.Errorf("approve and clear: %d\n%s", status, out)
+	}
+	if out, status := causeway("reviews", "show", v.ID.String(), platformFlag); status != 0 || !regexp.MustCompile(`eu:701 +cleared before; score`).MatchString(out) {
+		t.Errorf("show after the approval: %d\n%s", status, out)
 	}
 }

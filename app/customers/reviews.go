@@ -18,9 +18,18 @@ type ReviewCase struct {
 	Customer     customer.Customer
 	Owners       []customer.BeneficialOwner
 	// Matches are the entries of sanctions lists that resemble the customer or an owner.
-	Matches []screening.Match
+	Matches []ReviewMatch
 	// Reviews are the earlier decisions of operators about the customer and its owners, oldest first.
 	Reviews []verification.Review
+}
+
+// ReviewMatch is an entry that resembles the customer or an owner.
+type ReviewMatch struct {
+	screening.Match
+	// Of is the id of the customer or the owner.
+	Of string
+	// Cleared: an earlier review said that the entry is about somebody else.
+	Cleared bool
 }
 
 // ReviewCase returns a verification with what is needed to decide it, or VERIFICATION_NOT_FOUND.
@@ -34,23 +43,40 @@ func (s *Verifications) ReviewCase(ctx context.Context, p ident.Platform, id ide
 	if found.Owners, err = s.Store.BeneficialOwnersOf(ctx, p, found.Customer.ID); err != nil {
 		return found, err
 	}
-	if s.Sanctions != nil {
-		if screened, hasName := screening.CustomerSubject(found.Customer); hasName {
-			found.Matches = s.Sanctions.Screen(screened)
-		}
-		for _, o := range found.Owners {
-			found.Matches = append(found.Matches, s.Sanctions.Screen(screening.OwnerSubject(o))...)
+	if found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID); err != nil || s.Sanctions == nil {
+		return found, err
+	}
+	if screened, hasName := screening.CustomerSubject(found.Customer); hasName {
+		found.addMatches(found.Customer.ID.String(), ident.BeneficialOwner{}, screened, s.Sanctions)
+	}
+	for _, o := range found.Owners {
+		found.addMatches(o.ID.String(), o.ID, screening.OwnerSubject(o), s.Sanctions)
+	}
+	return found, nil
+}
+
+func (c *ReviewCase) addMatches(of string, owner ident.BeneficialOwner, screened screening.Subject, lists *screening.Index) {
+	earlier := clearancesOf(c.Reviews, owner)
+	for _, m := range lists.Screen(screened) {
+		c.Matches = append(c.Matches, ReviewMatch{Match: m, Of: of, Cleared: slices.Contains(earlier, m.Clearance(screened))})
+	}
+}
+
+// clearancesOf returns what reviews of the owner cleared, or of the customer if owner is zero.
+func clearancesOf(reviews []verification.Review, owner ident.BeneficialOwner) (cleared []screening.Clearance) {
+	for _, r := range reviews {
+		if r.Subject.Owner == owner {
+			cleared = append(cleared, r.Cleared...)
 		}
 	}
-	found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID)
-	return found, err
+	return cleared
 }
 
 // Review applies and records the decision of an operator, and returns the verification that it is
 // about or that waits for the owner; zero if none does. To accept, cleared must have the ids of all
 // entries of sanctions lists that resemble the subject and were not cleared before. Faults:
-// INVALID_INPUT for a decision that says not enough, VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND,
-// CONFLICT if the subject is decided already, other data was submitted meanwhile, or an entry is not
+// INVALID_INPUT for a decision that says not enough or names a document of others,
+// VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT if the subject is decided already, other data was submitted meanwhile, or an entry is not
 // cleared; then nothing changes.
 func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision, cleared ...string) (decided verification.Verification, err error) {
 	if err := verification.CheckReview(d); err != nil {
@@ -67,6 +93,12 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, of)
 		if err != nil {
+			return err
+		}
+		if work.customer.Deleted() {
+			return verification.CheckCanBegin(work.customer)
+		}
+		if err := work.checkResources(ctx, d.Errors); err != nil {
 			return err
 		}
 		record := verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: d}
@@ -100,12 +132,6 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 
 // clear returns the clearances of the entries that resemble a subject.
 func (w *customerWork) clear(subject verification.ReviewSubject, named []string, earlier []verification.Review) ([]screening.Clearance, error) {
-	var before []screening.Clearance
-	for _, r := range earlier {
-		if r.Subject.Owner == subject.Owner {
-			before = append(before, r.Cleared...)
-		}
-	}
 	screened, hasName := screening.CustomerSubject(w.customer)
 	if !subject.Owner.IsZero() {
 		i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == subject.Owner })
@@ -116,7 +142,34 @@ func (w *customerWork) clear(subject verification.ReviewSubject, named []string,
 	if w.Sanctions == nil || !hasName {
 		return screening.Clear(screened, nil, named, nil)
 	}
-	return screening.Clear(screened, w.Sanctions.Screen(screened), named, before)
+	return screening.Clear(screened, w.Sanctions.Screen(screened), named, clearancesOf(earlier, subject.Owner))
+}
+
+// checkResources returns INVALID_INPUT for an error about someone or something else than the customer,
+// its owners and their documents, which the platform would read.
+func (w *customerWork) checkResources(ctx context.Context, errors []customer.CheckError) error {
+	known := map[string]bool{w.customer.ID.String(): true}
+	for _, o := range w.owners {
+		known[o.ID.String()] = true
+	}
+	if !slices.ContainsFunc(errors, func(e customer.CheckError) bool { return !known[e.Resource] }) {
+		return nil
+	}
+	for _, holder := range w.holders() {
+		documents, err := w.tx.LockDocumentsOf(ctx, w.customer.Platform, holder)
+		if err != nil {
+			return err
+		}
+		for _, d := range documents {
+			known[d.ID.String()] = true
+		}
+	}
+	for _, e := range errors {
+		if !known[e.Resource] {
+			return fault.Invalid(fault.Field{Field: "problem", Message: "must be about the customer, its owners or their documents; " + e.Resource + " is not"})
+		}
+	}
+	return nil
 }
 
 func (s *Verifications) customerOf(ctx context.Context, p ident.Platform, subject verification.ReviewSubject) (ident.Customer, error) {

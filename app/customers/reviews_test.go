@@ -198,3 +198,51 @@ func TestReview_NeedsClearanceOfSanctionsEntries(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestReview_RefusesOtherResourcesAndDecidedOwners(t *testing.T) {
+	// A document of another customer is not named to the platform. After one operator asked for the
+	// correction of an owner, another who saw it before cannot approve it, nor ask again.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, owner := e.submittedBusiness("5523048")
+	other, _ := e.submittedBusiness("5523049")
+	foreign, err := e.Store.DocumentsOf(t.Context(), other.Platform, document.Holder{Customer: other.Customer})
+	if err != nil || len(foreign) == 0 {
+		t.Fatal(len(foreign), err)
+	}
+	expired := customer.CheckError{Resource: foreign[0].ID.String(), Type: customer.ExpiredDocument, Reason: "Is expired."}
+	subject := verification.ReviewSubject{Owner: owner.ID}
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable, expired)); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a document of another customer: %v", err)
+	}
+	own, err := e.Store.DocumentsOf(t.Context(), v.Platform, document.Holder{Customer: v.Customer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expired.Resource = own[0].ID.String()
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable, expired)); err != nil {
+		t.Fatal(err)
+	}
+	for verdict, problems := range map[verification.Verdict][]customer.CheckError{verification.Accepted: nil, verification.Refused: nil, verification.Correctable: {expired}} {
+		if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verdict, problems...)); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s after the request: %v, want CONFLICT", verdict, err)
+		}
+	}
+	if reviews, err := e.Store.ReviewsOf(t.Context(), v.Platform, v.Customer); err != nil || len(reviews) != 1 {
+		t.Errorf("%d decisions are recorded, %v", len(reviews), err)
+	}
+}
+
+func TestReview_RefusesDeletedCustomers(t *testing.T) {
+	// A customer that was deleted while it waited is not decided any more.
+	t.Parallel()
+	e := newReviewEnv(t)
+	v, _ := e.submittedBusiness("5523050")
+	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
+	if _, err := service.Delete(t.Context(), v.Platform, v.Customer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.CustomerDeleted) {
+		t.Errorf("%v, want CUSTOMER_DELETED", err)
+	}
+}

@@ -15,6 +15,11 @@ type Clearance struct {
 	SubjectVersion string
 }
 
+// Clearance returns that a match of a subject is cleared.
+func (m Match) Clearance(s Subject) Clearance {
+	return Clearance{List: m.Entry.List, Ref: m.Entry.Ref, EntryVersion: m.Entry.Version(), SubjectVersion: s.Version()}
+}
+
 // ID returns the list and the number of the entry, such as ofac:36.
 func (e Entry) ID() string { return string(e.List) + ":" + e.Ref }
 
@@ -24,7 +29,7 @@ func (e Entry) ID() string { return string(e.List) + ":" + e.Ref }
 func Clear(s Subject, matches []Match, named []string, earlier []Clearance) ([]Clearance, error) {
 	cleared := make([]Clearance, 0, len(matches))
 	for _, m := range matches {
-		c := Clearance{List: m.Entry.List, Ref: m.Entry.Ref, EntryVersion: m.Entry.Version(), SubjectVersion: s.Version()}
+		c := m.Clearance(s)
 		if !slices.Contains(named, m.Entry.ID()) && !slices.Contains(earlier, c) {
 			return nil, fault.New(fault.Conflict, "%q resembles the entry %s, %q (score %d). Clear the entry if it is about somebody else, or reject.", m.SubjectName, m.Entry.ID(), m.EntryName, m.Score)
 		}

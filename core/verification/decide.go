@@ -94,7 +94,7 @@ func (v Verification) Decide(d Decision, present customer.Customer, owners []cus
 // DecideOwner applies a decision on a beneficial owner, and reports whether it changes the owner. A
 // decision that comes after a final one, or is about an earlier check, changes nothing.
 func DecideOwner(o customer.BeneficialOwner, d Decision) (customer.BeneficialOwner, bool) {
-	if o.Status != customer.Pending && o.Status != customer.Unverified || o.Check.Application != d.Application {
+	if o.Status != customer.Pending && o.Status != customer.Unverified || len(o.Check.Errors) > 0 || o.Check.Application != d.Application {
 		return o, false
 	}
 	if o.Check.Submitted && (d.Verdict == Waiting || d.Verdict == InReview) {
