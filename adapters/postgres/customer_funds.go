@@ -35,7 +35,7 @@ func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 	}
 	accounts := make([]ledger.Account, len(rows))
 	for i := range rows {
-		a, err := rows[i].internal()
+		a, err := rows[i].internal(ctx, u.db)
 		if err != nil {
 			return customer.Funds{}, err
 		}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,15 +37,15 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 	found := make([]transaction.IncomingParties, n)
 	err := u.query(ctx, readIncomingPaymentParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
 		var (
-			at                                             int
-			internalID, ownerID, externalID, payerID       pgtype.UUID
-			currency, kind, status, reference, ways        *string
-			created, updated, ownerGone, externalGone      *time.Time
-			platformCustomerID, ownerStatus, ownerType     *string
-			externalCurrency, externalType, externalStatus *string
-			fields                                         []byte
+			at                                              int
+			internalID, ownerID, externalID, payerID        pgtype.UUID
+			currency, kind, status, reference, instructions *string
+			created, updated, ownerGone, externalGone       *time.Time
+			platformCustomerID, ownerStatus, ownerType      *string
+			externalCurrency, externalType, externalStatus  *string
+			fields                                          []byte
 		)
-		if err := rows.Scan(&at, &internalID, &ownerID, &currency, &kind, &status, &created, &updated, &reference, &ways,
+		if err := rows.Scan(&at, &internalID, &ownerID, &currency, &kind, &status, &created, &updated, &reference, &instructions,
 			&platformCustomerID, &ownerStatus, &ownerType, &ownerGone,
 			&externalID, &payerID, &externalCurrency, &externalType, &externalStatus, &fields, &externalGone); err != nil {
 			return err
@@ -57,10 +56,9 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: timeOrZero(created), UpdatedAt: timeOrZero(updated)}
 			ident.SetUUID(&parties.To.ID, internalID.Bytes)
 			ident.SetUUID(&parties.To.Customer, ownerID.Bytes)
-			if *ways != "" {
-				if err := json.Unmarshal([]byte(*ways), &parties.To.Instructions); err != nil {
-					return err
-				}
+			var err error
+			if parties.To.Instructions, err = u.db.openInstructions(ctx, platform.UUID(), internalID.Bytes, *instructions); err != nil {
+				return err
 			}
 		}
 		if platformCustomerID != nil {

@@ -29,7 +29,7 @@ type internalRow struct {
 	Type       string        `bun:"account_type"`
 	Status     string        `bun:"status"`
 	Reference  string        `bun:"reference"`
-	// Instructions are JSON; empty until the rails have returned them.
+	// Instructions are JSON, encrypted if a customer owns the account; empty until the rails have returned them.
 	Instructions string    `bun:"instructions"`
 	CreatedAt    time.Time `bun:"created_at"`
 	UpdatedAt    time.Time `bun:"updated_at"`
@@ -43,7 +43,7 @@ const insertInternalAccounts = `
 	ON CONFLICT DO NOTHING`
 
 // OpenInternalAccounts opens the accounts that do not exist.
-func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Internal) error {
+func (u *unit) OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Intern
 		currencies[i], types[i], statuses[i] = string(a.Currency), string(a.Type), string(a.Status)
 		created[i], updated[i], references[i] = pgTime(a.CreatedAt), pgTime(a.UpdatedAt), a.Reference
 		var err error
-		if instructions[i], err = writeInstructions(a.Instructions); err != nil {
+		if instructions[i], err = u.db.sealInstructions(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ const addFundingInstructions = `
 	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
 
 // AddFundingInstructions stores instructions of accounts that have none.
-func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Internal) error {
+func (u *unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Inte
 	for i, a := range accounts {
 		platforms[i], ids[i], updated[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgTime(a.UpdatedAt)
 		var err error
-		if instructions[i], err = writeInstructions(a.Instructions); err != nil {
+		if instructions[i], err = u.db.sealInstructions(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey
 	var a account.Internal
 	found := false
 	err := u.query(ctx, internalByOwner, []any{key.Platform.UUID(), key.Owner.UUID(), string(key.Currency), string(key.Type)}, func(rows pgx.Rows) (err error) {
-		a, err = scanInternal(rows)
+		a, err = u.db.scanInternal(ctx, rows)
 		found = true
 		return err
 	})
@@ -144,7 +144,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 	}
 	owners := make(map[key]account.Internal, n)
 	u.queueQuery(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
-		a, err := scanInternal(rows)
+		a, err := u.db.scanInternal(ctx, rows)
 		owners[key{a.Platform, a.ID}] = a
 		return err
 	})
@@ -174,7 +174,7 @@ func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.In
 	if err != nil {
 		return account.Internal{}, err
 	}
-	return row.internal()
+	return row.internal(ctx, db)
 }
 
 // InternalAccountsByReference finds accounts by the code in a memo.
@@ -189,7 +189,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 		return nil, err
 	}
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		a, err := scanInternal(rows)
+		a, err := db.scanInternal(ctx, rows)
 		found[ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}] = a
 		return err
 	})
@@ -210,7 +210,7 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
 	for i := 0; err == nil && i < len(found.Items); i++ {
 		var a account.Internal
-		a, err = found.Items[i].internal()
+		a, err = found.Items[i].internal(ctx, db)
 		accounts.Items = append(accounts.Items, a)
 	}
 	return accounts, err
@@ -233,7 +233,7 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 		return nil, err
 	}
 	for i := range rows {
-		a, err := rows[i].internal()
+		a, err := rows[i].internal(ctx, db)
 		if err != nil {
 			return nil, err
 		}
@@ -242,16 +242,16 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 	return found, nil
 }
 
-func scanInternal(rows pgx.Rows) (account.Internal, error) {
+func (db *DB) scanInternal(ctx context.Context, rows pgx.Rows) (account.Internal, error) {
 	var row internalRow
 	if err := rows.Scan(&row.PlatformID, &row.ID, &row.CustomerID, &row.Currency, &row.Type, &row.Status,
 		&row.Reference, &row.Instructions, &row.CreatedAt, &row.UpdatedAt); err != nil {
 		return account.Internal{}, err
 	}
-	return row.internal()
+	return row.internal(ctx, db)
 }
 
-func (row *internalRow) internal() (account.Internal, error) {
+func (row *internalRow) internal(ctx context.Context, db *DB) (account.Internal, error) {
 	a := account.Internal{
 		Currency: money.Currency(row.Currency), Type: account.InternalType(row.Type), Status: account.InternalStatus(row.Status),
 		Reference: row.Reference, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
@@ -259,17 +259,29 @@ func (row *internalRow) internal() (account.Internal, error) {
 	ident.SetUUID(&a.Platform, row.PlatformID)
 	ident.SetUUID(&a.ID, row.ID)
 	ident.SetUUID(&a.Customer, row.CustomerID.UUID)
-	if row.Instructions == "" {
-		return a, nil
-	}
-	return a, json.Unmarshal([]byte(row.Instructions), &a.Instructions)
+	var err error
+	a.Instructions, err = db.openInstructions(ctx, row.PlatformID, row.ID, row.Instructions)
+	return a, err
 }
 
-// writeInstructions returns the empty text for an account without instructions.
-func writeInstructions(instructions []account.Instruction) (string, error) {
-	if instructions == nil {
+// sealInstructions returns the column of an account's instructions: the empty text if it has none, and
+// those of a platform as they are.
+func (db *DB) sealInstructions(ctx context.Context, a account.Internal) (string, error) {
+	if a.Instructions == nil {
 		return "", nil
 	}
-	text, err := json.Marshal(instructions)
-	return string(text), err
+	text, err := json.Marshal(a.Instructions)
+	if err != nil || a.Customer.IsZero() {
+		return string(text), err
+	}
+	return db.sealText(ctx, sealedRow{a.Platform.UUID(), a.ID.UUID()}, internalAccountsInstructions, string(text))
+}
+
+func (db *DB) openInstructions(ctx context.Context, platform, id uuid.UUID, stored string) (instructions []account.Instruction, err error) {
+	text, err := db.openText(ctx, sealedRow{platform, id}, internalAccountsInstructions, stored)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	err = json.Unmarshal([]byte(text), &instructions)
+	return instructions, err
 }

@@ -18,6 +18,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/reconcile"
 	"causeway/ports"
@@ -30,6 +31,7 @@ func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
 	// row uses the key before. The counts say so, and no table contains the plain text.
 	url := pgtest.New(t)
 	fillTenantTables(t, url, uuid.New(), uuid.New())
+	pgtest.ExecAsSuperuser(t, url, "UPDATE internal_accounts a SET customer_id = c.id FROM customers c WHERE c.platform_id = a.platform_id") // others are not encrypted
 	var clock *portstest.FakeClock
 	db, cipher := openForKeys(t, url, &clock)
 	tables := map[string]int{}
@@ -202,12 +204,14 @@ func TestReencryptPersonalData_UnreadableRowStopsNoOther(t *testing.T) {
 
 func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 	t.Parallel()
-	// What a provider says about a receiver, and the texts of statement lines, are stored as they are
-	// while the newest data key was created by the version before, whose processes cannot read them
-	// encrypted. Both forms are read.
+	// What a provider says about a receiver, the texts of statement lines, and the instructions of internal
+	// accounts are stored as they are while the newest data key was created by the version before, whose
+	// processes cannot read them encrypted. Both forms are read.
 	c := newEnv(t)
 	var clock *portstest.FakeClock
 	db, cipher := openForKeys(t, c.url, &clock)
+	bo := newCustomer(c.platform, "bo")
+	c.createCustomers(t, bo)
 	for round, wantPlain := range []bool{true, false} {
 		if err := cipher.Create(t.Context(), generator.New(clock.Now())); err != nil {
 			t.Fatal(err)
@@ -221,9 +225,18 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 		books := reconcile.Account{Platform: c.platform.ID, Path: "rails/RTP", Currency: "USD"}
 		line := reconcile.Line{ID: uuid.New(), Identity: sha256.Sum256([]byte{byte(round)}), Ordinal: 1, Amount: 5, Booked: 20000, Value: 20000,
 			References: []string{"Secret 1", "Secret 2"}, Description: "From Bo Secret"}
+		instructed, later := newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"USD", "GBP"}[round])), newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"EUR", "MXN"}[round]))
+		instructed.Instructions = []account.Instruction{{Info: map[string]any{"accountHolderName": "Client Money FBO Bo Secret"}}}
 
 		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.CreateLookup(ctx, lookup); err != nil {
+				return err
+			}
+			if err := tx.OpenInternalAccounts(ctx, []account.Internal{instructed, later}); err != nil {
+				return err
+			}
+			later.Instructions = instructed.Instructions
+			if err := tx.AddFundingInstructions(ctx, []account.Internal{later}); err != nil {
 				return err
 			}
 			_, err := tx.AddStatementLines(ctx, ident.NewReconciliation(generator.New, noon), books, []reconcile.Line{line})
@@ -236,7 +249,16 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(read.Facts, lookup.Facts) {
 			t.Errorf("round %d: read %v, %v", round, read.Facts, err)
 		}
+		for _, want := range []account.Internal{instructed, later} {
+			if got, err := db.InternalAccount(t.Context(), c.platform.ID, want.ID); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("round %d: read %+v, %v", round, got, err)
+			}
+		}
 		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: c.platform.ID, To: later.ID}})
+			if err != nil || !reflect.DeepEqual(parties[0].To, &later) {
+				t.Errorf("round %d: the receiver is %+v, %v", round, parties[0].To, err)
+			}
 			input, err := tx.ComparisonInput(ctx, books, reconcile.DayRange{First: 20000, Last: 20000})
 			if got := input.Lines[len(input.Lines)-1]; len(input.Lines) != round+1 || !reflect.DeepEqual(got.References, line.References) || got.Description != line.Description {
 				t.Errorf("round %d: read %d lines, the last one %+v", round, len(input.Lines), got)
@@ -247,13 +269,15 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 		}
 		var plain int
 		if err := connect(t, c.url).QueryRow(t.Context(), `SELECT (SELECT count(*) FROM lookups WHERE id = $1 AND receiver_info::text ILIKE '%secret%')
-			+ (SELECT count(*) FROM reconciliation_lines l WHERE id = $2 AND l::text ILIKE '%secret%')`, lookup.ID.UUID(), line.ID).Scan(&plain); err != nil || plain == 2 != wantPlain {
+			+ (SELECT count(*) FROM reconciliation_lines l WHERE id = $2 AND l::text ILIKE '%secret%')
+			+ (SELECT count(*) FROM internal_accounts i WHERE id IN ($3, $4) AND i::text ILIKE '%secret%')`,
+			lookup.ID.UUID(), line.ID, instructed.ID.UUID(), later.ID.UUID()).Scan(&plain); err != nil || plain != map[bool]int{true: 4}[wantPlain] {
 			t.Errorf("round %d: %d rows show a name, %v", round, plain, err)
 		}
 	}
 	reencrypt(t, db)
-	if n := countRows(t, c.url, `SELECT count(*) FROM reconciliation_lines l WHERE l::text ILIKE '%secret%'`); n != 0 {
-		t.Errorf("%d lines show a name after they were encrypted again", n)
+	if n := countRows(t, c.url, `SELECT (SELECT count(*) FROM reconciliation_lines l WHERE l::text ILIKE '%secret%') + (SELECT count(*) FROM internal_accounts i WHERE i::text ILIKE '%secret%')`); n != 0 {
+		t.Errorf("%d rows show a name after they were encrypted again", n)
 	}
 }
 

@@ -32,6 +32,7 @@ const (
 	customerImportChunksRows
 	verificationReviewsDetails
 	invitationsFirstName
+	internalAccountsInstructions
 	numSealedColumns // keep last
 )
 
@@ -57,6 +58,7 @@ var sealedColumns = [numSealedColumns]struct {
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
 	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},
 	invitationsFirstName:         {"invitations", "first_name", textFormat},
+	internalAccountsInstructions: {"internal_accounts", "instructions", textFormat}, // the holder of a bank account
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},
@@ -65,9 +67,25 @@ var sealedColumns = [numSealedColumns]struct {
 // encryptedSince is the generation of data keys with which a column began to be encrypted, for those
 // that versions before stored as they are.
 var encryptedSince = map[sealedColumn]int{
+	internalAccountsInstructions:   2,
 	lookupsReceiverInfo:            2,
 	reconciliationLinesReferences:  2,
 	reconciliationLinesDescription: 2,
+}
+
+// neverSealed are the rows, as conditions, whose value of a column identifies no person and is stored as
+// it is. Commands without the master key write and read these.
+var neverSealed = map[sealedColumn]string{
+	internalAccountsInstructions: "customer_id IS NULL", // an account of the platform
+}
+
+// keySQL is that of the format, and NULL for rows that are never encrypted.
+func (c sealedColumn) keySQL() string {
+	sql := sealedColumns[c].format.keySQL(sealedColumns[c].name)
+	if rows, some := neverSealed[c]; some {
+		return fmt.Sprintf("CASE WHEN %s THEN NULL ELSE %s END", rows, sql)
+	}
+	return sql
 }
 
 // sealedKeys describes the tables whose primary key is not platform_id and id: its second column, and

@@ -63,8 +63,7 @@ func (t sealedTable) start() rowPosition {
 func (t sealedTable) readSQL() string {
 	var values strings.Builder
 	for _, c := range t.columns {
-		name, format := sealedColumns[c].name, sealedColumns[c].format
-		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", format.keySQL(name), name)
+		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", c.keySQL(), sealedColumns[c].name)
 	}
 	return fmt.Sprintf(`SELECT platform_id, %[1]s::text AS position%[2]s FROM %[3]s WHERE (platform_id, %[1]s) > ($2, $3::text::%[4]s) ORDER BY platform_id, %[1]s LIMIT $4`,
 		t.key, values.String(), t.name, t.keyType)
@@ -75,7 +74,7 @@ func (t sealedTable) readSQL() string {
 func (t sealedTable) countSQL() string {
 	var keys []string
 	for _, c := range t.columns {
-		keys = append(keys, sealedColumns[c].format.keySQL(sealedColumns[c].name))
+		keys = append(keys, c.keySQL())
 	}
 	return fmt.Sprintf(`
 		WITH page AS MATERIALIZED (
