@@ -3,7 +3,6 @@ package screening
 import (
 	"cmp"
 	"slices"
-	"sync"
 )
 
 // Index finds the entries that resemble a subject. It does not change, so any number of goroutines may
@@ -16,8 +15,6 @@ type Index struct {
 	// wordsByKey finds words by each of their keys.
 	wordsByKey map[string][]int32
 	threshold  int
-	// counters has the *counters that Screen uses again.
-	counters sync.Pool
 }
 
 type indexedName struct {
@@ -71,7 +68,6 @@ func NewIndex(entries []Entry, threshold int) *Index {
 			ix.names = append(ix.names, indexedName{entry: int32(i), name: int32(j), compared: compared, weight: int32(total)})
 		}
 	}
-	ix.counters.New = func() any { return &counters{of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words))} }
 	return ix
 }
 
@@ -79,15 +75,15 @@ func NewIndex(entries []Entry, threshold int) *Index {
 type counters struct {
 	of      []int32
 	touched []int32
-	// seen is, for each word, the last run in which it was compared.
+	// seen has a bit for each word that was compared with the present word of the subject.
 	seen []uint64
-	run  uint64
 }
 
-// firstInRun reports whether a word was not compared yet in this run.
-func (c *counters) firstInRun(word int32) bool {
-	first := c.seen[word] != c.run
-	c.seen[word] = c.run
+// firstTime reports whether a word was not compared yet.
+func (c *counters) firstTime(word int32) bool {
+	bits, bit := &c.seen[word/64], uint64(1)<<(word%64)
+	first := *bits&bit == 0
+	*bits |= bit
 	return first
 }
 
@@ -108,7 +104,7 @@ func (c *counters) reset() {
 // Screen returns the entries that match a subject, the best first: each once, with its best name.
 func (ix *Index) Screen(s Subject) []Match {
 	best := make(map[int32]Match)
-	count := ix.counters.Get().(*counters)
+	count := &counters{of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words)/64+1)}
 	for _, text := range s.Names {
 		subject := newName(text, s.Kind)
 		if len(subject.tokens) == 0 {
@@ -137,7 +133,6 @@ func (ix *Index) Screen(s Subject) []Match {
 		}
 		count.reset()
 	}
-	ix.counters.Put(count) // not after a panic, which leaves it as it is
 	matches := make([]Match, 0, len(best))
 	for _, m := range best {
 		matches = append(matches, m)
@@ -155,10 +150,10 @@ func (ix *Index) count(subject name, count *counters) {
 		if t >= 0 {
 			letters = subject.tokens[t]
 		}
-		count.run++
+		clear(count.seen)
 		for _, key := range keys(letters) {
 			for _, n := range ix.wordsByKey[key] {
-				if !count.firstInRun(n) {
+				if !count.firstTime(n) {
 					continue
 				}
 				word := &ix.words[n]
