@@ -44,7 +44,7 @@ var (
 	stuckDesc           = describe("causeway_transactions_stuck", "Transactions whose next job is dead or more than 15 minutes overdue, by state.", "state")
 	webhooksDesc        = describe("causeway_webhooks_waiting", "Webhooks waiting for an attempt, by queue: first for the first attempt, retry for a later one.", "queue")
 	webhooksAgeDesc     = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
-	reviewsDesc         = describe("causeway_reviews_waiting", "Verifications that wait for the decision of an operator.")
+	reviewsDesc         = describe("causeway_reviews_waiting", "Verifications of production platforms that wait for the decision of an operator.")
 	reviewsAgeDesc      = describe("causeway_reviews_oldest_seconds", "How long the oldest of these verifications waits.")
 	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
 	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
