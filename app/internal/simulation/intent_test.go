@@ -67,7 +67,7 @@ func (w *world) startIntent() {
 		return
 	}
 	p := w.processes[w.usualProcess]
-	ctx, cancel := context.WithCancel(ports.ForPlatform(context.Background(), next.platform))
+	ctx, cancel := context.WithCancel(context.WithValue(ports.ForPlatform(context.Background(), next.platform), causeKey{}, next.number))
 	next.cancel = cancel
 	w.active = append(w.active, next)
 	w.record("client sends %d, %s", next.number, next.name)

@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -114,14 +115,16 @@ var (
 type call struct {
 	name   string
 	caller *process
+	// cause is what the call is made for, as far as its context says.
+	cause  string
 	fates  []fate // other than succeed
 	resume chan fate
 }
 
 // pause waits until the simulation lets a call happen, and returns its fate. Meanwhile other calls
 // happen: this is where the work of several goroutines is interleaved.
-func (p *process) pause(_ context.Context, name string, fates []fate) fate {
-	c := &call{name: name, caller: p, fates: fates, resume: make(chan fate, 1)}
+func (p *process) pause(ctx context.Context, name string, fates []fate) fate {
+	c := &call{name: name, caller: p, cause: causeOf(ctx), fates: fates, resume: make(chan fate, 1)}
 	p.world.mu.Lock()
 	p.world.calls = append(p.world.calls, c)
 	p.world.mu.Unlock()
@@ -130,4 +133,13 @@ func (p *process) pause(_ context.Context, name string, fates []fate) fate {
 		return failBefore
 	}
 	return chosen
+}
+
+// causeKey is the key of the number of a request, or of a run of jobs, in a context.
+type causeKey struct{}
+
+// causeOf returns the cause and the platform in a context.
+func causeOf(ctx context.Context) string {
+	scope, _ := ports.ScopeOf(ctx)
+	return fmt.Sprint(ctx.Value(causeKey{}), scope.Platform)
 }

@@ -323,7 +323,7 @@ func (u *tx) InternalAccount(_ context.Context, key ports.InternalAccountKey) (a
 
 func (m *memory) accountOf(key ports.InternalAccountKey) (account.Internal, bool) {
 	for _, a := range m.internal {
-		if a.Customer == key.Owner && a.Currency == key.Currency && a.Type == key.Type {
+		if a.Platform == key.Platform && a.Customer == key.Owner && a.Currency == key.Currency && a.Type == key.Type {
 			return a, true
 		}
 	}
@@ -566,8 +566,8 @@ func (s store) UMAForwardingAccount(ctx context.Context, _ ident.Platform, id id
 	if err := s.read(ctx, "forwarding account"); err != nil || s.world.customers[id].PlatformCustomerID != "ana" {
 		return account.External{}, false, err
 	}
-	for _, a := range s.world.external {
-		if a.Customer == id && a.Type == account.USAccount {
+	for _, key := range sortedKeys(s.world.external) {
+		if a := s.world.external[key]; a.Customer == id && a.Type == account.USAccount {
 			return a, true, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -39,8 +40,10 @@ type world struct {
 
 	mu       sync.Mutex // of calls and finished, which other goroutines append to
 	calls    []*call
+	ordered  int // of the calls, those in an order that depends on the seed only
 	finished []*intent
 	working  int // goroutines that run jobs
+	runs     int // that were started
 
 	intents  []*intent
 	requests map[ident.Platform]int // how many of them are of each platform
@@ -177,6 +180,11 @@ func (w *world) stop() {
 // settle waits until nothing moves by itself, and notes what the clients have learned.
 func (w *world) settle() {
 	synctest.Wait()
+	// Goroutines that go on at the same time add their calls in any order.
+	slices.SortStableFunc(w.calls[w.ordered:], func(a, b *call) int {
+		return cmp.Or(slices.Index(w.processes, a.caller)-slices.Index(w.processes, b.caller), cmp.Compare(a.name, b.name), cmp.Compare(a.cause, b.cause))
+	})
+	w.ordered = len(w.calls)
 	slices.SortFunc(w.finished, func(a, b *intent) int { return a.number - b.number })
 	for _, done := range w.finished {
 		w.active = slices.DeleteFunc(w.active, func(i *intent) bool { return i == done })
@@ -233,6 +241,7 @@ func (w *world) finish() {
 func (w *world) release(i int) {
 	c := w.calls[i]
 	w.calls = slices.Delete(w.calls, i, i+1)
+	w.ordered = len(w.calls)
 	chosen := succeed
 	if !w.calm && len(c.fates) > 0 && w.chance(6) {
 		chosen = pick(w, c.fates)
@@ -254,8 +263,10 @@ func (w *world) startJobs() bool {
 	p, a := pick(w, w.processes), &assignment{step: pick(w, due), limit: 1 + w.random.IntN(4)}
 	w.record("process %d runs %d jobs %s", slices.Index(w.processes, p), a.limit, a.step)
 	w.working++
+	w.runs++
+	ctx := context.WithValue(ports.ForAllPlatforms(context.Background()), causeKey{}, w.runs)
 	go func() {
-		err := p.service.RunDue(context.WithValue(ports.ForAllPlatforms(context.Background()), assignmentKey{}, a))
+		err := p.service.RunDue(context.WithValue(ctx, assignmentKey{}, a))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.working--
