@@ -168,7 +168,7 @@ func TestInvitation_WhoMayClaimAndCancel(t *testing.T) {
 	open := pending(t, time.Time{})
 	deletedAna, deletedMaya := ana, maya
 	deletedAna.DeletedAt, deletedMaya.DeletedAt = now, now
-	neighbour := customer.Customer{ID: mayaID, Platform: acme, UMAAddress: "$bea@acme.test"}
+	sameBank := customer.Customer{ID: mayaID, Platform: acme, UMAAddress: "$bea@acme.test"}
 	for name, c := range map[string]struct {
 		inviter, invitee customer.Customer
 		want             fault.Code
@@ -176,7 +176,7 @@ func TestInvitation_WhoMayClaimAndCancel(t *testing.T) {
 		"the inviter":         {ana, ana, fault.InvalidInput},
 		"a deleted customer":  {ana, deletedMaya, fault.InvalidInput},
 		"of a deleted person": {deletedAna, maya, fault.InvitationCancelled},
-		"a neighbour":         {ana, neighbour, ""},
+		"of one platform":     {ana, sameBank, ""},
 	} {
 		_, err := open.Claim(c.inviter, c.invitee, now)
 		if (c.want == "") != (err == nil) || c.want != "" && !fault.Is(err, c.want) {

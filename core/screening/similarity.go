@@ -43,7 +43,7 @@ func tokenScore(a, b []rune) int {
 const maxFastLetters = 63
 
 // distance returns the cost of the edits between two words: of letters inserted, deleted, replaced, and
-// of neighbours exchanged (optimal string alignment). Costs above most are not computed exactly.
+// of adjacent letters exchanged (optimal string alignment). Costs above most are not computed exactly.
 func distance(a, b []rune, most int) int {
 	// Rows of the table for the last two and the current letter of a; and of each letter of b, what
 	// inserting it costs and its sound.
