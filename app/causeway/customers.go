@@ -21,14 +21,9 @@ type customersCommand struct {
 	Erase customersEraseCommand `cmd:"" help:"Erase the personal data of a deleted customer: its names, addresses and identifiers, external accounts, beneficial owners, verifications and documents, and the names and texts of its payments. The ledger remains, with amounts, times and references. Data of the last five years is kept by law."`
 }
 
-// customersPlatformFlag selects the platform of customers.
-type customersPlatformFlag struct {
-	Platform string `help:"Platform id, as printed by causeway platform list. Required if there are several platforms." placeholder:"ID"`
-}
-
 type customersListCommand struct {
 	databaseFlags
-	customersPlatformFlag
+	platformFlag
 	Deleted bool `help:"Only deleted customers."`
 	Limit   int  `default:"100" help:"Maximum number of customers, from 1 to 10000."`
 }
@@ -76,7 +71,7 @@ func timeCell(t time.Time) string {
 
 type customersShowCommand struct {
 	databaseFlags
-	customersPlatformFlag
+	platformFlag
 	Customer string `arg:"" help:"Id of the customer." placeholder:"CUSTOMER"`
 }
 
@@ -131,7 +126,7 @@ func writeCustomer(out io.Writer, c customer.Customer, left customer.Funds) erro
 
 type customersEraseCommand struct {
 	databaseFlags
-	customersPlatformFlag
+	platformFlag
 	Customer string `arg:"" help:"Id of the customer." placeholder:"CUSTOMER"`
 	Now      bool   `help:"Erase before the five years have passed, because no law asks you to keep the data."`
 	actorFlag

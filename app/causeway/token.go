@@ -22,13 +22,14 @@ type tokenCommand struct {
 	Delete tokenDeleteCommand `cmd:"" help:"Delete a token of a platform. It stops working at once. The last token with the permission MANAGE cannot be deleted: create another one first."`
 }
 
-type tokenPlatformFlag struct {
+// platformFlag selects a platform.
+type platformFlag struct {
 	Platform string `help:"Platform id, as printed by causeway platform list. Required if there are several platforms." placeholder:"ID"`
 }
 
 type tokenCreateCommand struct {
 	databaseFlags
-	tokenPlatformFlag
+	platformFlag
 	Name        string   `required:"" help:"Name of the token, such as who uses it." placeholder:"NAME"`
 	Permissions []string `default:"VIEW,TRANSACT,MANAGE" help:"Permissions: a list of VIEW, TRANSACT and MANAGE." placeholder:"LIST"`
 	publicURLFlag
@@ -55,7 +56,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, out io.Writer) error {
 
 type tokenListCommand struct {
 	databaseFlags
-	tokenPlatformFlag
+	platformFlag
 }
 
 func (c tokenListCommand) Run(ctx context.Context, out io.Writer) error {
@@ -88,7 +89,7 @@ func (c tokenListCommand) Run(ctx context.Context, out io.Writer) error {
 
 type tokenDeleteCommand struct {
 	databaseFlags
-	tokenPlatformFlag
+	platformFlag
 	Token string `arg:"" help:"Token id, as printed by causeway token list."`
 	actorFlag
 }

@@ -170,7 +170,7 @@ func TestDocuments_RefusedUploadStoresNothing(t *testing.T) {
 func TestDocuments_WithoutPlaceForFiles(t *testing.T) {
 	t.Parallel()
 	// Where no place for files is configured, a valid upload is refused and leaves nothing to do; an
-	// operator is told what to set.
+	// operator learns what to set.
 	env := newDocumentEnv(t)
 	existing := env.upload(t, env.Customer.ID.String(), "x")
 	env.clean(t, 25*time.Hour)

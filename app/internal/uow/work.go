@@ -143,7 +143,7 @@ func (w *Work) EnqueueAt(p ident.Platform, step transaction.Step, subject uuid.U
 
 // Continue adds next, which continues a running job for one of its subjects. A job of one subject
 // keeps its id, so that operators see one job however often it is tried; a job of several is
-// continued by one for each, whose id is derived. Its lease is another one, so whoever still holds
+// continued by one for each, whose id is derived. Its lease is another one, so a worker that still holds
 // the running job cannot finish the next one.
 func (w *Work) Continue(running ports.Job, subject uuid.UUID, next ports.Job) {
 	next.ID = running.ID
