@@ -72,10 +72,11 @@ func BenchmarkPartition(b *testing.B) {
 			FROM generate_series(1, $3::bigint) n, LATERAL (SELECT $2::timestamptz + n * interval '7 days' / $3 AS at) t`, p, noon.AddDate(0, 0, -8), *retentionRows)
 		exec(b, c.owner, `INSERT INTO webhook_attempts SELECT platform_id, id, created_at, 1, 20, 200, false, 'DELIVERED', '', '' FROM webhook_events`)
 		exec(b, c.owner, "VACUUM (ANALYZE) webhook_events, webhook_attempts")
-		writer, stop, longest := connect(b, c.url), make(chan struct{}), make(chan time.Duration)
+		writer, stop, longest, inserted := connect(b, c.url), make(chan struct{}), make(chan time.Duration), make(chan struct{}, 1)
 		go func() {
 			slowest := time.Duration(0)
 			defer func() { longest <- slowest }()
+			defer close(inserted)
 			for {
 				select {
 				case <-stop:
@@ -88,9 +89,13 @@ func BenchmarkPartition(b *testing.B) {
 					return
 				}
 				slowest = max(slowest, time.Since(started))
+				select {
+				case inserted <- struct{}{}:
+				default:
+				}
 			}
 		}()
-		time.Sleep(100 * time.Millisecond)
+		<-inserted
 		rows := 0
 		b.StartTimer()
 

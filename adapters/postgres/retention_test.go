@@ -292,9 +292,11 @@ func TestDeleteOld_PartitionInUse(t *testing.T) {
 
 	payments := connect(t, c.url)
 	exec(t, payments, "SET lock_timeout = '1s'")
-	for range 10 {
-		exec(t, payments, insert, p, newIDAt(noon), noon)
-		time.Sleep(50 * time.Millisecond) // until the drop tries again
+	for range 2 { // of the attempts to drop it
+		awaitBlockedStatement(t, c.owner)
+		for range 5 {
+			exec(t, payments, insert, p, newIDAt(noon), noon)
+		}
 	}
 	select {
 	case n := <-deleted:
@@ -611,4 +613,18 @@ func TestDeleteOld_KYCLinks(t *testing.T) {
 
 	c.wantDeleted(t, "kyc_links", 2)
 	c.wantDeleted(t, "kyc_links", 0)
+}
+
+// awaitBlockedStatement returns when a statement on the database of the connection waits for a lock.
+func awaitBlockedStatement(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for blocked := false; !blocked; {
+		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&blocked)
+		if err != nil {
+			t.Fatalf("no statement waits for a lock: %v", err)
+		}
+	}
 }
