@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/ports"
 )
@@ -23,10 +22,11 @@ const (
 )
 
 // ReencryptPersonalData encrypts every value of sealedColumns that is plain, or encrypted with
-// another data key than the newest, while requests continue. It pauses after each batch for as long
-// as that took, and calls done with the numbers of rows that it read and changed. What an earlier call
-// changed is only read. The error names the first values that cannot be decrypted, after all others
-// are encrypted.
+// another data key than the newest, while requests continue. Of each platform it reads the rows that exist
+// when it begins with them; otherwise it would not end while rows are added faster. It pauses
+// after each batch for as long as that took, and calls done with the numbers of rows that it read and
+// changed. What an earlier call changed is only read. The error names the first values that cannot be
+// decrypted, after all others are encrypted.
 func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string, read, changed int)) error {
 	newest, err := db.cipher.NewestKey(ctx)
 	if err != nil {
@@ -37,23 +37,15 @@ func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string,
 	}
 	var unreadable []error
 	for _, table := range sealedTables() {
-		for position, more := table.start(), true; more; {
-			began := time.Now()
-			batch, err := db.reencryptBatch(ctx, table, newest.ID, position)
-			if err != nil {
-				return fmt.Errorf("encrypt %s: %w", table.name, err)
-			}
-			done(table.name, batch.read, batch.changed)
-			unreadable = append(unreadable, batch.unreadable...)
-			unreadable = unreadable[:min(len(unreadable), maxUnreadable)]
-			if position, more = batch.last, batch.read == reencryptBatchSize; !more {
-				continue
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Since(began)):
-			}
+		err := db.eachLastRow(ctx, table, func(end rowPosition) error {
+			return db.reencryptRows(ctx, table, newest.ID, end, func(batch reencryptedBatch) {
+				done(table.name, batch.read, batch.changed)
+				unreadable = append(unreadable, batch.unreadable...)
+				unreadable = unreadable[:min(len(unreadable), maxUnreadable)]
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("encrypt %s: %w", table.name, err)
 		}
 	}
 	if len(unreadable) > 0 {
@@ -62,25 +54,65 @@ func (db *DB) ReencryptPersonalData(ctx context.Context, done func(table string,
 	return nil
 }
 
+// reencryptRows encrypts the rows of one platform up to the end, in batches.
+func (db *DB) reencryptRows(ctx context.Context, t sealedTable, newest uuid.UUID, end rowPosition, done func(reencryptedBatch)) error {
+	for key := t.start().key; ; {
+		began := time.Now()
+		batch, err := db.reencryptBatch(ctx, t, newest, key, end)
+		if err != nil {
+			return err
+		}
+		done(batch)
+		if batch.read < reencryptBatchSize {
+			return nil
+		}
+		key = batch.last
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Since(began)):
+		}
+	}
+}
+
+// eachLastRow calls fn with the last row of each platform that has rows.
+func (db *DB) eachLastRow(ctx context.Context, t sealedTable, fn func(rowPosition) error) error {
+	last := rowPosition{platform: uuid.Max}
+	for {
+		queryCtx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
+		err := db.pool.QueryRow(queryCtx, t.lastSQL(), pgID(last.platform)).Scan((*[16]byte)(&last.platform), &last.key)
+		cancel()
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := fn(last); err != nil {
+			return err
+		}
+	}
+}
+
 // maxUnreadable is the number of values that cannot be decrypted that an error names.
 const maxUnreadable = 10
 
 // reencryptedBatch is what was done with a batch of rows.
 type reencryptedBatch struct {
 	read, changed int
-	last          rowPosition
+	last          string     // the key of the last row
 	stale         []staleRow // that are to be changed
 	unreadable    []error    // of rows that cannot be decrypted
 }
 
-// reencryptBatch reads a batch and encrypts what it must. Rows that change meanwhile, or stay locked,
+// reencryptBatch reads a batch, after a key and up to the end, and encrypts what it must. Rows that change meanwhile, or stay locked,
 // are tried again.
-func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (reencryptedBatch, error) {
+func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after string, end rowPosition) (reencryptedBatch, error) {
 	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
 	defer cancel()
 	changed := 0
 	for attempt := 1; ; attempt++ {
-		batch, err := db.readStale(ctx, t, newest, after)
+		batch, err := db.readStale(ctx, t, newest, after, end)
 		if err != nil {
 			return batch, err
 		}
@@ -105,21 +137,21 @@ type staleRow struct {
 	old, encrypted [][]byte
 }
 
-func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after rowPosition) (batch reencryptedBatch, err error) {
-	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], pgtype.UUID{Bytes: after.platform, Valid: true}, after.key, reencryptBatchSize)
+func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after string, end rowPosition) (batch reencryptedBatch, err error) {
+	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], pgID(end.platform), after, end.key, reencryptBatchSize)
 	if err != nil {
 		return batch, err
 	}
 	err = forEachRow(rows, func(rows pgx.Rows) error {
-		row := staleRow{old: make([][]byte, len(t.columns)), encrypted: make([][]byte, len(t.columns))}
-		targets := []any{(*[16]byte)(&row.platform), &row.key}
+		row := staleRow{rowPosition: rowPosition{platform: end.platform}, old: make([][]byte, len(t.columns)), encrypted: make([][]byte, len(t.columns))}
+		targets := []any{&row.key}
 		for i := range row.old {
 			targets = append(targets, &row.old[i])
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		batch.read, batch.last = batch.read+1, row.rowPosition
+		batch.read, batch.last = batch.read+1, row.key
 		if !slices.ContainsFunc(row.old, func(value []byte) bool { return value != nil }) {
 			return nil
 		}

@@ -138,6 +138,38 @@ func TestReencryptPersonalData_ManyBatches(t *testing.T) {
 	}
 }
 
+func TestReencryptPersonalData_EndsWhileRowsAreAdded(t *testing.T) {
+	t.Parallel()
+	// Whatever is read, as many rows follow: those are not waited for.
+	c := newEnv(t)
+	var clock *portstest.FakeClock
+	db, cipher := openForKeys(t, c.url, &clock)
+	conn := connect(t, c.url)
+	added := 0
+	add := func() {
+		exec(t, conn, fmt.Sprintf(`
+			INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
+			SELECT $1, gen_random_uuid(), to_char(%d + n, '00000000'), '', 200, 'a secret', now() FROM generate_series(1, 500) n`, added), c.platform.ID.UUID())
+		added += 500
+	}
+	add()
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+
+	changed := 0
+	err := db.ReencryptPersonalData(t.Context(), func(table string, _, n int) {
+		changed += n
+		if table == "idempotency_keys" && added < 50_000 {
+			add()
+		}
+	})
+
+	if err != nil || changed != 500 {
+		t.Errorf("%d rows were encrypted, %v; want the 500 that existed", changed, err)
+	}
+}
+
 func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
 	t.Parallel()
 	// When the first data key is created, a process that has read it and one that has not can add the

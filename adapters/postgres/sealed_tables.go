@@ -17,7 +17,7 @@ type sealedTable struct {
 	columns []sealedColumn
 }
 
-// rowPosition is the primary key of a row, after which the next batch begins.
+// rowPosition is the primary key of a row.
 type rowPosition struct {
 	platform uuid.UUID
 	key      string
@@ -58,14 +58,19 @@ func (t sealedTable) start() rowPosition {
 	return rowPosition{}
 }
 
-// readSQL reads the rows after a position ($2, $3), at most $4, by the primary key: the values that
-// are not encrypted with the data key $1.
+// lastSQL reads the last row of the last platform before $1.
+func (t sealedTable) lastSQL() string {
+	return fmt.Sprintf(`SELECT platform_id, %[1]s::text AS position FROM %[2]s WHERE platform_id < $1 ORDER BY platform_id DESC, %[1]s DESC LIMIT 1`, t.key, t.name)
+}
+
+// readSQL reads the rows of the platform $2 after the key $3 and up to the key $4, at most $5, by the
+// primary key: the values that are not encrypted with the data key $1.
 func (t sealedTable) readSQL() string {
 	var values strings.Builder
 	for _, c := range t.columns {
 		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", c.keySQL(), sealedColumns[c].name)
 	}
-	return fmt.Sprintf(`SELECT platform_id, %[1]s::text AS position%[2]s FROM %[3]s WHERE (platform_id, %[1]s) > ($2, $3::text::%[4]s) ORDER BY platform_id, %[1]s LIMIT $4`,
+	return fmt.Sprintf(`SELECT %[1]s::text AS position%[2]s FROM %[3]s WHERE platform_id = $2 AND %[1]s > $3::text::%[4]s AND %[1]s <= $4::text::%[4]s ORDER BY %[1]s LIMIT $5`,
 		t.key, values.String(), t.name, t.keyType)
 }
 
