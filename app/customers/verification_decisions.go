@@ -23,15 +23,9 @@ func (s *Verifications) Decide(ctx context.Context, p ident.Platform, id ident.V
 	if err != nil {
 		return decided, false, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work, err := s.lock(ctx, tx, nil, p, found.Customer)
-		if err != nil {
-			return err
-		}
-		decided, applied, err = work.decide(ctx, id, d)
-		return err
+	return decideLocked(ctx, s, p, found.Customer, func(ctx context.Context, work *customerWork) (verification.Verification, bool, error) {
+		return work.decide(ctx, id, d)
 	})
-	return decided, applied, err
 }
 
 func (w *customerWork) decide(ctx context.Context, id ident.Verification, d verification.Decision) (verification.Verification, bool, error) {
@@ -54,15 +48,9 @@ func (s *Verifications) DecideOwner(ctx context.Context, p ident.Platform, id id
 	if err != nil {
 		return decided, false, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work, err := s.lock(ctx, tx, nil, p, found.Customer)
-		if err != nil {
-			return err
-		}
-		decided, applied, err = work.decideOwner(ctx, id, d)
-		return err
+	return decideLocked(ctx, s, p, found.Customer, func(ctx context.Context, work *customerWork) (customer.BeneficialOwner, bool, error) {
+		return work.decideOwner(ctx, id, d)
 	})
-	return decided, applied, err
 }
 
 func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner, d verification.Decision) (o customer.BeneficialOwner, applied bool, err error) {
@@ -77,6 +65,19 @@ func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner
 		return o, false, err
 	}
 	return w.owners[i], true, w.ownersDecided(ctx)
+}
+
+// decideLocked locks a customer, applies a decision on a T of it, and returns what apply returned.
+func decideLocked[T any](ctx context.Context, s *Verifications, p ident.Platform, of ident.Customer, apply func(context.Context, *customerWork) (T, bool, error)) (decided T, applied bool, err error) {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		work, err := s.lock(ctx, tx, nil, p, of)
+		if err != nil {
+			return err
+		}
+		decided, applied, err = apply(ctx, work)
+		return err
+	})
+	return decided, applied, err
 }
 
 // ownersDecided applies the statuses of the owners to the verification of the business, if one waits.
