@@ -120,6 +120,7 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 		t.Errorf("a second process on the folder: status %d\n%s", status, second.Output())
 	}
 	p.get("/config").wantStatus(200)
+	p.post("/customers/"+p.createCustomer()+"/kyc-link", object{"redirectUri": "http://localhost:3000/done"}).wantStatus(201)
 
 	// It is killed with an unfinished payment.
 	open := p.createQuote("")

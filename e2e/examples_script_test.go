@@ -29,6 +29,7 @@ func (s *exampleRecorder) recordSetup() {
 		"umaDomain": "uma.example.com",
 		"webhookEndpoint": "`+hooks.url+`",
 		"invitationUrl": "https://example.com/invitations",
+		"kycRedirectOrigins": ["https://example.com"],
 		"supportedCurrencies": [
 			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},

@@ -175,6 +175,7 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	wallet := p.createWallet(business, "")
 	p.post("/quotes", kit.RampQuoteBody(business, wallet, "SENDING", 100_50)).wantError(403, "USER_NOT_READY")
 
+	p.patch("/config", object{"kycRedirectOrigins": []string{"https://example.com"}}).wantStatus(200)
 	b := newPagesClient(t, p, business, "https://example.com/done?customer=1")
 	b.get("/verification").want(200, "Tax number", "who owns the business", "Acme Pay")
 
@@ -207,6 +208,8 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	if got := b.get("/verification/return"); got.Header.Get("Location") != "https://example.com/done?customer=1" {
 		t.Errorf("returned to %q", got.Header.Get("Location"))
 	}
+	p.patch("/config", object{"kycRedirectOrigins": []string{"https://other.example.com"}}).wantStatus(200)
+	b.get("/verification/return").want(200, "You are verified")
 
 	p.get("/customers/" + business).wantStatus(200).wantValues(map[string]any{"kybStatus": "APPROVED", "businessInfo.taxId": "12-3456789"})
 	quote := p.post("/quotes", kit.RampQuoteBody(business, wallet, "SENDING", 100_50)).wantStatus(201)

@@ -116,6 +116,10 @@ func TestVerification_ProductionWaitsForReview(t *testing.T) {
 	h.get("/customers/" + business).wantValues(map[string]any{"kybStatus": "PENDING"})
 
 	path := "/customers/" + business + "/kyc-link"
+	if got := h.post(path, object{"redirectUri": "https://example.com"}).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"redirectUri"}) {
+		t.Errorf("without allowed origins the invalid fields are %q", got)
+	}
+	h.patch("/config", object{"kycRedirectOrigins": []string{"https://example.com"}}).wantStatus(200)
 	keyed := h.withHeader("Idempotency-Key", "link")
 	first, again, other := keyed.post(path, nil).wantStatus(201), keyed.post(path, nil).wantStatus(201), h.post(path, object{"redirectUri": "https://example.com"}).wantStatus(201)
 	if first.text("kycUrl") != again.text("kycUrl") || first.text("kycUrl") == other.text("kycUrl") || !strings.HasPrefix(other.text("kycUrl"), strings.TrimSuffix(h.server.baseURL, "/2025-10-13")+"/verify/") {

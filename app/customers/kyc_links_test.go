@@ -24,6 +24,9 @@ func TestKYCLinks_OpenedOnce(t *testing.T) {
 	// Of many who open a link at the same time one gets a session, and goes on with it until it ends.
 	// Another link of the customer stays valid.
 	env := apptest.New(t)
+	if err := env.Exec(`UPDATE platforms SET kyc_redirect_origins = '{https://example.com}'`); err != nil {
+		t.Fatal(err)
+	}
 	links := newKYCLinks(env)
 	create := func() customers.IssuedKYCLink {
 		link, err := links.Create(t.Context(), env.Platform.ID, nil, env.Customer.ID, "https://example.com/done")

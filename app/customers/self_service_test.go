@@ -28,7 +28,15 @@ func newSelfServiceEnv(t *testing.T) *selfServiceEnv {
 	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
 	documents := customers.NewDocuments(service, customers.DocumentsConfig{Files: &portstest.Files{}, Check: anyText{}})
 	links := newKYCLinks(e.Env)
-	return &selfServiceEnv{e, links, customers.NewSelfService(links, service, e.verifications, documents)}
+	env := &selfServiceEnv{e, links, customers.NewSelfService(links, service, e.verifications, documents)}
+	env.allowReturn("https://example.com")
+	return env
+}
+
+// allowReturn sets the origins to which customers may return.
+func (e *selfServiceEnv) allowReturn(origins string) {
+	e.t.Helper()
+	e.must(e.Exec(`UPDATE platforms SET kyc_redirect_origins = '{` + origins + `}'`))
 }
 
 // open opens a new link of a customer and returns the secret of the session.
@@ -222,8 +230,10 @@ func TestSelfService_ReturnsOnlyWhereStillAllowed(t *testing.T) {
 	if got := e.applicant(secret).ReturnTo; got != "https://example.com/done" {
 		t.Errorf("returns to %q", got)
 	}
-	e.must(e.Exec(`UPDATE platforms SET kyc_redirect_origins = '{https://other.example.com}'`))
-	if got := e.applicant(secret).ReturnTo; got != "" {
-		t.Errorf("afterwards it returns to %q", got)
+	for _, other := range []string{"https://other.example.com", ""} {
+		e.allowReturn(other)
+		if got := e.applicant(secret).ReturnTo; got != "" {
+			t.Errorf("with the origins %q it returns to %q", other, got)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type CreateRequest struct {
 	Environment platform.Environment
 	// Regulated platforms verify the identity of their customers themselves.
 	Regulated bool
+	// KYCRedirectOrigins may be empty.
+	KYCRedirectOrigins []string
 }
 
 // Created is a new platform and its first token, with the secret.
@@ -59,6 +61,9 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) 
 func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, ports.Tx, ident.Platform, time.Time) error) (Created, error) {
 	now := s.Clock.Now()
 	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
+	if err == nil {
+		created, _, err = created.Apply(platform.Change{KYCRedirectOrigins: &r.KYCRedirectOrigins}, now)
+	}
 	if err != nil {
 		return Created{}, err
 	}

@@ -28,7 +28,7 @@ type Platform struct {
 	WebhookSignatures WebhookSignatures
 	Currencies        []Currency
 	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
-	// verification; none for all.
+	// verification; if there are none, they do not return.
 	KYCRedirectOrigins []string
 	CreatedAt          time.Time
 	UpdatedAt          time.Time

@@ -2,9 +2,12 @@ package platform
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"causeway/core/fault"
 )
@@ -12,23 +15,30 @@ import (
 // maxRedirectOrigins is how many origins a platform can allow.
 const maxRedirectOrigins = 20
 
-// CheckRedirectURI returns INVALID_INPUT for a redirectUri that is neither empty nor allowed: https, or
-// http on the same computer, and of one of the platform's KYCRedirectOrigins if it has any.
+// CheckRedirectURI returns INVALID_INPUT for a redirectUri that is neither empty nor of one of the
+// platform's KYCRedirectOrigins.
 func (p Platform) CheckRedirectURI(redirectURI string) error {
 	if redirectURI == "" {
 		return nil
 	}
-	u, secure := parseSecureURL(redirectURI)
+	origin, ok := originOf(redirectURI)
 	field := fault.Field{Field: "redirectUri"}
 	switch {
-	case !secure:
+	case !ok:
 		field.Message = "must be an https URL of at most 2048 characters, such as https://example.com/done; http is allowed for localhost only"
-	case len(p.KYCRedirectOrigins) > 0 && !slices.Contains(p.KYCRedirectOrigins, originOf(u)):
-		field.Message = "must begin with one of the kycRedirectOrigins of your configuration"
+	case !p.allowsRedirectTo(origin):
+		field.Message = fmt.Sprintf("is not allowed: its origin %s is not in kycRedirectOrigins of your configuration; add it with PATCH /config", origin)
 	default:
 		return nil
 	}
 	return fault.Invalid(field)
+}
+
+func (p Platform) allowsRedirectTo(origin string) bool {
+	return slices.ContainsFunc(p.KYCRedirectOrigins, func(text string) bool {
+		allowed, ok := originOf(text)
+		return ok && allowed == origin
+	})
 }
 
 // checkRedirectOrigins returns the invalid fields of a list of origins.
@@ -37,26 +47,57 @@ func checkRedirectOrigins(origins []string) (bad []fault.Field) {
 		bad = append(bad, fault.Field{Field: "kycRedirectOrigins", Message: fmt.Sprintf("must have at most %d origins", maxRedirectOrigins)})
 	}
 	for i, origin := range origins {
-		if u, secure := parseSecureURL(origin); !secure || originOf(u) != origin {
+		_, ok := originOf(origin)
+		if u, err := url.Parse(origin); !ok || err != nil || u.Path != "" || strings.ContainsAny(origin, "?#") {
 			bad = append(bad, fault.Field{Field: fmt.Sprintf("kycRedirectOrigins[%d]", i),
-				Message: "must be an origin such as https://example.com or http://localhost:3000, without a path"})
+				Message: "must be an origin such as https://example.com or http://localhost:3000, without a path; http is allowed for localhost only"})
 		}
 	}
 	return bad
 }
 
-// parseSecureURL parses an absolute URL whose connection is encrypted or does not leave the computer.
-func parseSecureURL(text string) (*url.URL, bool) {
+// originOf returns the origin of an absolute URL as browsers write it: in lower case, and without the
+// port that the scheme has anyway. It returns false unless the connection is encrypted or does not
+// leave the computer, and for what browsers may read in another way: user names, letters that are not
+// ASCII (xn-- is allowed), zones, and a dot at the end of the host.
+func originOf(text string) (string, bool) {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || len(text) > 2048 {
-		return nil, false
+	if err != nil || u.User != nil || u.Opaque != "" || len(text) > 2048 {
+		return "", false
 	}
-	if u.Scheme == "https" {
-		return u, true
+	host := strings.ToLower(u.Hostname())
+	address, err := netip.ParseAddr(host)
+	isAddress := err == nil && address.Zone() == ""
+	isLocal := host == "localhost" || isAddress && address.IsLoopback()
+	if u.Scheme != "https" && (u.Scheme != "http" || !isLocal) || !isAddress && !domainRegexp.MatchString(host) {
+		return "", false
 	}
-	address, err := netip.ParseAddr(u.Hostname())
-	return u, u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && address.IsLoopback())
+	if isAddress {
+		host = address.String()
+	}
+	port, ok := parsePort(u)
+	if !ok {
+		return "", false
+	}
+	if port != "" {
+		host = net.JoinHostPort(host, port)
+	} else if isAddress && address.Is6() {
+		host = "[" + host + "]"
+	}
+	return u.Scheme + "://" + host, true
 }
 
-// originOf returns the scheme and the host, with the port if there is one.
-func originOf(u *url.URL) string { return u.Scheme + "://" + u.Host }
+// parsePort returns the port of a URL, empty if it is that of the scheme.
+func parsePort(u *url.URL) (string, bool) {
+	if u.Port() == "" {
+		return "", true
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil {
+		return "", false
+	}
+	if text := strconv.FormatUint(port, 10); text != map[string]string{"https": "443", "http": "80"}[u.Scheme] {
+		return text, true
+	}
+	return "", true
+}

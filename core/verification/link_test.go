@@ -16,7 +16,7 @@ import (
 
 func newLink(t *testing.T) Link {
 	t.Helper()
-	l, err := NewLink(uuid.New(), platform.Platform{}, business(), "https://example.com/done", SecretHash{1}, now)
+	l, err := NewLink(uuid.New(), platform.Platform{KYCRedirectOrigins: []string{"https://example.com"}}, business(), "https://example.com/done", SecretHash{1}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

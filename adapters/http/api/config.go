@@ -35,7 +35,7 @@ type platformConfigBody struct {
 	InvitationURL                   string                     `json:"invitationUrl,omitempty" doc:"Page for invitations; the code of an invitation follows it. Omitted if none is set." example:"https://example.com/invitations"`
 	WebhookSignatures               []webhookSignature         `json:"webhookSignatures" doc:"Signatures that webhooks carry."`
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
-	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if every https address is allowed." example:"[\"https://example.com\"]"`
+	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
@@ -105,7 +105,7 @@ type platformConfigUpdateRequest struct {
 	InvitationURL       *string                   `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send \"\" for none." example:"https://example.com/invitations"`
 	WebhookSignatures   *[]webhookSignature       `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
-	KYCRedirectOrigins  *[]string                 `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme and host, such as https://example.com. The list replaces the previous one. Send [] to allow every https address." example:"[\"https://example.com\"]"`
+	KYCRedirectOrigins  *[]string                 `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
 	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet. A request that sets it is refused with 501."`
 }
 

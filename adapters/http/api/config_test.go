@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"causeway/core/platform"
@@ -32,13 +33,15 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 
 func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
 	t.Parallel()
-	// The origins are stored, limit the redirectUri of a link, and an empty list removes the limit.
+	// A redirectUri of a link must be of one of the origins that are stored; without any there is none.
 	c := newClient(t)
 	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	link := func(status int) reply {
 		return c.must(status, "POST", "/customers/"+customer+"/kyc-link", `{"redirectUri": "https://example.org/done"}`)
 	}
-	link(201)
+	if got := link(400); !slices.Equal(got.invalidFields(), []string{"redirectUri"}) || !strings.Contains(string(got.rawBody), "PATCH /config") {
+		t.Errorf("without origins: %s", got.rawBody)
+	}
 	for _, origin := range []string{"https://example.com/done", "http://example.com", "example.com"} {
 		c.must(400, "PATCH", "/config", `{"kycRedirectOrigins": ["`+origin+`"]}`)
 	}
@@ -49,8 +52,10 @@ func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`)
 	link(400)
 	c.must(201, "POST", "/customers/"+customer+"/kyc-link", "")
-	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": []}`)
+	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": ["https://example.org"]}`)
 	link(201)
+	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": []}`)
+	link(400)
 }
 
 func TestUpdateConfig_WebhookSignatures(t *testing.T) {

@@ -92,6 +92,7 @@ func TestKYCLink_Response(t *testing.T) {
 	t.Parallel()
 	// The body is optional, and every call returns another URL under that of the pages.
 	c := newClient(t)
+	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": ["https://example.com", "http://localhost:3000"]}`)
 	path := "/customers/" + newBusinessOf(c) + "/kyc-link"
 	urls := map[string]bool{}
 	for _, body := range []string{"", `{}`, `{"redirectUri": "https://example.com/done"}`, `{"redirectUri": "http://localhost:3000/"}`} {
