@@ -2,12 +2,16 @@ package ports
 
 import (
 	"context"
+	"errors"
 
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/platform"
 	"causeway/core/verification"
 )
+
+// ErrUnknownApplication is returned by Identity.Status for an application that has to be submitted again.
+var ErrUnknownApplication = errors.New("the application is not known where it is checked")
 
 // Identity checks who a customer or a beneficial owner is: a provider, or operators who review.
 type Identity interface {
@@ -22,7 +26,7 @@ type Identity interface {
 	// submits it once and returns its present outcome. An error means that the call is to be repeated.
 	Submit(ctx context.Context, a verification.Application, documents []document.Document) (verification.Outcome, error)
 	// Status returns the present outcome of an application that was submitted. An error means that
-	// the call is to be repeated.
+	// the call is to be repeated; ErrUnknownApplication, that the application is to be submitted again.
 	Status(ctx context.Context, a verification.Application) (verification.Outcome, error)
 }
 

@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"time"
 
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -40,6 +41,9 @@ type VerificationWriter interface {
 	VerificationsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Verification, error)
 	// CreateReview records what an operator decided.
 	CreateReview(ctx context.Context, r verification.Review) error
+	// SaveDecisionMessage records the id of a message with a decision of an identity provider, and
+	// reports whether it is new.
+	SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error)
 }
 
 // VerificationReader reads verifications.

@@ -21,7 +21,9 @@ type RetentionCutoffs struct {
 	Imports       time.Time // of customers, with their errors, by the last change
 	Uploads       time.Time // of files of customers that did not end, by their beginning
 	KYCLinks      time.Time // by creation
-	Invitations   time.Time // by their claim, cancellation or expiry
+	// IdentityMessages are those in which the identity provider reported decisions, by their receipt.
+	IdentityMessages time.Time
+	Invitations      time.Time // by their claim, cancellation or expiry
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -46,6 +48,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
 		{"invitations", c.Invitations, "", deleteInvitations},
+		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
 	}
 }
 
@@ -54,6 +57,12 @@ const deleteInvitations = `
 	WITH old AS MATERIALIZED (SELECT id FROM invitations WHERE platform_id = $1 AND ends_at < $2 ORDER BY ends_at LIMIT $4 FOR UPDATE SKIP LOCKED),
 	gone AS (DELETE FROM invitations i USING old WHERE i.platform_id = $1 AND i.id = old.id)
 	SELECT count(*), count(*), $3::text FROM old`
+
+// deleteIdentityMessages uses identity_messages_by_received_at.
+const deleteIdentityMessages = `
+	WITH old AS MATERIALIZED (SELECT id FROM identity_messages WHERE platform_id = $1 AND received_at < $2 ORDER BY received_at LIMIT $4),
+	gone AS (DELETE FROM identity_messages m USING old WHERE m.platform_id = $1 AND m.id = old.id RETURNING 1)
+	SELECT count(*), (SELECT count(*) FROM gone), $3::text FROM old`
 
 // deleteImports uses customer_imports_by_updated_at or customer_imports_unfinished. The rows and errors
 // of an import are deleted with it, so these batches are small.

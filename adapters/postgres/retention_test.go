@@ -36,7 +36,7 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -613,6 +613,31 @@ func TestDeleteOld_KYCLinks(t *testing.T) {
 
 	c.wantDeleted(t, "kyc_links", 2)
 	c.wantDeleted(t, "kyc_links", 0)
+}
+
+func TestDeleteOld_IdentityMessages(t *testing.T) {
+	t.Parallel()
+	// A message is new once for each platform. It is forgotten when it was received before the time.
+	c := newRetentionEnv(t)
+	save := func(id string, at time.Time) (isNew bool) {
+		t.Helper()
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+			isNew, err = tx.SaveDecisionMessage(ctx, c.platform.ID, id, at)
+			return err
+		})
+		return isNew
+	}
+	for id, at := range map[string]time.Time{"old": noon.Add(longBefore), "new": noon} {
+		if !save(id, at) || save(id, noon) {
+			t.Errorf("%q is not new once", id)
+		}
+	}
+
+	c.wantDeleted(t, "identity_messages", 1)
+	c.wantDeleted(t, "identity_messages", 0)
+	if !save("old", noon) || save("new", noon) {
+		t.Error("another message was deleted")
+	}
 }
 
 // awaitBlockedStatement returns when a statement on the database of the connection waits for a lock.

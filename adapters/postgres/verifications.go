@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"causeway/core/customer"
@@ -200,4 +201,11 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 		a.Owners = append(a.Owners, owner)
 	}
 	return a
+}
+
+// SaveDecisionMessage uses the primary key.
+func (u *unit) SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error) {
+	const insert = `INSERT INTO identity_messages (platform_id, id, received_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`
+	err = u.query(ctx, insert, []any{pgID(p.UUID()), id, receivedAt}, func(rows pgx.Rows) error { return rows.Scan(&isNew) })
+	return isNew, err
 }

@@ -29,6 +29,8 @@ const (
 	// uploadRetention is more than an upload takes.
 	uploadRetention     = time.Hour
 	invitationRetention = 365 * 24 * time.Hour // after the end
+	// identityMessageRetention is far more than the minutes for which a message is accepted.
+	identityMessageRetention = 7 * 24 * time.Hour
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -59,7 +61,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		KYCLinks: now.Add(-kycLinkRetention),
+		KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention),
 	}
 }
 

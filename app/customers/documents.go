@@ -211,7 +211,7 @@ func (d *Documents) Open(ctx context.Context, p ident.Platform, id ident.Documen
 	if err != nil {
 		return found, nil, err
 	}
-	file, err := d.Files.Open(ctx, blobName(p, found.File.Blob), found.File.Key)
+	file, err := d.Files.Open(ctx, document.BlobName(p, found.File.Blob), found.File.Key)
 	if err != nil {
 		return found, nil, fmt.Errorf("the file of %s: %w", id, err)
 	}
@@ -306,17 +306,12 @@ func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.C
 	}
 	digest := sha256.New()
 	var err error
-	file.Key, err = d.Files.Put(ctx, blobName(p, file.Blob), io.TeeReader(checked.Open(), digest), checked.Size)
+	file.Key, err = d.Files.Put(ctx, document.BlobName(p, file.Blob), io.TeeReader(checked.Open(), digest), checked.Size)
 	digest.Sum(file.SHA256[:0])
 	if _, isFault := fault.As(err); err != nil && !isFault {
-		err = fmt.Errorf("%w: store %s: %w", fault.New(fault.ServiceUnavailable, "The file cannot be stored at the moment. Send the request again with the same Idempotency-Key."), blobName(p, file.Blob), err)
+		err = fmt.Errorf("%w: store %s: %w", fault.New(fault.ServiceUnavailable, "The file cannot be stored at the moment. Send the request again with the same Idempotency-Key."), document.BlobName(p, file.Blob), err)
 	}
 	return file, err
-}
-
-// blobName returns the name under which a file is stored.
-func blobName(p ident.Platform, blob uuid.UUID) string {
-	return "documents/" + p.UUID().String() + "/" + blob.String()
 }
 
 // fileDeletion returns the job that deletes a stored file unless a document has it.
@@ -333,7 +328,7 @@ func (d *Documents) deleteBlobs(ctx context.Context, jobs []ports.Job) error {
 		for _, blob := range job.Subjects {
 			used, err := d.Store.HasBlob(ctx, job.Platform, blob)
 			if err == nil && !used {
-				err = d.Files.Delete(ctx, blobName(job.Platform, blob))
+				err = d.Files.Delete(ctx, document.BlobName(job.Platform, blob))
 			}
 			if err != nil {
 				return err

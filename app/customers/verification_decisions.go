@@ -2,6 +2,7 @@ package customers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -123,17 +124,63 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		decision := work.decision(subject.application, outcome)
+		of := verification.ReviewSubject{Verification: subject.verification}
 		if subject.verification.IsZero() {
-			_, _, err = work.decideOwner(ctx, subject.application.Owner.ID, decision)
-		} else {
-			_, _, err = work.decide(ctx, subject.verification, decision)
+			of.Owner = subject.application.Owner.ID
 		}
-		if err != nil || outcome.RetryAt.IsZero() || outcome.IsFinal() {
+		if _, err = work.applyOutcome(ctx, of, subject.application, outcome); err != nil || outcome.RetryAt.IsZero() || outcome.IsFinal() {
 			return err
 		}
 		return work.enqueue(ctx, outcome.RetryAt, job.Subjects...)
 	})
+}
+
+// applyOutcome applies the outcome of an application, and reports whether it changed anything. Fault:
+// INVALID_INPUT for one that no application has, or with errors about others than the subject's customer.
+func (w *customerWork) applyOutcome(ctx context.Context, of verification.ReviewSubject, a verification.Application, outcome verification.Outcome) (applied bool, err error) {
+	if err := verification.CheckOutcome(outcome); err != nil {
+		return false, err
+	}
+	if err := w.checkResources(ctx, outcome.Errors); err != nil {
+		return false, err
+	}
+	decision := w.decision(a, outcome)
+	if of.Owner.IsZero() {
+		_, applied, err = w.decide(ctx, of.Verification, decision)
+	} else {
+		_, applied, err = w.decideOwner(ctx, of.Owner, decision)
+	}
+	return applied, err
+}
+
+// ReportedDecision is an outcome that an identity provider reports in a message.
+type ReportedDecision struct {
+	// Message is the id of the message; each takes effect once. Platform is whose application it is about.
+	Message  string
+	Platform ident.Platform
+	// Subject and Application say what was checked.
+	Subject     verification.ReviewSubject
+	Application uuid.UUID
+	verification.Outcome
+}
+
+// Report applies a reported decision, and reports whether it changed anything: a repeated message does
+// not, nor does a decision that is late or about an earlier application. Faults: VERIFICATION_NOT_FOUND,
+// BENEFICIAL_OWNER_NOT_FOUND; INVALID_INPUT for an outcome that no application has, or with errors about
+// others than the subject's customer. After an error the message can be repeated.
+func (s *Verifications) Report(ctx context.Context, r ReportedDecision) (applied bool, err error) {
+	of, err := s.customerOf(ctx, r.Platform, r.Subject)
+	if err != nil {
+		return false, err
+	}
+	_, applied, err = decideLocked(ctx, s, r.Platform, of, func(ctx context.Context, work *customerWork) (none struct{}, applied bool, err error) {
+		isNew, err := work.tx.SaveDecisionMessage(ctx, r.Platform, r.Message, work.now)
+		if err == nil && isNew {
+			applied, err = work.applyOutcome(ctx, r.Subject, verification.Application{ID: r.Application}, r.Outcome)
+		}
+		return none, applied, err
+	})
+	return applied, err
 }
 
 // isErased reports whether a job has nothing left to check.
@@ -174,7 +221,7 @@ func (s *Verifications) subjectOf(ctx context.Context, job ports.Job) (subject c
 	return subject, err
 }
 
-// ask submits an application, or asks for its outcome.
+// ask submits an application, or asks for its outcome. One that is not known any more is submitted again.
 func (s *Verifications) ask(ctx context.Context, p ident.Platform, subject checkedSubject) (outcome verification.Outcome, err error) {
 	owner, err := s.Store.Platform(ctx, p)
 	if err != nil {
@@ -186,7 +233,9 @@ func (s *Verifications) ask(ctx context.Context, p ident.Platform, subject check
 	}
 	a := subject.application
 	if subject.submitted {
-		return identity.Status(ctx, a)
+		if outcome, err = identity.Status(ctx, a); !errors.Is(err, ports.ErrUnknownApplication) {
+			return outcome, err
+		}
 	}
 	holders := holdersOf(a.Customer.ID, a.Owners)
 	if a.Owner != nil {

@@ -118,6 +118,11 @@ type File struct {
 	Key  []byte
 }
 
+// BlobName returns the name under which a file of a platform is stored.
+func BlobName(p ident.Platform, blob uuid.UUID) string {
+	return "documents/" + p.UUID().String() + "/" + blob.String()
+}
+
 // ContentType is the media type of a file.
 type ContentType string
 

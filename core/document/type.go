@@ -48,6 +48,9 @@ func Types() []Type { return slices.Clone(types) }
 // TypesOf returns the types of documents of a category.
 func TypesOf(c Category) []Type { return slices.Clone(byCategory[c]) }
 
+// IsKnown reports whether t is one of the types.
+func (t Type) IsKnown() bool { return slices.Contains(types, t) }
+
 // In reports whether documents of the type prove what the category needs.
 func (t Type) In(c Category) bool { return slices.Contains(byCategory[c], t) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/customer"
+	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -76,23 +77,69 @@ func CheckReview(d Decision) error {
 		add("problem", "must be empty to accept")
 	case d.Verdict == Correctable && len(d.Errors) == 0:
 		add("problem", "must say what is to be corrected")
-	case len(d.Errors) > maxErrors:
-		add("problem", fmt.Sprintf("must be at most %d", maxErrors))
 	}
-	for _, e := range d.Errors {
-		switch {
-		case !slices.Contains(customer.CheckErrorTypes, e.Type):
-			add("problem", fmt.Sprintf("must not have the type %q", e.Type))
-		case !isText(e.Reason):
-			add("problem", fmt.Sprintf("must say what is wrong, in 1 to %d characters: %s", maxReasonLength, e.Type))
-		case (e.Type == customer.MissingField || e.Type == customer.InvalidField) != (e.Field != ""):
-			add("problem", "must name a field for MISSING_FIELD and INVALID_FIELD only")
-		}
+	for _, message := range wrongErrors(d.Errors) {
+		add("problem", message)
 	}
 	if len(bad) == 0 {
 		return nil
 	}
 	return fault.Invalid(bad...)
+}
+
+// CheckOutcome returns INVALID_INPUT unless an outcome is one that an application can have. Whether its
+// errors are about the customer is checked where the customer is known.
+func CheckOutcome(o Outcome) error {
+	var bad []fault.Field
+	add := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
+	switch o.Verdict {
+	case Waiting, InReview, Accepted:
+		if len(o.Errors) > 0 {
+			add("errors", "must be empty unless corrections are needed or the application is refused")
+		}
+	case Correctable:
+		if len(o.Errors) == 0 {
+			add("errors", "must say what is to be corrected")
+		}
+	case Refused:
+	default:
+		add("status", "must be one of those that are documented")
+	}
+	if o.Reason != "" && !isText(o.Reason) {
+		add("reason", fmt.Sprintf("must have 1 to %d characters", maxReasonLength))
+	}
+	for _, message := range wrongErrors(o.Errors) {
+		add("errors", message)
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return fault.Invalid(bad...)
+}
+
+// maxFieldLength is more than the path of any field has.
+const maxFieldLength = 100
+
+// wrongErrors returns what errors must be that are not valid.
+func wrongErrors(errors []customer.CheckError) (wrong []string) {
+	if len(errors) > maxErrors {
+		return []string{fmt.Sprintf("must be at most %d", maxErrors)}
+	}
+	for _, e := range errors {
+		switch {
+		case !slices.Contains(customer.CheckErrorTypes, e.Type):
+			wrong = append(wrong, fmt.Sprintf("must not have the type %.40q", e.Type))
+		case !isText(e.Reason):
+			wrong = append(wrong, fmt.Sprintf("must say what is wrong, in 1 to %d characters: %s", maxReasonLength, e.Type))
+		case (e.Type == customer.MissingField || e.Type == customer.InvalidField) != (e.Field != ""):
+			wrong = append(wrong, "must name a field for MISSING_FIELD and INVALID_FIELD only")
+		case e.Field != "" && !isText(e.Field) || len(e.Field) > maxFieldLength:
+			wrong = append(wrong, fmt.Sprintf("must name a field in at most %d characters", maxFieldLength))
+		case slices.ContainsFunc(e.AcceptedDocuments, func(name string) bool { return !document.Type(name).IsKnown() }):
+			wrong = append(wrong, "must name known types of documents only")
+		}
+	}
+	return wrong
 }
 
 func isText(text string) bool {

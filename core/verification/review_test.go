@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,43 @@ func TestParseReviewSubject(t *testing.T) {
 	for _, id := range []string{"", v.UUID().String(), ident.NewCustomer(newUUID, now).String()} {
 		if _, err := ParseReviewSubject(id); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+func TestCheckOutcome(t *testing.T) {
+	t.Parallel()
+	// An outcome has a known verdict, and errors exactly where they belong: each with a known type, a text,
+	// and a field if it is about one.
+	wrong := customer.CheckError{Resource: "Customer:x", Type: customer.InvalidField, Field: "fullName", Reason: "is wrong"}
+	edited := func(edit func(*customer.CheckError)) []customer.CheckError {
+		e := wrong
+		edit(&e)
+		return []customer.CheckError{e}
+	}
+	for name, c := range map[string]struct {
+		outcome Outcome
+		valid   bool
+	}{
+		"waiting":            {Outcome{Verdict: Waiting}, true},
+		"refused":            {Outcome{Verdict: Refused}, true},
+		"refused, why":       {Outcome{Verdict: Refused, Errors: []customer.CheckError{wrong}, Reason: "ticket 17"}, true},
+		"correctable":        {Outcome{Verdict: Correctable, Errors: []customer.CheckError{wrong}}, true},
+		"correctable, empty": {Outcome{Verdict: Correctable}, false},
+		"in review, errors":  {Outcome{Verdict: InReview, Errors: []customer.CheckError{wrong}}, false},
+		"accepted, errors":   {Outcome{Verdict: Accepted, Errors: []customer.CheckError{wrong}}, false},
+		"verdict":            {Outcome{Verdict: "FINE"}, false},
+		"long reason":        {Outcome{Verdict: Accepted, Reason: strings.Repeat("x", maxReasonLength+1)}, false},
+		"too many":           {Outcome{Verdict: Correctable, Errors: slices.Repeat([]customer.CheckError{wrong}, maxErrors+1)}, false},
+		"type":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Type = "SMUDGED" })}, false},
+		"text":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Reason = " " })}, false},
+		"no field":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = "" })}, false},
+		"long field":         {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = strings.Repeat("x", maxFieldLength+1) })}, false},
+		"documents":          {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"LETTER"} })}, false},
+		"known documents":    {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"PASSPORT"} })}, true},
+	} {
+		if err := CheckOutcome(c.outcome); (err == nil) != c.valid || err != nil && !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%s: %v, want valid %v", name, err, c.valid)
 		}
 	}
 }
