@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/party"
 )
 
@@ -33,6 +34,9 @@ func detailsForm(r *request) *formPage {
 	return form
 }
 
+// detailsFormOf returns the form of a path.
+func detailsFormOf(r *request) (*formPage, error) { return detailsForm(r), nil }
+
 // addressGroup returns the fields of an address at a path.
 func addressGroup(r *request, path, legend string, a party.Address) group {
 	return group{legend, []field{
@@ -58,7 +62,7 @@ func (p *Pages) showDetails(r *request) error {
 	form := detailsForm(r)
 	for _, m := range r.applicant.Missing {
 		if m.Type == customer.InvalidField {
-			form.setProblem(r, m.Field, m.Reason)
+			form.setProblem(r, m.Field, fault.Field{Message: m.Reason})
 		}
 	}
 	form.HasErrors = len(form.Problems()) > 0
@@ -67,22 +71,24 @@ func (p *Pages) showDetails(r *request) error {
 
 func (p *Pages) saveDetails(r *request) error {
 	// A field that was left empty is not removed: what the platform knows stays.
-	sent := func(name string) *string {
-		if value := r.text(name); value != "" {
-			return &value
+	known := func(value string) *string {
+		if value == "" {
+			return nil
 		}
-		return nil
+		return &value
 	}
+	sent := func(name string) *string { return known(r.text(name)) }
+	sentDate := func(name string) *string { return known(r.date(name)) }
 	address := new(r.address("address"))
 	change := customer.Change{Address: &address}
 	if r.applicant.Customer.Type == customer.Business {
 		change.Business = new(&customer.BusinessChange{
 			LegalName: sent("businessInfo.legalName"), DoingBusinessAs: sent("businessInfo.doingBusinessAs"), Country: sent("businessInfo.country"),
 			EntityType: sent("businessInfo.entityType"), RegistrationNumber: sent("businessInfo.registrationNumber"),
-			IncorporatedOn: sent("businessInfo.incorporatedOn"), TaxID: sent("businessInfo.taxId"),
+			IncorporatedOn: sentDate("businessInfo.incorporatedOn"), TaxID: sent("businessInfo.taxId"),
 		})
 	} else {
-		change.FullName, change.BirthDate, change.Nationality = sent("fullName"), sent("birthDate"), sent("nationality")
+		change.FullName, change.BirthDate, change.Nationality = sent("fullName"), sentDate("birthDate"), sent("nationality")
 	}
 	return p.finish(r, detailsForm(r), p.SelfService.Update(r.Context(), r.secret, change), home)
 }

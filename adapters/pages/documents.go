@@ -31,6 +31,15 @@ func uploadForm(r *request, h document.Holder) *formPage {
 		Groups: []group{{"legend.document", fields}}}
 }
 
+// uploadFormOf returns the form for a document of the holder that a path names.
+func uploadFormOf(r *request) (*formPage, error) {
+	h, err := r.holder()
+	if err != nil {
+		return nil, err
+	}
+	return uploadForm(r, h), nil
+}
+
 // offeredTypes returns the types of documents that prove something about a person or a business.
 func offeredTypes(isBusiness bool) []string {
 	categories := []document.Category{document.Identity}
@@ -86,14 +95,14 @@ func (r *request) holder() (document.Holder, error) {
 }
 
 func (p *Pages) showUpload(r *request) error {
-	h, err := r.holder()
+	form, err := uploadFormOf(r)
 	if err != nil {
 		return err
 	}
 	if !r.applicant.CanChange {
 		return redirect(r, home)
 	}
-	return p.render(r, http.StatusOK, "form.html", uploadForm(r, h))
+	return p.render(r, http.StatusOK, "form.html", form)
 }
 
 func (p *Pages) upload(r *request) error {
@@ -101,11 +110,12 @@ func (p *Pages) upload(r *request) error {
 	if err != nil {
 		return err
 	}
-	file, err := uploadedFile(r)
-	if err != nil {
-		return err
+	if r.isFileTooLarge {
+		form := uploadForm(r, h)
+		form.field("file").Problem = "problem.large"
+		return p.showAgain(r, form, http.StatusRequestEntityTooLarge)
 	}
-	sent := customers.DocumentRequest{File: file, Details: document.Details{Type: document.Type(r.text("documentType")), Side: document.Side(r.text("side")),
+	sent := customers.DocumentRequest{File: r.file, Details: document.Details{Type: document.Type(r.text("documentType")), Side: document.Side(r.text("side")),
 		Country: r.text("country"), Number: r.text("documentNumber"), IssuingAuthority: r.text("issuingAuthority")}}
 	return p.finish(r, uploadForm(r, h), p.SelfService.Upload(r.Context(), r.secret, h.Owner, sent), documentsURL(h.Owner))
 }

@@ -18,6 +18,7 @@ func (p *problem) Error() string { return p.text }
 
 var (
 	errNoSession   = &problem{http.StatusForbidden, "session"}
+	errEnded       = &problem{http.StatusForbidden, "ended"}
 	errForged      = &problem{http.StatusForbidden, "forged"}
 	errTooLarge    = &problem{http.StatusRequestEntityTooLarge, "large"}
 	errUnreadable  = &problem{http.StatusBadRequest, "unreadable"}

@@ -2,14 +2,17 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,9 +34,47 @@ func (p *Pages) readForm(r *request) error {
 	if err := errors.Join(control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline.Add(requestTimeout))); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	r.Body = http.MaxBytesReader(r.w, r.Body, maxFile+maxForm)
-	// Parts beyond this size are refused before ParseMultipartForm would write one to disk.
-	return readError(r.ParseMultipartForm(maxFile + 2*maxForm))
+	r.Body = http.MaxBytesReader(r.w, r.Body, maxRead)
+	return readError(r.readParts())
+}
+
+// readParts reads the form and its file. A file that is too large is read to its end, and not kept:
+// browsers show the response only when they have sent everything.
+func (r *request) readParts() error {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return err
+	}
+	r.PostForm = url.Values{}
+	for room := int64(maxForm); ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if part.FileName() == "" {
+			value, err := io.ReadAll(io.LimitReader(part, room+1))
+			if room -= int64(len(value)); err != nil || room < 0 {
+				return cmp.Or(err, error(errTooLarge))
+			}
+			r.PostForm.Add(part.FormName(), string(value))
+			continue
+		}
+		body, err := io.ReadAll(io.LimitReader(part, maxFile+1))
+		if err != nil {
+			return err
+		}
+		switch {
+		case part.FormName() != "file" || r.file != nil:
+			return errUnreadable
+		case len(body) > maxFile:
+			r.isFileTooLarge = true
+		case len(body) > 0:
+			r.file = &customers.DocumentFile{Name: part.FileName(), Size: int64(len(body)), ReaderAt: bytes.NewReader(body)}
+		}
+	}
 }
 
 // hasFile reports whether a form may have a file.
@@ -47,26 +88,10 @@ func readError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &large), errors.Is(err, multipart.ErrMessageTooLarge):
+	case errors.As(err, &large), errors.Is(err, errTooLarge):
 		return errTooLarge
 	}
 	return errUnreadable
-}
-
-// uploadedFile returns the file of a form, or nil if none was chosen.
-func uploadedFile(r *request) (*customers.DocumentFile, error) {
-	file, header, err := r.FormFile("file")
-	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) {
-		return nil, nil
-	} else if err != nil {
-		return nil, errUnreadable
-	}
-	defer file.Close()
-	body, err := io.ReadAll(file)
-	if err != nil || len(body) == 0 {
-		return nil, nil
-	}
-	return &customers.DocumentFile{Name: header.Filename, Size: int64(len(body)), ReaderAt: bytes.NewReader(body)}, nil
 }
 
 // field is a field of a form. Name is its path in the faults of use cases.
@@ -81,8 +106,8 @@ type field struct {
 	// Value is the text, and Values are the checked boxes.
 	Value  string
 	Values []string
-	// Hint and Problem are keys of texts, or empty.
-	Hint, Problem string
+	// Hint and Problem are keys of texts, or empty. Limit is a number in the text of Problem.
+	Hint, Problem, Limit string
 }
 
 // Label returns the key of the label.
@@ -153,6 +178,9 @@ type formPage struct {
 	Uploaded []uploaded
 }
 
+// MaxFile is the size of the largest file, in bytes.
+func (f *formPage) MaxFile() int { return maxFile }
+
 // Problems returns the fields with problems, in the order of the form.
 func (f *formPage) Problems() []field {
 	var bad []field
@@ -178,34 +206,44 @@ func (f *formPage) fill(values url.Values) {
 
 // setProblems shows the invalid fields of a fault at their inputs.
 func (f *formPage) setProblems(r *request, bad []fault.Field) {
-	f.HasErrors = true
 	for _, b := range bad {
 		name, _, _ := strings.Cut(b.Field, "[")
-		if !f.setProblem(r, name, b.Message) && !slices.Contains(f.General, "problem.other") {
+		if !f.setProblem(r, name, b) && !slices.Contains(f.General, "problem.other") {
 			f.General = append(f.General, "problem.other")
 		}
 	}
 }
 
-func (f *formPage) setProblem(r *request, name, message string) bool {
-	for g := range f.Groups {
-		for i := range f.Groups[g].Fields {
-			field := &f.Groups[g].Fields[i]
-			if field.Name != name {
-				continue
+// setProblem shows what is invalid at an input, and returns false if there is none.
+func (f *formPage) setProblem(r *request, name string, bad fault.Field) bool {
+	field := f.field(name)
+	if field == nil {
+		return false
+	}
+	maxLength, isLong := bad.Constraint["maxLength"]
+	switch key := "problem." + name[strings.LastIndex(name, ".")+1:]; {
+	case isLong:
+		field.Problem, field.Limit = "problem.long", fmt.Sprint(maxLength)
+	case r.language.has(key):
+		field.Problem = key
+	case strings.HasPrefix(bad.Message, "is required"):
+		field.Problem = "problem.required"
+	default:
+		field.Problem = "problem.invalid"
+	}
+	return true
+}
+
+// field returns the field with a name, or nil.
+func (f *formPage) field(name string) *field {
+	for _, g := range f.Groups {
+		for i := range g.Fields {
+			if g.Fields[i].Name == name {
+				return &g.Fields[i]
 			}
-			switch key := "problem." + name[strings.LastIndex(name, ".")+1:]; {
-			case r.language.has(key):
-				field.Problem = key
-			case strings.HasPrefix(message, "is required"):
-				field.Problem = "problem.required"
-			default:
-				field.Problem = "problem.invalid"
-			}
-			return true
 		}
 	}
-	return false
+	return nil
 }
 
 // finish goes to the next page if a form was accepted, or shows the form again with what is wrong.
@@ -215,14 +253,53 @@ func (p *Pages) finish(r *request, form *formPage, err error, next string) error
 	case err == nil:
 		return redirect(r, next)
 	case f.Code == fault.InvalidInput:
-		form.fill(r.PostForm)
 		form.setProblems(r, f.Fields)
-		return p.render(r, http.StatusUnprocessableEntity, "form.html", form)
+		return p.showAgain(r, form, http.StatusUnprocessableEntity)
 	}
 	return err
+}
+
+// showAgain shows a form with what was sent, and what is wrong.
+func (p *Pages) showAgain(r *request, form *formPage, status int) error {
+	form.fill(r.PostForm)
+	form.HasErrors = true
+	return p.render(r, status, "form.html", form)
 }
 
 // text returns a value that was sent, without spaces around it.
 func (r *request) text(name string) string {
 	return strings.Join(strings.Fields(r.PostFormValue(name)), " ")
+}
+
+// Browsers without a field for dates send them as they are written: with the year first, or last.
+var (
+	yearFirst = regexp.MustCompile(`^(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})$`)
+	yearLast  = regexp.MustCompile(`^(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})$`)
+)
+
+// date returns a date that was sent, as YYYY-MM-DD. One of which nobody can say which number is the
+// month is returned as it is, and is not valid.
+func (r *request) date(name string) string {
+	sent := r.text(name)
+	year, month, day := "", 0, 0
+	if found := yearFirst.FindStringSubmatch(sent); found != nil {
+		year, month, day = found[1], number(found[2]), number(found[3])
+	} else if found := yearLast.FindStringSubmatch(sent); found != nil {
+		year, month, day = found[3], number(found[1]), number(found[2])
+		if month > 12 {
+			month, day = day, month
+		} else if day <= 12 && day != month {
+			return sent
+		}
+	}
+	if year == "" {
+		return sent
+	}
+	return fmt.Sprintf("%s-%02d-%02d", year, month, day)
+}
+
+// number returns the value of one or two digits.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }

@@ -44,6 +44,15 @@ func ownerForm(r *request, o customer.BeneficialOwner) *formPage {
 	}}
 }
 
+// ownerFormOf returns the form for the owner that a path names.
+func ownerFormOf(r *request) (*formPage, error) {
+	o, err := r.owner()
+	if err != nil {
+		return nil, err
+	}
+	return ownerForm(r, o), nil
+}
+
 // owner returns the owner that a path names, zero for a new one; or errNotFound for the owner of
 // someone else, and for a customer that has none.
 func (r *request) owner() (customer.BeneficialOwner, error) {
@@ -63,14 +72,14 @@ func (r *request) owner() (customer.BeneficialOwner, error) {
 }
 
 func (p *Pages) showOwner(r *request) error {
-	o, err := r.owner()
+	form, err := ownerFormOf(r)
 	if err != nil {
 		return err
 	}
 	if !r.applicant.CanChange {
 		return redirect(r, home)
 	}
-	return p.render(r, http.StatusOK, "form.html", ownerForm(r, o))
+	return p.render(r, http.StatusOK, "form.html", form)
 }
 
 func (p *Pages) saveOwner(r *request) error {
@@ -84,7 +93,7 @@ func (p *Pages) saveOwner(r *request) error {
 	}
 	sent := customer.OwnerRequest{Roles: r.PostForm["roles"], OwnershipPercentage: percentage, Person: customer.PersonalInfo{
 		FirstName: r.text("personalInfo.firstName"), MiddleName: r.text("personalInfo.middleName"), LastName: r.text("personalInfo.lastName"),
-		BirthDate: r.text("personalInfo.birthDate"), Nationality: r.text("personalInfo.nationality"), Email: r.text("personalInfo.email"),
+		BirthDate: r.date("personalInfo.birthDate"), Nationality: r.text("personalInfo.nationality"), Email: r.text("personalInfo.email"),
 		PhoneNumber: o.Person.PhoneNumber, Address: r.address("personalInfo.address"),
 		IDType: r.text("personalInfo.idType"), Identifier: r.text("personalInfo.identifier"), CountryOfIssuance: r.text("personalInfo.countryOfIssuance"),
 	}}

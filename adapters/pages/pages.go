@@ -61,9 +61,12 @@ const (
 	maxForm = 64 << 10 // bytes
 	maxFile = 10 << 20 // bytes, as in the API
 	// maxUploads limits the memory for files; those that are received are not stored on disk.
-	maxUploads     = 8
+	maxUploads = 8
+	// maxRead is what is read of a form with a file; browsers do not show the response to a form that
+	// is read in part.
+	maxRead        = 64 << 20
 	requestTimeout = 20 * time.Second
-	uploadTimeout  = 2 * time.Minute
+	uploadTimeout  = 5 * time.Minute // the largest file with 280 kbit/s
 )
 
 //go:embed templates/*.html static/* texts/*.json
@@ -100,11 +103,11 @@ func (p *Pages) Register(mount func(method, pattern string, h http.Handler), lim
 		{http.MethodPost, home + "/submit", p.inSession(p.submit)},
 		{http.MethodGet, home + "/return", p.inSession(p.returnToPlatform)},
 		{http.MethodGet, home + "/details", p.inSession(p.showDetails)},
-		{http.MethodPost, home + "/details", p.inSession(p.saveDetails)},
+		{http.MethodPost, home + "/details", p.formInSession(p.saveDetails, detailsFormOf)},
 		{http.MethodGet, home + "/owners/{owner}", p.inSession(p.showOwner)},
-		{http.MethodPost, home + "/owners/{owner}", p.inSession(p.saveOwner)},
+		{http.MethodPost, home + "/owners/{owner}", p.formInSession(p.saveOwner, ownerFormOf)},
 		{http.MethodGet, home + "/documents/{holder}", p.inSession(p.showUpload)},
-		{http.MethodPost, home + "/documents/{holder}", p.inSession(p.upload)},
+		{http.MethodPost, home + "/documents/{holder}", p.formInSession(p.upload, uploadFormOf)},
 	} {
 		mount(r.method, r.pattern, limit(p.handler(r.serve)))
 	}
@@ -121,6 +124,9 @@ type request struct {
 	// secret and applicant are set in a session.
 	secret    string
 	applicant customers.Applicant
+	// file is that of a form, or nil. isFileTooLarge: it was not kept.
+	file           *customers.DocumentFile
+	isFileTooLarge bool
 }
 
 // handler returns the handler that serves a page, and shows its error.
@@ -178,8 +184,8 @@ type page struct {
 	language
 	// Title is the key of the title. PlatformName may be empty.
 	Title, PlatformName string
-	// CSRF is the token of forms in a session.
-	CSRF string
+	// CSRF is the token of forms in a session, and Customer names whose session it is.
+	CSRF, Customer string
 	// Path is that of the page, or of the one with the form that was sent, for the links to other
 	// languages.
 	Path string
@@ -192,7 +198,7 @@ type page struct {
 func (p *page) set(r *request) {
 	p.language, p.Path = r.language, strings.TrimSuffix(r.URL.Path, "/submit")
 	if r.secret != "" {
-		p.CSRF, p.PlatformName = csrfToken(r.secret), r.applicant.PlatformName
+		p.CSRF, p.Customer, p.PlatformName = csrfToken(r.secret), customerMark(r.applicant), r.applicant.PlatformName
 	}
 }
 

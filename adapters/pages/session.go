@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"causeway/app/customers"
 	"causeway/core/fault"
 	"causeway/core/verification"
 )
@@ -37,10 +38,19 @@ func (p *Pages) sessionSecret(r *http.Request) string {
 
 // inSession returns a page that needs a session.
 func (p *Pages) inSession(serve func(*request) error) func(*request) error {
+	return p.formInSession(serve, nil)
+}
+
+// formInSession returns a page that needs a session. A form of an earlier session of the same customer
+// is shown again with what was entered, if the page has one; nothing is changed before it is sent again.
+func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*formPage, error)) func(*request) error {
 	return func(r *request) error {
 		secret := p.sessionSecret(r.Request)
 		applicant, err := p.SelfService.Applicant(r.Context(), secret)
 		if code := faultOf(err).Code; code == fault.NotFound || code == fault.Conflict {
+			if form != nil && r.Method == http.MethodPost {
+				return errEnded
+			}
 			return errNoSession
 		}
 		if err != nil {
@@ -61,10 +71,18 @@ func (p *Pages) inSession(serve func(*request) error) func(*request) error {
 		if err := p.readForm(r); err != nil {
 			return err
 		}
-		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(csrfToken(secret))) == 0 {
+		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(csrfToken(secret))) == 1 {
+			return serve(r)
+		}
+		if form == nil || !applicant.CanChange || r.PostFormValue("customer") != customerMark(applicant) {
 			return errForged
 		}
-		return serve(r)
+		again, err := form(r)
+		if err != nil {
+			return err
+		}
+		again.General = []string{"problem.session"}
+		return p.showAgain(r, again, http.StatusUnprocessableEntity)
 	}
 }
 
@@ -72,6 +90,14 @@ func (p *Pages) inSession(serve func(*request) error) func(*request) error {
 // and it does not tell the secret.
 func csrfToken(secret string) string {
 	sum := sha256.Sum256([]byte("csrf " + secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// customerMark returns what names the customer in forms, so that one is not sent for another customer
+// who uses the same browser later.
+func customerMark(a customers.Applicant) string {
+	id := a.Customer.ID.UUID()
+	sum := sha256.Sum256(append([]byte("customer "), id[:]...))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 

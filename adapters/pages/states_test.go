@@ -69,13 +69,13 @@ var states = map[string]func(s *site) response{
 	},
 	"refused details of a business": func(s *site) response {
 		s.setBusiness()
-		return s.refused(home+"/details", "businessInfo.legalName", "businessInfo.taxId", "businessInfo.incorporatedOn", "businessInfo.entityType")
+		return s.refused(home+"/details", "businessInfo.legalName", "businessInfo.doingBusinessAs", "businessInfo.taxId", "businessInfo.incorporatedOn", "businessInfo.entityType")
 	},
 	"new owner": func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/owners/new") },
 	"owner":     func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/owners/" + s.ownerID()) },
 	"refused owner": func(s *site) response {
 		s.setBusiness()
-		return s.refused(home+"/owners/new", "roles[0]", "ownershipPercentage", "personalInfo.firstName", "personalInfo.email", "personalInfo.idType",
+		return s.refused(home+"/owners/new", "roles[0]", "ownershipPercentage", "personalInfo.firstName", "personalInfo.middleName", "personalInfo.lastName", "personalInfo.email", "personalInfo.idType",
 			"personalInfo.identifier", "personalInfo.countryOfIssuance", "personalInfo.address.state")
 	},
 	"upload":                func(s *site) response { s.setMissing(); s.start(); return s.get(home + "/documents/own") },
@@ -83,6 +83,20 @@ var states = map[string]func(s *site) response{
 	"upload for a business": func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/documents/own") },
 	"refused upload": func(s *site) response {
 		return s.refused(home+"/documents/own", "documentType", "country", "side", "documentNumber", "file")
+	},
+	"name that is too long": func(s *site) response {
+		s.start()
+		s.service.err = fault.Invalid(fault.Field{Field: "fullName", Message: "must have at most 255 characters", Constraint: map[string]any{"maxLength": 255}})
+		return s.post(home+"/details", url.Values{"fullName": {strings.Repeat("A", 256)}})
+	},
+	"file that is too large": func(s *site) response {
+		s.start()
+		return s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": "C01X00T47"}, "a.jpg", strings.NewReader(strings.Repeat("x", maxFile+1))))
+	},
+	"form after the session": func(s *site) response { return s.post(home+"/details", nil) },
+	"form of an earlier session": func(s *site) response {
+		s.start()
+		return s.post(home+"/details", url.Values{"csrf": {csrfToken("earlier")}, "customer": {customerMark(s.service.applicant)}, "fullName": {"Ada Lovelace"}})
 	},
 	"upload with every document": func(s *site) response { s.addAllDocuments(); s.start(); return s.get(home + "/documents/own") },
 	"every document":             func(s *site) response { s.addAllDocuments(); s.start(); return s.get(home) },
@@ -189,7 +203,7 @@ func textsOf(t *testing.T, code string) map[string]string {
 }
 
 func htmlUnescape(s string) string {
-	return strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&amp;", "&").Replace(s)
+	return strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
 }
 
 func TestTexts_SameKeysInEveryLanguage(t *testing.T) {

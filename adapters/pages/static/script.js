@@ -2,72 +2,76 @@
 // of an upload.
 "use strict";
 
-for (const form of document.querySelectorAll("form")) {
-  form.addEventListener("submit", (event) => {
-    const button = form.querySelector("button[type=submit]");
-    if (button.getAttribute("aria-disabled") === "true") {
-      event.preventDefault();
-      return;
-    }
-    button.setAttribute("aria-disabled", "true");
-    const file = form.querySelector("input[type=file]");
-    if (file && file.files.length > 0) {
-      event.preventDefault();
-      upload(form, button);
-    }
-  });
-}
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const button = form.querySelector("button[type=submit]");
+  if (button.getAttribute("aria-disabled") === "true") {
+    event.preventDefault();
+    return;
+  }
+  button.setAttribute("aria-disabled", "true");
+  const file = form.querySelector("input[type=file]")?.files[0];
+  if (!file) return;
+  event.preventDefault();
+  if (file.size > Number(form.dataset.max)) {
+    stop(form, form.dataset.large);
+  } else {
+    upload(form);
+  }
+});
 
 // A page that the browser kept, and shows again, has a form that can be sent again.
 window.addEventListener("pageshow", () => {
   for (const button of document.querySelectorAll("button[aria-disabled]")) button.removeAttribute("aria-disabled");
 });
 
-const summary = document.querySelector(".problems[role=alert]");
-if (summary) summary.focus();
+focusProblems();
 
-function upload(form, button) {
-  const status = form.querySelector(".progress");
+function focusProblems() {
+  const summary = document.querySelector(".problems[role=alert]");
+  if (summary) summary.focus();
+}
+
+// stop says why nothing was uploaded. The form can be sent again.
+function stop(form, ...texts) {
+  form.querySelector(".progress").replaceChildren(...texts.map((text) => {
+    const line = document.createElement("p");
+    line.className = "problem";
+    line.textContent = text;
+    return line;
+  }));
+  form.querySelector("button[type=submit]").removeAttribute("aria-disabled");
+}
+
+function upload(form) {
   const bar = document.createElement("progress");
   const text = document.createElement("p");
   bar.max = 100;
   bar.setAttribute("aria-label", form.dataset.progress);
-  status.replaceChildren(text, bar);
+  form.querySelector(".progress").replaceChildren(text, bar);
   text.textContent = form.dataset.progress;
   const request = new XMLHttpRequest();
   request.upload.addEventListener("progress", (event) => {
     if (event.lengthComputable) bar.value = Math.round((100 * event.loaded) / event.total);
   });
-  const failed = () => {
-    text.textContent = form.dataset.failed;
-    bar.remove();
-    button.removeAttribute("aria-disabled");
-  };
-  request.addEventListener("error", failed);
-  request.addEventListener("abort", failed);
+  request.addEventListener("error", () => stop(form, form.dataset.failed));
+  request.addEventListener("abort", () => stop(form, form.dataset.failed));
   request.addEventListener("load", () => {
-    const target = new URL(request.responseURL);
     if (request.status < 400) {
-      location.assign(target.pathname);
+      location.assign(new URL(request.responseURL).pathname);
       return;
     }
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
     const main = page.querySelector("main");
     if (!main) {
-      failed();
-      return;
+      stop(form, form.dataset.failed);
+    } else if (main.querySelector("form")) {
+      document.title = page.title;
+      document.querySelector("main").replaceWith(main);
+      focusProblems();
+    } else { // what was entered stays
+      stop(form, ...[...main.querySelectorAll("h1, h1 + p")].map((line) => line.textContent));
     }
-    document.title = page.title;
-    document.querySelector("main").replaceWith(main);
-    const again = main.querySelector("form");
-    if (again) again.addEventListener("submit", (event) => {
-      const chosen = again.querySelector("input[type=file]");
-      if (!chosen || chosen.files.length === 0) return;
-      event.preventDefault();
-      upload(again, again.querySelector("button[type=submit]"));
-    });
-    const problems = main.querySelector(".problems");
-    if (problems) problems.focus();
   });
   request.open("POST", form.action);
   request.send(new FormData(form));
