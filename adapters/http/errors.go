@@ -109,7 +109,7 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		f := validationFault(status, message, errs)
 		if x, ok := ctx.(*exchange); ok {
-			f = x.withMisspelt(f)
+			f = x.withMisspelt(x.withInvalid(f))
 			x.code = f.Code
 			if f.Code == fault.InternalError {
 				x.err = errors.Join(append([]error{errors.New(message)}, errs...)...)
@@ -207,6 +207,33 @@ func (f invalidField) Error() string { return f.field.Message }
 func (f invalidField) isWithin(known fault.Field) bool {
 	rest, ok := strings.CutPrefix(f.field.Field, known.Field)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// KeepInput keeps the input of a request for Operation.CheckInvalid. The Resolve method of the input
+// calls it.
+func KeepInput(ctx huma.Context, in any) {
+	if x, ok := ctx.(*exchange); ok {
+		x.input = in
+	}
+}
+
+// withInvalid adds the fields that Operation.CheckInvalid finds to the error of an invalid request.
+// If it fails otherwise, the error is the one that is known.
+func (x *exchange) withInvalid(f *fault.Error) *fault.Error {
+	if f.Code != fault.InvalidInput || len(f.Fields) == 0 || x.input == nil || x.route.checkInvalid == nil {
+		return f
+	}
+	more, ok := fault.As(x.route.checkInvalid(x.Context(), x.call, x.input))
+	if !ok || more.Code != fault.InvalidInput {
+		return f
+	}
+	fields := slices.Clone(f.Fields)
+	for _, field := range more.Fields {
+		if !slices.ContainsFunc(f.Fields, invalidField{field}.isWithin) {
+			fields = append(fields, field)
+		}
+	}
+	return fault.Invalid(fields...)
 }
 
 // FieldErrors returns the invalid fields of a fault as errors for the Resolve method of a

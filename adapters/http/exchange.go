@@ -50,6 +50,7 @@ type exchange struct {
 	status      int
 	code        fault.Code    // of an error response
 	misspelt    []fault.Field // query parameters
+	input       any           // what was passed to KeepInput
 	responded   bool          // the operation has set its response
 	err         error         // an internal error, to be logged
 	keyed       *keyedRequest // nil without an idempotency key

@@ -38,6 +38,11 @@ type Operation struct {
 	Errors []fault.Code
 	// MaxBody is the maximum size of the request body, in bytes. Zero means 1 MiB.
 	MaxBody int64
+	// CheckInvalid checks the input of a request that is invalid anyway against what is stored, and
+	// returns INVALID_INPUT with further fields, so that all are listed at once. in is what the input
+	// passed to KeepInput. The use case makes the same check for a request without other errors. It
+	// may be nil.
+	CheckInvalid func(ctx context.Context, call Call, in any) error
 	// Upload makes the body a file, which Call.File reads. Nil means a JSON body.
 	Upload *Upload
 	// Timeout is the timeout of the operation. Zero means Config.RequestTimeout.
@@ -142,7 +147,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
-		upload: op.Upload, timeout: op.Timeout,
+		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid,
 	}
 	view := func(out *bytes.Buffer, result Result) (int, error) {
 		if empty {

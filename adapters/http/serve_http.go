@@ -35,6 +35,8 @@ type route struct {
 	timeout     time.Duration // zero means Config.RequestTimeout
 	known       knownNames
 
+	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation
+
 	// A page has this.
 	page http.Handler
 }

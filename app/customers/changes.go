@@ -58,6 +58,20 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 	return after, err
 }
 
+// CheckUpdate returns the faults of Update but UMA_ADDRESS_EXISTS, and changes nothing.
+func (s *Service) CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error {
+	owner, err := s.Store.Platform(ctx, platformID)
+	if err != nil {
+		return err
+	}
+	present, err := s.Store.Customer(ctx, platformID, id)
+	if err != nil {
+		return err
+	}
+	_, err = present.Update(change, owner, s.Clock.Now())
+	return err
+}
+
 // Delete deletes a customer and its external accounts. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // CONFLICT while it has money on its accounts or in a payment that is not settled.
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {

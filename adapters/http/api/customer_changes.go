@@ -57,6 +57,17 @@ func (r customerUpdateRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(r.change().Check(time.Now()))
 }
 
+type customerUpdateInput struct {
+	CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
+	Body       customerUpdateRequest
+}
+
+// Resolve keeps the input: what else is invalid depends on the customer.
+func (in *customerUpdateInput) Resolve(ctx huma.Context) []error {
+	httpapi.KeepInput(ctx, in)
+	return nil
+}
+
 func (r customerUpdateRequest) change() customer.Change {
 	return customer.Change{
 		Type: r.CustomerType, PlatformCustomerID: changed(r.PlatformCustomerID), Region: changed(r.Region),
@@ -84,10 +95,6 @@ func changed[T ~string](o httpapi.Optional[T]) *string {
 }
 
 func registerCustomerChanges(a *httpapi.API, service Customers) {
-	type updateInput struct {
-		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
-		Body       customerUpdateRequest
-	}
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage,
 		Description: "Changes only the fields that are sent; `businessInfo` is merged field by field. `null` removes an optional value.\n\n" +
@@ -95,7 +102,11 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 			"legal form and tax id of a business. A change of it starts a new verification: the status becomes that of a new customer, which is PENDING unless your platform is " +
 			"regulated or the customer is an individual in the sandbox.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists},
-	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (customer.Customer, error) {
+		CheckInvalid: func(ctx context.Context, call httpapi.Call, input any) error {
+			in := input.(*customerUpdateInput)
+			return service.CheckUpdate(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
+		},
+	}, func(ctx context.Context, call httpapi.Call, in *customerUpdateInput) (customer.Customer, error) {
 		return service.Update(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
 	}, renderCustomer)
 

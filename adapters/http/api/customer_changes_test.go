@@ -66,7 +66,12 @@ func TestUpdateCustomer_RefusalsNameTheFields(t *testing.T) {
 			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "email", "fullName", "nationality", "umaAddress"}},
 		"a business": {business, `{"customerType": "BUSINESS", "businessInfo": {"legalName": null, "country": "us", "countriesOfOperation": ["ZZ"], "entityType": "CLUB", "taxId": 5}}`,
 			[]string{"businessInfo.countriesOfOperation[0]", "businessInfo.country", "businessInfo.entityType", "businessInfo.legalName", "businessInfo.taxId"}},
-		"a business without details": {business, `{"customerType": "BUSINESS", "businessInfo": null}`, []string{"businessInfo"}},
+		"fixed and malformed": {person, `{"customerType": "BUSINESS", "region": "GB", "email": "ana", "birthDate": 5}`, []string{"birthDate", "customerType", "email", "region"}},
+		"fixed, malformed and too long": {business, `{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "umaAddress": "$acme@uma.other.test", "businessInfo": {"taxId": "` + strings.Repeat("1", 65) + `", "country": "ZZ"}}`,
+			[]string{"businessInfo.country", "businessInfo.taxId", "customerType", "platformCustomerId", "umaAddress"}},
+		"an unknown type and a fixed field": {person, `{"customerType": "CLUB", "region": "GB"}`, []string{"customerType", "region"}},
+		"a fixed field of a wrong type":     {person, `{"customerType": "INDIVIDUAL", "region": 5, "email": "ana"}`, []string{"email", "region"}},
+		"a business without details":        {business, `{"customerType": "BUSINESS", "businessInfo": null}`, []string{"businessInfo"}},
 	} {
 		a := c.send("PATCH", "/customers/"+test.of.stringAt("id"), test.body)
 		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {

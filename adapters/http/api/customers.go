@@ -23,6 +23,7 @@ type Customers interface {
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 	Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error)
+	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 }
 
