@@ -136,7 +136,7 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	}
 	p.BaseURL = again.baseURL
 	p.get("/transactions/" + quote.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
-	hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "the end of the unfinished payment", func(d delivery) bool {
+	hooks.awaitDelivery("the end of the unfinished payment", func(d delivery) bool {
 		return d.transactionID == open.text("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED"
 	})
 	hooks.checkEvents(open.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")

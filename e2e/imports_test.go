@@ -8,7 +8,6 @@ import (
 	"mime/multipart"
 	"strings"
 	"testing"
-	"time"
 
 	"causeway/adapters/apiclient"
 )
@@ -133,10 +132,8 @@ func TestImport_UploadIsLimited(t *testing.T) {
 	h.get("/customers/bulk/jobs/Job:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b").wantError(404, "BULK_UPLOAD_JOB_NOT_FOUND")
 	h.get("/customers/bulk/jobs/x").wantError(400, "INVALID_INPUT")
 
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
 	large := io.LimitReader(zeros{}, 257<<20)
-	got, err := h.Do(ctx, apiclient.Request{Method: "POST", Path: "/customers/bulk/csv", Body: large, ContentType: "text/csv"})
+	got, err := h.Do(waitContext(t), apiclient.Request{Method: "POST", Path: "/customers/bulk/csv", Body: large, ContentType: "text/csv"})
 	if err == nil && got.Status != 413 { // the connection may be closed before the client has read the response
 		t.Errorf("%d %s", got.Status, got.Body)
 	}

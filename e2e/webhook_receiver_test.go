@@ -149,12 +149,7 @@ func (h *webhookReceiver) setApprovalResponse(status int, reply string) {
 // awaitDelivery returns the first delivery that matches, past or future.
 func (h *webhookReceiver) awaitDelivery(what string, match func(delivery) bool) delivery {
 	h.t.Helper()
-	return h.awaitDeliveryWithin(waitTimeout, what, match)
-}
-
-func (h *webhookReceiver) awaitDeliveryWithin(limit time.Duration, what string, match func(delivery) bool) delivery {
-	h.t.Helper()
-	timeout := time.After(limit)
+	timeout := time.After(waitTimeout)
 	for i := 0; ; {
 		h.mu.Lock()
 		fresh, more := h.deliveries[i:], h.changed
@@ -168,7 +163,7 @@ func (h *webhookReceiver) awaitDeliveryWithin(limit time.Duration, what string, 
 		select {
 		case <-more:
 		case <-timeout:
-			h.t.Fatalf("%s was not received within %s; received were:\n%s", what, limit, h.recentDeliveries())
+			h.t.Fatalf("%s was not received within %s; received were:\n%s", what, waitTimeout, h.recentDeliveries())
 		}
 	}
 }

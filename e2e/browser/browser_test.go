@@ -28,6 +28,10 @@ import (
 
 const masterKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
+// waitTimeout is the limit for everything in a tab, and for what a test waits for. It only ends a test
+// that would never end.
+const waitTimeout = 5 * time.Minute
+
 // service is the built program with a sandbox platform, whose businesses must be verified.
 type service struct {
 	t *testing.T
@@ -54,7 +58,7 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := p.Stop(20 * time.Second); err != nil {
+		if err := p.Stop(waitTimeout); err != nil {
 			t.Error(err)
 		}
 		if t.Failed() {
@@ -134,7 +138,7 @@ var (
 func newTab(t *testing.T, v view) *tab {
 	t.Helper()
 	program := browserProgram(t)
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir())}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(waitTimeout)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
@@ -159,7 +163,7 @@ func newTab(t *testing.T, v view) *tab {
 		t.Fatal(err)
 	}
 	var stop context.CancelFunc
-	b.ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
+	b.ctx, stop = context.WithTimeout(ctx, waitTimeout)
 	t.Cleanup(stop)
 	scheme := "light"
 	if v.dark {
@@ -237,7 +241,7 @@ func (b *tab) text() string {
 // want waits until the page has a text.
 func (b *tab) want(text string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if strings.Contains(b.text(), text) {
 			return
 		}

@@ -21,7 +21,7 @@ import (
 const basePath = "/2025-10-13"
 
 // recoveryTimeout is the limit for everything that must go on after a fault.
-const recoveryTimeout = 2 * time.Minute
+const recoveryTimeout = 3 * time.Minute
 
 // system is a database and the processes of the service on it.
 type system struct {
@@ -210,7 +210,7 @@ func (p *process) restart() {
 
 // stop stops the process at the end of the test: cleanly, whatever has happened to it.
 func (p *process) stop() {
-	if err := p.running.Stop(15 * time.Second); err != nil {
+	if err := p.running.Stop(recoveryTimeout); err != nil {
 		p.t.Error(err)
 	}
 	if p.t.Failed() {

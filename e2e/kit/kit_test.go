@@ -2,10 +2,14 @@ package kit
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -96,7 +100,7 @@ func TestProcess_AwaitReady(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	p, err := Start(shell("exec sleep 60"))
+	p, err := Start(shell("exec sleep 600"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +113,46 @@ func TestProcess_AwaitReady(t *testing.T) {
 	defer cancel()
 	if err := p.AwaitReady(ctx, service.URL); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("got %v; want how it ended", err)
+	}
+}
+
+func TestFreeAddress_IsReserved(t *testing.T) {
+	// Servers can listen there, one after the other, and meanwhile no other socket gets the port. Not in
+	// parallel: a program that another test starts has a copy of the server's socket for a moment.
+	address, err := FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		server, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(server.Close(), client.Close()); err != nil {
+			t.Fatal(err)
+		}
+		other, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Bind(other, &syscall.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}}); !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("another socket is bound to %s: %v", address, err)
+		}
+		if err := syscall.Close(other); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,7 +193,7 @@ var errExitedCleanly = errors.New("exit status 0")
 // AwaitReady returns when GET /readyz of the server returns 200. The root URL is that
 // without the version.
 func (p *Process) AwaitReady(ctx context.Context, rootURL string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
@@ -226,11 +226,25 @@ func isReady(ctx context.Context, client *http.Client, rootURL string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// FreeAddress returns an address of the loopback interface that is not in use.
+// FreeAddress returns an address of the loopback interface for a server that a test starts, and may
+// start again. A socket that does not listen reserves the port until this process ends: the kernel
+// gives it to no other program that asks for any port, and to no connection.
 func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return "", err
+		return "", os.NewSyscallError("socket", err)
 	}
-	return listener.Addr().String(), listener.Close()
+	// Both sockets need this option. Servers set it.
+	err = os.NewSyscallError("setsockopt", syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	if err == nil {
+		err = os.NewSyscallError("bind", syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	}
+	if err != nil {
+		return "", errors.Join(err, syscall.Close(socket))
+	}
+	bound, err := syscall.Getsockname(socket)
+	if err != nil {
+		return "", os.NewSyscallError("getsockname", err)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(bound.(*syscall.SockaddrInet4).Port)).String(), nil
 }

@@ -31,6 +31,10 @@ import (
 	"causeway/e2e/kit"
 )
 
+// waitTimeout is the limit for a document, and for the end of its service. It only ends a test that would
+// never end.
+const waitTimeout = 5 * time.Minute
+
 // wantOutput says how often an expression matches what a document's commands print.
 var wantOutput = map[string]map[string]int{
 	"README.md": {
@@ -87,7 +91,7 @@ func commands(t *testing.T, path string) string {
 // runScript runs commands beside a new service, and returns what they print.
 func runScript(t *testing.T, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	dir, credentials := startServer(ctx, t)
 	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
@@ -124,7 +128,7 @@ func startServer(ctx context.Context, t *testing.T) (string, kit.Credentials) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Stop(30 * time.Second); err != nil || t.Failed() {
+		if err := server.Stop(waitTimeout); err != nil || t.Failed() {
 			t.Errorf("the server ended with %v and wrote\n%s", err, server.Tail())
 		}
 	})
