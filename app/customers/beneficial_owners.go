@@ -13,7 +13,8 @@ import (
 )
 
 // CreateOwner adds a beneficial owner to a business and begins the check of the person. Faults:
-// USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every invalid field, CONFLICT for too many.
+// USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every invalid field, CONFLICT for a
+// person who is an owner already or for too many.
 func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, business ident.Customer, r customer.OwnerRequest) (customer.BeneficialOwner, error) {
 	identity, err := s.identityOf(principal.Environment)
 	if err != nil {

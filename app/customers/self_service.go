@@ -156,14 +156,20 @@ func (s *SelfService) AddOwner(ctx context.Context, secret string, r customer.Ow
 	if err != nil {
 		return err
 	}
+	_, refused := s.verifications.CreateOwner(ctx, a.principal, nil, a.Customer.ID, r)
+	if !fault.Is(refused, fault.Conflict) {
+		return refused
+	}
+	if a, err = s.Applicant(ctx, secret); err != nil {
+		return err
+	}
 	for _, o := range a.Owners {
 		if o.Person.IsSamePerson(r.Person) {
 			_, err := s.verifications.UpdateOwner(ctx, a.principal, o.ID, r.Update())
 			return err
 		}
 	}
-	_, err = s.verifications.CreateOwner(ctx, a.principal, nil, a.Customer.ID, r)
-	return err
+	return refused
 }
 
 // UpdateOwner changes a beneficial owner of the customer. Faults: those of Applicant and

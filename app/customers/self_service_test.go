@@ -2,6 +2,7 @@ package customers_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"causeway/app/customers"
@@ -159,6 +160,28 @@ func TestSelfService_BusinessWithOwners(t *testing.T) {
 	e.must(e.verifications.CheckDue(ports.ForAllPlatforms(ctx)))
 	if a := e.applicant(secret); a.Customer.Status != customer.Approved {
 		t.Errorf("after: %s, %+v", a.Customer.Status, a.Verification)
+	}
+}
+
+func TestSelfService_FormsSentTogetherAddOneOwner(t *testing.T) {
+	t.Parallel()
+	// Forms with the same person that are sent at the same moment all succeed, and add one owner.
+	e := newSelfServiceEnv(t)
+	secret := e.open(e.newBusiness("1234").ID, "")
+	grace := ownerRequest("Hopper")
+	grace.OwnershipPercentage = 60
+	var running sync.WaitGroup
+	for range 8 {
+		running.Go(func() {
+			if err := e.service.AddOwner(t.Context(), secret, grace); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+
+	if owners := e.applicant(secret).Owners; len(owners) != 1 || owners[0].OwnershipPercentage != 60 {
+		t.Errorf("owners %+v", owners)
 	}
 }
 

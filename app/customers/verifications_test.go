@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -474,9 +475,9 @@ func TestVerifications_ConcurrentOwnersHaveAtMost100Percent(t *testing.T) {
 	env := newVerificationEnv(t, false)
 	business := env.newBusiness("5523041")
 	var running sync.WaitGroup
-	for range 8 {
+	for i := range 8 {
 		running.Go(func() {
-			_, err := env.verifications.CreateOwner(t.Context(), env.Admin, nil, business.ID, ownerRequest("Silva"))
+			_, err := env.verifications.CreateOwner(t.Context(), env.Admin, nil, business.ID, ownerRequest("Silva"+string("abcdefgh"[i])))
 			if err != nil && !fault.Is(err, fault.InvalidInput) {
 				t.Error(err)
 			}
@@ -490,6 +491,32 @@ func TestVerifications_ConcurrentOwnersHaveAtMost100Percent(t *testing.T) {
 	}
 }
 
+func TestVerifications_ConcurrentRequestsAddOnePersonOnce(t *testing.T) {
+	t.Parallel()
+	// Of identical requests at the same time one adds the person, and the others are refused.
+	env := newVerificationEnv(t, false)
+	business := env.newBusiness("5523041")
+	var running sync.WaitGroup
+	var created atomic.Int32
+	for range 8 {
+		running.Go(func() {
+			request := ownerRequest("Silva")
+			request.OwnershipPercentage = 10
+			if _, err := env.verifications.CreateOwner(t.Context(), env.Admin, nil, business.ID, request); err == nil {
+				created.Add(1)
+			} else {
+				apptest.WantFault(t, "again", err, fault.Conflict)
+			}
+		})
+	}
+	running.Wait()
+
+	owners, err := env.Store.BeneficialOwnersOf(t.Context(), env.Platform.ID, business.ID)
+	if err != nil || len(owners) != 1 || created.Load() != 1 {
+		t.Errorf("%d owners of %d requests, %v", len(owners), created.Load(), err)
+	}
+}
+
 func TestVerifications_RequestsAreIdempotent(t *testing.T) {
 	t.Parallel()
 	// A repeated request gets the first response and adds nothing, also if the first was refused.
@@ -498,6 +525,7 @@ func TestVerifications_RequestsAreIdempotent(t *testing.T) {
 	request := ownerRequest("Silva")
 	request.OwnershipPercentage = 60
 	create := func(key string) error {
+		request.Person.MiddleName = map[string]string{"first": "Maria", "second": "Clara"}[key]
 		_, err := env.verifications.CreateOwner(t.Context(), env.Admin, apptest.IdempotentRequest(env.Admin, key,
 			func(result any) string { return result.(customer.BeneficialOwner).ID.String() }), business.ID, request)
 		return err

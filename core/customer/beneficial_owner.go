@@ -108,14 +108,20 @@ type OwnerRequest struct {
 }
 
 // NewBeneficialOwner returns a beneficial owner of a business, whose check begins. others are the
-// owners that the business has. Faults: CUSTOMER_DELETED, CONFLICT for too many owners, INVALID_INPUT
-// with every invalid field.
+// owners that the business has. Faults: CUSTOMER_DELETED, CONFLICT for a person who is one of them or
+// for too many, INVALID_INPUT with every invalid field.
 func NewBeneficialOwner(r OwnerRequest, business Customer, others []BeneficialOwner, id ident.BeneficialOwner, now time.Time) (BeneficialOwner, error) {
 	if id.IsZero() || business.ID.IsZero() {
 		return BeneficialOwner{}, errors.New("a beneficial owner needs an id and a customer")
 	}
 	if err := business.checkHasOwners(); err != nil {
 		return BeneficialOwner{}, err
+	}
+	for _, other := range others {
+		if other.Person.IsSamePerson(r.Person) {
+			return BeneficialOwner{}, &fault.Error{Code: fault.Conflict, Reason: "Same person", Details: map[string]any{"beneficialOwnerId": other.ID.String()},
+				Message: "This person is a beneficial owner of the customer already: " + other.ID.String() + ". Update that one instead."}
+		}
 	}
 	if len(others) >= MaxBeneficialOwners {
 		return BeneficialOwner{}, fault.New(fault.Conflict, "The customer %s has %d beneficial owners, the maximum. Update one of them instead.", business.ID, len(others))

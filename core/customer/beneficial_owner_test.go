@@ -1,6 +1,7 @@
 package customer_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func TestBeneficialOwner_OwnershipIsAtMost100Percent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var owners []customer.BeneficialOwner
-		for range rapid.IntRange(1, 12).Draw(rt, "changes") {
+		for change := range rapid.IntRange(1, 12).Draw(rt, "changes") {
 			percentage := rapid.IntRange(0, 100).Draw(rt, "percentage")
 			i := rapid.IntRange(0, len(owners)).Draw(rt, "owner")
 			others, sum := slices.Delete(slices.Clone(owners), i, min(i+1, len(owners))), percentage
@@ -127,7 +128,9 @@ func TestBeneficialOwner_OwnershipIsAtMost100Percent(t *testing.T) {
 			var changed customer.BeneficialOwner
 			var err error
 			if i == len(owners) {
-				changed, err = newOwner(t, func(r *customer.OwnerRequest) { r.OwnershipPercentage = percentage }, others...)
+				changed, err = newOwner(t, func(r *customer.OwnerRequest) {
+					r.OwnershipPercentage, r.Person.Identifier = percentage, fmt.Sprintf("123-45-67%02d", change)
+				}, others...)
 			} else {
 				changed, _, err = owners[i].Apply(customer.OwnerUpdate{OwnershipPercentage: &percentage}, acme, others, now)
 			}
@@ -139,6 +142,38 @@ func TestBeneficialOwner_OwnershipIsAtMost100Percent(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestNewBeneficialOwner_SamePersonOnce(t *testing.T) {
+	// A person with the name, the birth date and the identifier of an owner is refused with the id of that
+	// owner, whatever else is said of them; one who differs in any of the three is another person.
+	t.Parallel()
+	first, err := newOwner(t, func(*customer.OwnerRequest) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		edit func(*customer.OwnerRequest)
+		want bool
+	}{
+		"the same request": {func(*customer.OwnerRequest) {}, false},
+		"other details": {func(r *customer.OwnerRequest) {
+			r.Roles, r.Person.Email, r.Person.Address.City = []string{"DIRECTOR"}, "", "Dallas"
+		}, false},
+		"without dashes":     {func(r *customer.OwnerRequest) { r.Person.Identifier = "123456789" }, false},
+		"another name":       {func(r *customer.OwnerRequest) { r.Person.MiddleName = "Maria" }, true},
+		"another birth date": {func(r *customer.OwnerRequest) { r.Person.BirthDate = "1990-02-27" }, true},
+		"another identifier": {func(r *customer.OwnerRequest) { r.Person.Identifier = "123-45-6780" }, true},
+	} {
+		_, err := newOwner(t, func(r *customer.OwnerRequest) {
+			r.OwnershipPercentage = 40
+			c.edit(r)
+		}, first)
+		f, _ := fault.As(err)
+		if c.want && err != nil || !c.want && (f == nil || f.Code != fault.Conflict || f.Details["beneficialOwnerId"] != first.ID.String()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestBeneficialOwner_Limits(t *testing.T) {

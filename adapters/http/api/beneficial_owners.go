@@ -169,7 +169,7 @@ func registerBeneficialOwners(a *httpapi.API, service BeneficialOwners) {
 	type createInput struct{ Body beneficialOwnerCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createBeneficialOwner", Path: "/beneficial-owners", Tag: tagVerification, Summary: "Add a beneficial owner", Permission: platform.Manage, Status: 201,
-		Description: "Adds a person who owns or controls a business, and begins the check of the person (KYC). Add everyone who owns 25 percent or more, and one person with the role CONTROL_PERSON.",
+		Description: "Adds a person who owns or controls a business, and begins the check of the person (KYC). Add everyone who owns 25 percent or more, and one person with the role CONTROL_PERSON. A person who is an owner of the business already (same name, birth date and identifier) is refused with 409: update that owner.",
 		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.BeneficialOwner, error) {
 		return service.CreateOwner(ctx, call.Principal, call.IdempotentRequest, in.Body.CustomerID.Value, in.Body.request())
