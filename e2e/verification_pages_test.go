@@ -215,9 +215,8 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	grace := merged(addressFields("personalInfo.address", "US"), map[string]string{"roles": "CONTROL_PERSON", "ownershipPercentage": "60", "personalInfo.firstName": "Grace",
 		"personalInfo.lastName": "Hopper", "personalInfo.birthDate": "1970-01-02", "personalInfo.nationality": "DE", "personalInfo.idType": "NON_US_TAX_ID", "personalInfo.identifier": "12345678901",
 		"personalInfo.countryOfIssuance": "DE"})
-	if got := b.postTogether("/verification/owners/new", grace).want(200, "Grace Hopper", "A passport"); strings.Count(got.body, "Grace Hopper") != 1 {
-		t.Errorf("the forms added more than one owner\n%s", got.body)
-	}
+	b.postTogether("/verification/owners/new", grace).want(200, "Grace Hopper", "A passport")
+	p.get("/beneficial-owners?customerId=" + business).wantStatus(200).wantValues(map[string]any{"totalCount": 1})
 	ada := merged(grace, map[string]string{"roles": "UBO", "personalInfo.firstName": "Ada", "personalInfo.lastName": "Lovelace", "personalInfo.nationality": "US",
 		"personalInfo.idType": "SSN", "personalInfo.identifier": "123-45-6789", "personalInfo.countryOfIssuance": "US"})
 	b.post("/verification/owners/new", ada).want(422, "All owners together have at most 100 percent")
