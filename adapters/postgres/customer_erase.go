@@ -47,7 +47,7 @@ var eraseRecords = []struct {
 	{`DELETE FROM kyc_links WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased') WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},
 }
 

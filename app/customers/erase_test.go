@@ -61,7 +61,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 		}
 		for _, i := range []invitation.Invitation{
 			{Inviter: acme.ID, InviterUMA: acme.UMAAddress, FirstName: secret, State: invitation.Pending},
-			{Inviter: env.Customer.ID, InviterUMA: env.Customer.UMAAddress, State: invitation.Claimed, ClaimedAt: apptest.Noon, InviteePlatform: acme.Platform, Invitee: acme.ID, InviteeUMA: acme.UMAAddress},
+			{Inviter: env.Customer.ID, InviterUMA: env.Customer.UMAAddress, FirstName: secret, State: invitation.Claimed, ClaimedAt: apptest.Noon, InviteePlatform: acme.Platform, Invitee: acme.ID, InviteeUMA: acme.UMAAddress},
 		} {
 			i.ID, i.Platform, i.Code, i.CreatedAt = env.IDs.New(apptest.Noon), acme.Platform, ident.ShortCode(env.IDs.New(apptest.Noon)), apptest.Noon
 			if err := tx.CreateInvitation(ctx, i); err != nil {
