@@ -55,19 +55,12 @@ func (p *Pages) showHome(r *request) error {
 	a := r.applicant
 	data := &homePage{State: stateOf(r), Business: a.Customer.Type == customer.Business, ReturnTo: a.ReturnTo != ""}
 	data.Title = "home." + data.State + ".title"
-	switch data.State {
-	case stateChange:
+	if data.State == stateChange {
 		data.Steps = steps(r)
 		for _, e := range a.Verification.Errors {
 			if key := "found." + string(e.Type); !strings.HasPrefix(string(e.Type), "MISSING_") && !slices.Contains(data.Problems, key) && !isMissing(r, e) {
 				data.Problems = append(data.Problems, key)
 			}
-		}
-	case stateWaiting:
-		data.Refresh = "10"
-	default:
-		if data.ReturnTo {
-			data.Refresh = "10;url=" + home + "/return"
 		}
 	}
 	return p.render(r, http.StatusOK, "home.html", data)

@@ -189,8 +189,6 @@ type page struct {
 	// Path is that of the page, or of the one with the form that was sent, for the links to other
 	// languages.
 	Path string
-	// Refresh is when the browser loads the page again, or what follows "url="; empty for never.
-	Refresh string
 	// HasErrors: the page shows what is wrong in a form.
 	HasErrors bool
 }

@@ -1,5 +1,5 @@
-// The pages work without this script. It keeps a form from being sent twice, and shows the progress
-// of an upload.
+// The pages work without this script. It keeps a form from being sent twice, shows the progress of an
+// upload, and shows the result of a verification when there is one.
 "use strict";
 
 document.addEventListener("submit", (event) => {
@@ -26,6 +26,26 @@ window.addEventListener("pageshow", () => {
 });
 
 focusProblems();
+
+const note = document.querySelector("[data-automatic]");
+if (note) {
+  note.textContent = note.dataset.automatic;
+  const timer = setInterval(async () => {
+    const response = await fetch(location.pathname, { signal: AbortSignal.timeout?.(10_000) }).catch(() => null); // perhaps the next time
+    if (!response || response.status >= 500) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (page.querySelector("[data-automatic]") || !page.querySelector("main")) return;
+    clearInterval(timer);
+    show(page);
+    document.querySelector("main").focus();
+  }, 10_000);
+}
+
+// show shows the content of another page.
+function show(page) {
+  document.title = page.title;
+  document.querySelector("main").replaceWith(page.querySelector("main"));
+}
 
 function focusProblems() {
   const summary = document.querySelector(".problems[role=alert]");
@@ -66,8 +86,7 @@ function upload(form) {
     if (!main) {
       stop(form, form.dataset.failed);
     } else if (main.querySelector("form")) {
-      document.title = page.title;
-      document.querySelector("main").replaceWith(main);
+      show(page);
       focusProblems();
     } else { // what was entered stays
       stop(form, ...[...main.querySelectorAll("h1, h1 + p")].map((line) => line.textContent));
