@@ -2,16 +2,18 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,96 +23,8 @@ import (
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"causeway/adapters/pgembed/pgtest"
-	"causeway/e2e/kit"
+	"github.com/chromedp/chromedp/kb"
 )
-
-const masterKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-
-// waitTimeout is the limit for everything in a tab, and for what a test waits for. It only ends a test
-// that would never end.
-const waitTimeout = 5 * time.Minute
-
-// service is the built program with a sandbox platform, whose businesses must be verified.
-type service struct {
-	t *testing.T
-	kit.Credentials
-	base string
-}
-
-func startService(t *testing.T) *service {
-	t.Helper()
-	ctx := t.Context()
-	binary, remove, err := kit.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(remove)
-	database := pgtest.New(t)
-	login, err := kit.CreateServiceLogin(ctx, database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := kit.Start(kit.Command{Program: binary, Env: []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY=" + masterKey},
-		Args: []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--blobs", "folder:" + t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Stop(waitTimeout); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Log(p.Tail())
-		}
-	})
-	line, err := p.AwaitLogField(ctx, "address")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &service{t: t, base: line["address"].(string)}
-	if err := p.AwaitReady(ctx, s.base[:strings.LastIndex(s.base, "/")]); err != nil {
-		t.Fatal(err)
-	}
-	if s.Credentials, err = kit.CreatePlatform(ctx, binary, database, "Acme Pay", "SANDBOX"); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// call sends a request to the API and returns a text of the response.
-func (s *service) call(method, path, body, field string) string {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.SetBasicAuth(s.ClientID, s.ClientSecret)
-	r.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	var fields map[string]any
-	if err == nil {
-		err = json.Unmarshal(text, &fields)
-	}
-	if err != nil || response.StatusCode >= 300 {
-		s.t.Fatalf("%s %s: %d %s %v", method, path, response.StatusCode, text, err)
-	}
-	value, _ := fields[field].(string)
-	return value
-}
-
-// newLink creates a business and returns its id and a link.
-func (s *service) newLink() (business, link string) {
-	s.t.Helper()
-	business = s.call("POST", "/customers", `{"customerType": "BUSINESS", "region": "US", "businessInfo": {"legalName": "Nordlicht Inc"}}`, "id")
-	return business, s.call("POST", "/customers/"+business+"/kyc-link", `{}`, "kycUrl")
-}
 
 // tab is a page in a browser without a network beyond this computer.
 type tab struct {
@@ -119,26 +33,32 @@ type tab struct {
 	mu  sync.Mutex
 	// errors are what the browser complained about: scripts, the content policy, missing files.
 	errors []string
-	// script: the pages run their script.
-	script bool
+	view
 }
 
-// view is how a page is shown.
+// view is how a person uses a page.
 type view struct {
 	width, height int64
-	dark, script  bool
+	dark          bool
+	// script: the pages run their script.
+	script bool
+	// keyboard: there is no mouse.
+	keyboard bool
+	// language is that of the texts; empty is English.
+	language string
 }
 
 var (
-	phone     = view{width: 390, height: 844, script: true}
-	darkPhone = view{width: 390, height: 844, dark: true, script: true}
-	desktop   = view{width: 1100, height: 900}
+	phone       = view{width: 390, height: 844, script: true}
+	darkPhone   = view{width: 390, height: 844, dark: true, script: true}
+	desktop     = view{width: 1100, height: 900}
+	keyboard    = view{width: 1100, height: 900, script: true, keyboard: true}
+	spanishDark = view{width: 390, height: 844, dark: true, script: true, language: "es"}
 )
 
 func newTab(t *testing.T, v view) *tab {
 	t.Helper()
-	program := browserProgram(t)
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(waitTimeout)}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(browserProgram(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(waitTimeout)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
@@ -146,36 +66,51 @@ func newTab(t *testing.T, v view) *tab {
 	t.Cleanup(stopBrowser)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(closeTab)
-	b := &tab{t: t, ctx: ctx, script: v.script}
-	// The first call starts the browser, which ends with its context.
-	if err := chromedp.Listen(ctx, func(event any) {
+	b := &tab{t: t, ctx: ctx, view: v}
+	b.prepare() // starts the browser, which ends with its context
+	return b
+}
+
+// newTab opens another tab of the browser.
+func (b *tab) newTab() *tab {
+	b.t.Helper()
+	ctx, closeTab := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(closeTab)
+	other := &tab{t: b.t, ctx: ctx, view: b.view}
+	other.prepare()
+	return other
+}
+
+// prepare shows pages as the view says, and collects what the browser complains about.
+func (b *tab) prepare() {
+	b.t.Helper()
+	if err := chromedp.Listen(b.ctx, func(event any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
 			b.errors = append(b.errors, e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == cdplog.EntryLevelError && !strings.Contains(e.Entry.Text, "422") {
+			if e.Entry.Level == cdplog.EntryLevelError {
 				b.errors = append(b.errors, e.Entry.Text+" "+e.Entry.URL)
 			}
 		}
 	}); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	var stop context.CancelFunc
-	b.ctx, stop = context.WithTimeout(ctx, waitTimeout)
-	t.Cleanup(stop)
+	b.ctx, stop = context.WithTimeout(b.ctx, waitTimeout)
+	b.t.Cleanup(stop)
 	scheme := "light"
-	if v.dark {
+	if b.dark {
 		scheme = "dark"
 	}
-	b.run(chromedp.EmulateViewport(v.width, v.height))
+	b.run(chromedp.EmulateViewport(b.width, b.height))
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	b.setScript(v.script)
-	return b
+	b.setScript(b.script)
 }
 
 // setScript says whether pages may run scripts.
@@ -208,7 +143,44 @@ func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 func (b *tab) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.errors
+	return slices.Clone(b.errors)
+}
+
+// wantNoComplaints checks that the browser complained about nothing but responses with some statuses.
+func (b *tab) wantNoComplaints(statuses ...int) {
+	b.t.Helper()
+	for _, complaint := range b.complaints() {
+		if !slices.ContainsFunc(statuses, func(status int) bool { return strings.Contains(complaint, fmt.Sprintf("a status of %d ", status)) }) {
+			b.t.Errorf("the browser said: %s", complaint)
+		}
+	}
+}
+
+// texts has the texts of the pages, by language and key.
+var texts = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, language := range []string{"en", "es"} {
+		body, err := os.ReadFile("../../adapters/pages/texts/" + language + ".json")
+		if err == nil {
+			var keys map[string]string
+			err = json.Unmarshal(body, &keys)
+			all[language] = keys
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	return all
+})
+
+// say returns the text of a key in the language of the view.
+func (b *tab) say(key string) string {
+	b.t.Helper()
+	text, ok := texts()[cmp.Or(b.language, "en")][key]
+	if !ok {
+		b.t.Fatalf("there is no text %s", key)
+	}
+	return text
 }
 
 // open goes to an address.
@@ -220,14 +192,52 @@ func (b *tab) open(url string) {
 // press presses a link or button, and waits for the next page.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	response, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	b.pressTo(selector, http.StatusOK)
+}
+
+// pressTo is press for a page with a status.
+func (b *tab) pressTo(selector string, status int64) {
+	b.t.Helper()
+	response, err := chromedp.RunResponse(b.ctx, b.activate(selector))
 	if err != nil {
 		b.t.Fatalf("press %s: %v; the page is\n%s", selector, err, b.text())
 	}
-	if response != nil && response.Status >= 400 && response.Status != http.StatusUnprocessableEntity {
-		b.t.Fatalf("press %s: status %d\n%s", selector, response.Status, b.text())
+	if response != nil && response.Status != status {
+		b.t.Fatalf("press %s: status %d, want %d\n%s", selector, response.Status, status, b.text())
 	}
 	b.run(chromedp.WaitReady(chromedp.CSS("main h1")))
+}
+
+// activate returns what a person does with a link or button.
+func (b *tab) activate(selector string) chromedp.Action[chromedp.Void] {
+	b.t.Helper()
+	if !b.keyboard {
+		return chromedp.Click(chromedp.CSS(selector))
+	}
+	b.focus(selector)
+	return chromedp.KeyEvent(kb.Enter)
+}
+
+// focus goes to an element with the key Tab.
+func (b *tab) focus(selector string) {
+	b.t.Helper()
+	for range 100 {
+		if b.evaluate(fmt.Sprintf("String(document.activeElement.matches(%q))", selector)) == "true" {
+			return
+		}
+		b.run(chromedp.KeyEvent(kb.Tab))
+	}
+	b.t.Fatalf("the keyboard does not reach %s:\n%s", selector, b.text())
+}
+
+// evaluate returns the value of an expression.
+func (b *tab) evaluate(expression string) string {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
 }
 
 func (b *tab) text() string {
@@ -241,20 +251,96 @@ func (b *tab) text() string {
 // want waits until the page has a text.
 func (b *tab) want(text string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if strings.Contains(b.text(), text) {
-			return
+	shown, ok := "", false
+	defer func() {
+		if !ok {
+			b.t.Logf("the page is:\n%s", shown)
 		}
-	}
-	b.t.Fatalf("the page has no %q:\n%s", text, b.text())
+	}()
+	eventually(b.t, fmt.Sprintf("a page with %q", text), func() bool {
+		shown = b.text()
+		ok = strings.Contains(shown, text)
+		return ok
+	})
 }
 
-// fill sets fields of the form by their names.
+// wantField checks the value of a field.
+func (b *tab) wantField(name, want string) {
+	b.t.Helper()
+	if got := b.evaluate(fmt.Sprintf(`document.querySelector('[name="%s"]').value`, name)); got != want {
+		b.t.Errorf("%s is %q; want %q", name, got, want)
+	}
+}
+
+// fill sets fields of the form by their names. Without a mouse they are typed, in the order of the form;
+// of a date all eight digits are, in the order of this browser: month, day, year.
 func (b *tab) fill(fields map[string]string) {
 	b.t.Helper()
-	for name, value := range fields {
-		b.run(chromedp.SetValue(chromedp.CSS(fmt.Sprintf("[name=%q]", name)), value))
+	if !b.keyboard {
+		for name, value := range fields {
+			b.run(chromedp.SetValue(chromedp.CSS(fmt.Sprintf("[name=%q]", name)), value))
+		}
+		return
 	}
+	for name := range strings.FieldsSeq(b.evaluate("[...document.querySelectorAll('form [name]')].map(e => e.name).join(' ')")) {
+		value, ok := fields[name]
+		if !ok {
+			continue
+		}
+		b.focus(fmt.Sprintf("[name=%q]", name))
+		switch kind := b.evaluate("document.activeElement.type"); kind {
+		case "date":
+			date, err := time.Parse(time.DateOnly, value)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			b.run(chromedp.KeyEvent(date.Format("01022006")))
+		case "select-one":
+			at, err := strconv.Atoi(b.evaluate(fmt.Sprintf("String([...document.activeElement.options].findIndex(o => o.value === %q) - document.activeElement.selectedIndex)", value)))
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			key := kb.ArrowDown
+			if at < 0 {
+				key, at = kb.ArrowUp, -at
+			}
+			b.run(chromedp.KeyEvent(strings.Repeat(key, at)))
+		default:
+			b.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(value))
+		}
+		b.wantField(name, value)
+	}
+}
+
+// choose chooses the file of a form.
+func (b *tab) choose(path string) {
+	b.t.Helper()
+	if b.keyboard {
+		b.focus("[type=file]")
+	}
+	b.run(chromedp.SetUploadFiles(chromedp.CSS("[type=file]"), []string{path}))
+}
+
+// upload uploads a file as a document, which is accepted.
+func (b *tab) upload(path string, fields map[string]string) {
+	b.t.Helper()
+	b.fill(fields)
+	b.choose(path)
+	b.press("form button")
+}
+
+// uploadRefused uploads a file that is refused with a status, and waits for the text that says why.
+// With script the page stays.
+func (b *tab) uploadRefused(path string, fields map[string]string, status int64, text string) {
+	b.t.Helper()
+	b.fill(fields)
+	b.choose(path)
+	if b.script {
+		b.run(b.activate("form button"))
+	} else {
+		b.pressTo("form button", status)
+	}
+	b.want(text)
 }
 
 // tick checks a box.
@@ -274,15 +360,12 @@ func (b *tab) check(name string) {
 		b.t.Fatalf("%v; run make needs-node", err)
 	}
 	b.setScript(true)
-	_, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](string(source)+"; true"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.passes.length < 5 ? "no rules were checked" : JSON.stringify(
+	found := ""
+	eventually(b.t, "a page that stays until it is checked", func() bool { // some load themselves again
+		found, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](string(source)+`; axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.passes.length < 5 ? "no rules were checked" : JSON.stringify(
 		r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+		return err == nil
+	})
 	sizes, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]int]("[document.documentElement.scrollWidth, innerWidth]"))
 	if err != nil {
 		b.t.Fatal(err)
