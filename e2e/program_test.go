@@ -68,6 +68,13 @@ func TestServe_InvalidSettingExits(t *testing.T) {
 		"age of rates":          {append(good, "CAUSEWAY_RATES_MAX_AGE=1m"), nil, "CAUSEWAY_RATES_MAX_AGE"},
 		"source of rates":       {append(good, "CAUSEWAY_RATES=ecb", "CAUSEWAY_RATES_ECB=ftp://example.com"), nil, "CAUSEWAY_RATES_ECB"},
 		"dollars":               {append(good, "CAUSEWAY_RATES_DOLLARS=BTC"), nil, "CAUSEWAY_RATES_DOLLARS"},
+		"identity":              {append(good, "CAUSEWAY_IDENTITY=oracle"), nil, "identity"},
+		"identity URL":          {append(good, "CAUSEWAY_IDENTITY=provider"), nil, "CAUSEWAY_IDENTITY_URL"},
+		"identity over http":    {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_URL=http://identity.example.com"), nil, "CAUSEWAY_IDENTITY_URL"},
+		"identity token":        {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_TOKEN=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_TOKEN"},
+		"identity secret":       {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_SECRET"},
+		"identity callback":     {append(good, "CAUSEWAY_IDENTITY=provider"), nil, "CAUSEWAY_PUBLIC_URL"},
+		"identity unused":       {append(good, "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_SECRET"},
 		"unknown flag":          {good, []string{"--colour"}, "--colour"},
 	} {
 		_, errOut, status := runCommand(t, c.env, append([]string{"serve"}, c.flags...)...)

@@ -193,7 +193,7 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 		FullName: c.Customer.FullName, BirthDate: c.Customer.BirthDate, Nationality: c.Customer.Nationality,
 		Business: (*customer.BusinessInfo)(c.Customer.Business), Address: (*party.Address)(c.Customer.Address),
 	}
-	a := &verification.Application{ID: id, Platform: v.Platform, Customer: submitted, Files: c.Files, SubmittedAt: c.SubmittedAt.UTC()}
+	a := &verification.Application{ID: id, Platform: v.Platform, Verification: v.ID, Customer: submitted, Files: c.Files, SubmittedAt: c.SubmittedAt.UTC()}
 	for _, column := range c.Owners {
 		owner := customer.BeneficialOwner{Platform: v.Platform, Customer: v.Customer, Roles: column.Roles,
 			OwnershipPercentage: column.Percentage, Status: column.Status, Person: column.Person.person()}

@@ -106,7 +106,7 @@ func TestVerification_RoundTrip(t *testing.T) {
 	}
 
 	a := portstest.IdentityApplications()[1]
-	a.Platform, a.Customer.Platform, a.Customer.ID = c.platform.ID, c.platform.ID, business.ID
+	a.Platform, a.Verification, a.Customer.Platform, a.Customer.ID = c.platform.ID, v.ID, c.platform.ID, business.ID
 	a.Customer.Status, a.Customer.CreatedAt, a.Customer.UpdatedAt = "", time.Time{}, time.Time{}
 	a.Owners[0].Platform, a.Owners[0].Customer = c.platform.ID, business.ID
 	a.Files = []uuid.UUID{uuid.New(), uuid.New()}

@@ -23,8 +23,6 @@ import (
 	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
-	manualidentity "causeway/adapters/identity/manual"
-	sandboxidentity "causeway/adapters/identity/sandbox"
 	"causeway/adapters/ids"
 	"causeway/adapters/pages"
 	"causeway/adapters/postgres"
@@ -60,32 +58,33 @@ const maxDocumentChecks = 2
 // app is the wired service: every use case with its adapters.
 type app struct {
 	serverFlags
-	log            *logrus.Logger
-	db             *postgres.DB
-	metrics        *prometheus.Registry
-	jobMetrics     *jobMetrics
-	platforms      *platforms.Service
-	idempotency    *platforms.IdempotencyStore
-	customers      *customers.Service
-	imports        *customers.Imports
-	invitations    *customers.Invitations
-	verifications  *customers.Verifications
-	documents      *customers.Documents
-	files          ports.Files // nil if not configured
-	kycLinks       *customers.KYCLinks
-	accounts       *accounts.Service
-	payments       *payments.Service
-	receivers      *receivers.Service
-	accounting     *accounting.Service
-	reconciliation *reconciliation.Service
-	periods        *accounting.Periods
-	webhooks       *webhooks.Service
-	sealing        *audit.Log
-	exports        *exports.Service
-	ecbRates       *ecb.Rates // nil unless --rates is ecb
-	operations     *operations
-	outage         *outage
-	draining       atomic.Bool // shutting down
+	log             *logrus.Logger
+	db              *postgres.DB
+	metrics         *prometheus.Registry
+	jobMetrics      *jobMetrics
+	identityMetrics *identityMetrics // nil unless --identity is provider
+	platforms       *platforms.Service
+	idempotency     *platforms.IdempotencyStore
+	customers       *customers.Service
+	imports         *customers.Imports
+	invitations     *customers.Invitations
+	verifications   *customers.Verifications
+	documents       *customers.Documents
+	files           ports.Files // nil if not configured
+	kycLinks        *customers.KYCLinks
+	accounts        *accounts.Service
+	payments        *payments.Service
+	receivers       *receivers.Service
+	accounting      *accounting.Service
+	reconciliation  *reconciliation.Service
+	periods         *accounting.Periods
+	webhooks        *webhooks.Service
+	sealing         *audit.Log
+	exports         *exports.Service
+	ecbRates        *ecb.Rates // nil unless --rates is ecb
+	operations      *operations
+	outage          *outage
+	draining        atomic.Bool // shutting down
 }
 
 type systemClock struct{}
@@ -141,12 +140,17 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	a.registerClockMetric()
 	a.registerOperations()
 	a.measureClock(ctx)
-	a.wire(idGenerator, marketRates)
+	identities, err := a.openIdentity()
+	if err != nil {
+		a.db.Close()
+		return nil, err
+	}
+	a.wire(idGenerator, marketRates, identities)
 	return a, nil
 }
 
 // wire creates the use cases with their adapters.
-func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
+func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
 	log := logrus.NewEntry(a.log)
 	byEnvironment := a.boundRails(railsByEnvironment(systemClock{}, a.SandboxSpeed))
 	a.jobMetrics = newJobMetrics(a.metrics)
@@ -155,13 +159,12 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
-	identityByEnvironment := ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manualidentity.Identity{}}
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identityByEnvironment, Jobs: a.db, Log: log,
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
-		Identity: identityByEnvironment, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+		Identity: identities, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
@@ -216,7 +219,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
-	return server, errors.Join(a.mountPages(server, address), server.Build())
+	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
 }
 
 // pageRate is the rate limit of the pages of verifications of one address, which many customers of a

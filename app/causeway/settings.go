@@ -54,6 +54,7 @@ type serverFlags struct {
 	rateFlags
 	sealFlags
 	blobFlags
+	identityFlags
 }
 
 // validate returns an error for each invalid value, with the name of its setting.
@@ -98,6 +99,7 @@ func (c serverFlags) validate() error {
 	c.checkRetention(refuse)
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
+	c.checkIdentity(c.PublicURL, refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

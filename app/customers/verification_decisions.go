@@ -124,11 +124,7 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		of := verification.ReviewSubject{Verification: subject.verification}
-		if subject.verification.IsZero() {
-			of.Owner = subject.application.Owner.ID
-		}
-		if _, err = work.applyOutcome(ctx, of, subject.application, outcome); err != nil || outcome.RetryAt.IsZero() || outcome.IsFinal() {
+		if _, err = work.applyOutcome(ctx, subject.application.Subject(), subject.application.ID, outcome); err != nil || outcome.RetryAt.IsZero() || outcome.IsFinal() {
 			return err
 		}
 		return work.enqueue(ctx, outcome.RetryAt, job.Subjects...)
@@ -137,14 +133,14 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 
 // applyOutcome applies the outcome of an application, and reports whether it changed anything. Fault:
 // INVALID_INPUT for one that no application has, or with errors about others than the subject's customer.
-func (w *customerWork) applyOutcome(ctx context.Context, of verification.ReviewSubject, a verification.Application, outcome verification.Outcome) (applied bool, err error) {
+func (w *customerWork) applyOutcome(ctx context.Context, of verification.ReviewSubject, application uuid.UUID, outcome verification.Outcome) (applied bool, err error) {
 	if err := verification.CheckOutcome(outcome); err != nil {
 		return false, err
 	}
 	if err := w.checkResources(ctx, outcome.Errors); err != nil {
 		return false, err
 	}
-	decision := w.decision(a, outcome)
+	decision := w.decision(application, outcome)
 	if of.Owner.IsZero() {
 		_, applied, err = w.decide(ctx, of.Verification, decision)
 	} else {
@@ -176,7 +172,7 @@ func (s *Verifications) Report(ctx context.Context, r ReportedDecision) (applied
 	_, applied, err = decideLocked(ctx, s, r.Platform, of, func(ctx context.Context, work *customerWork) (none struct{}, applied bool, err error) {
 		isNew, err := work.tx.SaveDecisionMessage(ctx, r.Platform, r.Message, work.now)
 		if err == nil && isNew {
-			applied, err = work.applyOutcome(ctx, r.Subject, verification.Application{ID: r.Application}, r.Outcome)
+			applied, err = work.applyOutcome(ctx, r.Subject, r.Application, r.Outcome)
 		}
 		return none, applied, err
 	})
@@ -191,8 +187,6 @@ func isErased(err error) bool {
 // checkedSubject is what a job is about.
 type checkedSubject struct {
 	application verification.Application
-	// verification is zero if the subject is a beneficial owner.
-	verification ident.Verification
 	// waits: the application has no decision yet. submitted: it was submitted before.
 	waits, submitted bool
 }
@@ -200,8 +194,9 @@ type checkedSubject struct {
 // subjectOf returns the verification or beneficial owner that a job is about.
 func (s *Verifications) subjectOf(ctx context.Context, job ports.Job) (subject checkedSubject, err error) {
 	if len(job.Subjects) == 1 {
-		ident.SetUUID(&subject.verification, job.Subjects[0])
-		v, err := s.Store.Verification(ctx, job.Platform, subject.verification)
+		var id ident.Verification
+		ident.SetUUID(&id, job.Subjects[0])
+		v, err := s.Store.Verification(ctx, job.Platform, id)
 		if err != nil || v.Submitted == nil {
 			return subject, err
 		}

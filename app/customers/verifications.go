@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/internal/jobs"
@@ -47,11 +48,14 @@ type Verifications struct {
 	workers *jobs.Workers
 }
 
+// checkTimeout is the maximum duration of a job, which may send many documents.
+const checkTimeout = 5 * time.Minute
+
 // NewVerifications returns Verifications.
 func NewVerifications(c VerificationsConfig) *Verifications {
 	s := &Verifications{VerificationsConfig: c}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
-		jobs.Handler{Step: ports.StepCheckIdentity, Do: s.checkIdentity, MaxBatch: 1, MaxPerPlatform: 4})
+		jobs.Handler{Step: ports.StepCheckIdentity, Do: s.checkIdentity, MaxBatch: 1, MaxPerPlatform: 4, Timeout: checkTimeout})
 	return s
 }
 
@@ -134,7 +138,7 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 	if err != nil {
 		return change, false, err
 	}
-	application := verification.Application{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Customer: w.customer, Owners: slices.Clone(w.owners), SubmittedAt: w.now}
+	application := verification.Application{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Verification: v.ID, Customer: w.customer, Owners: slices.Clone(w.owners), SubmittedAt: w.now}
 	for _, d := range documents {
 		application.Files = append(application.Files, d.File.Blob)
 	}
@@ -146,7 +150,7 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 		return change, created, err
 	}
 	if outcome, known := w.identity.Immediate(application); known {
-		return change.Then(change.Verification.Decide(w.decision(application, outcome), w.customer, w.owners)), created, nil
+		return change.Then(change.Verification.Decide(w.decision(application.ID, outcome), w.customer, w.owners)), created, nil
 	}
 	return change, created, w.enqueue(ctx, w.now, change.Verification.ID.UUID())
 }
@@ -220,7 +224,7 @@ func (w *customerWork) checkOwner(ctx context.Context, o customer.BeneficialOwne
 	o.Status, o.Check = customer.Pending, customer.Check{Application: w.IDs.New(w.now)}
 	application := ownerApplication(o, w.customer)
 	if outcome, known := w.identity.Immediate(application); known {
-		decided, _ := verification.DecideOwner(o, w.decision(application, outcome))
+		decided, _ := verification.DecideOwner(o, w.decision(application.ID, outcome))
 		return decided, nil
 	}
 	return o, w.enqueue(ctx, w.now, o.ID.UUID(), w.customer.ID.UUID())
@@ -230,8 +234,8 @@ func ownerApplication(o customer.BeneficialOwner, business customer.Customer) ve
 	return verification.Application{ID: o.Check.Application, Platform: o.Platform, Owner: &o, Customer: business, SubmittedAt: o.UpdatedAt}
 }
 
-func (w *customerWork) decision(a verification.Application, outcome verification.Outcome) verification.Decision {
-	return verification.Decision{Application: a.ID, Outcome: outcome, By: automatic, At: w.now}
+func (w *customerWork) decision(application uuid.UUID, outcome verification.Outcome) verification.Decision {
+	return verification.Decision{Application: application, Outcome: outcome, By: automatic, At: w.now}
 }
 
 // automatic is the author of decisions that no operator made.

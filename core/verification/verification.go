@@ -42,6 +42,8 @@ type Application struct {
 	// ID makes repeated submissions harmless. Each submission after a correction has another.
 	ID       uuid.UUID
 	Platform ident.Platform
+	// Verification is that of the customer; zero if a beneficial owner is checked.
+	Verification ident.Verification
 	// Owner is the person to check, of the business Customer; nil to check the customer.
 	Owner *customer.BeneficialOwner
 	// Customer is the individual or business, and Owners are the owners of the business.
@@ -51,6 +53,14 @@ type Application struct {
 	Files []uuid.UUID
 	// SubmittedAt is when it was submitted first.
 	SubmittedAt time.Time
+}
+
+// Subject returns who is checked.
+func (a Application) Subject() ReviewSubject {
+	if a.Owner != nil {
+		return ReviewSubject{Owner: a.Owner.ID}
+	}
+	return ReviewSubject{Verification: a.Verification}
 }
 
 // SubmittedDocuments returns those documents of the holders that were submitted with an application:

@@ -31,8 +31,8 @@ func IdentityApplications() []verification.Application {
 		Roles: []customer.OwnerRole{customer.ControlPerson, customer.UltimateOwner}, OwnershipPercentage: 60, Status: customer.Pending,
 		Person: customer.PersonalInfo{FirstName: "Bo", LastName: "Ek", BirthDate: "1980-01-01", Nationality: "US", Address: home, IDType: customer.SSN, Identifier: "123-45-6789"}}
 	return []verification.Application{
-		{ID: uuid.New(), Platform: platformID, Customer: individual, SubmittedAt: now},
-		{ID: uuid.New(), Platform: platformID, Customer: business, Owners: []customer.BeneficialOwner{owner}, SubmittedAt: now},
+		{ID: uuid.New(), Platform: platformID, Verification: ident.NewVerification(newID, now), Customer: individual, SubmittedAt: now},
+		{ID: uuid.New(), Platform: platformID, Verification: ident.NewVerification(newID, now), Customer: business, Owners: []customer.BeneficialOwner{owner}, SubmittedAt: now},
 		{ID: uuid.New(), Platform: platformID, Customer: business, Owner: &owner, SubmittedAt: now},
 	}
 }
