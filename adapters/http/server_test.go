@@ -182,7 +182,7 @@ func TestServe_ReadHeaderTimeout(t *testing.T) {
 	}
 	defer connection.Close()
 	fmt.Fprintf(connection, "GET %s/parcels HTTP/1.1\r\nHost:", BasePath)
-	if err := connection.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(3 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 

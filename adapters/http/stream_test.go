@@ -164,7 +164,7 @@ func TestGetFile_StalledReaderTimesOut(t *testing.T) {
 
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Error("it is still being written")
 	}
 }
@@ -173,6 +173,7 @@ func TestGetFile_SlowReaderIsEndedAtMaximumDuration(t *testing.T) {
 	t.Parallel()
 	// A client that reads a little now and then never stalls, and is disconnected after the
 	// maximum duration of a file, with an error in the middle of the body.
+	const timeout = 500 * time.Millisecond
 	ended := make(chan error, 1)
 	f := newFileFixture(t, func(ctx context.Context, out io.Writer) error {
 		for {
@@ -181,12 +182,12 @@ func TestGetFile_SlowReaderIsEndedAtMaximumDuration(t *testing.T) {
 				return err
 			}
 		}
-	}, func(c *Config) { c.FileTimeout = 500 * time.Millisecond })
+	}, func(c *Config) { c.FileTimeout = timeout })
 	base, _, _ := f.startServer(DefaultTimeouts)
-	response := getURL(t, base+BasePath+"/books/1")
 	begin := time.Now()
+	response := getURL(t, base+BasePath+"/books/1")
 	var failed error
-	for failed == nil && time.Since(begin) < 20*time.Second {
+	for failed == nil {
 		select {
 		case <-ended: // read what is on its way
 			_, failed = io.Copy(io.Discard, response.Body)
@@ -195,7 +196,7 @@ func TestGetFile_SlowReaderIsEndedAtMaximumDuration(t *testing.T) {
 		}
 	}
 
-	if !errors.Is(failed, io.ErrUnexpectedEOF) || time.Since(begin) < 400*time.Millisecond || time.Since(begin) > 15*time.Second {
+	if !errors.Is(failed, io.ErrUnexpectedEOF) || time.Since(begin) < timeout {
 		t.Errorf("after %s: %v, want an unexpected end", time.Since(begin), failed)
 	}
 }

@@ -287,7 +287,7 @@ func checkRow(t *testing.T, url string) {
 func checkStopped(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, clusterName)
-	if err := awaitStopped(t.Context(), path, 20*time.Second); err != nil {
+	if err := awaitStopped(t.Context(), path, 3*time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if pids := orphans(path); len(pids) > 0 {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -19,6 +20,18 @@ func TestOffsetBetween_SmallestDifferenceOfRoundTrip(t *testing.T) {
 	} {
 		if got := offsetBetween(start, start.Add(c.roundTrip), start.Add(c.reading)); got != c.want {
 			t.Errorf("round trip of %s, reading after %s: %s, want %s", c.roundTrip, c.reading, got, c.want)
+		}
+	}
+}
+
+func TestDB_CheckClockAllowsTwoSeconds(t *testing.T) {
+	t.Parallel()
+	// A difference of up to two seconds is allowed, in either direction.
+	db := DB{clockOffset: new(atomic.Int64)}
+	for offset, allowed := range map[time.Duration]bool{0: true, 2 * time.Second: true, -2 * time.Second: true, 2*time.Second + 1: false, -2*time.Second - 1: false} {
+		db.clockOffset.Store(int64(offset))
+		if err := db.CheckClock(); (err == nil) != allowed {
+			t.Errorf("a difference of %s: %v", offset, err)
 		}
 	}
 }

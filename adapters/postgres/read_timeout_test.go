@@ -60,9 +60,8 @@ func TestReads_TimeoutIsReported(t *testing.T) {
 			return db.Finance().Turnovers(t.Context(), platform, "", []ports.Cutoff{{}}, func(ports.AccountTurnovers) error { return nil })
 		},
 	} {
-		begin := time.Now()
-		if err := read(); !errors.Is(err, ports.ErrReadTimeout) || time.Since(begin) > 2*time.Second {
-			t.Errorf("%s: after %s: %v", name, time.Since(begin), err)
+		if err := read(); !errors.Is(err, ports.ErrReadTimeout) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -643,7 +643,7 @@ func TestDeleteOld_IdentityMessages(t *testing.T) {
 // awaitBlockedStatement returns when a statement on the database of the connection waits for a lock.
 func awaitBlockedStatement(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for blocked := false; !blocked; {
 		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks

@@ -93,7 +93,7 @@ func TestSender_SlowPhases(t *testing.T) {
 	// An endpoint that accepts connections and does not complete the TLS handshake, and one that
 	// sends the body of its response byte by byte for ever, hold a delivery for a part of the
 	// timeout only. The slow body counts by its status, unless the caller needs the body.
-	const timeout = 2 * time.Second
+	const timeout = 6 * time.Second
 	f := newFixture(t, Options{Timeout: timeout})
 	noHandshake := strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1)
 	dripping, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {

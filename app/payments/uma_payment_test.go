@@ -335,7 +335,7 @@ func TestApproval_LostResponseIsRequestedAgain(t *testing.T) {
 // waitForRetry advances the clock until a second request was sent.
 func (env *env) waitForRetry(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.WaitTimeout)
 	defer cancel()
 	for len(env.approvals.all()) < 2 {
 		if ctx.Err() != nil {

@@ -207,7 +207,7 @@ func (e *testEnv) checkDelivered(p ident.Platform, count int) {
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
 	var pending int
-	for range 1000 {
+	for deadline := time.Now().Add(apptest.WaitTimeout); time.Now().Before(deadline); {
 		err := e.Store.Pool().QueryRow(context.Background(), `
 			SELECT (SELECT count(*) FROM webhook_queue WHERE platform_id = $1) + (SELECT count(*) FROM webhook_backlog WHERE platform_id = $1)`,
 			p.UUID()).Scan(&pending)

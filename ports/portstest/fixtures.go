@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,6 +96,17 @@ func (w Wakeup) WaitUntil(t testing.TB, check func() (missing string)) {
 		}
 	}
 }
+
+// OffsetClock is the clock of the machine, ahead by a duration that a test sets.
+type OffsetClock struct{ ahead atomic.Int64 }
+
+var _ ports.Clock = (*OffsetClock)(nil)
+
+// Now returns the time of the clock.
+func (c *OffsetClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// Set makes the clock ahead, or behind by a negative duration.
+func (c *OffsetClock) Set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
 // FakeClock is a clock that a test sets.
 type FakeClock struct {

@@ -50,7 +50,7 @@ func TestSharedServer_StopsAfterLastUser(t *testing.T) {
 
 		// The host process holds the exclusive lock while it cleans up.
 		data := filepath.Join(dir, "postgres")
-		deadline := time.After(30 * time.Second)
+		deadline := time.After(3 * time.Minute)
 		for poll := time.NewTicker(10 * time.Millisecond); ; {
 			if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
 				poll.Stop()

@@ -194,7 +194,7 @@ func TestExchange_TailAdvances(t *testing.T) {
 	tail := s.(*session).watermarks[p]
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	for range 6000 { // other tests on the server hold transactions open for moments
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); { // other tests on the server hold transactions open for moments
 		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: inFlight}})
 		if err != nil {
 			t.Fatal(err)

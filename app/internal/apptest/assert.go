@@ -102,11 +102,15 @@ func (e *Env) CountJobs(step transaction.Step) int {
 	return n
 }
 
+// WaitTimeout is the limit for what a test polls for. It only ends a test that would never end: nothing
+// takes that long, also on a machine that is busy or slow.
+const WaitTimeout = 3 * time.Minute
+
 // WaitForNoJobs waits until no job of a step is stored. Finishing a job emits no event, so it
 // polls the table.
 func (e *Env) WaitForNoJobs(step transaction.Step) {
 	e.t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(WaitTimeout)
 	for e.CountJobs(step) > 0 {
 		select {
 		case <-timeout:
