@@ -82,6 +82,7 @@ func (b *bench) measureAll(ctx context.Context) {
 	if b.part != "" || !b.partial() {
 		b.runParts(ctx, []part{
 			{"exports", b.measureExports},
+			{"customers", b.measureCustomers},
 			{"proof reconciliation statements months", b.measurePastMonth},
 			{"books", b.measureLargeLedger},
 		})

@@ -34,8 +34,8 @@ func (b *bench) addConditions() {
 	version, _, _ := strings.Cut(b.meter.conn.PgConn().ParameterStatus("server_version"), " ")
 	add := func(name, value string) { b.report.add(conditions, name, value) }
 	add("Date", time.Now().UTC().Format("2006-01-02 15:04 MST"))
-	add("Command", fmt.Sprintf("`go run ./e2e/bench --seconds %d --customers %d --lines %d --entries %d`",
-		b.seconds, b.customerCount, b.statementLines, b.ledgerEntries))
+	add("Command", fmt.Sprintf("`go run ./e2e/bench --seconds %d --customers %d --rows %d --lines %d --entries %d`",
+		b.seconds, b.customerCount, b.importRows, b.statementLines, b.ledgerEntries))
 	add("Processor", fmt.Sprintf("%s, %d cores", must(fs.CPUInfo())[0].ModelName, runtime.NumCPU()))
 	add("Memory", fmt.Sprintf("%.0f GB", float64(*must(fs.Meminfo()).MemTotalBytes)/1e9))
 	add("Disk", "a synced write of 8 KiB takes "+formatDuration(syncTime(b.folder)))

@@ -31,12 +31,13 @@ type options struct {
 	binary, part, profileDir, reportPath string
 	seconds, inFlight, customerCount     int
 	statementLines, ledgerEntries        int
+	importRows                           int
 	idempotencyKeys                      bool
 }
 
 // partNames are the values of --only.
 var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
-	"transfers-in", "hot", "exports", "check", "proof", "reconciliation", "statements", "months", "books"}
+	"transfers-in", "hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "months", "books"}
 
 // parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (o options, err error) {
@@ -51,6 +52,7 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 		{&o.seconds, "seconds", 2, 600, 20, "`seconds` to measure ramps for; other parts take half of it or less"},
 		{&o.inFlight, "concurrency", 1, 4096, 128, "`ramps` at the same time"},
 		{&o.customerCount, "customers", 10, 100_000, 1000, "`customers` to create"},
+		{&o.importRows, "rows", 1000, 1_000_000, 100_000, "`rows` of the file of customers to import"},
 		{&o.statementLines, "lines", 1000, 150_000, 100_000,
 			"`lines` of the statements to reconcile; the ledger of that month has four times as many postings"},
 		{&o.ledgerEntries, "entries", 2 * smallEntries, 100_000_000, 10_000_000, "`entries` of the large ledger"},
@@ -63,7 +65,7 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 		"the `program` to measure (CAUSEWAY_BIN)")
 	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+parts)
 	flags.StringVar(&o.profileDir, "profile", "",
-		"write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no report")
+		"write profiles of the ramps, or with --only of quotes, payouts, transfers or customers, to this `folder`, and no report")
 	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the report to")
 	flags.BoolVar(&o.idempotencyKeys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
@@ -98,7 +100,7 @@ func (o options) timeout() time.Duration {
 	if o.includes("books") {
 		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
 	}
-	return timeout
+	return timeout + time.Duration(o.importRows)*2*time.Millisecond
 }
 
 func main() {

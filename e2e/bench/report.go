@@ -25,6 +25,7 @@ var (
 	quotes             = newSection("Quotes")
 	hotRail            = newSection("One hot rail")
 	exports            = newSection("Exports")
+	onboarding         = newSection("Customers")
 	ledgerLog          = newSection("Ledger log")
 	ledgerCheck        = newSection("Ledger check")
 	monthEnd           = newSection("Month end")
@@ -155,6 +156,7 @@ var (
 	goalSecondStart    = under(3*time.Second, "", "")
 	goalIdleMemory     = under(byteSize(60_000_000), "", "")
 	goalExportMemory   = under(byteSize(64_000_000), "", "") // added, whatever the size of the ledger
+	goalImport         = under(time.Minute, "", " for 100000 rows")
 	goalReconciliation = under(30*time.Second, "", " for 100000 lines")
 	goalLargeLedger    = atMost(1.2, " times") // of what a commit takes on a small ledger
 	goalPastQuery      = under(20*time.Millisecond, "p99 ", "")

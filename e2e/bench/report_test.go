@@ -81,6 +81,7 @@ func TestJudge_Limits(t *testing.T) {
 		{goalQuote, below(25 * ms), 25 * ms, "p99 under 25ms"}, {goalFirstStart, below(1e4 * ms), 1e4 * ms, "under 10s"},
 		{goalSecondStart, below(3e3 * ms), 3e3 * ms, "under 3s"}, {goalIdleMemory, below(60e6), 60e6, "under 60 MB"},
 		{goalExportMemory, below(64e6), 64e6, "under 64 MB"}, {goalLargeLedger, 1.2, above(1.2), "at most 1.2 times"},
+		{goalImport, below(6e4 * ms), 6e4 * ms, "under 1m0s for 100000 rows"},
 		{goalReconciliation, below(3e4 * ms), 3e4 * ms, "under 30s for 100000 lines"},
 		{goalPastQuery, below(20 * ms), 20 * ms, "p99 under 20ms"}, {goalTrialBalance, below(2e3 * ms), 2e3 * ms, "p99 under 2s"},
 	} {
