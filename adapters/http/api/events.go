@@ -54,7 +54,32 @@ type invitationClaimedWebhook struct {
 
 type bulkUploadWebhook struct {
 	BaseWebhook
-	BulkUpload customerImportBody `json:"bulkUpload" doc:"Import after the event, as GET returns it."`
+	BulkUpload customerImportBody `json:"bulkUpload" doc:"Import after the event, as GET returns it, but only with the first errors if all are longer than 256 kB. progress.failed counts all."`
+}
+
+// maxBulkUploadBytes bounds the body of an event of an import: many endpoints refuse more than 1 MB.
+const maxBulkUploadBytes = 256_000
+
+// renderBulkUpload returns a body with the first errors that fit.
+func renderBulkUpload(body bulkUploadWebhook) ([]byte, error) {
+	errors := body.BulkUpload.Errors
+	body.BulkUpload.Errors = nil
+	rest, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	size := len(rest) + len(`"errors":[],`)
+	for _, e := range errors {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		if size += len(text) + len(","); size > maxBulkUploadBytes {
+			break
+		}
+		body.BulkUpload.Errors = append(body.BulkUpload.Errors, e)
+	}
+	return json.Marshal(body)
 }
 
 // incomingPaymentWebhook is the body of an incoming payment event. A PENDING event has
@@ -148,7 +173,7 @@ func RenderEvent(e event.Event) ([]byte, error) {
 	case invitation.Invitation:
 		return json.Marshal(invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: resource, Status: resource.Status(e.OccurredAt)})})
 	case customer.ImportWithErrors:
-		return json.Marshal(bulkUploadWebhook{base, renderCustomerImport(resource)})
+		return renderBulkUpload(bulkUploadWebhook{base, renderCustomerImport(resource)})
 	default:
 		return nil, fmt.Errorf("event %s: no body for a %T", e.Name, resource)
 	}
@@ -170,7 +195,8 @@ func registerWebhooks(a *httpapi.API) {
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
 	httpapi.Webhook[bulkUploadWebhook](a, "bulkUpload", tagWebhooks, "Receive events of customer imports",
-		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused.")
+		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused. "+
+			"The body has at most 256 kB: if the errors are longer, it has the first ones, and GET lists more.")
 	httpapi.Webhook[customerStatusWebhook](a, "customerStatus", tagWebhooks, "Receive customer status events",
 		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, KYB_REJECTED for businesses. "+
 			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.")
