@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -39,9 +40,10 @@ type UnfinishedImports struct {
 
 // CustomerImportWriter changes imports of customers.
 type CustomerImportWriter interface {
-	// CreateCustomers stores customers, except those whose platformCustomerId or UMA address is in
-	// use by another one, stored or before it in the list. It returns why each of these was refused.
-	CreateCustomers(ctx context.Context, customers []customer.Customer) (map[ident.Customer]*fault.Error, error)
+	// CreateCustomers stores customers with their accounts, except those whose platformCustomerId or UMA
+	// address is in use by another one, stored or before it in the list. It returns why each of these was
+	// refused.
+	CreateCustomers(ctx context.Context, customers SealedCustomers) (map[ident.Customer]*fault.Error, error)
 	// CreateCustomerImport stores an import that is being uploaded, or returns RATE_LIMITED if the
 	// platform has too many that have not ended.
 	CreateCustomerImport(ctx context.Context, i customer.Import, limit UnfinishedImports) error
@@ -49,8 +51,8 @@ type CustomerImportWriter interface {
 	AddImportChunk(ctx context.Context, i customer.Import, chunk ImportChunk) error
 	// LockCustomerImport returns an import that was not deleted, or false.
 	LockCustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (customer.Import, bool, error)
-	// TakeImportChunk returns the first rows that are stored, and deletes them; none if none are.
-	TakeImportChunk(ctx context.Context, i customer.Import) (ImportChunk, error)
+	// DeleteImportChunk deletes rows that are stored.
+	DeleteImportChunk(ctx context.Context, i customer.Import, chunk ImportChunk) error
 	// DeleteImportChunks deletes all rows that are stored.
 	DeleteImportChunks(ctx context.Context, i customer.Import) error
 	// UpdateCustomerImport stores an import and further errors of it.
@@ -61,8 +63,19 @@ type CustomerImportWriter interface {
 	DeleteCustomerUpload(ctx context.Context, p ident.Platform, id ident.CustomerImport) error
 }
 
-// CustomerImportReader reads imports of customers.
+// SealedCustomers are new customers with their accounts, encrypted by the store that stores them.
+type SealedCustomers interface {
+	// Len returns the number of customers.
+	Len() int
+}
+
+// CustomerImportReader reads imports of customers, and prepares what they write.
 type CustomerImportReader interface {
+	// ImportChunk returns the rows that were stored together, and begin with a row; none if none do.
+	ImportChunk(ctx context.Context, p ident.Platform, id ident.CustomerImport, firstRow int) (ImportChunk, error)
+	// SealCustomers encrypts customers of one platform, and their accounts, for CreateCustomers. It
+	// takes as long as storing them, but is outside of the unit of work.
+	SealCustomers(ctx context.Context, customers []customer.Customer, accounts []account.Internal) (SealedCustomers, error)
 	// CustomerImport returns an import that was uploaded, or BULK_UPLOAD_JOB_NOT_FOUND.
 	CustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (customer.ImportWithErrors, error)
 }

@@ -119,25 +119,31 @@ func (u *unit) LockCustomerImport(ctx context.Context, p ident.Platform, id iden
 	return row.customerImport(), err == nil, err
 }
 
-// takeImportChunk uses customer_import_chunks_by_row, and then the primary key.
-const takeImportChunk = `
-	DELETE FROM customer_import_chunks WHERE platform_id = $1 AND id = (
-		SELECT id FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2 ORDER BY first_row LIMIT 1)
-	RETURNING id, first_row, rows`
+// selectImportChunk uses customer_import_chunks_by_row.
+const selectImportChunk = `SELECT id, first_row, rows FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2 AND first_row = $3`
 
-// TakeImportChunk deletes one row. The import must be locked.
-func (u *unit) TakeImportChunk(ctx context.Context, i customer.Import) (chunk ports.ImportChunk, err error) {
+// ImportChunk reads one row.
+func (db *DB) ImportChunk(ctx context.Context, p ident.Platform, id ident.CustomerImport, firstRow int) (chunk ports.ImportChunk, err error) {
 	var stored []byte
-	if err := u.query(ctx, takeImportChunk, []any{pgID(i.Platform.UUID()), pgID(i.ID.UUID())}, func(rows pgx.Rows) error {
-		return rows.Scan((*[16]byte)(&chunk.ID), &chunk.FirstRow, &stored)
-	}); err != nil || chunk.FirstRow == 0 {
+	err = db.pool.QueryRow(ctx, selectImportChunk, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(id.UUID()), int32(firstRow)).
+		Scan((*[16]byte)(&chunk.ID), &chunk.FirstRow, &stored)
+	if isNoRows(err) {
+		return ports.ImportChunk{}, nil
+	}
+	if err != nil {
 		return chunk, err
 	}
-	plain, err := u.db.open(ctx, sealedRow{i.Platform.UUID(), chunk.ID}, customerImportChunksRows, stored)
+	plain, err := db.open(ctx, sealedRow{p.UUID(), chunk.ID}, customerImportChunksRows, stored)
 	if err != nil {
 		return chunk, err
 	}
 	return chunk, json.Unmarshal(plain, &chunk.Rows)
+}
+
+// DeleteImportChunk uses the primary key.
+func (u *unit) DeleteImportChunk(_ context.Context, i customer.Import, chunk ports.ImportChunk) error {
+	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND id = $2`, pgID(i.Platform.UUID()), pgID(chunk.ID))
+	return nil
 }
 
 // DeleteImportChunks uses customer_import_chunks_by_row.

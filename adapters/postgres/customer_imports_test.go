@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres"
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -43,10 +44,10 @@ func newChunk(firstRow int, values ...string) ports.ImportChunk {
 	return chunk
 }
 
-func TestCustomerImports_StoreAndTakeChunks(t *testing.T) {
+func TestCustomerImports_ReadAndDeleteChunks(t *testing.T) {
 	t.Parallel()
-	// Chunks are taken in the order of their rows, each once, and only those of the import. A chunk
-	// that is taken in a unit of work that fails stays.
+	// A chunk is found by its first row, among those of its import, until it is deleted in a unit of
+	// work that commits.
 	c := newEnv(t)
 	one, other := c.createImport(t, newImport(c.platform, customer.ImportPending)), c.createImport(t, newImport(c.platform, customer.ImportPending))
 	first, second, foreign := newChunk(1, "Ana", "Ben"), newChunk(3, "Cid"), newChunk(1, "Dan")
@@ -54,34 +55,34 @@ func TestCustomerImports_StoreAndTakeChunks(t *testing.T) {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, one, chunk) })
 	}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, other, foreign) })
-	take := func(fail error) (chunk ports.ImportChunk) {
+	want := func(when string, i customer.Import, chunks map[int]ports.ImportChunk) {
 		t.Helper()
-		if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
-			if chunk, err = tx.TakeImportChunk(ctx, one); err != nil {
-				return err
+		for row := range 5 {
+			if got, err := c.ImportChunk(t.Context(), i.Platform, i.ID, row); err != nil || !reflect.DeepEqual(got, chunks[row]) {
+				t.Errorf("%s: row %d is in %+v, %v; want %+v", when, row, got, err, chunks[row])
 			}
-			return fail
+		}
+	}
+	remove := func(fail error) {
+		t.Helper()
+		if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			return errors.Join(tx.DeleteImportChunk(ctx, one, first), fail)
 		}); !errors.Is(err, fail) {
 			t.Fatal(err)
 		}
-		return chunk
 	}
 
-	for _, want := range []struct {
-		fail  error
-		chunk ports.ImportChunk
-	}{{context.Canceled, first}, {nil, first}, {nil, second}, {nil, ports.ImportChunk{}}} {
-		if got := take(want.fail); !reflect.DeepEqual(got, want.chunk) {
-			t.Errorf("took %+v, want %+v", got, want.chunk)
-		}
-	}
+	want("stored", one, map[int]ports.ImportChunk{1: first, 3: second})
+	remove(context.Canceled)
+	want("rolled back", one, map[int]ports.ImportChunk{1: first, 3: second})
+	remove(nil)
+	want("deleted", one, map[int]ports.ImportChunk{3: second})
+	want("of another import", other, map[int]ports.ImportChunk{1: foreign})
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteImportChunks(ctx, other) })
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		if left, err := tx.TakeImportChunk(ctx, other); err != nil || len(left.Rows) > 0 {
-			t.Errorf("after the deletion: %+v, %v", left, err)
-		}
-		return nil
-	})
+	want("all deleted", other, nil)
+	elsewhere := one
+	elsewhere.Platform = c.otherPlatform.ID
+	want("of another platform", elsewhere, nil)
 }
 
 func TestCustomerImports_UpdateAndRead(t *testing.T) {
@@ -168,7 +169,7 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 	t.Parallel()
 	// Customers whose ids are in use, also by one before them in the list or one of a unit of work that
 	// runs at the same time, are left out with the reason. The others are read as they were created.
-	c := newEnv(t)
+	c := newRetentionEnv(t)
 	known, deleted := newCustomer(c.platform, "known"), newCustomer(c.platform, "free")
 	deleted.DeletedAt = noon
 	c.createCustomers(t, known, deleted, newCustomer(c.otherPlatform, "ana"))
@@ -183,7 +184,7 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 	refused := make([]map[ident.Customer]*fault.Error, 2)
 	for i := range refused {
 		running.Go(func() {
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 				again := slices.Clone(list)
 				for n := range again {
 					again[n].ID = ident.NewCustomer(generator.New, noon)
@@ -191,7 +192,11 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 				if i == 0 {
 					again = list
 				}
-				refused[i], err = tx.CreateCustomers(ctx, again)
+				sealed, err := c.SealCustomers(ctx, again, accountsOf(t, again))
+				if err != nil {
+					return err
+				}
+				refused[i], err = tx.CreateCustomers(ctx, sealed)
 				return err
 			})
 		})
@@ -215,12 +220,32 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 			t.Errorf("created %+v, %v", got, err)
 		}
 	}
+	if owners := c.count(t, "internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id WHERE c.platform_customer_id IN ('ana', 'free')"); owners != 2 || c.count(t, "internal_accounts") != 2 {
+		t.Errorf("%d accounts of the customers that were created, %d in all; want 2", owners, c.count(t, "internal_accounts"))
+	}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		if got, err := tx.CreateCustomers(ctx, nil); err != nil || len(got) > 0 {
+		none, err := c.SealCustomers(ctx, nil, nil)
+		if err != nil || none.Len() != 0 {
+			t.Errorf("none: %v", err)
+		}
+		if got, err := tx.CreateCustomers(ctx, none); err != nil || len(got) > 0 {
 			t.Errorf("of none: %v, %v", got, err)
 		}
 		return nil
 	})
+}
+
+// accountsOf returns an account of each customer.
+func accountsOf(t *testing.T, customers []customer.Customer) []account.Internal {
+	t.Helper()
+	accounts := make([]account.Internal, len(customers))
+	for i, c := range customers {
+		var err error
+		if accounts[i], err = account.NewInternal(ident.NewInternalAccount(generator.New, noon), c.Platform, c.ID, "USD", noon); err != nil {
+			t.Error(err)
+		}
+	}
+	return accounts
 }
 
 func TestCustomerImports_RowsAreEncrypted(t *testing.T) {
@@ -258,17 +283,11 @@ func TestCustomerImports_RowsAreEncrypted(t *testing.T) {
 	if n := reencrypt(t, db); n != 2 || bytes.Equal(stored(), before) {
 		t.Errorf("%d rows were encrypted again", n)
 	}
-	take := func() (chunk ports.ImportChunk, err error) {
-		return chunk, db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
-			chunk, err = tx.TakeImportChunk(ctx, i)
-			return err
-		})
-	}
-	if got, err := take(); err != nil || !reflect.DeepEqual(got, chunks[0]) {
-		t.Errorf("took %+v, %v", got, err)
+	if got, err := db.ImportChunk(t.Context(), i.Platform, i.ID, 1); err != nil || !reflect.DeepEqual(got, chunks[0]) {
+		t.Errorf("read %+v, %v", got, err)
 	}
 	exec(t, owner, "UPDATE customer_import_chunks SET id = gen_random_uuid()")
-	if got, err := take(); err == nil {
+	if got, err := db.ImportChunk(t.Context(), i.Platform, i.ID, 2); err == nil {
 		t.Errorf("a moved chunk was read: %+v", got)
 	}
 }

@@ -42,27 +42,57 @@ const insertInternalAccounts = `
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
 	ON CONFLICT DO NOTHING`
 
-// OpenInternalAccounts opens the accounts that do not exist.
-func (u *unit) OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error {
-	if len(accounts) == 0 {
-		return nil
-	}
+// internalAccountColumns are the arguments of insertInternalAccounts.
+type internalAccountColumns struct {
+	platforms, ids, customers                             idArray
+	currencies, types, statuses, references, instructions []string
+	created, updated                                      timeArray
+}
+
+// internalAccountColumns returns the columns of accounts, with their encrypted instructions.
+func (db *DB) internalAccountColumns(ctx context.Context, accounts []account.Internal) (internalAccountColumns, error) {
 	n := len(accounts)
-	platforms, ids, customers := make(idArray, n), make(idArray, n), make(idArray, n)
-	currencies, types, statuses := make([]string, n), make([]string, n), make([]string, n)
-	references, instructions := make([]string, n), make([]string, n)
-	created, updated := make(timeArray, n), make(timeArray, n)
+	c := internalAccountColumns{make(idArray, n), make(idArray, n), make(idArray, n),
+		make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make(timeArray, n), make(timeArray, n)}
 	for i, a := range accounts {
-		platforms[i], ids[i], customers[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgID(a.Customer.UUID())
-		currencies[i], types[i], statuses[i] = string(a.Currency), string(a.Type), string(a.Status)
-		created[i], updated[i], references[i] = pgTime(a.CreatedAt), pgTime(a.UpdatedAt), a.Reference
+		c.platforms[i], c.ids[i], c.customers[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgID(a.Customer.UUID())
+		c.currencies[i], c.types[i], c.statuses[i] = string(a.Currency), string(a.Type), string(a.Status)
+		c.created[i], c.updated[i], c.references[i] = pgTime(a.CreatedAt), pgTime(a.UpdatedAt), a.Reference
 		var err error
-		if instructions[i], err = u.db.sealInstructions(ctx, a); err != nil {
-			return err
+		if c.instructions[i], err = db.sealInstructions(ctx, a); err != nil {
+			return c, err
 		}
 	}
-	u.queueExec(insertInternalAccounts, platforms, ids, customers, currencies, types, statuses, references, instructions, created, updated)
-	return nil
+	return c, nil
+}
+
+// of returns the columns of the accounts of some customers.
+func (c internalAccountColumns) of(customers map[uuid.UUID]bool) (kept internalAccountColumns) {
+	for i, owner := range c.customers {
+		if !customers[owner.Bytes] {
+			continue
+		}
+		kept.platforms, kept.ids, kept.customers = append(kept.platforms, c.platforms[i]), append(kept.ids, c.ids[i]), append(kept.customers, owner)
+		kept.currencies, kept.types, kept.statuses = append(kept.currencies, c.currencies[i]), append(kept.types, c.types[i]), append(kept.statuses, c.statuses[i])
+		kept.references, kept.instructions = append(kept.references, c.references[i]), append(kept.instructions, c.instructions[i])
+		kept.created, kept.updated = append(kept.created, c.created[i]), append(kept.updated, c.updated[i])
+	}
+	return kept
+}
+
+func (u *unit) insertInternalAccounts(c internalAccountColumns) {
+	if len(c.ids) > 0 {
+		u.queueExec(insertInternalAccounts, c.platforms, c.ids, c.customers, c.currencies, c.types, c.statuses, c.references, c.instructions, c.created, c.updated)
+	}
+}
+
+// OpenInternalAccounts opens the accounts that do not exist.
+func (u *unit) OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error {
+	columns, err := u.db.internalAccountColumns(ctx, accounts)
+	if err == nil {
+		u.insertInternalAccounts(columns)
+	}
+	return err
 }
 
 // addFundingInstructions uses the primary key.

@@ -3,17 +3,14 @@ package customers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/app/internal/jobs"
-	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -27,19 +24,22 @@ const (
 	deleteTimeout = 5 * time.Second
 	// maxImportPause is the longest pause after a chunk.
 	maxImportPause = time.Second
+	// maxConcurrentImports is how many imports a process runs at once.
+	maxConcurrentImports = 2
 )
 
 // Imports creates customers from files.
 type Imports struct {
 	*Service
 	workers *jobs.Workers
+	ahead   batchesAhead
 }
 
 // NewImports returns Imports that create customers as the service does.
 func NewImports(s *Service) *Imports {
 	i := &Imports{Service: s}
 	i.workers = jobs.New(jobs.Config{Jobs: s.Jobs, Clock: s.Clock, Log: s.Log, Retry: s.JobRetry, Metrics: s.JobMetrics},
-		jobs.Handler{Step: ports.StepImportCustomers, Do: i.runJob, MaxBatch: 1, MaxConcurrency: 2})
+		jobs.Handler{Step: ports.StepImportCustomers, Do: i.runJob, MaxBatch: 1, MaxConcurrency: maxConcurrentImports})
 	return i
 }
 
@@ -139,14 +139,43 @@ func (i *Imports) job(of customer.Import, now time.Time) ports.Job {
 	return ports.Job{ID: i.IDs.New(now), Platform: of.Platform, Step: ports.StepImportCustomers, Subjects: []uuid.UUID{of.ID.UUID()}, Due: now.Add(i.workers.LocalLease())}
 }
 
-// runJob imports one chunk in one unit of work, and enqueues a job for the next. It then pauses for half
-// of the time that took, so that an import takes no more than two thirds of one connection.
+// runJob imports one chunk in one unit of work, and enqueues a job for the next, which it prepares
+// meanwhile. It then pauses for a part of the time that took, so that an import takes no more than
+// four fifths of one connection.
 func (i *Imports) runJob(ctx context.Context, due []ports.Job) error {
-	started := time.Now()
 	var id ident.CustomerImport
 	ident.SetUUID(&id, due[0].Subjects[0])
-	var next []ports.Job
-	err := i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	for attempt := 1; ; attempt++ {
+		err := i.runOnce(ctx, due, id)
+		if !errors.Is(err, errOutdatedBatch) || attempt == maxPreparations {
+			return err
+		}
+	}
+}
+
+func (i *Imports) runOnce(ctx context.Context, due []ports.Job, id ident.CustomerImport) error {
+	batch, err := i.nextBatch(ctx, due[0].Platform, id)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	prepared := i.prepareNext(ctx, batch)
+	next, err := i.commitBatch(ctx, due, id, batch)
+	took := time.Since(started)
+	if following := <-prepared; following != nil && err == nil && len(next) > 0 {
+		i.ahead.put(following)
+	}
+	if err != nil || len(next) == 0 {
+		return err
+	}
+	pause(ctx, min(took/4, maxImportPause))
+	i.workers.Submit(next)
+	return nil
+}
+
+// commitBatch imports a batch and returns the next job, if any.
+func (i *Imports) commitBatch(ctx context.Context, due []ports.Job, id ident.CustomerImport, batch *importBatch) (next []ports.Job, err error) {
+	err = i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err
@@ -155,19 +184,14 @@ func (i *Imports) runJob(ctx context.Context, due []ports.Job) error {
 		if err != nil || !found || locked.Ended() {
 			return err
 		}
-		after, err := i.importChunk(ctx, tx, locked)
+		after, err := i.importBatch(ctx, tx, locked, batch)
 		if err != nil || after.Ended() {
 			return err
 		}
 		next = []ports.Job{i.job(after, i.Clock.Now())}
 		return tx.AddJobs(ctx, next)
 	})
-	if err != nil || len(next) == 0 {
-		return err
-	}
-	pause(ctx, min(time.Since(started)/2, maxImportPause))
-	i.workers.Submit(next)
-	return nil
+	return next, err
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -179,21 +203,29 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// importChunk creates the customers of the next chunk, stores why others were refused, and emits the
-// event of an import that ends.
-func (i *Imports) importChunk(ctx context.Context, tx ports.Tx, locked customer.Import) (after customer.Import, err error) {
-	chunk, err := tx.TakeImportChunk(ctx, locked)
+// importBatch creates the customers of a batch, stores why others were refused, and emits the event of
+// an import that ends.
+func (i *Imports) importBatch(ctx context.Context, tx ports.Tx, locked customer.Import, batch *importBatch) (after customer.Import, err error) {
+	owner, err := tx.LockPlatformShared(ctx, locked.Platform)
 	if err != nil {
 		return locked, err
 	}
+	if !batch.fits(locked, owner) {
+		return locked, errOutdatedBatch
+	}
 	var refused []customer.ImportError
-	if len(chunk.Rows) > 0 {
-		if refused, err = i.createRows(ctx, tx, locked, chunk); err != nil {
+	if rows := batch.chunk.Rows; len(rows) > 0 {
+		if err := tx.DeleteImportChunk(ctx, locked, batch.chunk); err != nil {
 			return locked, err
 		}
+		conflicts, err := tx.CreateCustomers(ctx, batch.sealed)
+		if err != nil {
+			return locked, err
+		}
+		refused = batch.errors(conflicts)
 	}
 	now := i.Clock.Now()
-	if after, err = locked.Proceed(len(chunk.Rows)-len(refused), len(refused), now); err != nil {
+	if after, err = locked.Proceed(len(batch.chunk.Rows)-len(refused), len(refused), now); err != nil {
 		return locked, err
 	}
 	kept := refused[:min(len(refused), max(customer.MaxImportErrors-locked.Failed, 0))]
@@ -205,56 +237,4 @@ func (i *Imports) importChunk(ctx context.Context, tx ports.Tx, locked customer.
 		return after, err
 	}
 	return after, tx.Emit(ctx, []event.Event{result.Event(ident.NewWebhook(i.IDs.New, now))})
-}
-
-// createRows creates the customers of rows as Create does, and returns the rows that are refused.
-func (i *Imports) createRows(ctx context.Context, tx ports.Tx, of customer.Import, chunk ports.ImportChunk) ([]customer.ImportError, error) {
-	header, invalid := customer.ParseImportHeader(of.Columns)
-	if len(invalid) > 0 {
-		return nil, fmt.Errorf("the header of %s: %s", of.ID, invalid[0].Message)
-	}
-	owner, err := tx.LockPlatformShared(ctx, of.Platform)
-	if err != nil {
-		return nil, err
-	}
-	now := i.Clock.Now()
-	refusals := make([]*fault.Error, len(chunk.Rows))
-	created, rowOf := make([]customer.Customer, 0, len(chunk.Rows)), make(map[ident.Customer]int, len(chunk.Rows))
-	for n, row := range chunk.Rows {
-		c, err := header.Create(row.Values, owner, ident.NewCustomer(i.IDs.New, now), now)
-		if refused, ok := fault.As(err); ok {
-			refusals[n] = refused
-		} else if err != nil {
-			return nil, err
-		} else {
-			created, rowOf[c.ID] = append(created, i.Identity.NewCustomer(owner, c)), n
-		}
-	}
-	conflicts, err := tx.CreateCustomers(ctx, created)
-	if err != nil {
-		return nil, err
-	}
-	var opened []account.Internal
-	for _, c := range created {
-		if refused, conflict := conflicts[c.ID]; conflict {
-			refusals[rowOf[c.ID]] = refused
-			continue
-		}
-		accounts, err := i.opener(owner, c, now).Open(owner.CurrencyCodes())
-		if err != nil {
-			return nil, err
-		}
-		opened = append(opened, accounts...)
-	}
-	if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
-		return nil, err
-	}
-	var errors []customer.ImportError
-	for n, refused := range refusals {
-		if refused != nil {
-			row := chunk.Rows[n]
-			errors = append(errors, customer.NewImportRowError(chunk.FirstRow+n, row.Line, header.PlatformCustomerID(row.Values), refused))
-		}
-	}
-	return errors, nil
 }

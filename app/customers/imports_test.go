@@ -386,3 +386,34 @@ func TestImports_OfOtherPlatformIsNotFound(t *testing.T) {
 		t.Errorf("%v and %v", foreign, err)
 	}
 }
+
+func TestImports_PlatformChangesBetweenChunks(t *testing.T) {
+	t.Parallel()
+	// Rows that were prepared before the platform changed are imported as it is now: customers of the
+	// next chunk have an account in the new currency too.
+	env := newImportEnv(t)
+	uploaded := env.upload(t, importRows(300))
+	held, err := env.Store.TakeJobs(t.Context(), ports.StepImportCustomers, env.Clock.Now().Add(time.Minute), time.Minute, 1)
+	if err != nil || len(held) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	if err := customers.RunImportJob(t.Context(), env.imports, held); err != nil {
+		t.Fatal(err)
+	}
+	accounts := func(name string) string {
+		return env.count(t, "SELECT string_agg(a.currency, ' ' ORDER BY a.currency) FROM internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id WHERE c.platform_customer_id = '"+name+"'")
+	}
+
+	env.addCurrency(t, env.admin, "MXN")
+	if err := env.imports.ImportDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	result, err := env.imports.Get(t.Context(), env.admin.Platform, uploaded.ID)
+	if err != nil || result.Status != customer.ImportCompleted || result.Successful != 300 {
+		t.Errorf("%q, %v", summary(result), err)
+	}
+	if before, after := accounts("user-1"), accounts("user-300"); strings.Contains(before, "MXN") || !strings.Contains(after, "MXN") {
+		t.Errorf("accounts in %s before the change, in %s after it", before, after)
+	}
+}
