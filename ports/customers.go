@@ -23,6 +23,9 @@ type CustomerWriter interface {
 	UpdateCustomer(ctx context.Context, c customer.Customer) error
 	// CustomerFunds returns the money of a customer.
 	CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error)
+	// LockCustomerFunds returns the money of a customer, and keeps its balances from changing until the
+	// unit of work ends.
+	LockCustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error)
 	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
 	// customer after one, in the order of their ids. It returns how many there were, and the last.
 	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int, last ident.Transaction, err error)

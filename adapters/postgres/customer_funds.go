@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -25,6 +26,15 @@ const selectUnsettled = `
 // CustomerFunds uses internal_accounts_by_owner. The balances are read before the payments: money that a
 // payment debits meanwhile is in the one or the other.
 func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
+	return u.customerFunds(ctx, p, id, ledgerdb.Read)
+}
+
+// LockCustomerFunds locks the balances in the order in which postings lock them.
+func (u *unit) LockCustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
+	return u.customerFunds(ctx, p, id, ledgerdb.Lock)
+}
+
+func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Customer, mode ledgerdb.Mode) (customer.Funds, error) {
 	if err := u.flush(ctx); err != nil {
 		return customer.Funds{}, err
 	}
@@ -42,7 +52,7 @@ func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 		accounts[i] = a.LedgerAccount()
 	}
 	var left customer.Funds
-	balances, err := u.Balances(ctx, accounts)
+	balances, err := u.db.ledgerStore.Balances(ctx, batchedQuerier{u: u}, accounts, mode)
 	if err != nil {
 		return left, err
 	}

@@ -132,10 +132,11 @@ const (
 	SELECT ` + internalColumns + ` FROM internal_accounts a
 	WHERE a.platform_id = $1 AND ` + internalOwner + ` = $2 AND a.currency = $3 AND a.account_type = $4`
 
-	// internalsByID uses the primary key.
+	// internalsByID uses the primary keys of internal_accounts and customers.
 	internalsByID = `
-	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
-	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
+	SELECT ` + internalColumns + `, c.deleted_at FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id
+	LEFT JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id`
 
 	// internalsByReference uses internal_account_reference_unique.
 	internalsByReference = `
@@ -156,7 +157,8 @@ func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey
 	return a, found, err
 }
 
-// LockBalances reads accounts and locks their balances, in one round trip.
+// LockBalances locks the balances of accounts and then reads the accounts, in one round trip. So a
+// deletion of an owner is seen: it locks the balances too (see LockCustomerFunds).
 func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
 	found := make(map[ledger.Account]account.WithBalance, len(accounts))
 	if len(accounts) == 0 {
@@ -172,26 +174,27 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 		platform ident.Platform
 		id       ident.InternalAccount
 	}
-	owners := make(map[key]account.Internal, n)
-	u.queueQuery(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
-		a, err := u.db.scanInternal(ctx, rows)
-		owners[key{a.Platform, a.ID}] = a
-		return err
-	})
-	balances, err := u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Lock)
-	if err == nil {
-		err = u.flush(ctx) // where no balance had to be asked for
-	}
+	read := make(map[key]account.WithBalance, n)
+	balances, err := u.db.ledgerStore.Balances(ctx, batchedQuerier{u: u, after: func() {
+		u.queueQuery(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
+			var ownerDeleted *time.Time
+			a, err := u.db.scanInternal(ctx, rows, &ownerDeleted)
+			read[key{a.Platform, a.ID}] = account.WithBalance{Internal: a, OwnerDeletedAt: timeOrZero(ownerDeleted)}
+			return err
+		})
+	}}, accounts, ledgerdb.Lock)
 	for _, a := range accounts {
 		owner, _ := a.InternalAccount()
-		found[a] = account.WithBalance{Internal: owners[key{a.Platform, owner}], Balance: balances[a]}
+		locked := read[key{a.Platform, owner}]
+		locked.Balance = balances[a]
+		found[a] = locked
 	}
 	return found, err
 }
 
 // Balances implements ports.LedgerReader.
 func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
-	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Read)
+	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u: u}, accounts, ledgerdb.Read)
 }
 
 // InternalAccount uses the primary key.
@@ -272,10 +275,10 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 	return found, nil
 }
 
-func (db *DB) scanInternal(ctx context.Context, rows pgx.Rows) (account.Internal, error) {
+func (db *DB) scanInternal(ctx context.Context, rows pgx.Rows, further ...any) (account.Internal, error) {
 	var row internalRow
-	if err := rows.Scan(&row.PlatformID, &row.ID, &row.CustomerID, &row.Currency, &row.Type, &row.Status,
-		&row.Reference, &row.Instructions, &row.CreatedAt, &row.UpdatedAt); err != nil {
+	if err := rows.Scan(append([]any{&row.PlatformID, &row.ID, &row.CustomerID, &row.Currency, &row.Type, &row.Status,
+		&row.Reference, &row.Instructions, &row.CreatedAt, &row.UpdatedAt}, further...)...); err != nil {
 		return account.Internal{}, err
 	}
 	return row.internal(ctx, db)

@@ -160,7 +160,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		return nil, nil // an account without postings
 	}
 	since := (span.First - 1).Start()
-	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u}, a.Platform, since); err != nil {
+	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u: u}, a.Platform, since); err != nil {
 		return nil, err
 	}
 	refs, err := u.readPartnerRefs(ctx, a, span)

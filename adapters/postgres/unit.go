@@ -118,9 +118,9 @@ func (u *unit) commit(ctx context.Context, postFirst bool) error {
 func (u *unit) post(ctx context.Context, postFirst bool) error {
 	now := u.db.clock.Now()
 	if postFirst {
-		return u.db.ledgerStore.Post(ctx, batchedQuerier{u}, now, u.postings)
+		return u.db.ledgerStore.Post(ctx, batchedQuerier{u: u}, now, u.postings)
 	}
-	statement, args, err := u.db.ledgerStore.PostStatement(ctx, batchedQuerier{u}, now, u.postings)
+	statement, args, err := u.db.ledgerStore.PostStatement(ctx, batchedQuerier{u: u}, now, u.postings)
 	if err == nil {
 		u.pending.Queue(statement, args...)
 	}

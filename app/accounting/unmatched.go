@@ -139,6 +139,11 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	if err := checkCapacity(ctx, tx, w, d.Transaction.Accounts(), d); err != nil {
 		return id, err
 	}
+	if owner != nil {
+		if owner.DeletedAt = w.OwnerDeletedAt((*to).LedgerAccount()); owner.Deleted() {
+			return id, owner.CheckReady()
+		}
+	}
 	w.Create(d)
 	return id, nil
 }

@@ -159,6 +159,35 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	env.checkLedger(t)
 }
 
+func TestAssignUnmatched_OwnerDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	// An assignment to an account that waits while its customer is deleted is refused, and the payment
+	// stays unmatched.
+	env := newEnv(t)
+	receipt, to := env.receivePayment(t, "rent", 700), env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	assigned := make(chan error, 1)
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		owner, err := tx.LockCustomer(ctx, env.Platform.ID, env.Customer.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockCustomerFunds(ctx, env.Platform.ID, env.Customer.ID); err != nil {
+			return err
+		}
+		go func() {
+			_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: to.ID, Note: "Ana's"}, nil)
+			assigned <- err
+		}()
+		env.AwaitLockWait()
+		owner.DeletedAt = env.Clock.Now()
+		return tx.UpdateCustomer(ctx, owner)
+	})
+
+	apptest.WantFault(t, "assigned", <-assigned, fault.CustomerDeleted)
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", "funding/unmatched USD": "700"})
+}
+
 func TestAssignUnmatched_LaterDepositIsListedByItsTime(t *testing.T) {
 	t.Parallel()
 	// A deposit has the id of its receipt, which may be weeks older. The list of the transactions that

@@ -81,12 +81,16 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 		if err != nil {
 			return err
 		}
-		left, err := tx.CustomerFunds(ctx, platformID, id)
-		if err != nil {
-			return err
-		}
-		if deleted, err = before.Delete(left, s.Clock.Now()); err != nil {
-			return err
+		// A customer with money is refused without a wait for the payments that move it. For others a
+		// deposit must come before, and is then found, or after, and then finds the deleted customer.
+		for _, funds := range []func(context.Context, ident.Platform, ident.Customer) (customer.Funds, error){tx.CustomerFunds, tx.LockCustomerFunds} {
+			left, err := funds(ctx, platformID, id)
+			if err != nil {
+				return err
+			}
+			if deleted, err = before.Delete(left, s.Clock.Now()); err != nil {
+				return err
+			}
 		}
 		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
 			return err

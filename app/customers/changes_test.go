@@ -240,6 +240,33 @@ func TestDelete_RefusedWhileDebiting(t *testing.T) {
 	deleted("after the commit")
 }
 
+func TestDelete_WaitsForDeposit(t *testing.T) {
+	t.Parallel()
+	// A deposit that is not committed when the customer is deleted is found: the customer stays.
+	env := newEnv(t)
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	deleted := make(chan error, 1)
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockBalances(ctx, []ledger.Account{dollars.LedgerAccount()}); err != nil {
+			return err
+		}
+		go func() {
+			_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+			deleted <- err
+		}()
+		env.AwaitLockWait()
+		now := env.Clock.Now()
+		return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Effective: now},
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: dollars.LedgerPath(), Amount: money.Amount{Minor: 5_00, Currency: "USD"}})})
+	})
+
+	apptest.WantFault(t, "deleted", <-deleted, fault.Conflict)
+	if read, err := env.customers.Get(t.Context(), env.Platform.ID, env.Customer.ID); err != nil || read.Deleted() {
+		t.Errorf("deleted %t, %v", read.Deleted(), err)
+	}
+}
+
 // newTransaction stores a payment of 1 USD of a customer in a state.
 func (e *env) newTransaction(c customer.Customer, kind transaction.Type, state transaction.State) {
 	e.Do(func(ctx context.Context, tx ports.Tx) error {

@@ -39,7 +39,7 @@ func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to i
 		if err != nil {
 			return err
 		}
-		balances, err := w.LockBalances(ctx, tx, receivingAccounts(parties))
+		balances, err := w.lockReceiving(ctx, tx, parties)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 		if err != nil {
 			return err
 		}
-		balances, err := w.LockBalances(ctx, tx, receivingAccounts(parties))
+		balances, err := w.lockReceiving(ctx, tx, parties)
 		if err != nil {
 			return err
 		}

@@ -163,6 +163,48 @@ func TestDeposit_IsIdempotent(t *testing.T) {
 	env.wantIncomingEvents(t, read.ID, "INCOMING_PAYMENT.COMPLETED")
 }
 
+func TestDeposit_OwnerDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	// A deposit that has read its customer as active, and waits while the customer is deleted, is held as
+	// unmatched funds; a simulated one is refused.
+	env := newReceivingEnv(t)
+	receipt := env.NewReceipt("ACH", env.dollars.Reference, money.Amount{Minor: 5_00, Currency: "USD"})
+	for name, pay := range map[string]func() error{
+		"received": func() error {
+			_, err := env.Deposit(t.Context(), receipt, env.dollars.ID, nil)
+			return err
+		},
+		"simulated": func() error {
+			_, err := env.Fund(t.Context(), env.Platform.ID, env.dollars.ID, 7_00, nil)
+			return err
+		},
+	} {
+		if err := env.Exec(`UPDATE customers SET deleted_at = NULL`); err != nil {
+			t.Fatal(err)
+		}
+		paid := make(chan error, 1)
+		env.Do(func(ctx context.Context, tx ports.Tx) error {
+			owner, err := tx.LockCustomer(ctx, env.Platform.ID, env.Customer.ID)
+			if err != nil {
+				return err
+			}
+			left, err := tx.LockCustomerFunds(ctx, env.Platform.ID, env.Customer.ID)
+			if err != nil {
+				return err
+			}
+			go func() { paid <- pay() }()
+			env.AwaitLockWait()
+			if owner, err = owner.Delete(left, env.Clock.Now()); err != nil {
+				return err
+			}
+			return tx.UpdateCustomer(ctx, owner)
+		})
+		apptest.WantFault(t, name, <-paid, fault.CustomerDeleted)
+	}
+
+	env.WantBalances(map[string]int64{"rails/ACH USD": 5_00, "funding/unmatched USD": -5_00})
+}
+
 func TestDeposit_AccountFull(t *testing.T) {
 	t.Parallel()
 	// A payment beyond the maximum balance is unmatched, also if it is reported twice, and a deposit

@@ -106,6 +106,21 @@ func receivingAccounts(parties []transaction.IncomingParties) []ledger.Account {
 	return accounts
 }
 
+// lockReceiving locks the balances of the accounts that receive. An owner who was deleted after the
+// parties were read is deleted in them too.
+func (w work) lockReceiving(ctx context.Context, tx ports.Tx, parties []transaction.IncomingParties) (ledger.Balances, error) {
+	balances, err := w.LockBalances(ctx, tx, receivingAccounts(parties))
+	for _, p := range parties {
+		if p.Owner == nil {
+			continue
+		}
+		if at := w.OwnerDeletedAt(p.To.LedgerAccount()); !at.IsZero() {
+			p.Owner.DeletedAt = at
+		}
+	}
+	return balances, err
+}
+
 // receivingBalance returns the balance of the internal account that receives, if there is one.
 func receivingBalance(balances map[ledger.Account]int64, p transaction.IncomingParties) int64 {
 	if p.To == nil {

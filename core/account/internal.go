@@ -103,6 +103,9 @@ type WithBalance struct {
 	Internal
 	// Balance is the available balance in minor units.
 	Balance int64
+	// OwnerDeletedAt is when the customer who owns a locked account was deleted; zero for an active
+	// customer or the platform. Nobody is deleted while the account is locked.
+	OwnerDeletedAt time.Time
 }
 
 // CheckCapacity returns AMOUNT_OUT_OF_RANGE if an account with a balance, in minor units,

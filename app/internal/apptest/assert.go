@@ -152,6 +152,25 @@ func (e *Env) Exec(statements ...string) error {
 	return nil
 }
 
+// AwaitLockWait waits until a session of the database waits for a lock.
+func (e *Env) AwaitLockWait() {
+	e.t.Helper()
+	ctx := context.Background()
+	conn := e.connect()
+	defer func() { _ = conn.Close(ctx) }()
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var waits bool
+		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		if waits {
+			return
+		}
+	}
+	e.t.Fatal("nothing waits for a lock")
+}
+
 func (e *Env) connect() *pgx.Conn {
 	e.t.Helper()
 	conn, err := pgx.Connect(context.Background(), e.URL)

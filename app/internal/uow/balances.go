@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"causeway/core/account"
 	"causeway/core/event"
@@ -31,6 +32,11 @@ func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.
 	}
 	return balances, nil
 }
+
+// OwnerDeletedAt returns when the customer who owns an account was deleted, for an account that
+// LockBalances locked; zero for an active customer or the platform. The customer may have been read as
+// active before the lock.
+func (w *Work) OwnerDeletedAt(a ledger.Account) time.Time { return w.lockedBalances[a].OwnerDeletedAt }
 
 // CheckCapacity returns an AMOUNT_OUT_OF_RANGE fault if an internal account that the postings
 // credit cannot hold the amount, and nil otherwise.
