@@ -49,6 +49,7 @@ var examples = map[string]string{
 	"reviews approve":      "causeway reviews approve Verification:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --application 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e66 --actor ana --reason 'Compared with the passport'",
 	"reviews reject":       "causeway reviews reject BeneficialOwner:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e77 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --application 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e66 --type APPLICANT_FRAUD --actor ana --reason 'The passport is forged'",
 	"reviews request":      "causeway reviews request Verification:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55 --platform Platform:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --application 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e66 --field birthDate='Differs from the passport' --problem EXPIRED_DOCUMENT='The passport is expired' --actor ana --reason 'Ticket 17'",
+	"identity conformance": "causeway identity conformance --url https://identity.example.com/v1 --token-file token --secret-file secret --listen 0.0.0.0:9100 --callback-url https://test.example.com/identity/decisions",
 	"screening load":       "causeway screening load --list ofac sdn.xml --actor ana",
 	"screening status":     "causeway screening status",
 	"keys rotate":          "causeway keys rotate",

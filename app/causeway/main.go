@@ -44,6 +44,7 @@ type commands struct {
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
 	Reviews   reviewsCommand   `cmd:"" help:"Decide the verifications of customers and beneficial owners that wait for a person."`
+	Identity  identityCommand  `cmd:"" help:"Test an identity provider."`
 	Screening screeningCommand `cmd:"" help:"Load the sanctions lists that the names of customers are screened against when they are reviewed."`
 	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
 	Version   versionCommand   `cmd:"" help:"Print the version, as --version does."`

@@ -89,7 +89,7 @@ func (c *Callback) receive(ctx context.Context, body interface{ Read([]byte) (in
 	if err != nil {
 		return Refused, http.StatusUnauthorized, err
 	}
-	decision, err := parseDecision(message)
+	decision, err := ParseDecision(message)
 	if err != nil {
 		return Refused, http.StatusBadRequest, err
 	}
@@ -108,8 +108,8 @@ func (c *Callback) receive(ctx context.Context, body interface{ Read([]byte) (in
 	}
 }
 
-// parseDecision returns the decision in a message.
-func parseDecision(m Message) (customers.ReportedDecision, error) {
+// ParseDecision returns the decision in a message. Fault: INVALID_INPUT.
+func ParseDecision(m Message) (customers.ReportedDecision, error) {
 	var s State
 	if err := decodeState(m.Body, &s); err != nil {
 		return customers.ReportedDecision{}, err

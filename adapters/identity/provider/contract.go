@@ -185,7 +185,7 @@ func newOwner(o customer.BeneficialOwner) Owner {
 	p := o.Person
 	return Owner{ID: o.ID.String(), Roles: roles, OwnershipPercentage: o.OwnershipPercentage, Person: Person{
 		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate, Nationality: p.Nationality, Email: p.Email,
-		PhoneNumber: p.PhoneNumber, Address: newAddress(p.Address), IDType: string(p.IDType), Identifier: p.Identifier, CountryOfIssuance: p.CountryOfIssuance}}
+		PhoneNumber: p.PhoneNumber, Address: newAddress(p.Address), IDType: p.IDType, Identifier: p.Identifier, CountryOfIssuance: p.CountryOfIssuance}}
 }
 
 func newAddress(a party.Address) Address { return Address(a) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -80,7 +81,7 @@ func (f *form) Read(p []byte) (int, error) {
 			}
 		}
 		n, err := f.open.Read(p)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			f.parts, err = f.parts[1:], f.Close()
 		}
 		if n > 0 || err != nil {
