@@ -31,10 +31,10 @@ lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
 
 unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v '^causeway/e2e')
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
 e2e: needs-postgres needs-node needs-browser build ## Tests that drive the real binary
-	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m ./e2e/...
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 60m ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, 100,000 generated requests, a simulation of 1,000,000 steps
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
@@ -93,5 +93,5 @@ needs-node: e2e/node/node_modules
 
 e2e/node/node_modules: e2e/node/package-lock.json
 	@.ci/need node npm
-	cd e2e/node && npm ci --ignore-scripts --no-audit --no-fund
+	cd e2e/node && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
 	touch $@
