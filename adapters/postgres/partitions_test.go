@@ -37,13 +37,26 @@ func (c *retentionEnv) partitionOf(t *testing.T, table, key string, id uuid.UUID
 	return name
 }
 
+// awaitDay returns the beginning of the day. Shortly before the next one it waits for that, because the
+// database creates the partitions of the day that it is then.
+func awaitDay() time.Time {
+	now := time.Now().UTC()
+	today, tomorrow := now.Truncate(24*time.Hour), now.Truncate(24*time.Hour).AddDate(0, 0, 1)
+	left := tomorrow.Sub(now)
+	if left > 3*time.Minute {
+		return today
+	}
+	time.Sleep(left)
+	return tomorrow
+}
+
 func TestCreatePartitions_AheadOfTime(t *testing.T) {
 	t.Parallel()
 	// Several processes create the partitions of today and the next days, each once, of a quarter of the
 	// retention, and one of the days before; events and their attempts have the same. The service may not
 	// read or write partitions directly.
 	c := newRetentionEnv(t)
-	today := time.Now().UTC().Truncate(24 * time.Hour)
+	today := awaitDay()
 	c.splitWebhooks(t, today.AddDate(0, 0, -10))
 	c.split(t, "lookups", today.AddDate(0, 0, -1))
 	var processes sync.WaitGroup
@@ -86,7 +99,7 @@ func TestCreatePartitions_MovesRowsThatHadNone(t *testing.T) {
 	// If no partition was created in time, events are stored nevertheless, and are in the partition of
 	// their time once it is created. Events that are stored meanwhile are not refused.
 	c := newRetentionEnv(t)
-	today := time.Now().UTC().Truncate(24 * time.Hour)
+	today := awaitDay()
 	c.splitWebhooks(t, today.AddDate(0, 0, -5))
 	events := map[int]uuid.UUID{}
 	for _, days := range []int{-5, -1, 0, 100} {
@@ -139,7 +152,7 @@ func TestCreatePartitions_AfterYears(t *testing.T) {
 	// A service that was stopped for years, or a backup of then, has the partitions that it needs at once:
 	// not one for each day of the time between.
 	c := newRetentionEnv(t)
-	today := time.Now().UTC().Truncate(24 * time.Hour)
+	today := awaitDay()
 	c.split(t, "lookups", today.AddDate(-6, 0, 0))
 
 	if err := c.CreatePartitions(t.Context(), 8*24*time.Hour); err != nil {
@@ -161,7 +174,7 @@ func TestCreatePartitions_LengthFollowsRetention(t *testing.T) {
 	// few partitions exist, however long events are kept.
 	for retention, want := range map[int]int{8: 2, 30: 7, 100: 25, 3650: 92} {
 		c := newRetentionEnv(t)
-		today := time.Now().UTC().Truncate(24 * time.Hour)
+		today := awaitDay()
 		c.splitWebhooks(t, today)
 		if err := c.CreatePartitions(t.Context(), time.Duration(retention)*24*time.Hour); err != nil {
 			t.Fatal(err)
