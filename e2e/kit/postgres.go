@@ -179,7 +179,8 @@ func (p *Postgres) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"-D", p.dir, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
+	args := []string{"-D", p.dir, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-c", "dynamic_shared_memory_type=mmap"} // in the data folder, because a server that is killed leaves it behind
 	for _, setting := range p.settings {
 		args = append(args, "-c", setting)
 	}

@@ -117,9 +117,14 @@ func startHostProcess(dir string, idleTimeout time.Duration) error {
 // writes "ready" or an error to status and closes it.
 func runHostProcess(dir string, idleTimeout time.Duration, status io.WriteCloser) error {
 	server, err := pgembed.Start(context.Background(), pgembed.Options{
-		Dir: dir, Throwaway: true, MaxConnections: 400,
-		// Many databases are created at once: a large WAL avoids checkpoints while copying.
-		Settings: map[string]string{"max_wal_size": "4GB", "shared_buffers": "256MB"},
+		// On a machine with many cores many tests run at once, each with some servers.
+		Dir: dir, Throwaway: true, MaxConnections: 2000,
+		Settings: map[string]string{
+			// Many databases are created at once: a large WAL avoids checkpoints while copying.
+			"max_wal_size": "4GB", "shared_buffers": "256MB",
+			// In the folder, so that it is removed with it: a server that is killed leaves it behind.
+			"dynamic_shared_memory_type": "mmap",
+		},
 	})
 	if err != nil {
 		_, _ = io.WriteString(status, err.Error())
