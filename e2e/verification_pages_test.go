@@ -110,7 +110,7 @@ func (b *pagesClient) get(path string) pageResponse {
 // post fills in the form of a page, and returns the page that follows.
 func (b *pagesClient) post(path string, fields map[string]string) pageResponse {
 	b.t.Helper()
-	b.get(strings.TrimSuffix(path, "/submit"))
+	b.get(strings.TrimSuffix(strings.TrimSuffix(path, "/submit"), "/remove"))
 	form := url.Values{"csrf": {b.csrf}}
 	for name, value := range fields {
 		form.Set(name, value)
@@ -225,6 +225,10 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	for _, kind := range []string{"CERTIFICATE_OF_INCORPORATION", "DIRECTOR_REGISTRY", "SHAREHOLDER_REGISTER", "BANK_STATEMENT"} {
 		b.upload("/verification/documents/own", map[string]string{"documentType": kind, "country": "US"}).want(200, "scan.png")
 	}
+	b.upload("/verification/documents/own", map[string]string{"documentType": "UTILITY_BILL", "country": "US"}).want(200, "Remove")
+	wrong := p.get("/documents?documentHolder=" + business).wantStatus(200).text("data.0.id")
+	b.post("/verification/documents/own/remove", map[string]string{"document": strings.TrimPrefix(wrong, "Document:")}).want(200, "Already uploaded")
+	p.get("/documents/"+wrong).wantError(404, "DOCUMENT_NOT_FOUND")
 	graceDocuments := regexp.MustCompile(`/verification/documents/[0-9a-f-]{36}`).FindString(overview.body)
 	b.upload(graceDocuments, identityDocument("PASSPORT", "")).want(200, "Passport")
 	b.upload(graceDocuments, identityDocument("NATIONAL_ID", "FRONT")).want(200, "Front")

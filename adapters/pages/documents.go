@@ -9,6 +9,7 @@ import (
 	"causeway/app/customers"
 	"causeway/core/customer"
 	"causeway/core/document"
+	"causeway/core/fault"
 	"causeway/core/ident"
 )
 
@@ -118,4 +119,23 @@ func (p *Pages) upload(r *request) error {
 	sent := customers.DocumentRequest{File: r.file, Details: document.Details{Type: document.Type(r.text("documentType")), Side: document.Side(r.text("side")),
 		Country: r.text("country"), Number: r.text("documentNumber"), IssuingAuthority: r.text("issuingAuthority")}}
 	return p.finish(r, uploadForm(r, h), p.SelfService.Upload(r.Context(), r.secret, h.Owner, sent), documentsURL(h.Owner))
+}
+
+// removeDocument deletes a document that was uploaded. One that is gone, because the button was pressed
+// twice, is no problem.
+func (p *Pages) removeDocument(r *request) error {
+	h, err := r.holder()
+	if err != nil {
+		return err
+	}
+	sent, err := uuid.Parse(r.text("document"))
+	if err != nil {
+		return errUnreadable
+	}
+	var id ident.Document
+	ident.SetUUID(&id, sent)
+	if err := p.SelfService.RemoveDocument(r.Context(), r.secret, id); err != nil && faultOf(err).Code != fault.DocumentNotFound {
+		return err
+	}
+	return redirect(r, documentsURL(h.Owner))
 }

@@ -36,8 +36,8 @@ type step struct {
 	Files   []uploaded
 }
 
-// uploaded is a document that was uploaded. Type and Side are keys.
-type uploaded struct{ Type, Side, FileName string }
+// uploaded is a document that was uploaded. Type and Side are keys. ID is empty if it cannot be removed.
+type uploaded struct{ Type, Side, FileName, ID string }
 
 const (
 	stateChange   = "change"
@@ -154,6 +154,9 @@ func filesOf(r *request, h document.Holder) []uploaded {
 		one := uploaded{Type: "document." + string(d.Type), FileName: d.File.Name}
 		if d.Type.HasTwoSides() {
 			one.Side = "side." + string(d.Side)
+		}
+		if d.CheckDelete() == nil {
+			one.ID = d.ID.UUID().String()
 		}
 		all = append(all, one)
 	}

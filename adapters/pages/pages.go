@@ -29,6 +29,7 @@ type SelfService interface {
 	AddOwner(ctx context.Context, secret string, r customer.OwnerRequest) error
 	UpdateOwner(ctx context.Context, secret string, id ident.BeneficialOwner, r customer.OwnerRequest) error
 	Upload(ctx context.Context, secret string, owner ident.BeneficialOwner, r customers.DocumentRequest) error
+	RemoveDocument(ctx context.Context, secret string, id ident.Document) error
 	Submit(ctx context.Context, secret string) error
 }
 
@@ -108,6 +109,7 @@ func (p *Pages) Register(mount func(method, pattern string, h http.Handler), lim
 		{http.MethodPost, home + "/owners/{owner}", p.formInSession(p.saveOwner, ownerFormOf)},
 		{http.MethodGet, home + "/documents/{holder}", p.inSession(p.showUpload)},
 		{http.MethodPost, home + "/documents/{holder}", p.formInSession(p.upload, uploadFormOf)},
+		{http.MethodPost, home + "/documents/{holder}/remove", p.inSession(p.removeDocument)},
 	} {
 		mount(r.method, r.pattern, limit(p.handler(r.serve)))
 	}
@@ -194,7 +196,7 @@ type page struct {
 }
 
 func (p *page) set(r *request) {
-	p.language, p.Path = r.language, strings.TrimSuffix(r.URL.Path, "/submit")
+	p.language, p.Path = r.language, strings.TrimSuffix(strings.TrimSuffix(r.URL.Path, "/submit"), "/remove")
 	if r.secret != "" {
 		p.CSRF, p.Customer, p.PlatformName = csrfToken(r.secret), customerMark(r.applicant), r.applicant.PlatformName
 	}

@@ -98,6 +98,10 @@ func (f *fakeService) Upload(_ context.Context, _ string, _ ident.BeneficialOwne
 	return f.call("upload")
 }
 
+func (f *fakeService) RemoveDocument(_ context.Context, _ string, id ident.Document) error {
+	return f.call("remove " + id.String())
+}
+
 func (f *fakeService) Submit(context.Context, string) error { return f.call("submit") }
 
 // site is a browser without script at the pages.

@@ -75,7 +75,7 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 			t.Errorf("%s opens a link: %d", name, got.StatusCode)
 		}
 		s.start()
-		for _, path := range []string{"/submit", "/details", "/documents/own"} {
+		for _, path := range []string{"/submit", "/details", "/documents/own", "/documents/own/remove"} {
 			if got := s.post(home+path, nil, edit); got.StatusCode != http.StatusForbidden {
 				t.Errorf("%s: %s: %d", name, path, got.StatusCode)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/core/customer"
 	"causeway/core/document"
@@ -279,6 +280,49 @@ func TestPages_MissingPartsLeadToForms(t *testing.T) {
 	s.service.applicant.Missing = nil
 	if !strings.Contains(s.get(home).body, home+"/submit") {
 		t.Error("it cannot be submitted when nothing is missing")
+	}
+}
+
+func TestPages_DocumentsCanBeRemovedUntilTheyAreSubmitted(t *testing.T) {
+	t.Parallel()
+	// Each document of the holder that was not submitted has a button of its own. The page of the
+	// documents follows, also if the document is gone.
+	s := newSite(t, public)
+	s.setBusiness()
+	own, owner := document.Holder{Customer: s.service.applicant.Customer.ID}, document.Holder{Owner: s.service.applicant.Owners[0].ID}
+	s.addDocument(own, "BANK_STATEMENT", "", "statement.pdf")
+	s.addDocument(own, "UTILITY_BILL", "", "submitted.pdf")
+	s.addDocument(owner, document.Passport, "", "pass.png")
+	documents := s.service.applicant.Documents
+	documents[len(documents)-2].SubmittedAt = time.Now()
+	wanted := documents[len(documents)-3].ID
+	s.start()
+	page := s.get(home + "/documents/own")
+	var offered []string
+	for _, n := range page.elements("input") {
+		if attribute(n, "name") == "document" {
+			offered = append(offered, attribute(n, "value"))
+		}
+	}
+	if !slices.Equal(offered, []string{wanted.UUID().String()}) || !strings.Contains(page.body, `action="/verification/documents/own/remove"`) {
+		t.Fatalf("it offers to remove %q\n%s", offered, page.body)
+	}
+
+	for _, err := range []error{nil, fault.New(fault.DocumentNotFound, "gone")} {
+		s.service.err = err
+		if got := s.post(home+"/documents/own/remove", url.Values{"document": offered}); got.Header.Get("Location") != home+"/documents/own" {
+			t.Errorf("%v: %d to %q", err, got.StatusCode, got.Header.Get("Location"))
+		}
+	}
+	s.service.err = fault.New(fault.Conflict, "submitted")
+	if got := s.post(home+"/documents/own/remove", url.Values{"document": offered}); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, `href="/verification/documents/own?lang=es"`) {
+		t.Errorf("submitted meanwhile: %d %s", got.StatusCode, got.body)
+	}
+	if got := s.post(home+"/documents/own/remove", url.Values{"document": {"x"}}); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("malformed: %d", got.StatusCode)
+	}
+	if want := "remove " + wanted.String(); !slices.Equal(s.service.calls, []string{want, want, want}) {
+		t.Errorf("calls %q", s.service.calls)
 	}
 }
 

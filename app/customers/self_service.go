@@ -209,6 +209,20 @@ func (s *SelfService) Upload(ctx context.Context, secret string, owner ident.Ben
 	return err
 }
 
+// RemoveDocument deletes a document of the customer or of one of its owners that was not submitted
+// before. Faults: those of Applicant and Documents.Delete, CONFLICT once the customer is submitted or
+// decided.
+func (s *SelfService) RemoveDocument(ctx context.Context, secret string, id ident.Document) error {
+	ctx, a, err := s.applicant(ctx, secret)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(a.Documents, func(d document.Document) bool { return d.ID == id }) {
+		return documentNotFound(id)
+	}
+	return s.documents.Delete(ctx, a.Platform, id)
+}
+
 // Submit submits the customer for verification. A customer that was submitted or decided stays as it
 // is. Faults: those of Applicant and Verifications.Submit.
 func (s *SelfService) Submit(ctx context.Context, secret string) error {

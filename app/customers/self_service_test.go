@@ -163,6 +163,30 @@ func TestSelfService_BusinessWithOwners(t *testing.T) {
 	}
 }
 
+func TestSelfService_RemovesDocumentsUntilTheyAreSubmitted(t *testing.T) {
+	t.Parallel()
+	// A document of the customer or its owner can be removed; not one of another customer, one that is
+	// gone, or one that was submitted.
+	e := newSelfServiceEnv(t)
+	ctx := t.Context()
+	business, other := e.newBusiness("1"), e.newBusiness("2")
+	secret, foreign, owner := e.open(business.ID, ""), e.open(other.ID, ""), e.newOwner(business.ID, "Hopper")
+	e.must(e.service.Upload(ctx, secret, owner.ID, passport("x")))
+	e.must(e.service.Upload(ctx, secret, ident.BeneficialOwner{}, passport("y")))
+	e.must(e.service.Upload(ctx, foreign, ident.BeneficialOwner{}, passport("z")))
+	documents := e.applicant(secret).Documents
+
+	apptest.WantFault(t, "of another customer", e.service.RemoveDocument(ctx, secret, e.applicant(foreign).Documents[0].ID), fault.DocumentNotFound)
+	e.must(e.service.RemoveDocument(ctx, secret, documents[0].ID))
+	apptest.WantFault(t, "gone", e.service.RemoveDocument(ctx, secret, documents[0].ID), fault.DocumentNotFound)
+	e.must(e.Exec(`UPDATE documents SET submitted_at = now()`))
+	apptest.WantFault(t, "submitted", e.service.RemoveDocument(ctx, secret, documents[1].ID), fault.Conflict)
+
+	if left := e.applicant(secret).Documents; len(left) != 1 || left[0].ID != documents[1].ID || len(e.applicant(foreign).Documents) != 1 {
+		t.Errorf("left %+v", left)
+	}
+}
+
 func TestSelfService_FormsSentTogetherAddOneOwner(t *testing.T) {
 	t.Parallel()
 	// Forms with the same person that are sent at the same moment all succeed, and add one owner.

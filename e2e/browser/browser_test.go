@@ -326,7 +326,7 @@ func (b *tab) upload(path string, fields map[string]string) {
 	b.t.Helper()
 	b.fill(fields)
 	b.choose(path)
-	b.press("form button")
+	b.press("form button.primary")
 }
 
 // uploadRefused uploads a file that is refused with a status, and waits for the text that says why.
@@ -336,9 +336,9 @@ func (b *tab) uploadRefused(path string, fields map[string]string, status int64,
 	b.fill(fields)
 	b.choose(path)
 	if b.script {
-		b.run(b.activate("form button"))
+		b.run(b.activate("form button.primary"))
 	} else {
-		b.pressTo("form button", status)
+		b.pressTo("form button.primary", status)
 	}
 	b.want(text)
 }
