@@ -53,6 +53,9 @@ type CustomerWriter interface {
 	// AddFundingInstructions stores the funding instructions of existing accounts that
 	// have none.
 	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	// ReplaceFundingInstructions stores the funding instructions of existing accounts that have
+	// others.
+	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
 }
 
 // InternalAccountKey identifies an internal account by its owner, who is the platform if zero.

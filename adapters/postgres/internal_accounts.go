@@ -95,14 +95,23 @@ func (u *unit) OpenInternalAccounts(ctx context.Context, accounts []account.Inte
 	return err
 }
 
-// addFundingInstructions uses the primary key.
-const addFundingInstructions = `
+// setFundingInstructions uses the primary key.
+const setFundingInstructions = `
 	UPDATE internal_accounts a SET instructions = k.instructions, updated_at = k.updated_at
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS k(platform_id, id, instructions, updated_at)
-	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
+	WHERE a.platform_id = k.platform_id AND a.id = k.id AND (a.instructions = '') = $5`
 
 // AddFundingInstructions stores instructions of accounts that have none.
 func (u *unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+	return u.setFundingInstructions(ctx, accounts, true)
+}
+
+// ReplaceFundingInstructions stores instructions of accounts that have others.
+func (u *unit) ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+	return u.setFundingInstructions(ctx, accounts, false)
+}
+
+func (u *unit) setFundingInstructions(ctx context.Context, accounts []account.Internal, withoutAny bool) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -115,7 +124,7 @@ func (u *unit) AddFundingInstructions(ctx context.Context, accounts []account.In
 			return err
 		}
 	}
-	u.queueExec(addFundingInstructions, platforms, ids, instructions, updated)
+	u.queueExec(setFundingInstructions, platforms, ids, instructions, updated, withoutAny)
 	return nil
 }
 

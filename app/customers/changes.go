@@ -10,12 +10,12 @@ import (
 	"causeway/ports"
 )
 
-// Update changes a customer, and opens the accounts that it does not have yet in the platform's
-// currencies if its own change. Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every
+// Update changes a customer, opens the accounts that it does not have yet in the platform's currencies
+// if its own change, and changes the name in the funding instructions of its accounts. Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every
 // invalid field, UMA_ADDRESS_EXISTS.
 func (s *Service) Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error) {
 	var existing []account.Internal
-	if change.Currencies != nil {
+	if change.Currencies != nil || change.FullName != nil || change.Business != nil {
 		accounts, err := s.Store.InternalAccountsOf(ctx, platformID, []ident.Customer{id})
 		if err != nil {
 			return customer.Customer{}, err
@@ -37,6 +37,15 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 		}
 		if after.Status != before.Status {
 			after = s.Identity.NewCustomer(owner, after)
+		}
+		if after.Name() != before.Name() {
+			renamed, err := s.opener(owner, after, after.UpdatedAt).Rename(existing)
+			if err != nil {
+				return err
+			}
+			if err := tx.ReplaceFundingInstructions(ctx, renamed); err != nil {
+				return err
+			}
 		}
 		if change.Currencies != nil {
 			opened, instructed, err := s.opener(owner, after, after.UpdatedAt).OpenMissing(owner.CurrencyCodes(), existing)

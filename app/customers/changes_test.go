@@ -152,6 +152,40 @@ func TestUpdate_CurrenciesOpenMissingAccounts(t *testing.T) {
 	env.WantBalances(map[string]int64{"rails/ACH USD": 5_00, dollars.LedgerPath() + " USD": -5_00})
 }
 
+func TestUpdate_NameInFundingInstructions(t *testing.T) {
+	t.Parallel()
+	// The funding instructions name the customer as it is called now, without a name by the platform's
+	// id. The references, and instructions without a name, stay.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := env.accountsOf(t, admin, ana.ID)
+	for _, c := range []struct {
+		change customer.Change
+		want   string
+	}{
+		{customer.Change{FullName: new("Ana Souza")}, "Causeway Client Money FBO Ana Souza"},
+		{customer.Change{Email: new("ana@example.com")}, "Causeway Client Money FBO Ana Souza"},
+		{customer.Change{FullName: new("")}, "Causeway Client Money FBO " + ana.PlatformCustomerID},
+	} {
+		c.change.Type = "INDIVIDUAL"
+		if _, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, c.change); err != nil {
+			t.Fatal(err)
+		}
+		after := env.accountsOf(t, admin, ana.ID)
+		dollars := after["USD"].Instructions
+		if len(dollars) != 1 || dollars[0].Info["accountHolderName"] != c.want || dollars[0].Info["reference"] != before["USD"].Reference {
+			t.Errorf("%+v: %+v, want %s", c.change, dollars, c.want)
+		}
+		if len(after) != len(before) || !reflect.DeepEqual(after["USDC"].Instructions, before["USDC"].Instructions) {
+			t.Errorf("%+v: other accounts %+v", c.change, after)
+		}
+	}
+}
+
 func approval(c customer.Customer) customers.StatusChange {
 	return customers.StatusChange{Platform: c.Platform, Customer: c.ID, Decision: customer.Decision{To: customer.Approved}}
 }

@@ -89,6 +89,22 @@ func (o Opener) OpenMissing(currencies []money.Currency, existing []Internal) (o
 	return opened, instructed, nil
 }
 
+// Rename returns those of the existing accounts whose funding instructions name the owner, with
+// instructions that have the present name. Their references stay.
+func (o Opener) Rename(existing []Internal) (renamed []Internal, err error) {
+	for _, a := range existing {
+		if len(a.Instructions) == 0 || o.FundingInstructions == nil {
+			continue
+		}
+		if a, err = a.WithInstructions(o.Owner, o.FundingInstructions); err != nil {
+			return nil, err
+		}
+		a.UpdatedAt = o.Now
+		renamed = append(renamed, a)
+	}
+	return renamed, nil
+}
+
 // Instruction is one way to pay: the account or wallet to pay to, as the rail names it.
 type Instruction struct {
 	Notes           string
