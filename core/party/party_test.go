@@ -67,7 +67,7 @@ func TestProblems_Checks(t *testing.T) {
 		bad   []string
 	}{
 		{"person", person,
-			[]string{"", "Ana Ng", "Seán O’Brien", "José-María d'Ors Jr.", "李 小龍", "प्रिया", "Smith001", "Martí, Pau", strings.Repeat("a", 255)},
+			[]string{"", "Ana Ng", "Seán O’Brien", "José-María d'Ors Jr.", "李 小龍", "प्रिया", "Smith001", "Martí, Pau", "ליאת בן\u05beדוד", "Anne\u2010Marie", "マイケル\u30fbジャクソン", strings.Repeat("a", 255)},
 			[]string{" Ana", "Ana ", "Ana  Ng", "Ana\tNg", "Ana<b>", "Ana; DROP", "007", "-", "Ana\x00", "Ana\xff", "$ana", "a@b", strings.Repeat("a", 256)}},
 		{"business", business,
 			[]string{"", "Acme, Inc.", "A & B (Holdings) Ltd", "3M", "Yahoo!", "Société d'Études"},

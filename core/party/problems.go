@@ -72,15 +72,19 @@ func (p *Problems) Text(path, value string, need Need, maxLength int) {
 // maxNameLength is longer than any known legal name.
 const maxNameLength = 255
 
+// nameMarks are the marks of names: apostrophes, hyphens with those of Hebrew and of typography, and the
+// dots between the parts of names in Catalan and Japanese.
+const nameMarks = "'’-\u05be\u2010\u2011.,·\u30fb"
+
 // PersonName checks a person's name: letters of any script, digits, single spaces,
-// and the marks that names have (' ’ - . , ·).
+// and nameMarks.
 func (p *Problems) PersonName(path, value string, need Need) {
-	p.name(path, value, need, "'’-.,·", "must be a name: letters, digits, single spaces and ' - . , only")
+	p.name(path, value, need, nameMarks, "must be a name: letters, digits, single spaces and ' - . , only")
 }
 
 // BusinessName checks a business's name, which may also hold & / ( ) + ! # @ : and quotation marks.
 func (p *Problems) BusinessName(path, value string, need Need) {
-	p.name(path, value, need, "'’-.,·&/()+!#@:\"“”„«»*?", "must be a business name without special characters such as < > { } $ or control characters")
+	p.name(path, value, need, nameMarks+"&/()+!#@:\"“”„«»*?", "must be a business name without special characters such as < > { } $ or control characters")
 }
 
 func (p *Problems) name(path, value string, need Need, marks, message string) {
