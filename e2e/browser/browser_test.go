@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -56,22 +57,50 @@ var (
 	spanishDark = view{width: 390, height: 844, dark: true, script: true, language: "es"}
 )
 
-func newTab(t *testing.T, v view) *tab {
-	t.Helper()
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(browserProgram(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(waitTimeout)}
+// browser is the process of the browser, which all tests share. closeBrowser ends it.
+var (
+	browser      = sync.OnceValues(startBrowser)
+	closeBrowser = func() {}
+)
+
+func startBrowser() (context.Context, error) {
+	program, err := browserProgram()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "causeway-browser-")
+	if err != nil {
+		return nil, err
+	}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(folder), chromedp.WSURLReadTimeout(waitTimeout)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	allocator, stopBrowser := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stopBrowser)
-	ctx, closeTab := chromedp.NewContext(allocator)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeContext := chromedp.NewContext(allocator)
+	closeBrowser = func() {
+		closeContext()
+		stop()
+		_ = os.RemoveAll(folder)
+	}
+	return ctx, chromedp.Do(ctx)
+}
+
+// newTab opens a tab with cookies of its own.
+func newTab(t *testing.T, v view) *tab {
+	t.Helper()
+	shared, err := browser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, closeTab := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
 	b := &tab{t: t, ctx: ctx, view: v}
-	b.prepare() // starts the browser, which ends with its context
+	b.prepare()
 	return b
 }
 
-// newTab opens another tab of the browser.
+// newTab opens another tab with the same cookies.
 func (b *tab) newTab() *tab {
 	b.t.Helper()
 	ctx, closeTab := chromedp.NewContext(b.ctx)
@@ -122,15 +151,13 @@ func (b *tab) setScript(enabled bool) {
 }
 
 // browserProgram returns the browser, which make needs-browser installs.
-func browserProgram(t *testing.T) string {
-	t.Helper()
+func browserProgram() (string, error) {
 	for _, name := range []string{"chromium-headless-shell", "chromium"} {
 		if path, err := exec.LookPath(name); err == nil {
-			return path
+			return path, nil
 		}
 	}
-	t.Fatal("there is no browser; run make needs-browser")
-	return ""
+	return "", errors.New("there is no browser; run make needs-browser")
 }
 
 func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {

@@ -34,6 +34,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer remove()
+	defer func() { closeBrowser() }()
 	program = path
 	return m.Run()
 }
@@ -50,6 +51,12 @@ type service struct {
 
 func startService(t *testing.T) *service {
 	t.Helper()
+	return startServiceAt(t, "127.0.0.1:0")
+}
+
+// startServiceAt starts the service on an address, with other options.
+func startServiceAt(t *testing.T, address string, options ...string) *service {
+	t.Helper()
 	ctx := t.Context()
 	s := &service{t: t, database: pgtest.New(t), files: t.TempDir()}
 	login, err := kit.CreateServiceLogin(ctx, s.database)
@@ -57,7 +64,7 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	s.process, err = kit.Start(kit.Command{Program: program, Env: []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY=" + masterKey},
-		Args: []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--blobs", "folder:" + s.files}})
+		Args: append([]string{"serve", "--listen", address, "--admin-listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--blobs", "folder:" + s.files}, options...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +81,19 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	s.base = line["address"].(string)
-	s.root = s.base[:strings.LastIndex(s.base, "/")]
+	if s.root = s.base[:strings.LastIndex(s.base, "/")]; !strings.HasSuffix(address, ":0") { // else a proxy would be there
+		s.base, s.root = "http://"+address+s.base[len(s.root):], "http://"+address
+	}
 	if err := s.process.AwaitReady(ctx, s.root); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// in returns the service for a part of the test.
+func (s service) in(t *testing.T) *service {
+	s.t = t
+	return &s
 }
 
 // causeway runs a command of the operator, which has to succeed.
