@@ -137,7 +137,8 @@ func parseOFACBirth(text string) (screening.Birth, bool) {
 // Columns of sdn.csv, alt.csv and add.csv, which have no header.
 const (
 	sdnColumns, altColumns, addColumns = 12, 5, 6
-	endOfFile                          = "\x1a" // the last line of the published files
+	sdnFile                            = "sdn.csv"
+	endOfFile                          = "\x1a" // the last line of sdn.csv, at least
 )
 
 // readOFACCSV reads the three files. Dates of birth are in the remarks, as in "DOB 18 Jun 1956; POB ...".
@@ -150,7 +151,7 @@ func readOFACCSV(sdn, alt, add io.Reader) (read File, err error) {
 		}
 		return &builder{read.Entries[i]}, nil
 	}
-	err = forEachRecord(sdn, "sdn.csv", sdnColumns, func(record []string) error {
+	err = forEachRecord(sdn, sdnFile, sdnColumns, func(record []string) error {
 		ref := clean(record[0])
 		if _, twice := byRef[ref]; twice {
 			return fmt.Errorf("the entry %s occurs twice", ref)
@@ -216,20 +217,30 @@ func ofacName(text string, kind screening.Kind) string {
 }
 
 func forEachRecord(r io.Reader, name string, columns int, do func([]string) error) error {
+	ended := false
 	records := csv.NewReader(r)
 	records.FieldsPerRecord, records.ReuseRecord, records.LazyQuotes = -1, true, true
 	for {
 		record, err := records.Read()
+		if errors.Is(err, io.EOF) && !ended && name == sdnFile {
+			return fmt.Errorf("%s: the end of the file is missing, which is a line with the character 26 (Ctrl-Z) only: it is not complete", name)
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if len(record) == 1 && (clean(record[0]) == "" || strings.TrimSpace(record[0]) == endOfFile) {
-			continue
-		}
 		line, _ := records.FieldPos(0)
+		switch {
+		case len(record) == 1 && strings.TrimSpace(record[0]) == endOfFile:
+			ended = true
+			continue
+		case len(record) == 1 && clean(record[0]) == "":
+			continue
+		case ended:
+			return fmt.Errorf("%s, line %d: is after the end of the file, a line with the character 26 (Ctrl-Z)", name, line)
+		}
 		if len(record) != columns || clean(record[0]) == "" {
 			return fmt.Errorf("%s, line %d: has %d columns, want %d with a number first", name, line, len(record), columns)
 		}

@@ -112,10 +112,13 @@ func TestRead_RefusesInvalidFiles(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	const sdnLine = "1,A,-0-,P,-0-,-0-,-0-,-0-,-0-,-0-,-0-,-0-\n"
 	for _, c := range []struct{ sdn, alt, add, want string }{
+		{sdnLine, "", "", "sdn.csv: the end of the file is missing"},
+		{sdnLine + "\x1a\n" + sdnLine, "", "", "sdn.csv, line 3: is after the end of the file"},
 		{"1,\"A\",individual\n", "", "", "sdn.csv, line 1: has 3 columns, want 12"},
-		{"1,A,-0-,P,-0-,-0-,-0-,-0-,-0-,-0-,-0-,-0-\n", "\n2,1,aka,B,-0-\n", "", "alt.csv, line 2: there is no entry 2 in sdn.csv"},
-		{"1,A,-0-,P,-0-,-0-,-0-,-0-,-0-,-0-,-0-,-0-\n", "", "1,1,x\n", "add.csv, line 1: has 3 columns, want 6"},
+		{sdnLine + "\x1a\n", "\n2,1,aka,B,-0-\n", "", "alt.csv, line 2: there is no entry 2 in sdn.csv"},
+		{sdnLine + "\x1a\n", "", "1,1,x\n", "add.csv, line 1: has 3 columns, want 6"},
 	} {
 		if _, err := Read(screening.OFAC, strings.NewReader(c.sdn), strings.NewReader(c.alt), strings.NewReader(c.add)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.sdn, err, c.want)
@@ -136,7 +139,7 @@ func FuzzRead(f *testing.F) {
 		"<sdnList><sdnEntry><uid>1</uid><lastName>A</lastName><akaList><aka><lastName>B</lastName></aka></akaList></sdnEntry></sdnList>",
 		"<sdnList><sdnEntry><uid>1</uid><lastName>A</lastName><dateOfBirthList><dateOfBirthItem><dateOfBirth>circa 1956</dateOfBirth></dateOfBirthItem></dateOfBirthList></sdnEntry></sdnList>",
 		`<export><sanctionEntity logicalId="7"><nameAlias wholeName="A"/><birthdate year="1956"/></sanctionEntity></export>`,
-		"1,\"A\x1b, B\x00\",individual,X] [Y,-0-,-0-,-0-,-0-,-0-,-0-,-0-,DOB 1956; citizen Cuba.\n",
+		"1,\"A\x1b, B\x00\",individual,X] [Y,-0-,-0-,-0-,-0-,-0-,-0-,-0-,DOB 1956; citizen Cuba.\n\x1a\n",
 	} {
 		f.Add([]byte(text), []byte("1,1,aka,B,-0-\n"), []byte("1,1,-0-,-0-,Cuba,-0-\n"))
 	}
