@@ -69,6 +69,8 @@ type CustomerReader interface {
 	// CustomersAfter returns customers that are not deleted, in the order of their ids: at
 	// most limit after the one with the given id.
 	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
+	// CustomersByID returns those of the customers who exist and are not deleted.
+	CustomersByID(ctx context.Context, p ident.Platform, ids []ident.Customer) ([]customer.Customer, error)
 	// ExternalAccount returns an account that is not deleted, or
 	// EXTERNAL_ACCOUNT_NOT_FOUND.
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)

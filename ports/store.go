@@ -26,6 +26,7 @@ type Tx interface {
 	CustomerWriter
 	BeneficialOwnerWriter
 	VerificationWriter
+	ScreeningWriter
 	KYCLinkWriter
 	CustomerImportWriter
 	InvitationWriter
@@ -53,6 +54,7 @@ type Reader interface {
 	CustomerReader
 	BeneficialOwners
 	VerificationReader
+	ScreeningReader
 	KYCLinkReader
 	CustomerImportReader
 	InvitationReader

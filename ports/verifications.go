@@ -44,6 +44,8 @@ type VerificationWriter interface {
 	// SaveDecisionMessage records the id of a message with a decision of an identity provider, and
 	// reports whether it is new.
 	SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error)
+	// ReviewsOf returns what operators decided about a customer and its owners, oldest first.
+	ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error)
 }
 
 // VerificationReader reads verifications.

@@ -46,6 +46,7 @@ var eraseRecords = []struct {
 	{`DELETE FROM beneficial_owners WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.BeneficialOwners }},
 	{`DELETE FROM kyc_links WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM screening_hits WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},

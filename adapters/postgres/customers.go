@@ -33,6 +33,7 @@ type customerRow struct {
 	CreatedAt          time.Time       `bun:"created_at"`
 	UpdatedAt          time.Time       `bun:"updated_at"`
 	DeletedAt          *time.Time      `bun:"deleted_at"`
+	HeldAt             *time.Time      `bun:"held_at"`
 
 	Details customerDetails `bun:"-"`
 }
@@ -102,7 +103,7 @@ func (u *unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
 		return err
 	}
 	_, err = u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at").WherePK().Exec(ctx)
+		Column("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at", "held_at").WherePK().Exec(ctx)
 	return translate(err)
 }
 
@@ -111,7 +112,7 @@ func newCustomerRow(ctx context.Context, db *DB, c customer.Customer) (*customer
 	row := &customerRow{
 		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
 		Type: string(c.Type), Region: c.Region, Currencies: []string{}, Email: c.Email, UMAAddress: c.UMAAddress, Status: string(c.Status),
-		Details: newCustomerDetails(c), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
+		Details: newCustomerDetails(c), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt), HeldAt: nullTime(c.HeldAt),
 	}
 	for _, currency := range c.Currencies {
 		row.Currencies = append(row.Currencies, string(currency))
@@ -190,6 +191,19 @@ func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.
 	return selectAll(ctx, db, query, (*customerRow).customer)
 }
 
+// CustomersByID uses the primary key.
+func (db *DB) CustomersByID(ctx context.Context, p ident.Platform, ids []ident.Customer) ([]customer.Customer, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	keys := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		keys[i] = id.UUID()
+	}
+	query := db.bun.NewSelect().Where("platform_id = ? AND id IN (?) AND deleted_at IS NULL", p.UUID(), bun.List(keys)).OrderExpr("id")
+	return selectAll(ctx, db, query, (*customerRow).customer)
+}
+
 func (row *customerRow) customer() customer.Customer {
 	c := customer.Customer{
 		PlatformCustomerID: row.PlatformCustomerID, Type: customer.Type(row.Type), Region: row.Region,
@@ -197,7 +211,7 @@ func (row *customerRow) customer() customer.Customer {
 		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
 		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), IdentityChangedAt: row.Details.IdentityChangedAt,
-		DeletedAt: timeOrZero(row.DeletedAt), ErasedAt: row.Details.ErasedAt,
+		DeletedAt: timeOrZero(row.DeletedAt), HeldAt: timeOrZero(row.HeldAt), ErasedAt: row.Details.ErasedAt,
 	}
 	ident.SetUUID(&c.ID, row.ID)
 	ident.SetUUID(&c.Platform, row.PlatformID)

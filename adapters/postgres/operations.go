@@ -25,6 +25,7 @@ type Operations struct {
 	// Webhooks were not attempted yet; RetriedWebhooks failed before.
 	Webhooks, RetriedWebhooks Backlog
 	Reviews                   Backlog // verifications of production platforms that wait for an operator
+	ScreeningHits             Backlog // entries of sanctions lists that wait for an operator
 	Unsealed                  Backlog // postings; its age is that of postings that are not sealed for minutes
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
@@ -137,6 +138,14 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		var oldest, oldestRetried *time.Time
 		err := rows.Scan(&o.Webhooks.Count, &oldest, &o.RetriedWebhooks.Count, &oldestRetried)
 		o.Webhooks.Age, o.RetriedWebhooks.Age = age(oldest), age(oldestRetried)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countOpenHits, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var oldest *time.Time
+		err := rows.Scan(&o.ScreeningHits.Count, &oldest)
+		o.ScreeningHits.Age = age(oldest)
 		return err
 	}); err != nil {
 		return o, err

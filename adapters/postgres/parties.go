@@ -23,7 +23,7 @@ import (
 // not choose a partial index. OFFSET 0 makes it look customers up by both columns of the key: of a
 // plain join it applies one afterwards while there are few, and the plan is kept when there are many.
 const readParties = `
-	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at, c.details,
+	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at, c.held_at, c.details,
 		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
 		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.rails, te.status, te.created_at, te.deleted_at,
 		fi.id, fi.customer_id, fi.currency, fi.account_type, fi.status,
@@ -158,12 +158,12 @@ func (u *unit) TransactionParties(ctx context.Context, key ports.TransactionKey)
 type partyCustomer struct {
 	id                               pgtype.UUID
 	platformCustomerID, status, kind *string
-	deletedAt                        *time.Time
+	deletedAt, heldAt                *time.Time
 	details                          []byte
 }
 
 func (r *partyCustomer) scanTargets() []any {
-	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deletedAt, &r.details}
+	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deletedAt, &r.heldAt, &r.details}
 }
 
 // customer returns the customer with what is in its details.
@@ -171,7 +171,7 @@ func (r *partyCustomer) customer(ctx context.Context, db *DB, p ident.Platform) 
 	if !r.id.Valid {
 		return nil, nil //nolint:nilnil // no customer is an answer
 	}
-	row := customerRow{PlatformID: p.UUID(), ID: r.id.Bytes, PlatformCustomerID: *r.platformCustomerID, Status: *r.status, Type: *r.kind, DeletedAt: r.deletedAt}
+	row := customerRow{PlatformID: p.UUID(), ID: r.id.Bytes, PlatformCustomerID: *r.platformCustomerID, Status: *r.status, Type: *r.kind, DeletedAt: r.deletedAt, HeldAt: r.heldAt}
 	if err := db.openJSON(ctx, row.sealedRow(), customersDetails, r.details, &row.Details); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type RetentionCutoffs struct {
 	KYCLinks      time.Time // by creation
 	// IdentityMessages are those in which the identity provider reported decisions, by their receipt.
 	IdentityMessages time.Time
+	ScreeningRuns    time.Time // by their beginning
 	Invitations      time.Time // by their claim, cancellation or expiry
 }
 
@@ -44,6 +45,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
 		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
 		{"kyc_links", c.KYCLinks, uuid.Nil.String(), deleteKYCLinks},
+		{"screening_runs", c.ScreeningRuns, uuid.Nil.String(), deleteScreeningRuns},
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
@@ -85,6 +87,14 @@ const deleteKYCLinks = `
 		SELECT id FROM kyc_links WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
 		ORDER BY id LIMIT $4),
 	gone AS (DELETE FROM kyc_links l USING old WHERE l.platform_id = $1 AND l.id = old.id RETURNING 1)
+	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
+
+// deleteScreeningRuns uses the primary key, as deleteKYCLinks.
+const deleteScreeningRuns = `
+	WITH old AS MATERIALIZED (
+		SELECT id FROM screening_runs WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND started_at < $2
+		ORDER BY id LIMIT $4),
+	gone AS (DELETE FROM screening_runs r USING old WHERE r.platform_id = $1 AND r.id = old.id RETURNING 1)
 	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
 
 const (

@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -36,7 +37,7 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -638,6 +639,23 @@ func TestDeleteOld_IdentityMessages(t *testing.T) {
 	if !save("old", noon) || save("new", noon) {
 		t.Error("another message was deleted")
 	}
+}
+
+func TestDeleteOld_ScreeningRuns(t *testing.T) {
+	t.Parallel()
+	// Runs that began before the time are deleted; others stay.
+	c := newRetentionEnv(t)
+	for _, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
+		at := noon.Add(-age)
+		list := screening.LoadedList{ID: newIDAt(at), List: screening.EU, SHA256: "00", Entries: 1, LoadedAt: at, Actor: "ana"}
+		entries := []screening.Entry{{List: screening.EU, Ref: "1", Kind: screening.Person, Names: []screening.EntryName{{Text: "Ivan Testov"}}}}
+		if err := c.ReplaceSanctionsList(t.Context(), list, entries, []screening.Run{{ID: newIDAt(at), Platform: c.platform.ID}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	c.wantDeleted(t, "screening_runs", 2)
+	c.wantDeleted(t, "screening_runs", 0)
 }
 
 // awaitBlockedStatement returns when a statement on the database of the connection waits for a lock.

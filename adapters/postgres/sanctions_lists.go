@@ -66,9 +66,12 @@ const entriesPerInsert = 1000
 const newestLists = `SELECT id, list, published_at, sha256, entries, actor, loaded_at FROM sanctions_lists l
 	WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`
 
-// ReplaceSanctionsList inserts the list and deletes the entries of the one before, in one transaction. Two
-// that run at once wait for each other.
-func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedList, entries []screening.Entry) error {
+// ReplaceSanctionsList inserts the list and the runs and deletes the entries of the list before, in one
+// transaction. Two that run at once wait for each other.
+func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedList, entries []screening.Entry, runs []screening.Run) error {
+	if err := db.CheckClock(); err != nil {
+		return err
+	}
 	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
 			return err
@@ -95,6 +98,14 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 				return err
 			}
 			entries = entries[n:]
+		}
+		for _, r := range runs {
+			if _, err := tx.Exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`, pgID(r.Platform.UUID()), list.LoadedAt); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, insertScreeningRun, pgID(r.Platform.UUID()), pgID(r.ID), pgID(list.ID), list.LoadedAt); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -32,7 +32,7 @@ func TestSanctionsLists_AreReplacedAsAWhole(t *testing.T) {
 		return made
 	}
 	load := func(list screening.List, n int, at time.Time) error {
-		return db.ReplaceSanctionsList(t.Context(), screening.LoadedList{ID: uuid.New(), List: list, SHA256: "00", Entries: n, LoadedAt: at, PublishedAt: at.Add(-time.Hour), Actor: "ana"}, entries(list, n))
+		return db.ReplaceSanctionsList(t.Context(), screening.LoadedList{ID: uuid.New(), List: list, SHA256: "00", Entries: n, LoadedAt: at, PublishedAt: at.Add(-time.Hour), Actor: "ana"}, entries(list, n), nil)
 	}
 	for _, err := range []error{load(screening.OFAC, 2500, now), load(screening.EU, 2, now), load(screening.OFAC, 1001, now.Add(time.Minute))} {
 		if err != nil {
@@ -40,7 +40,7 @@ func TestSanctionsLists_AreReplacedAsAWhole(t *testing.T) {
 		}
 	}
 	twice := append(entries(screening.EU, 1), entries(screening.EU, 1)...)
-	if err := db.ReplaceSanctionsList(t.Context(), screening.LoadedList{ID: uuid.New(), List: screening.EU, SHA256: "00", Entries: 2, LoadedAt: now.Add(time.Hour), Actor: "ana"}, twice); err == nil {
+	if err := db.ReplaceSanctionsList(t.Context(), screening.LoadedList{ID: uuid.New(), List: screening.EU, SHA256: "00", Entries: 2, LoadedAt: now.Add(time.Hour), Actor: "ana"}, twice, nil); err == nil {
 		t.Error("a list with an entry twice is stored")
 	}
 

@@ -31,6 +31,7 @@ const (
 	verificationsDetails
 	customerImportChunksRows
 	verificationReviewsDetails
+	screeningHitsDetails
 	invitationsFirstName
 	internalAccountsInstructions
 	numSealedColumns // keep last
@@ -54,6 +55,7 @@ var sealedColumns = [numSealedColumns]struct {
 	beneficialOwnersDetails:      {"beneficial_owners", "details", jsonFormat},
 	verificationsDetails:         {"verifications", "details", jsonFormat},
 	verificationReviewsDetails:   {"verification_reviews", "details", jsonFormat},
+	screeningHitsDetails:         {"screening_hits", "details", jsonFormat},
 	webhookEventsBody:            {"webhook_events", "body", bytesFormat},
 	lookupsReceiverInfo:          {"lookups", "receiver_info", jsonFormat},
 	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},

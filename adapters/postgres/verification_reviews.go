@@ -31,9 +31,11 @@ type verificationReviewRow struct {
 
 // reviewDetails is the details column.
 type reviewDetails struct {
-	Reason  string             `json:"reason"`
-	Errors  []checkErrorColumn `json:"errors,omitempty"`
-	Cleared []clearanceColumn  `json:"cleared,omitempty"`
+	Reason string             `json:"reason"`
+	Errors []checkErrorColumn `json:"errors,omitempty"`
+	// Screened is empty in decisions of versions before, and in those that do not accept.
+	Screened string            `json:"screened,omitempty"`
+	Cleared  []clearanceColumn `json:"cleared,omitempty"`
 }
 
 // clearanceColumn is an element of the details column of verification_reviews.
@@ -50,7 +52,7 @@ func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
 		PlatformID: r.Platform.UUID(), ID: r.ID, CustomerID: r.Customer.UUID(), ApplicationID: r.Application, Verdict: string(r.Verdict), Actor: r.By, ReviewedAt: r.At,
 		VerificationID: nullID(r.Subject.Verification.UUID()), OwnerID: nullID(r.Subject.Owner.UUID()),
 	}
-	details := reviewDetails{Reason: r.Reason, Errors: newCheckErrorColumns(r.Errors)}
+	details := reviewDetails{Reason: r.Reason, Screened: r.Screened, Errors: newCheckErrorColumns(r.Errors)}
 	for _, c := range r.Cleared {
 		details.Cleared = append(details.Cleared, clearanceColumn(c))
 	}
@@ -63,8 +65,20 @@ func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
 
 // ReviewsOf uses verification_reviews_by_customer.
 func (db *DB) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
+	return selectReviews(ctx, db, db.bun.NewSelect(), p, c)
+}
+
+// ReviewsOf uses verification_reviews_by_customer.
+func (u *unit) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
+	if err := u.flush(ctx); err != nil {
+		return nil, err
+	}
+	return selectReviews(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, c)
+}
+
+func selectReviews(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
 	var rows []verificationReviewRow
-	if err := db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id").Scan(ctx); err != nil {
+	if err := query.Model(&rows).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id").Scan(ctx); err != nil {
 		return nil, err
 	}
 	reviews := make([]verification.Review, len(rows))
@@ -73,7 +87,7 @@ func (db *DB) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer)
 		if err := db.openJSON(ctx, sealedRow{row.PlatformID, row.ID}, verificationReviewsDetails, row.StoredDetails, &details); err != nil {
 			return nil, err
 		}
-		reviews[i] = verification.Review{ID: row.ID, Platform: p, Customer: c, Decision: verification.Decision{
+		reviews[i] = verification.Review{ID: row.ID, Platform: p, Customer: c, Screened: details.Screened, Decision: verification.Decision{
 			Application: row.ApplicationID, By: row.Actor, At: row.ReviewedAt.UTC(),
 			Outcome: verification.Outcome{Verdict: verification.Verdict(row.Verdict), Reason: details.Reason, Errors: checkErrors(details.Errors)},
 		}}

@@ -69,6 +69,7 @@ type app struct {
 	imports         *customers.Imports
 	invitations     *customers.Invitations
 	verifications   *customers.Verifications
+	screening       *customers.Screening
 	documents       *customers.Documents
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
@@ -159,12 +160,14 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Jobs: a.db, Log: log,
+	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
-		Identity: identities, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+		Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+	a.screening = customers.NewScreening(a.verifications, a.db)
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
@@ -260,6 +263,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.customers.Run(workerCtx) })
 		running.Go(func() { a.imports.Run(workerCtx) })
 		running.Go(func() { a.verifications.Run(workerCtx) })
+		running.Go(func() { a.screening.Run(workerCtx) })
 		running.Go(func() { a.documents.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })

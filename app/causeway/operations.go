@@ -46,6 +46,8 @@ var (
 	webhooksAgeDesc     = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
 	reviewsDesc         = describe("causeway_reviews_waiting", "Verifications of production platforms that wait for the decision of an operator.")
 	reviewsAgeDesc      = describe("causeway_reviews_oldest_seconds", "How long the oldest of these verifications waits.")
+	hitsDesc            = describe("causeway_screening_hits_open", "Entries of sanctions lists that customers or their owners resemble and that wait for the decision of an operator.")
+	hitsAgeDesc         = describe("causeway_screening_hits_oldest_seconds", "How long the oldest of these waits.")
 	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
 	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
@@ -111,7 +113,7 @@ func (o *operations) read(ctx context.Context) {
 
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, unsealedDesc, unsealedAgeDesc,
+	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
 		unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
@@ -150,6 +152,8 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	}
 	gauge(reviewsDesc, float64(last.Reviews.Count))
 	gauge(reviewsAgeDesc, last.Reviews.Age.Seconds())
+	gauge(hitsDesc, float64(last.ScreeningHits.Count))
+	gauge(hitsAgeDesc, last.ScreeningHits.Age.Seconds())
 	gauge(unsealedDesc, float64(last.Unsealed.Count))
 	gauge(unsealedAgeDesc, last.Unsealed.Age.Seconds())
 	for currency, minor := range last.Unmatched {

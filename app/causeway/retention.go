@@ -31,6 +31,8 @@ const (
 	invitationRetention = 365 * 24 * time.Hour // after the end
 	// identityMessageRetention is far more than the minutes for which a message is accepted.
 	identityMessageRetention = 7 * 24 * time.Hour
+	// screeningRunRetention is how long it is shown when customers were screened.
+	screeningRunRetention = 365 * 24 * time.Hour
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -61,7 +63,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention),
+		KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention),
 	}
 }
 

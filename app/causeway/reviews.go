@@ -17,15 +17,18 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
 
 type reviewsCommand struct {
-	List    reviewsListCommand    `cmd:"" help:"List the verifications that wait for a decision, oldest first."`
-	Show    reviewsShowCommand    `cmd:"" help:"Print what was submitted with a verification, its owners and documents, and earlier decisions. It is personal data."`
+	List    reviewsListCommand    `cmd:"" help:"List the verifications that wait for a decision, oldest first, and the customers and owners who resemble an entry of a sanctions list."`
+	Show    reviewsShowCommand    `cmd:"" help:"Print what was submitted with a verification, or the data of a customer, with its owners and documents, the entries of sanctions lists, and earlier decisions. It is personal data: who looked is recorded."`
 	Approve reviewsApproveCommand `cmd:"" help:"Approve the customer of a verification, or a beneficial owner. A business is approved when all of its owners are, too."`
 	Reject  reviewsRejectCommand  `cmd:"" help:"Reject the customer of a verification, or a beneficial owner and with it the business."`
+	Clear   reviewsClearCommand   `cmd:"" help:"Say that entries of sanctions lists which a customer or a beneficial owner resembles are about somebody else. When none is left, the customer may move money again."`
+	Confirm reviewsConfirmCommand `cmd:"" help:"Say that an entry of a sanctions list is about a customer or a beneficial owner, and reject the customer."`
 	Request reviewsRequestCommand `cmd:"" help:"Ask for the correction of data or documents: the platform sees each problem with its reason, corrects it and submits again."`
 }
 
@@ -43,11 +46,10 @@ func (f reviewFlags) withVerifications(ctx context.Context, do func(ident.Platfo
 		return fmt.Errorf("--platform: %w", err)
 	}
 	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
-		index, err := f.index(ctx, db)
-		if err != nil {
+		if err := f.checkThreshold(); err != nil {
 			return err
 		}
-		return do(id, customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator, Sanctions: index}), db)
+		return do(id, customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator, Sanctions: f.screeners(db)}), db)
 	})
 }
 
@@ -71,16 +73,46 @@ func (c reviewsListCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if len(waiting) == 0 {
+		hits, err := waitingHits(ctx, db, only)
+		if err != nil {
+			return err
+		}
+		if len(waiting) == 0 && len(hits) == 0 {
 			_, err := fmt.Fprintln(out, "No verification waits for a decision.")
 			return err
 		}
 		rows, now := table{}, systemClock{}.Now()
+		for _, h := range hits {
+			rows.add(h.Of(), fmt.Sprintf("resembles %s (%d)", h.EntryID(), h.Score), now.Sub(h.FoundAt).Round(time.Minute).String(), h.Customer.String(), h.Platform.String())
+		}
 		for _, v := range waiting {
 			rows.add(v.ID.String(), string(v.Status), now.Sub(v.UpdatedAt).Round(time.Minute).String(), v.Customer.String(), v.Platform.String())
 		}
-		return rows.write(out, "verification", "status", "waits for", "customer", "platform")
+		return rows.write(out, "subject", "status", "waits for", "customer", "platform")
 	})
+}
+
+// maxListedHits is how many entries of a platform are listed.
+const maxListedHits = 1000
+
+// waitingHits returns the entries of sanctions lists that wait for an operator: of one platform, or of all
+// production platforms if it is zero.
+func waitingHits(ctx context.Context, db *postgres.DB, only ident.Platform) (waiting []screening.Hit, err error) {
+	of := []ident.Platform{only}
+	if only.IsZero() {
+		if of, err = productionPlatforms(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range of {
+		hits, err := db.OpenScreeningHits(ctx, p, maxListedHits)
+		if err != nil {
+			return nil, err
+		}
+		waiting = append(waiting, hits...)
+	}
+	slices.SortStableFunc(waiting, func(a, b screening.Hit) int { return a.FoundAt.Compare(b.FoundAt) })
+	return waiting, nil
 }
 
 // waitingReviews returns the verifications in review, and those in progress, which wait for the review

@@ -16,22 +16,41 @@ import (
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/party"
+	"causeway/core/platform"
 	"causeway/core/screening"
 )
 
 type reviewsShowCommand struct {
 	reviewFlags
-	Verification string `arg:"" help:"Id of the verification." placeholder:"VERIFICATION"`
+	Subject string `arg:"" help:"Id of the verification or the customer." placeholder:"ID"`
+	actorFlag
 }
 
+// Run records the action before it prints anything of the customer.
 func (c reviewsShowCommand) Run(ctx context.Context, out io.Writer) error {
-	id, err := ident.ParseVerification(c.Verification)
+	var v ident.Verification
+	of, err := ident.ParseCustomer(c.Subject)
 	if err != nil {
-		return err
+		if v, err = ident.ParseVerification(c.Subject); err != nil {
+			return err
+		}
 	}
 	return c.withVerifications(ctx, func(p ident.Platform, service *customers.Verifications, db *postgres.DB) error {
-		found, err := service.ReviewCase(ctx, p, id)
+		var found customers.ReviewCase
+		if v.IsZero() {
+			found, err = service.CustomerCase(ctx, p, of)
+		} else {
+			found, err = service.ReviewCase(ctx, p, v)
+		}
 		if err != nil {
+			return err
+		}
+		action, err := c.action(platform.OperatorOpenedReview, p, c.Subject)
+		if err != nil {
+			return err
+		}
+		action.Subject = found.Customer.ID.UUID()
+		if err := db.RecordOperatorAction(ctx, action); err != nil {
 			return err
 		}
 		holders := []document.Holder{{Customer: found.Customer.ID}}
@@ -42,22 +61,25 @@ func (c reviewsShowCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		lists, err := db.SanctionsLists(ctx)
-		if err != nil {
-			return err
-		}
-		return writeReviewCase(out, found, documents, lists)
+		return writeReviewCase(out, found, documents)
 	})
 }
 
 // writeReviewCase prints the data and the documents as they were submitted, which is what a decision is
 // about.
-func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []document.Document, lists []screening.LoadedList) error {
+func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []document.Document) error {
 	v := found.Verification
 	var submitted []uuid.UUID
 	var text table
-	text.add(v.ID.String(), string(v.Status))
 	subject := found.Customer
+	if v.ID.IsZero() {
+		text.add("no verification", string(subject.Status))
+	} else {
+		text.add(v.ID.String(), string(v.Status))
+	}
+	if found.Customer.Held() {
+		text.add("held since", found.Customer.HeldAt.Format(time.RFC3339))
+	}
 	if v.Submitted != nil {
 		text.add("application", v.Submitted.ID.String())
 		text.add("submitted", v.Submitted.SubmittedAt.Format(time.RFC3339))
@@ -72,7 +94,7 @@ func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []docu
 		addOwner(&text, o)
 		addDocuments(&text, document.Holder{Owner: o.ID}, documents)
 	}
-	text.add("sanctions lists", listsText(lists))
+	text.add("sanctions lists", listsText(found.Lists))
 	for _, m := range found.Matches {
 		cleared := ""
 		if m.Cleared {
@@ -82,14 +104,22 @@ func writeReviewCase(out io.Writer, found customers.ReviewCase, documents []docu
 		addFacts(&text, [2]string{"resembles", m.Of}, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)}, [2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
 			[2]string{"programs", strings.Join(m.Entry.Programs, ", ")})
 	}
+	for _, h := range found.Hits {
+		text.add("screened", fmt.Sprintf("%s  %s  %s  %s, score %d", h.FoundAt.Format(time.RFC3339), h.Of(), h.EntryID(), h.Status, h.Score))
+		addFacts(&text, [2]string{"name then", h.SubjectName}, [2]string{"resembled", h.EntryName}, [2]string{"reasons", strings.Join(h.Reasons, "; ")})
+		if h.By != "" {
+			text.add("  last decision", fmt.Sprintf("%s by %q, %q", h.DecidedAt.Format(time.RFC3339), h.By, h.Reason))
+		}
+	}
 	for _, r := range found.Reviews {
 		text.add("decided", fmt.Sprintf("%s  %s  %s by %q: %q", r.At.Format(time.RFC3339), r.Subject, r.Verdict, r.By, r.Reason))
+		addFacts(&text, [2]string{"relied on", r.Screened})
 	}
 	if _, err := fmt.Fprint(out, strings.Join(text.lines("verification", "status")[1:], "\n")+"\n"); err != nil {
 		return err
 	}
 	if len(documents) > 0 {
-		if _, err := fmt.Fprintf(out, "Open a document with: causeway documents show %s --platform %s --output FILE\n", documents[0].ID, v.Platform); err != nil {
+		if _, err := fmt.Fprintf(out, "Open a document with: causeway documents show %s --platform %s --output FILE\n", documents[0].ID, found.Customer.Platform); err != nil {
 			return err
 		}
 	}

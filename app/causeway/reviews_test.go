@@ -158,14 +158,14 @@ func TestScreeningCommands(t *testing.T) {
 		t.Errorf("status: %d\n%s", status, out)
 	}
 	write(entity + "</export>")
-	if out, status := causeway("screening", "load", "--list=eu", list, "--actor=ana"); status != 0 || out != "Loaded 1 entries of the list eu, published 2026-03-04. Reviews are screened against them.\n" {
+	if out, status := causeway("screening", "load", "--list=eu", list, "--actor=ana"); status != 0 || out != "Loaded 1 entries of the list eu, published 2026-03-04. The customers of 1 production platforms are now screened against them; see: causeway screening status\n" {
 		t.Errorf("load: %d\n%s", status, out)
 	}
 	write(entity)
 	if out, status := causeway("screening", "load", "--list=eu", list, "--actor=ben"); status != 1 || !strings.Contains(out, "line 2: unexpected EOF; nothing was changed") {
 		t.Errorf("load a part: %d\n%s", status, out)
 	}
-	if out, status := causeway("screening", "status"); status != 0 || !regexp.MustCompile(`eu +2026-03-04 +1 +\S+Z +ana +[0-9a-f]{64}`).MatchString(out) {
+	if out, status := causeway("screening", "status"); status != 0 || !regexp.MustCompile(`(?s)eu +2026-03-04 +1 +\S+Z +ana +[0-9a-f]{64}.*`+v.Platform.String()+` +RUNNING +0 of 1 +0 +0 `).MatchString(out) {
 		t.Errorf("status: %d\n%s", status, out)
 	}
 

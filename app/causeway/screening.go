@@ -12,13 +12,15 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/sanctions"
+	"causeway/app/customers"
 	"causeway/core/platform"
 	"causeway/core/screening"
+	"causeway/ports"
 )
 
 type screeningCommand struct {
-	Load   screeningLoadCommand   `cmd:"" help:"Check a file of a sanctions list and replace the list that was loaded before."`
-	Status screeningStatusCommand `cmd:"" help:"Print the sanctions lists that are screened against, with their dates and hashes."`
+	Load   screeningLoadCommand   `cmd:"" help:"Check a file of a sanctions list, replace the list that was loaded before, and screen the customers of all production platforms."`
+	Status screeningStatusCommand `cmd:"" help:"Print the sanctions lists that are screened against, with their dates and hashes, and how far each production platform is screened."`
 }
 
 type screeningLoadCommand struct {
@@ -27,6 +29,7 @@ type screeningLoadCommand struct {
 	File      string `arg:"" help:"sdn.xml or sdn.csv; or the full sanctions list 1.1 of the European Union in XML." placeholder:"FILE"`
 	Aliases   string `help:"alt.csv, with sdn.csv." placeholder:"FILE"`
 	Addresses string `help:"add.csv, with sdn.csv." placeholder:"FILE"`
+	Fewer     bool   `name:"allow-fewer" help:"Load the list even if it has more than 10 percent fewer entries than the one that was loaded before."`
 	actorFlag
 }
 
@@ -42,11 +45,17 @@ func (c screeningLoadCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	now := systemClock{}.Now()
 	list := screening.LoadedList{ID: ids.New().New(now), List: screening.List(c.List), PublishedAt: read.PublishedAt, SHA256: hash, Entries: len(read.Entries), LoadedAt: now, Actor: actor}
-	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		if err := db.ReplaceSanctionsList(ctx, list, read.Entries); err != nil {
+	return c.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
+		platforms, err := productionPlatforms(ctx, db)
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "Loaded %d entries of the list %s, published %s. Reviews are screened against them.\n", list.Entries, list.List, dateText(list.PublishedAt))
+		service := customers.NewScreening(customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator}), db)
+		if err := service.Load(ctx, list, read.Entries, platforms, c.Fewer); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: causeway screening status\n",
+			list.Entries, list.List, dateText(list.PublishedAt), len(platforms))
 		return err
 	})
 }
@@ -96,7 +105,21 @@ func (c screeningStatusCommand) Run(ctx context.Context, out io.Writer) error {
 			rows.add(string(list.List), dateText(list.PublishedAt), fmt.Sprint(list.Entries), list.LoadedAt.Format(time.RFC3339), list.Actor, list.SHA256)
 		}
 		rows.rightAligned = []int{2}
-		return rows.write(out, "list", "published", "entries", "loaded", "by", "sha256")
+		if err := rows.write(out, "list", "published", "entries", "loaded", "by", "sha256"); err != nil {
+			return err
+		}
+		runs, err := db.LastScreeningRuns(ctx)
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		progress := table{rightAligned: []int{2, 3, 4}}
+		for _, r := range runs {
+			progress.add(r.Platform.String(), string(r.Status), fmt.Sprintf("%d of %d", r.Customers, max(r.Total, r.Customers)), fmt.Sprint(r.Owners), fmt.Sprint(r.Hits), r.StartedAt.Format(time.RFC3339), r.UpdatedAt.Format(time.RFC3339))
+		}
+		if _, err := fmt.Fprintln(out); err != nil {
+			return err
+		}
+		return progress.write(out, "platform", "status", "customers", "owners", "new hits", "started", "updated")
 	})
 }
 
@@ -105,14 +128,16 @@ type thresholdFlag struct {
 	ScreeningThreshold int `name:"screening-threshold" env:"CAUSEWAY_SCREENING_THRESHOLD" default:"80" help:"Score from which a name resembles an entry of a sanctions list, from 50 to 100."`
 }
 
-// index returns an index of the loaded sanctions lists; nil if none is loaded.
-func (f thresholdFlag) index(ctx context.Context, db *postgres.DB) (*screening.Index, error) {
+// checkThreshold reports an invalid value with the name of its setting.
+func (f thresholdFlag) checkThreshold() error {
 	if f.ScreeningThreshold < screening.MinThreshold || f.ScreeningThreshold > 100 {
-		return nil, fmt.Errorf("--screening-threshold (CAUSEWAY_SCREENING_THRESHOLD) must be from %d to 100, not %d", screening.MinThreshold, f.ScreeningThreshold)
+		return fmt.Errorf("--screening-threshold (CAUSEWAY_SCREENING_THRESHOLD) must be from %d to 100, not %d", screening.MinThreshold, f.ScreeningThreshold)
 	}
-	entries, err := db.SanctionsEntries(ctx)
-	if err != nil || len(entries) == 0 {
-		return nil, err
-	}
-	return screening.NewIndex(entries, f.ScreeningThreshold), nil
+	return nil
+}
+
+// screeners compare the customers of every platform that an operator reviews.
+func (f thresholdFlag) screeners(db *postgres.DB) customers.Screeners {
+	screener := customers.NewScreener(db, f.ScreeningThreshold)
+	return customers.Screeners{platform.Production: screener, platform.Sandbox: screener}
 }

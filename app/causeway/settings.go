@@ -51,6 +51,7 @@ type serverFlags struct {
 	readFlags
 	jobFlags
 	retentionFlags
+	thresholdFlag
 	rateFlags
 	sealFlags
 	blobFlags
@@ -97,6 +98,9 @@ func (c serverFlags) validate() error {
 	}
 	c.checkJobs(refuse)
 	c.checkRetention(refuse)
+	if err := c.checkThreshold(); err != nil {
+		errs = append(errs, err)
+	}
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	c.checkIdentity(c.PublicURL, refuse)

@@ -9,6 +9,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/screening"
 	"causeway/ports"
 )
 
@@ -37,6 +38,9 @@ func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Prin
 			return err
 		}
 		if err := tx.CreateBeneficialOwner(ctx, created); err != nil {
+			return err
+		}
+		if err := s.Sanctions.enqueue(ctx, tx, s.IDs, principal.Platform, principal.Environment, work.now, work.customer.ID); err != nil {
 			return err
 		}
 		work.owners = append(work.owners, created)
@@ -79,6 +83,11 @@ func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Prin
 			return err
 		}
 		changed = next
+		if screening.OwnerSubject(work.owners[i]).Version() != screening.OwnerSubject(changed).Version() {
+			if err := s.Sanctions.enqueue(ctx, tx, s.IDs, principal.Platform, principal.Environment, work.now, work.customer.ID); err != nil {
+				return err
+			}
+		}
 		work.owners[i] = changed
 		if err := tx.UpdateBeneficialOwner(ctx, changed); err != nil {
 			return err

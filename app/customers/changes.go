@@ -59,6 +59,11 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 				return err
 			}
 		}
+		if hasNewSubject(before, after) {
+			if err := s.Sanctions.enqueue(ctx, tx, s.IDs, owner.ID, owner.Environment, s.Clock.Now(), after.ID); err != nil {
+				return err
+			}
+		}
 		if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
 			return err
 		}

@@ -26,6 +26,8 @@ type Config struct {
 	// Identity knows the status of some new customers. Without one, all are PENDING whose platform does
 	// not verify them itself.
 	Identity ports.IdentityByEnvironment
+	// Sanctions has the environments whose customers are screened when they are new or renamed.
+	Sanctions Screeners
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs
@@ -79,7 +81,10 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 		if err := tx.CreateCustomer(ctx, created); err != nil {
 			return err
 		}
-		return tx.OpenInternalAccounts(ctx, opened)
+		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
+			return err
+		}
+		return s.Sanctions.enqueue(ctx, tx, s.IDs, owner.ID, owner.Environment, now, created.ID)
 	})
 	if err != nil {
 		return customer.Customer{}, err

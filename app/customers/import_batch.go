@@ -53,6 +53,14 @@ func (b *importBatch) errors(conflicts map[ident.Customer]*fault.Error) []custom
 	return refused
 }
 
+// created returns the customers of the batch without those with a conflict.
+func (b *importBatch) created(conflicts map[ident.Customer]*fault.Error) []ident.Customer {
+	return slices.DeleteFunc(slices.SortedFunc(maps.Keys(b.rowOf), ident.Customer.Compare), func(id ident.Customer) bool {
+		_, conflict := conflicts[id]
+		return conflict
+	})
+}
+
 // nextBatch returns the batch that was prepared ahead, or prepares one.
 func (i *Imports) nextBatch(ctx context.Context, p ident.Platform, id ident.CustomerImport) (*importBatch, error) {
 	if batch := i.ahead.take(id); batch != nil {

@@ -223,6 +223,9 @@ func (i *Imports) importBatch(ctx context.Context, tx ports.Tx, locked customer.
 			return locked, err
 		}
 		refused = batch.errors(conflicts)
+		if err := i.Sanctions.enqueue(ctx, tx, i.IDs, owner.ID, owner.Environment, i.Clock.Now(), batch.created(conflicts)...); err != nil {
+			return locked, err
+		}
 	}
 	now := i.Clock.Now()
 	if after, err = locked.Proceed(len(batch.chunk.Rows)-len(refused), len(refused), now); err != nil {

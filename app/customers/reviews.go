@@ -19,6 +19,10 @@ type ReviewCase struct {
 	Owners       []customer.BeneficialOwner
 	// Matches are the entries of sanctions lists that resemble the customer or an owner.
 	Matches []ReviewMatch
+	// Lists are the sanctions lists that Matches come from.
+	Lists []screening.LoadedList
+	// Hits are the entries that the customer or an owner resembled when they were screened, oldest first.
+	Hits []screening.Hit
 	// Reviews are the earlier decisions of operators about the customer and its owners, oldest first.
 	Reviews []verification.Review
 }
@@ -37,29 +41,47 @@ func (s *Verifications) ReviewCase(ctx context.Context, p ident.Platform, id ide
 	if found.Verification, err = s.Store.Verification(ctx, p, id); err != nil {
 		return found, err
 	}
-	if found.Customer, err = s.Store.Customer(ctx, p, found.Verification.Customer); err != nil {
+	return s.completeCase(ctx, p, found.Verification.Customer, found)
+}
+
+// CustomerCase returns a customer with its newest verification, which is zero if it has none, as
+// ReviewCase does. Fault: USER_NOT_FOUND.
+func (s *Verifications) CustomerCase(ctx context.Context, p ident.Platform, id ident.Customer) (found ReviewCase, err error) {
+	newest, err := s.Store.Verifications(ctx, p, ports.VerificationFilter{Customer: id, Paging: ports.Paging{Limit: 1}})
+	if err != nil {
+		return found, err
+	}
+	if len(newest.Items) > 0 {
+		found.Verification = newest.Items[0]
+	}
+	return s.completeCase(ctx, p, id, found)
+}
+
+func (s *Verifications) completeCase(ctx context.Context, p ident.Platform, id ident.Customer, found ReviewCase) (_ ReviewCase, err error) {
+	if found.Customer, err = s.Store.Customer(ctx, p, id); err != nil {
+		return found, err
+	}
+	if found.Hits, err = s.Store.CustomerScreeningHits(ctx, p, id); err != nil {
 		return found, err
 	}
 	if found.Owners, err = s.Store.BeneficialOwnersOf(ctx, p, found.Customer.ID); err != nil {
 		return found, err
 	}
-	if found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID); err != nil || s.Sanctions == nil {
+	if found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID); err != nil {
 		return found, err
 	}
-	if screened, hasName := screening.CustomerSubject(found.Customer); hasName {
-		found.addMatches(found.Customer.ID.String(), ident.BeneficialOwner{}, screened, s.Sanctions)
+	compared, err := s.comparedOf(ctx, p)
+	if err != nil {
+		return found, err
 	}
-	for _, o := range found.Owners {
-		found.addMatches(o.ID.String(), o.ID, screening.OwnerSubject(o), s.Sanctions)
+	found.Lists = compared.Lists
+	for _, party := range screening.Parties(found.Customer, found.Owners) {
+		earlier := append(clearancesOf(found.Reviews, party.Owner), screening.ClearedHits(found.Hits, party.Owner)...)
+		for _, m := range compared.Screen(party.Subject) {
+			found.Matches = append(found.Matches, ReviewMatch{Match: m, Of: party.String(), Cleared: slices.Contains(earlier, m.Clearance(party.Subject))})
+		}
 	}
 	return found, nil
-}
-
-func (c *ReviewCase) addMatches(of string, owner ident.BeneficialOwner, screened screening.Subject, lists *screening.Index) {
-	earlier := clearancesOf(c.Reviews, owner)
-	for _, m := range lists.Screen(screened) {
-		c.Matches = append(c.Matches, ReviewMatch{Match: m, Of: of, Cleared: slices.Contains(earlier, m.Clearance(screened))})
-	}
 }
 
 // clearancesOf returns what reviews of the owner cleared, or of the customer if owner is zero.
@@ -86,7 +108,7 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	if err != nil {
 		return decided, err
 	}
-	earlier, err := s.Store.ReviewsOf(ctx, p, of)
+	compared, err := s.comparedOf(ctx, p)
 	if err != nil {
 		return decided, err
 	}
@@ -98,13 +120,15 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 		if work.customer.Deleted() {
 			return verification.CheckCanBegin(work.customer)
 		}
+		work.reviewed = true
 		if err := work.checkResources(ctx, d.Errors); err != nil {
 			return err
 		}
 		record := verification.Review{ID: s.IDs.New(work.now), Platform: p, Customer: of, Subject: subject, Decision: d}
 		record.At = work.now
 		if record.Verdict == verification.Accepted {
-			if record.Cleared, err = work.clear(subject, cleared, earlier); err != nil {
+			record.Screened = compared.Basis()
+			if record.Cleared, err = work.clear(ctx, compared, subject, cleared, record.Decision); err != nil {
 				return err
 			}
 		}
@@ -130,19 +154,34 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	return decided, err
 }
 
-// clear returns the clearances of the entries that resemble a subject.
-func (w *customerWork) clear(subject verification.ReviewSubject, named []string, earlier []verification.Review) ([]screening.Clearance, error) {
-	screened, hasName := screening.CustomerSubject(w.customer)
-	if !subject.Owner.IsZero() {
-		i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == subject.Owner })
-		if hasName = i >= 0; hasName {
-			screened = screening.OwnerSubject(w.owners[i])
+// clear returns the clearances of the entries that resemble a subject, and clears its open hits.
+func (w *customerWork) clear(ctx context.Context, compared screening.Compared, subject verification.ReviewSubject, named []string, d verification.Decision) ([]screening.Clearance, error) {
+	reviews, err := w.tx.ReviewsOf(ctx, w.customer.Platform, w.customer.ID)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := w.tx.ScreeningHitsOf(ctx, w.customer.Platform, w.customer.ID)
+	if err != nil {
+		return nil, err
+	}
+	parties := screening.Parties(w.customer, w.owners)
+	i := slices.IndexFunc(parties, func(p screening.Party) bool { return p.Owner == subject.Owner })
+	if i < 0 {
+		return screening.Clear(screening.Subject{}, nil, nil, named, nil)
+	}
+	open := slices.DeleteFunc(screening.OpenHits(hits), func(h screening.Hit) bool { return h.Owner != subject.Owner })
+	earlier := append(clearancesOf(reviews, subject.Owner), screening.ClearedHits(hits, subject.Owner)...)
+	cleared, err := screening.Clear(parties[i].Subject, compared.Screen(parties[i].Subject), open, named, earlier)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range open {
+		h.Status, h.By, h.Reason, h.DecidedAt = screening.Cleared, d.By, d.Reason, d.At
+		if err := w.tx.UpdateScreeningHit(ctx, h); err != nil {
+			return nil, err
 		}
 	}
-	if w.Sanctions == nil || !hasName {
-		return screening.Clear(screened, nil, named, nil)
-	}
-	return screening.Clear(screened, w.Sanctions.Screen(screened), named, clearancesOf(earlier, subject.Owner))
+	return cleared, nil
 }
 
 // checkResources returns INVALID_INPUT for an error about someone or something else than the customer,

@@ -172,7 +172,7 @@ func TestReview_NeedsClearanceOfSanctionsEntries(t *testing.T) {
 	// recorded. Neither is needed to reject.
 	t.Parallel()
 	e := newReviewEnv(t)
-	e.verifications.Sanctions = screening.NewIndex([]screening.Entry{{List: screening.OFAC, Ref: "9", Kind: screening.Person, Names: []screening.EntryName{{Text: "Anna Lindt"}}}}, screening.DefaultThreshold)
+	e.verifications.Sanctions = sandboxScreeners(t, e.Env, screening.Entry{List: screening.OFAC, Ref: "9", Kind: screening.Person, Names: []screening.EntryName{{Text: "Anna Lindt"}}})
 	v, owner := e.submittedBusiness("5523046")
 	subject, accepted := verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted)
 

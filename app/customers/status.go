@@ -6,6 +6,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/screening"
 	"causeway/ports"
 )
 
@@ -28,7 +29,8 @@ func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.
 	return changed, err
 }
 
-// setStatus is SetStatus in the unit of work of the decision. It locks the customer.
+// setStatus is SetStatus in the unit of work of the decision. It locks the customer. One with entries of
+// sanctions lists that wait for an operator is not approved, but held.
 func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Clock, change StatusChange) (customer.Customer, error) {
 	before, err := lockCustomer(ctx, tx, change.Platform, change.Customer)
 	if err != nil {
@@ -38,8 +40,17 @@ func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Cloc
 	if err != nil || after.Status == before.Status {
 		return before, err
 	}
-	if err := tx.UpdateCustomer(ctx, after); err != nil {
-		return customer.Customer{}, err
+	if after.Status == customer.Approved {
+		hits, err := tx.ScreeningHitsOf(ctx, change.Platform, change.Customer)
+		if err != nil {
+			return customer.Customer{}, err
+		}
+		if len(screening.OpenHits(hits)) > 0 {
+			after = after.Hold(clock.Now())
+		}
+	}
+	if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
+		return after, err
 	}
 	return after, tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(ids.New, after.UpdatedAt))})
 }

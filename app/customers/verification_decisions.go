@@ -38,6 +38,9 @@ func (w *customerWork) decide(ctx context.Context, id ident.Verification, d veri
 	if i < 0 {
 		return verification.Verification{}, false, nil // erased meanwhile
 	}
+	if d, err = w.screenedCustomer(ctx, d); err != nil {
+		return verification.Verification{}, false, err
+	}
 	change := all[i].Decide(d, w.customer, w.owners)
 	return change.Verification, change.Applied, w.write(ctx, change, false)
 }
@@ -58,6 +61,9 @@ func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner
 	i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == id })
 	if i < 0 {
 		return o, false, nil // erased meanwhile
+	}
+	if d, err = w.screenedOwner(ctx, w.owners[i], d); err != nil {
+		return o, false, err
 	}
 	if w.owners[i], applied = verification.DecideOwner(w.owners[i], d); !applied {
 		return w.owners[i], false, nil

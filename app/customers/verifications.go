@@ -15,7 +15,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
-	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -28,9 +27,9 @@ type VerificationsConfig struct {
 	// Identity checks identities. Platforms of an environment without one cannot verify customers.
 	Identity ports.IdentityByEnvironment
 
-	// Sanctions finds the entries of sanctions lists that resemble a customer or an owner whom an
-	// operator approves; nil if no list is loaded. It is used by Review only.
-	Sanctions *screening.Index
+	// Sanctions has the environments whose customers and owners are compared with sanctions lists before
+	// they are approved.
+	Sanctions Screeners
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs
@@ -114,6 +113,8 @@ type customerWork struct {
 	now      time.Time
 	customer customer.Customer
 	owners   []customer.BeneficialOwner
+	// reviewed: an operator decides, who has seen the entries of sanctions lists.
+	reviewed bool
 }
 
 func (s *Verifications) lock(ctx context.Context, tx ports.Tx, identity ports.Identity, p ident.Platform, id ident.Customer) (*customerWork, error) {
@@ -150,7 +151,8 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 		return change, created, err
 	}
 	if outcome, known := w.identity.Immediate(application); known {
-		return change.Then(change.Verification.Decide(w.decision(application.ID, outcome), w.customer, w.owners)), created, nil
+		decision, err := w.screenedCustomer(ctx, w.decision(application.ID, outcome))
+		return change.Then(change.Verification.Decide(decision, w.customer, w.owners)), created, err
 	}
 	return change, created, w.enqueue(ctx, w.now, change.Verification.ID.UUID())
 }
@@ -224,8 +226,9 @@ func (w *customerWork) checkOwner(ctx context.Context, o customer.BeneficialOwne
 	o.Status, o.Check = customer.Pending, customer.Check{Application: w.IDs.New(w.now)}
 	application := ownerApplication(o, w.customer)
 	if outcome, known := w.identity.Immediate(application); known {
-		decided, _ := verification.DecideOwner(o, w.decision(application.ID, outcome))
-		return decided, nil
+		decision, err := w.screenedOwner(ctx, o, w.decision(application.ID, outcome))
+		decided, _ := verification.DecideOwner(o, decision)
+		return decided, err
 	}
 	return o, w.enqueue(ctx, w.now, o.ID.UUID(), w.customer.ID.UUID())
 }

@@ -66,7 +66,7 @@ func (c Customer) Decided(d Decision, now time.Time) (Customer, error) {
 	case d.To == Approved && !d.ReadAt.IsZero() && c.IdentityChangedAt.After(d.ReadAt):
 		return c, c.errNotDecided("Identity changed meanwhile", "has other data than the decision was made on")
 	}
-	c.Status, c.UpdatedAt = d.To, c.nextUpdateTime(now)
+	c.Status, c.HeldAt, c.UpdatedAt = d.To, time.Time{}, c.nextUpdateTime(now)
 	return c, nil
 }
 
@@ -110,6 +110,9 @@ func (c Customer) CheckReady() error {
 	}
 	if c.Status == Rejected {
 		message = "The verification was rejected; money cannot be moved for this customer."
+	}
+	if c.Held() {
+		message = "The operator of the service reviews it; wait for the event of its status."
 	}
 	return &fault.Error{
 		Code:    fault.UserNotReady,

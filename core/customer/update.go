@@ -82,6 +82,9 @@ func (c Customer) Update(ch Change, owner platform.Platform, now time.Time) (Cus
 		if c.Status == Approved {
 			next.Status = initialStatus(owner)
 		}
+		if initialStatus(owner) != Approved {
+			next.HeldAt = time.Time{} // the new data needs a verification anyway
+		}
 	}
 	return next, nil
 }

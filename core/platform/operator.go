@@ -32,6 +32,9 @@ const (
 	OperatorRotatedLedgerKey   OperatorActionKind = "ROTATE_LEDGER_KEY"
 	OperatorRotatedWebhookKeys OperatorActionKind = "ROTATE_WEBHOOK_KEYS"
 	OperatorOpenedDocument     OperatorActionKind = "OPEN_DOCUMENT"
+	OperatorOpenedReview       OperatorActionKind = "OPEN_REVIEW"
+	OperatorClearedHit         OperatorActionKind = "CLEAR_SCREENING_HIT"
+	OperatorConfirmedHit       OperatorActionKind = "CONFIRM_SCREENING_HIT"
 )
 
 // OperatorAction is the record of an action of an operator. It never changes.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 )
 
 // Clearance says that an operator judged a match: the entry is about somebody else. It holds until the
@@ -23,20 +24,38 @@ func (m Match) Clearance(s Subject) Clearance {
 // ID returns the list and the number of the entry, such as ofac:36.
 func (e Entry) ID() string { return string(e.List) + ":" + e.Ref }
 
+// ClearedHits returns what operators cleared of an owner, or of the customer if owner is zero.
+func ClearedHits(hits []Hit, owner ident.BeneficialOwner) (cleared []Clearance) {
+	for _, h := range hits {
+		if h.Owner == owner && h.Status == Cleared {
+			cleared = append(cleared, h.Clearance)
+		}
+	}
+	return cleared
+}
+
 // Clear returns the clearances of all matches of a subject. named are the ids of entries that an
-// operator clears now, and earlier is what was cleared before. Faults: CONFLICT if a match is not
-// cleared, INVALID_INPUT if a named entry does not match.
-func Clear(s Subject, matches []Match, named []string, earlier []Clearance) ([]Clearance, error) {
+// operator clears now, and earlier is what was cleared before. open are its hits that wait: also those
+// whose entry matches no more, because the list or the name changed, have to be named. Faults: CONFLICT
+// if an entry is not cleared, INVALID_INPUT if a named one does not match.
+func Clear(s Subject, matches []Match, open []Hit, named []string, earlier []Clearance) ([]Clearance, error) {
 	cleared := make([]Clearance, 0, len(matches))
+	known := make(map[string]bool)
 	for _, m := range matches {
 		c := m.Clearance(s)
-		if !slices.Contains(named, m.Entry.ID()) && !slices.Contains(earlier, c) {
+		if known[m.Entry.ID()] = true; !slices.Contains(named, m.Entry.ID()) && !slices.Contains(earlier, c) {
 			return nil, fault.New(fault.Conflict, "%q resembles the entry %s, %q (score %d). Clear the entry if it is about somebody else, or reject.", m.SubjectName, m.Entry.ID(), m.EntryName, m.Score)
 		}
 		cleared = append(cleared, c)
 	}
+	for _, h := range open {
+		if !known[h.EntryID()] && !slices.Contains(named, h.EntryID()) {
+			return nil, fault.New(fault.Conflict, "%q resembled the entry %s, %q (score %d). Clear the entry if it is about somebody else, or reject.", h.SubjectName, h.EntryID(), h.EntryName, h.Score)
+		}
+		known[h.EntryID()] = true
+	}
 	for _, id := range named {
-		if !slices.ContainsFunc(matches, func(m Match) bool { return m.Entry.ID() == id }) {
+		if !known[id] {
 			return nil, fault.Invalid(fault.Field{Field: "clear", Message: "must be entries that match; " + id + " does not"})
 		}
 	}

@@ -14,6 +14,8 @@ func CheckCanBegin(c customer.Customer) error {
 	switch {
 	case c.Deleted():
 		return fault.New(fault.CustomerDeleted, "The customer %s is deleted; it cannot be verified.", c.ID)
+	case c.Held():
+		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one was approved, and the operator of the service reviews it again"})
 	case c.Status == customer.Approved || c.Status == customer.Rejected:
 		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one is " + string(c.Status)})
 	}

@@ -24,6 +24,8 @@ type Review struct {
 	// Subject is who was reviewed.
 	Subject ReviewSubject
 	Decision
+	// Screened says which versions of the sanctions lists an acceptance relied on, and the threshold.
+	Screened string
 	// Cleared are the entries of sanctions lists that resemble the subject, and are about somebody else.
 	Cleared []screening.Clearance
 }

@@ -1,0 +1,387 @@
+package customers
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/internal/jobs"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/screening"
+	"causeway/core/verification"
+	"causeway/ports"
+)
+
+// Screening compares customers and their owners with the sanctions lists: all of them when a list is
+// loaded, and those who are new or whose names changed.
+type Screening struct {
+	*Verifications
+	lists   ports.SanctionsLists
+	workers *jobs.Workers
+}
+
+const (
+	// screeningBatch is how many customers are screened in one unit of work.
+	screeningBatch = 500
+	// maxScreeningJobs is how many jobs of new customers are run together.
+	maxScreeningJobs = 16
+	// maxScreeningPause is the longest pause after a batch.
+	maxScreeningPause = time.Second
+)
+
+// NewScreening returns a Screening of the customers of v.
+func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
+	s := &Screening{Verifications: v, lists: lists}
+	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
+		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1},
+		jobs.Handler{Step: ports.StepScreenPlatform, Do: s.screenPlatform, MaxBatch: 1, MaxConcurrency: 1})
+	return s
+}
+
+// Run screens customers until ctx is done. Any number of processes may run it on one database.
+func (s *Screening) Run(ctx context.Context) { s.workers.Run(ctx) }
+
+// ScreenDue runs jobs until none is due.
+func (s *Screening) ScreenDue(ctx context.Context) error { return s.workers.RunDue(ctx) }
+
+// Load makes a list the one that is screened against, and begins to screen all customers of the
+// platforms. Fault: CONFLICT if the list has far fewer entries than before, unless allowFewer.
+func (s *Screening) Load(ctx context.Context, list screening.LoadedList, entries []screening.Entry, platforms []ident.Platform, allowFewer bool) error {
+	loaded, err := s.lists.SanctionsLists(ctx)
+	if err != nil {
+		return err
+	}
+	if err := screening.CheckReplacement(loaded, list); err != nil && !allowFewer {
+		return err
+	}
+	runs := make([]screening.Run, len(platforms))
+	for i, p := range platforms {
+		runs[i] = screening.Run{ID: s.IDs.New(list.LoadedAt), Platform: p, ListID: list.ID, Status: screening.RunRunning, StartedAt: list.LoadedAt, UpdatedAt: list.LoadedAt}
+	}
+	return s.lists.ReplaceSanctionsList(ctx, list, entries, runs)
+}
+
+// screenCustomers screens the customers of jobs. A repeated job records nothing twice.
+func (s *Screening) screenCustomers(ctx context.Context, due []ports.Job) error {
+	var ids []ident.Customer
+	for _, job := range due {
+		for _, subject := range job.Subjects {
+			var id ident.Customer
+			ident.SetUUID(&id, subject)
+			ids = append(ids, id)
+		}
+	}
+	p := due[0].Platform
+	compared, err := s.comparedOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	customers, err := s.Store.CustomersByID(ctx, p, ids)
+	if err != nil {
+		return err
+	}
+	_, suspects, err := s.compare(ctx, compared, p, customers)
+	if err != nil {
+		return err
+	}
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.FinishJobs(ctx, due); err != nil {
+			return err
+		}
+		_, err := s.record(ctx, tx, compared, p, suspects)
+		return err
+	})
+}
+
+// screenPlatform screens the next customers of a run, and enqueues a job for those after them. Its
+// position is committed with what it records, so an interrupted job is repeated and nothing is lost or
+// counted twice. It then pauses for half of the time that took, which it leaves to payments.
+func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
+	started := time.Now()
+	p, id := due[0].Platform, due[0].Subjects[0]
+	run, found, err := s.Store.ScreeningRun(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	var compared screening.Compared
+	var customers []customer.Customer
+	var owners int
+	var suspects []ident.Customer
+	if found && run.Status == screening.RunRunning {
+		if compared, err = s.comparedOf(ctx, p); err != nil {
+			return err
+		}
+		if customers, err = s.Store.CustomersAfter(ctx, p, run.After, screeningBatch); err != nil {
+			return err
+		}
+		if owners, suspects, err = s.compare(ctx, compared, p, customers); err != nil {
+			return err
+		}
+	}
+	var next []ports.Job
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		next = nil
+		if err := tx.FinishJobs(ctx, due); err != nil {
+			return err
+		}
+		locked, found, err := tx.LockScreeningRun(ctx, p, id)
+		if err != nil || !found || locked.Status != screening.RunRunning || locked.After != run.After {
+			return err
+		}
+		hits, err := s.record(ctx, tx, compared, p, suspects)
+		if err != nil {
+			return err
+		}
+		locked = locked.Proceed(customers, screeningBatch, owners, hits, s.Clock.Now())
+		if locked.Status == screening.RunRunning {
+			now := s.Clock.Now()
+			next = []ports.Job{{ID: s.IDs.New(now), Platform: p, Step: ports.StepScreenPlatform, Subjects: due[0].Subjects, Due: now.Add(s.workers.LocalLease())}}
+			if err := tx.AddJobs(ctx, next); err != nil {
+				return err
+			}
+		}
+		return tx.UpdateScreeningRun(ctx, locked)
+	})
+	if err != nil || len(next) == 0 {
+		return err
+	}
+	pause(ctx, min(time.Since(started)/2, maxScreeningPause))
+	s.workers.Submit(next)
+	return nil
+}
+
+// compare returns how many owners customers have, and those customers who resemble an entry or whose
+// owners do.
+func (s *Screening) compare(ctx context.Context, compared screening.Compared, p ident.Platform, customers []customer.Customer) (owners int, suspects []ident.Customer, err error) {
+	if len(customers) == 0 {
+		return 0, nil, nil
+	}
+	var businesses []ident.Customer
+	for _, c := range customers {
+		if c.Type == customer.Business {
+			businesses = append(businesses, c.ID)
+		}
+	}
+	var all []customer.BeneficialOwner
+	if len(businesses) > 0 {
+		if all, err = s.Store.BeneficialOwnersOf(ctx, p, businesses...); err != nil {
+			return 0, nil, err
+		}
+	}
+	for _, c := range customers {
+		of := slices.DeleteFunc(slices.Clone(all), func(o customer.BeneficialOwner) bool { return o.Customer != c.ID })
+		if err := ctx.Err(); err != nil {
+			return 0, nil, err
+		}
+		if slices.ContainsFunc(screening.Parties(c, of), func(p screening.Party) bool { return len(compared.Screen(p.Subject)) > 0 }) {
+			suspects = append(suspects, c.ID)
+		}
+	}
+	return len(all), suspects, nil
+}
+
+// record locks customers, compares them again as they are then, records the hits that are new or open
+// again, and stops the payments of those with open hits. It returns how many hits were recorded.
+func (s *Screening) record(ctx context.Context, tx ports.Tx, compared screening.Compared, p ident.Platform, customers []ident.Customer) (recorded int, err error) {
+	for _, id := range customers {
+		work, err := s.lock(ctx, tx, nil, p, id)
+		if fault.Is(err, fault.UserNotFound) {
+			continue
+		}
+		if err != nil {
+			return recorded, err
+		}
+		if !screening.Concerns(work.customer) {
+			continue
+		}
+		hits, n, err := work.recordHits(ctx, compared, screening.Parties(work.customer, work.owners)...)
+		if err != nil {
+			return recorded, err
+		}
+		recorded += n
+		if len(screening.OpenHits(hits)) > 0 {
+			if err := work.become(ctx, work.customer.Hold(work.now)); err != nil {
+				return recorded, err
+			}
+		}
+	}
+	return recorded, nil
+}
+
+// recordHits records the hits of parties that are new or open again. It returns all hits of the customer
+// and its owners, and how many were recorded.
+func (w *customerWork) recordHits(ctx context.Context, compared screening.Compared, parties ...screening.Party) (hits []screening.Hit, recorded int, err error) {
+	if hits, err = w.tx.ScreeningHitsOf(ctx, w.customer.Platform, w.customer.ID); err != nil {
+		return nil, 0, err
+	}
+	reviews, err := w.tx.ReviewsOf(ctx, w.customer.Platform, w.customer.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, party := range parties {
+		created, changed := compared.Hits(party, hits, clearancesOf(reviews, party.Owner), func() uuid.UUID { return w.IDs.New(w.now) }, w.now)
+		if err := w.tx.CreateScreeningHits(ctx, created); err != nil {
+			return nil, 0, err
+		}
+		for _, h := range changed {
+			if err := w.tx.UpdateScreeningHit(ctx, h); err != nil {
+				return nil, 0, err
+			}
+			hits[slices.IndexFunc(hits, func(known screening.Hit) bool { return known.ID == h.ID })] = h
+		}
+		hits = append(hits, created...)
+		recorded += len(created) + len(changed)
+	}
+	return hits, recorded, nil
+}
+
+// become writes the customer as it is after a change of its status, with the event of that.
+func (w *customerWork) become(ctx context.Context, after customer.Customer) error {
+	if after.Status == w.customer.Status && after.Held() == w.customer.Held() {
+		return nil
+	}
+	changed := after.Status != w.customer.Status
+	w.customer = after
+	if err := w.tx.UpdateCustomer(ctx, after); err != nil || !changed {
+		return err
+	}
+	if after.Type == customer.Business {
+		after.Owners = w.owners
+	}
+	return w.tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(w.IDs.New, after.UpdatedAt))})
+}
+
+// screened returns a decision as it is, unless it accepts a party automatically who resembles an entry
+// that nobody has cleared: then an operator decides. An acceptance says what it relied on.
+func (w *customerWork) screened(ctx context.Context, party screening.Party, d verification.Decision) (verification.Decision, error) {
+	if d.Verdict != verification.Accepted || w.reviewed || len(w.Sanctions) == 0 {
+		return d, nil
+	}
+	owner, err := w.tx.LockPlatformShared(ctx, w.customer.Platform)
+	if err != nil {
+		return d, err
+	}
+	screener, screened := w.Sanctions[owner.Environment]
+	if !screened {
+		return d, nil
+	}
+	compared, err := screener.Compared(ctx)
+	if err != nil {
+		return d, err
+	}
+	hits, _, err := w.recordHits(ctx, compared, party)
+	if err != nil {
+		return d, err
+	}
+	var open []string
+	for _, h := range screening.OpenHits(hits) {
+		if h.Owner == party.Owner {
+			open = append(open, h.EntryID())
+		}
+	}
+	return d.Screened(compared.Basis(), open), nil
+}
+
+func (w *customerWork) screenedCustomer(ctx context.Context, d verification.Decision) (verification.Decision, error) {
+	subject, _ := screening.CustomerSubject(w.customer)
+	return w.screened(ctx, screening.Party{Platform: w.customer.Platform, Customer: w.customer.ID, Subject: subject}, d)
+}
+
+func (w *customerWork) screenedOwner(ctx context.Context, o customer.BeneficialOwner, d verification.Decision) (verification.Decision, error) {
+	return w.screened(ctx, screening.OwnerParty(o), d)
+}
+
+// Hits returns the hits that wait for an operator, those first that wait longest.
+func (s *Screening) Hits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error) {
+	return s.Store.OpenScreeningHits(ctx, p, limit)
+}
+
+// Judge applies and records what an operator says about entries that a customer or one of its owners
+// resembles, and returns the customer. When no entry is open any more, a held customer is approved
+// again; a confirmed one is rejected. Faults: INVALID_INPUT, USER_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND,
+// CUSTOMER_DELETED, CONFLICT if an entry is decided already.
+func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screening.Party, entries []string, v screening.Verdict) (judged customer.Customer, err error) {
+	if err := v.Check(); err != nil {
+		return judged, err
+	}
+	if !subject.Owner.IsZero() {
+		o, err := s.Store.BeneficialOwner(ctx, p, subject.Owner)
+		if err != nil {
+			return judged, err
+		}
+		subject.Customer = o.Customer
+	}
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		work, err := s.lock(ctx, tx, nil, p, subject.Customer)
+		if err != nil {
+			return err
+		}
+		if work.customer.Deleted() {
+			return verification.CheckCanBegin(work.customer)
+		}
+		work.reviewed, v.At = true, work.now
+		hits, err := tx.ScreeningHitsOf(ctx, p, subject.Customer)
+		if err != nil {
+			return err
+		}
+		decided, err := screening.Judge(hits, subject.String(), entries, v)
+		if err != nil {
+			return err
+		}
+		for _, h := range decided {
+			if err := tx.UpdateScreeningHit(ctx, h); err != nil {
+				return err
+			}
+			hits[slices.IndexFunc(hits, func(known screening.Hit) bool { return known.ID == h.ID })] = h
+		}
+		action := platform.OperatorClearedHit
+		if v.Status == screening.Confirmed {
+			action = platform.OperatorConfirmedHit
+			err = work.sanction(ctx, subject.Owner, v)
+		} else if len(screening.OpenHits(hits)) == 0 {
+			err = work.become(ctx, work.customer.Release(work.now))
+		}
+		if err != nil {
+			return err
+		}
+		judged = work.customer
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(work.now), Platform: p, Kind: action, Subject: subject.Customer.UUID(),
+			Name: subject.String() + " " + strings.Join(entries, ","), Actor: strings.TrimSpace(v.By), At: work.now})
+	})
+	return judged, err
+}
+
+// sanction rejects a customer, because it or the owner is on a sanctions list.
+func (w *customerWork) sanction(ctx context.Context, owner ident.BeneficialOwner, v screening.Verdict) error {
+	all, err := w.tx.VerificationsOf(ctx, w.customer.Platform, w.customer.ID)
+	if err != nil {
+		return err
+	}
+	d := verification.Sanctioned(w.customer.ID.String(), v.By, v.Reason, w.now)
+	if !owner.IsZero() {
+		i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == owner })
+		if i < 0 {
+			return fault.New(fault.BeneficialOwnerNotFound, "There is no beneficial owner %s.", owner)
+		}
+		d = verification.Sanctioned(owner.String(), v.By, v.Reason, w.now)
+		w.owners[i] = verification.RejectOwner(w.owners[i], d)
+		if err := w.tx.UpdateBeneficialOwner(ctx, w.owners[i]); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 && all[0].Submitted != nil {
+		d.Application = all[0].Submitted.ID
+		if err := w.write(ctx, all[0].Decide(d, w.customer, w.owners), false); err != nil {
+			return err
+		}
+	}
+	w.customer, err = setStatus(ctx, w.tx, w.IDs, w.Clock, StatusChange{Platform: w.customer.Platform, Customer: w.customer.ID, Decision: customer.Decision{To: customer.Rejected}})
+	return err
+}
