@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"causeway/core/customer"
@@ -92,7 +93,7 @@ func (f *importFile) next() (ports.ImportChunk, error) {
 	return chunk, nil
 }
 
-// nextRow returns the next row that has any value. Spreadsheets write empty rows at the end.
+// nextRow returns the next row that has any value but spaces. Spreadsheets write empty rows at the end.
 func (f *importFile) nextRow() (ports.ImportRow, error) {
 	if row := f.carried; row != nil {
 		f.carried = nil
@@ -100,7 +101,7 @@ func (f *importFile) nextRow() (ports.ImportRow, error) {
 	}
 	for {
 		row, err := f.read()
-		if err != nil || slices.ContainsFunc(row.Values, func(v string) bool { return v != "" }) {
+		if err != nil || slices.ContainsFunc(row.Values, func(v string) bool { return strings.TrimSpace(v) != "" }) {
 			row.Values = slices.Clone(row.Values)
 			return row, err
 		}
@@ -116,9 +117,9 @@ func (f *importFile) read() (ports.ImportRow, error) {
 	case errors.As(err, &malformed) && errors.Is(malformed.Err, csv.ErrBareQuote):
 		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "Line %d: a quotation mark is inside a value that does not begin with one. Enclose the value in quotation marks and double those inside.", malformed.Line)
 	case errors.As(err, &malformed):
-		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "The value in quotation marks that begins on line %d does not end, or is followed by other characters than a comma.", malformed.StartLine)
+		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "The value in quotation marks that begins on line %d does not end, or is followed by other characters than a comma, such as a semicolon.", malformed.StartLine)
 	case errors.Is(err, errRowTooLong):
-		return ports.ImportRow{}, newFileError(customer.ImportRowTooLong, "After line %d comes a row of more than %d KiB. A quotation mark is probably not closed.", f.source.lines, MaxImportRowBytes>>10)
+		return ports.ImportRow{}, newFileError(customer.ImportRowTooLong, "After line %d comes a row of more than %d KiB. A value is too long, or a quotation mark is not closed.", f.source.lines, MaxImportRowBytes>>10)
 	case err != nil:
 		return ports.ImportRow{}, err
 	}

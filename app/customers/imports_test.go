@@ -230,6 +230,64 @@ func TestImports_RefusesFiles(t *testing.T) {
 	}
 }
 
+func TestImports_CarelessFiles(t *testing.T) {
+	t.Parallel()
+	// A file as spreadsheets and people write it is imported, or its error says what to change.
+	env := newImportEnv(t)
+	utf16 := func(file string) string {
+		var text strings.Builder
+		for _, c := range file {
+			text.WriteString(string([]byte{0, byte(c)}))
+		}
+		return "\xfe\xff" + text.String()
+	}
+	header := func(old, new string) string { return strings.Replace(importHeader, old, new, 1) }
+	row := func(old, new string) string { return strings.Replace(importRow("someone"), old, new, 1) }
+	const imported = "imported"
+	for name, c := range map[string]struct{ file, want string }{
+		"UTF-16":                 {utf16(importHeader + importRow("someone")), "probably UTF-16. Save it as CSV in UTF-8."},
+		"byte order mark":        {"\ufeff" + importHeader + importRow("someone"), imported},
+		"byte order mark only":   {"\ufeff", "The file is empty."},
+		"empty":                  {"", "The file is empty."},
+		"header only":            {importHeader, "no rows below the names"},
+		"semicolons":             {strings.ReplaceAll(importHeader+importRow("someone"), ",", ";"), "Separate the columns by commas."},
+		"semicolons and quotes":  {`"umaAddress";"platformCustomerId"` + "\n", "other characters than a comma, such as a semicolon."},
+		"semicolons in rows":     {importHeader + strings.ReplaceAll(importRow("someone"), ",", ";"), "has 1 values, but the header has 10 columns"},
+		"tabs":                   {strings.ReplaceAll(importHeader+importRow("someone"), ",", "\t"), "Separate the columns by commas."},
+		"CRLF":                   {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r\n"), imported},
+		"CR":                     {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r"), "Save the file with the line ends LF or CRLF."},
+		"no line end":            {importHeader + strings.TrimSpace(importRow("someone")), imported},
+		"quotes everywhere":      {strings.ReplaceAll("\""+strings.ReplaceAll(strings.TrimSpace(importHeader+importRow("someone")), "\n", "\"\n\""), ",", "\",\"") + "\"\n", imported},
+		"quote in a value":       {importHeader + row("Austin", `Aus"tin`), "a quotation mark is inside a value"},
+		"quote not closed":       {importHeader + row("Austin", `"Austin`), "that begins on line 2 does not end"},
+		"blank lines":            {"\n" + importHeader + "\n  \n , ,,,,,,,,\n" + importRow("someone") + "\n\n", imported},
+		"spaces in the header":   {header("city", " City\u00a0") + importRow("someone"), imported},
+		"capitals in the header": {strings.ToUpper(importHeader) + importRow("someone"), imported},
+		"repeated column":        {header("city", "city,CITY ") + importRow("someone"), "The column city is in the header twice."},
+		"Latin-1":                {importHeader + row("Ana", "Jos\xe9"), "Line 2 is not UTF-8."},
+		"huge value":             {importHeader + row("Austin", strings.Repeat("x", 10<<20)), "After line 1 comes a row of more than 64 KiB."},
+		"huge quoted value":      {importHeader + row("Austin", `"`+strings.Repeat("x\n", 5<<20)+`"`), "After line 1 comes a row of more than 64 KiB."},
+		"formula":                {importHeader + row("Ana Ng", "=1+1"), "fullName: must be a name"},
+		"protected formula":      {importHeader + row("1 Main St", "'=1+1"), imported},
+		"null character":         {importHeader + row("Austin", "Aus\x00tin"), "city: must not contain control characters"},
+		"no header":              {importRow("someone"), "The column umaAddress is missing in the header."},
+	} {
+		id := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
+
+		result := env.run(t, strings.ReplaceAll(c.file, "someone", id))
+
+		got := fmt.Sprintf("%s with %d of %d rows", result.Status, result.Successful, result.Total)
+		if len(result.Errors) > 0 {
+			got = result.Errors[0].Message
+		} else if result.Status == customer.ImportCompleted && result.Successful == 1 && result.Total == 1 {
+			got = imported
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestImports_KeepsFirstErrors(t *testing.T) {
 	t.Parallel()
 	// The first thousand refused rows are kept; further ones are counted.

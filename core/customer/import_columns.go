@@ -99,7 +99,11 @@ func ParseImportHeader(names []string) (ImportHeader, []ImportError) {
 			refuse(ImportMissingColumn, c.Name, "The column %s is missing in the header.")
 		}
 	}
-	if len(errors) > 0 && len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+	switch {
+	case len(errors) == 0:
+	case slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }):
+		errors = []ImportError{NewImportFileError(ImportMalformedCSV, "The lines end in a carriage return (CR) only. Save the file with the line ends LF or CRLF.")}
+	case len(names) == 1 && strings.ContainsAny(names[0], ";\t"):
 		errors = []ImportError{NewImportFileError(ImportMalformedCSV, "The header is one column. Separate the columns by commas.")}
 	}
 	return h, errors
