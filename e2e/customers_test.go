@@ -196,12 +196,14 @@ func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 func TestCustomers_OperatorErases(t *testing.T) {
 	t.Parallel()
 	// An operator erases a deleted customer at once if no law asks to keep its data: the API shows nothing of
-	// it any more but its payments, and the books pass. Without the flag, and before the deletion, it is refused.
+	// it any more but its payments, its webhooks have no resource any more, and the books pass. Without the
+	// flag, and before the deletion, it is refused.
 	h := newTestEnv(t)
+	hooks := h.startReceiver()
 	in := preparePayments(h.tenant, object{"platformCustomerId": "zacharias", "umaAddress": "$zacharias@uma.sandbox.test", "fullName": "Zacharias Quux", "email": "z@example.com"})
 	in.fund()
 	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 100_00}).wantStatus(201).text("id")
-	eventually(t, "a settled payment", func() bool { return h.get("/transactions/"+out).text("status") == "COMPLETED" })
+	sent := hooks.awaitDelivery("a settled payment", func(d delivery) bool { return d.event == "OUTGOING_PAYMENT.COMPLETED" })
 	erase := func(want int, says string, flags ...string) {
 		t.Helper()
 		text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, append([]string{"customers", "erase", in.customer, "--platform", h.platformID, "--actor", "ana"}, flags...)...)
@@ -221,6 +223,11 @@ func TestCustomers_OperatorErases(t *testing.T) {
 		t.Errorf("still %s", erased.body)
 	}
 	h.get("/transactions/" + out).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "sentAmount.amount": 100_00})
+	h.post("/webhook-deliveries/"+sent.id+"/redeliver", nil).wantStatus(200)
+	again := hooks.awaitDelivery("the event without its resource", func(d delivery) bool { return d.id == sent.id && d.value("transaction") == nil })
+	if again.event != sent.event || again.value("timestamp") != sent.value("timestamp") || sent.value("transaction") == nil {
+		t.Errorf("sent %v, and after the erasure %v", sent, again)
+	}
 	text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "show", in.customer, "--platform", h.platformID)
 	if status != 0 || !strings.Contains(text, "erased") || strings.Contains(strings.ToLower(text), "zacharias") {
 		t.Errorf("show: status %d\n%s%s", status, text, errors)

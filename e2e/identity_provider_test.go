@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,31 @@ func TestIdentityProvider_ServiceIsKilledBeforeTheDecision(t *testing.T) {
 	e.wantEvents(append(slices.Clone(submittedEvents), "APPROVED"), []string{"KYB_APPROVED"})
 	if applications, _ := e.provider.Applications(); applications != 3 {
 		t.Errorf("%d applications, want 3", applications)
+	}
+}
+
+func TestIdentityProvider_IsDown(t *testing.T) {
+	t.Parallel()
+	// While the provider is down, the verification stays in progress, and the log and a metric say so,
+	// without personal data. When it works again, the verification goes on by itself.
+	e := newProviderEnv(t)
+	e.provider.SetDown(true)
+	e.newBusinessOfTwo("5523041")
+	e.server.awaitLine("identity provider: submit application")
+	eventually(t, "the metric counts a failure", func() bool {
+		_, metrics := getText(t, e.server.adminURL()+"/metrics")
+		count := regexp.MustCompile(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"} (\d+)`).FindStringSubmatch(metrics)
+		return count != nil && count[1] != "0"
+	})
+	e.get("/verifications/" + e.verification).wantValues(map[string]any{"verificationStatus": "IN_PROGRESS"})
+	e.provider.SetDown(false)
+
+	e.awaitStatus("APPROVED")
+
+	for _, personal := range []string{"Silva", "Moreau", "321-54-9876", "Acme", identityToken} {
+		if strings.Contains(e.server.Output(), personal) {
+			t.Errorf("the log has %q", personal)
+		}
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/outbox"
 	"causeway/core/customer"
+	"causeway/core/event"
 	"causeway/core/ident"
 )
 
@@ -22,18 +24,89 @@ const eraseTransactions = `
 		FROM batch b WHERE t.platform_id = $1 AND t.id = b.id RETURNING t.quote_id),
 	quoted AS (
 		UPDATE quotes q SET description = '' FROM erased e WHERE q.platform_id = $1 AND q.id = e.quote_id)
-	SELECT count(*), max(id::text)::uuid FROM batch`
+	SELECT id FROM batch ORDER BY id`
 
 // EraseTransactionsOf implements ports.CustomerWriter.
-func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int, last ident.Transaction, err error) {
+func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error) {
 	args := []any{pgID(p.UUID()), pgID(id.UUID()), pgtype.UUID{Bytes: after.UUID(), Valid: true}, limit}
-	err = u.query(ctx, eraseTransactions, args, func(rows pgx.Rows) error {
-		var found pgtype.UUID
-		err := rows.Scan(&n, &found)
-		ident.SetUUID(&last, uuid.UUID(found.Bytes))
+	var erased []uuid.UUID
+	if err := u.query(ctx, eraseTransactions, args, func(rows pgx.Rows) error {
+		var found uuid.UUID
+		err := rows.Scan((*[16]byte)(&found))
+		erased = append(erased, found)
 		return err
-	})
-	return n, last, err
+	}); err != nil || len(erased) == 0 {
+		return 0, 0, after, err
+	}
+	ident.SetUUID(&last, erased[len(erased)-1])
+	webhooks, _, err = u.eraseEvents(ctx, eventsOfTransactions, pgID(p.UUID()), pgIDs(erased))
+	return len(erased), webhooks, last, err
+}
+
+const (
+	// eventsOfTransactions uses webhook_events_by_subject. A transaction has few.
+	eventsOfTransactions = `
+	SELECT e.platform_id, e.id, e.type, e.name, e.created_at
+	FROM unnest($2::uuid[]) AS s(id) JOIN webhook_events e ON e.platform_id = $1 AND e.subject_id = s.id AND e.subject_id <> e.id`
+
+	// eventsOfCustomer uses webhook_events_by_subject. The event of an invitation that the customer has
+	// claimed is of the platform of the inviter.
+	eventsOfCustomer = `
+	WITH subjects AS MATERIALIZED (
+		SELECT $1::uuid AS platform_id, $2::uuid AS id
+		UNION ALL SELECT platform_id, id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2
+		UNION ALL SELECT platform_id, id FROM verifications WHERE platform_id = $1 AND customer_id = $2
+		UNION ALL SELECT platform_id, id FROM invitations WHERE platform_id = $1 AND inviter_id = $2
+		UNION ALL SELECT platform_id, id FROM invitations WHERE invitee_platform_id = $1 AND invitee_id = $2)
+	SELECT e.platform_id, e.id, e.type, e.name, e.created_at
+	FROM subjects s JOIN webhook_events e ON e.platform_id = s.platform_id AND e.subject_id = s.id AND e.subject_id <> e.id
+	WHERE e.id > $3 ORDER BY e.id LIMIT $4`
+
+	// eraseEventBodies and eraseResponses use the primary keys.
+	eraseEventBodies = `
+	UPDATE webhook_events e SET body = k.body FROM unnest($1::uuid[], $2::uuid[], $3::bytea[]) AS k(platform_id, id, body)
+	WHERE e.platform_id = k.platform_id AND e.id = k.id`
+	eraseResponses = `
+	UPDATE webhook_attempts a SET response = '' FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	WHERE a.platform_id = k.platform_id AND a.event_id = k.id AND a.response <> ''`
+)
+
+// EraseWebhooksOf implements ports.CustomerWriter.
+func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error) {
+	return u.eraseEvents(ctx, eventsOfCustomer, pgID(p.UUID()), pgID(id.UUID()), pgtype.UUID{Bytes: after.UUID(), Valid: true}, limit)
+}
+
+// eraseEvents erases the events that a query returns, and what was responded to them. An erased event
+// has what every event has: its id, type, name and time. It returns the last one.
+func (u *unit) eraseEvents(ctx context.Context, query string, args ...any) (n int, last ident.Webhook, err error) {
+	var events []event.Event
+	if err := u.query(ctx, query, args, func(rows pgx.Rows) error {
+		var platform, id uuid.UUID
+		var kind string
+		var e event.Event
+		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&id), &kind, &e.Name, &e.OccurredAt)
+		ident.SetUUID(&e.Platform, platform)
+		ident.SetUUID(&e.ID, id)
+		e.Type = event.Type(kind)
+		events = append(events, e)
+		return err
+	}); err != nil || len(events) == 0 {
+		return 0, last, err
+	}
+	platforms, ids, bodies := make(idArray, len(events)), make(idArray, len(events)), make([][]byte, len(events))
+	for i, e := range events {
+		platforms[i], ids[i] = pgID(e.Platform.UUID()), pgID(e.ID.UUID())
+		body, err := u.db.render(e)
+		if err != nil {
+			return 0, last, err
+		}
+		if bodies[i], err = outbox.SealBody(ctx, u.db.cipher, e.Platform.UUID(), e.ID.UUID(), body); err != nil {
+			return 0, last, err
+		}
+	}
+	u.queueExec(eraseEventBodies, platforms, ids, bodies)
+	u.queueExec(eraseResponses, platforms, ids)
+	return len(events), events[len(events)-1].ID, nil
 }
 
 // eraseRecords delete the rows of a customer by its id. They use the indexes by customer.

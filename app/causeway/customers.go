@@ -148,7 +148,8 @@ func (c customersEraseCommand) Run(ctx context.Context, out io.Writer) error {
 			count int
 		}{
 			{"payments: names, texts and UMA addresses", erased.Transactions}, {"external accounts", erased.ExternalAccounts},
-			{"beneficial owners", erased.BeneficialOwners}, {"verifications", erased.Verifications}, {"documents", erased.Documents}, {"customer", 1},
+			{"beneficial owners", erased.BeneficialOwners}, {"verifications", erased.Verifications}, {"documents", erased.Documents},
+			{"webhooks: the resource, and what was responded", erased.Webhooks}, {"customer", 1},
 		} {
 			rows.add(row.what, fmt.Sprint(row.count))
 		}
@@ -156,8 +157,8 @@ func (c customersEraseCommand) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		_, err = fmt.Fprint(out, "Kept: the ledger, and the amounts, times and references of payments.\n"+
-			"Files of documents are deleted within minutes by a running service. Webhooks, stored responses and lookups\n"+
-			"from before the deletion are deleted when their retention ends.\n")
+			"Files of documents are deleted within minutes by a running service. Stored responses and lookups from before\n"+
+			"the deletion are deleted when their retention ends.\n")
 		return err
 	})
 }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/document"
+	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/invitation"
@@ -59,6 +63,11 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 				return err
 			}
 		}
+		var subjects []uuid.UUID
+		for _, id := range payments {
+			subjects = append(subjects, id.UUID())
+		}
+		subjects = append(subjects, acme.ID.UUID(), dollars.ID.UUID(), env.Customer.ID.UUID())
 		for _, i := range []invitation.Invitation{
 			{Inviter: acme.ID, InviterUMA: acme.UMAAddress, FirstName: secret, State: invitation.Pending},
 			{Inviter: env.Customer.ID, InviterUMA: env.Customer.UMAAddress, FirstName: secret, State: invitation.Claimed, ClaimedAt: apptest.Noon, InviteePlatform: acme.Platform, Invitee: acme.ID, InviteeUMA: acme.UMAAddress},
@@ -67,9 +76,21 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			if err := tx.CreateInvitation(ctx, i); err != nil {
 				return err
 			}
+			subjects = append(subjects, i.ID)
+		}
+		for _, subject := range subjects {
+			if err := tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(env.IDs.New, apptest.Noon), Platform: acme.Platform, Type: event.Test, Name: event.TestSent, Subject: subject, OccurredAt: apptest.Noon}}); err != nil {
+				return err
+			}
 		}
 		return tx.CreateBeneficialOwner(ctx, owner)
 	})
+	// Most events of a customer are those of its balances.
+	if err := env.Exec(fmt.Sprintf("UPDATE webhook_events SET body = '%s'", secret),
+		fmt.Sprintf("INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) SELECT platform_id, overlay(gen_random_uuid()::text PLACING left(id::text, 13) FROM 1)::uuid, subject_id, created_at, type, name, body FROM webhook_events, generate_series(1, %d) WHERE subject_id = '%s'", customers.EraseBatch, dollars.ID.UUID()),
+		fmt.Sprintf("INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response) SELECT platform_id, id, created_at, 1, 1, 200, false, 'DELIVERED', '', CASE WHEN subject_id = '%s' THEN 'of another' ELSE '%s' END FROM webhook_events", env.Customer.ID.UUID(), secret)); err != nil {
+		t.Fatal(err)
+	}
 	deleted, err := env.customers.Delete(t.Context(), acme.Platform, acme.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -77,13 +98,16 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 
 	erased, err := env.customers.Erase(t.Context(), acme.Platform, acme.ID, "ana", true)
 
-	if want := (customer.Erased{Transactions: customers.EraseBatch + 1, ExternalAccounts: 1, BeneficialOwners: 1, Documents: 2}); err != nil || erased != want {
+	if want := (customer.Erased{Transactions: customers.EraseBatch + 1, ExternalAccounts: 1, BeneficialOwners: 1, Documents: 2, Webhooks: len(payments) + customers.EraseBatch + 4}); err != nil || erased != want {
 		t.Fatalf("erased %+v, %v; want %+v", erased, err, want)
 	}
 	for _, table := range env.QueryStrings(`SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`) {
 		if rows := env.QueryStrings(fmt.Sprintf(`SELECT r::text FROM %q r WHERE r::text ILIKE '%%%s%%'`, table, secret)); len(rows) > 0 {
 			t.Errorf("%s still has %q", table, rows)
 		}
+	}
+	if left := env.QueryStrings(`SELECT e.subject_id || ' ' || a.response FROM webhook_events e JOIN webhook_attempts a ON a.platform_id = e.platform_id AND a.event_id = e.id WHERE encode(e.body, 'escape') <> '{}' OR a.response <> ''`); !slices.Equal(left, []string{env.Customer.ID.UUID().String() + " of another"}) {
+		t.Errorf("webhooks with a resource or a response: %d, %.200q; want one of another customer", len(left), left)
 	}
 	if read, err := env.customers.Get(t.Context(), acme.Platform, acme.ID); err != nil || !reflect.DeepEqual(read, deleted.Erase(read.ErasedAt)) || !read.DeletedAt.Equal(deleted.DeletedAt) {
 		t.Errorf("read %+v, %v", read, err)

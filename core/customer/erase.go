@@ -55,5 +55,5 @@ func (c Customer) Erase(now time.Time) Customer {
 
 // Erased counts what was erased of a customer.
 type Erased struct {
-	Transactions, ExternalAccounts, BeneficialOwners, Verifications, Documents int
+	Transactions, ExternalAccounts, BeneficialOwners, Verifications, Documents, Webhooks int
 }

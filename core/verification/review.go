@@ -113,10 +113,20 @@ func CheckOutcome(o Outcome) error {
 	for _, message := range wrongErrors(o.Errors) {
 		add("errors", message)
 	}
+	if slices.ContainsFunc(o.Errors, func(e customer.CheckError) bool { return !isResource(e.Resource) }) {
+		add("errors", "must each be about a customer, a beneficial owner or a document, by its id")
+	}
 	if len(bad) == 0 {
 		return nil
 	}
 	return fault.Invalid(bad...)
+}
+
+// isResource reports whether an error can be about what has the id.
+func isResource(id string) bool {
+	_, notHolder := document.ParseHolder(id)
+	_, notDocument := ident.ParseDocument(id)
+	return notHolder == nil || notDocument == nil
 }
 
 // maxFieldLength is more than the path of any field has.

@@ -74,7 +74,7 @@ func TestCheckOutcome(t *testing.T) {
 	t.Parallel()
 	// An outcome has a known verdict, and errors exactly where they belong: each with a known type, a text,
 	// and a field if it is about one.
-	wrong := customer.CheckError{Resource: "Customer:x", Type: customer.InvalidField, Field: "fullName", Reason: "is wrong"}
+	wrong := customer.CheckError{Resource: business().ID.String(), Type: customer.InvalidField, Field: "fullName", Reason: "is wrong"}
 	edited := func(edit func(*customer.CheckError)) []customer.CheckError {
 		e := wrong
 		edit(&e)
@@ -94,6 +94,8 @@ func TestCheckOutcome(t *testing.T) {
 		"verdict":            {Outcome{Verdict: "FINE"}, false},
 		"long reason":        {Outcome{Verdict: Accepted, Reason: strings.Repeat("x", maxReasonLength+1)}, false},
 		"too many":           {Outcome{Verdict: Correctable, Errors: slices.Repeat([]customer.CheckError{wrong}, maxErrors+1)}, false},
+		"resource":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Resource = "Ana Ng" })}, false},
+		"document":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Resource = ident.NewDocument(newUUID, now).String() })}, true},
 		"type":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Type = "SMUDGED" })}, false},
 		"text":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Reason = " " })}, false},
 		"no field":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = "" })}, false},

@@ -35,6 +35,7 @@ type IdentityProvider struct {
 	mu           sync.Mutex
 	applications map[string]*identityApplication
 	resumed      chan struct{} // closed unless the provider is paused
+	isDown       bool
 }
 
 // IdentityFault is something that a provider does wrong.
@@ -99,6 +100,13 @@ func (p *IdentityProvider) Resume() {
 	close(p.resumed)
 }
 
+// SetDown says whether the provider answers every request with 503.
+func (p *IdentityProvider) SetDown(isDown bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isDown = isDown
+}
+
 // Applications returns how many applications were submitted, and in how many requests.
 func (p *IdentityProvider) Applications() (applications, submissions int) {
 	p.mu.Lock()
@@ -122,7 +130,12 @@ func (p *IdentityProvider) Files() (n int) {
 // ServeHTTP implements http.Handler.
 func (p *IdentityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, found := strings.CutPrefix(r.URL.Path, "/applications/")
+	p.mu.Lock()
+	isDown := p.isDown
+	p.mu.Unlock()
 	switch {
+	case isDown:
+		http.Error(w, "maintenance", http.StatusServiceUnavailable)
 	case !found:
 		http.NotFound(w, r)
 	case r.Header.Get("Authorization") != "Bearer "+p.Token && p.Fault != AcceptsAnyToken:
