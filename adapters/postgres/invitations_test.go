@@ -119,7 +119,8 @@ func TestInvitations_UpdateAndEncrypt(t *testing.T) {
 
 func TestDeleteOld_Invitations(t *testing.T) {
 	t.Parallel()
-	// Invitations that ended long ago are deleted. Those without an end stay.
+	// Invitations that ended long ago are deleted. Those without an end are deleted long after their
+	// creation, and stay until then.
 	c := newRetentionEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
@@ -128,11 +129,14 @@ func TestDeleteOld_Invitations(t *testing.T) {
 		i.ExpiresAt = expires
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, i) })
 	}
+	forgotten := newInvitation(ana, "FORGOTTEN")
+	forgotten.CreatedAt, forgotten.ExpiresAt = noon.Add(-3*time.Hour), time.Time{}
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, forgotten) })
 	cancelled := newInvitation(ana, "CANCELLED")
 	cancelled.State, cancelled.CancelledAt = invitation.Cancelled, noon.Add(-2*time.Hour)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, cancelled) })
 
-	if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Invitations: noon.Add(-time.Hour)}, func(string, int) {}); err != nil {
+	if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Invitations: noon.Add(-time.Hour), EndlessInvitations: noon.Add(-2 * time.Hour)}, func(string, int) {}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -25,6 +25,8 @@ type RetentionCutoffs struct {
 	IdentityMessages time.Time
 	ScreeningRuns    time.Time // by their beginning
 	Invitations      time.Time // by their claim, cancellation or expiry
+	// EndlessInvitations are those that do not expire and were not claimed, by creation.
+	EndlessInvitations time.Time
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -49,14 +51,15 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
-		{"invitations", c.Invitations, "", deleteInvitations},
+		{"invitations", c.Invitations, "", fmt.Sprintf(deleteInvitations, "ends_at < $2", "ends_at")},
+		{"invitations", c.EndlessInvitations, "", fmt.Sprintf(deleteInvitations, "ends_at IS NULL AND created_at < $2", "created_at")},
 		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
 	}
 }
 
-// deleteInvitations uses invitations_by_end.
+// deleteInvitations uses invitations_by_end or invitations_without_end.
 const deleteInvitations = `
-	WITH old AS MATERIALIZED (SELECT id FROM invitations WHERE platform_id = $1 AND ends_at < $2 ORDER BY ends_at LIMIT $4 FOR UPDATE SKIP LOCKED),
+	WITH old AS MATERIALIZED (SELECT id FROM invitations WHERE platform_id = $1 AND %s ORDER BY %s LIMIT $4 FOR UPDATE SKIP LOCKED),
 	gone AS (DELETE FROM invitations i USING old WHERE i.platform_id = $1 AND i.id = old.id)
 	SELECT count(*), count(*), $3::text FROM old`
 

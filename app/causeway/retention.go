@@ -29,6 +29,8 @@ const (
 	// uploadRetention is more than an upload takes.
 	uploadRetention     = time.Hour
 	invitationRetention = 365 * 24 * time.Hour // after the end
+	// endlessInvitationRetention is after the creation of one that does not expire.
+	endlessInvitationRetention = 2 * 365 * 24 * time.Hour
 	// identityMessageRetention is far more than the minutes for which a message is accepted.
 	identityMessageRetention = 7 * 24 * time.Hour
 	// screeningRunRetention is how long it is shown when customers were screened.
@@ -63,7 +65,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention),
+		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention),
 	}
 }
 
