@@ -2,7 +2,6 @@ package platform
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -79,10 +78,11 @@ func originOf(text string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if port != "" {
-		host = net.JoinHostPort(host, port)
-	} else if isAddress && address.Is6() {
+	if isAddress && address.Is6() {
 		host = "[" + host + "]"
+	}
+	if port != "" {
+		host += ":" + port
 	}
 	return u.Scheme + "://" + host, true
 }
