@@ -44,13 +44,17 @@ func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ide
 }
 
 const (
-	// eventsOfTransactions uses webhook_events_by_subject. A transaction has few.
-	eventsOfTransactions = `
-	SELECT e.platform_id, e.id, e.type, e.name, e.created_at
-	FROM unnest($2::uuid[]) AS s(id) JOIN webhook_events e ON e.platform_id = $1 AND e.subject_id = s.id AND e.subject_id <> e.id`
+	// eventsOfSubject uses webhook_events_by_subject, also if the plan is made for a table with few events.
+	eventsOfSubject = `
+	CROSS JOIN LATERAL (SELECT e.platform_id, e.id, e.type, e.name, e.created_at FROM webhook_events e
+		WHERE e.platform_id = s.platform_id AND e.subject_id = s.id AND e.subject_id <> e.id OFFSET 0) e`
 
-	// eventsOfCustomer uses webhook_events_by_subject. The event of an invitation that the customer has
-	// claimed is of the platform of the inviter.
+	// eventsOfTransactions are few for each transaction.
+	eventsOfTransactions = `
+	SELECT e.* FROM (SELECT $1::uuid AS platform_id, unnest($2::uuid[]) AS id) s` + eventsOfSubject
+
+	// eventsOfCustomer are also those of an invitation that the customer has claimed, which are of the
+	// platform of the inviter.
 	eventsOfCustomer = `
 	WITH subjects AS MATERIALIZED (
 		SELECT $1::uuid AS platform_id, $2::uuid AS id
@@ -58,8 +62,7 @@ const (
 		UNION ALL SELECT platform_id, id FROM verifications WHERE platform_id = $1 AND customer_id = $2
 		UNION ALL SELECT platform_id, id FROM invitations WHERE platform_id = $1 AND inviter_id = $2
 		UNION ALL SELECT platform_id, id FROM invitations WHERE invitee_platform_id = $1 AND invitee_id = $2)
-	SELECT e.platform_id, e.id, e.type, e.name, e.created_at
-	FROM subjects s JOIN webhook_events e ON e.platform_id = s.platform_id AND e.subject_id = s.id AND e.subject_id <> e.id
+	SELECT e.* FROM subjects s` + eventsOfSubject + `
 	WHERE e.id > $3 ORDER BY e.id LIMIT $4`
 
 	// eraseEventBodies and eraseResponses use the primary keys.
