@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"causeway/adapters/postgres"
 )
 
 // partitionsOf returns the names of a table's partitions that end, the oldest first.
@@ -165,6 +167,39 @@ func TestCreatePartitions_AfterYears(t *testing.T) {
 	}
 	if got := c.partitionsOf(t, "lookups"); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("partitions %v, want %v", got, want)
+	}
+}
+
+func TestCreatePartitions_AfterAllWereDropped(t *testing.T) {
+	t.Parallel()
+	// After a pause that was longer than the retention, the old partitions may be dropped first. Then there
+	// is one until today, which also gets the rows that had none, and the usual ones.
+	c := newRetentionEnv(t)
+	today := awaitDay()
+	c.splitWebhooks(t, today.AddDate(0, 0, -50))
+	drop := func() {
+		t.Helper()
+		if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{WebhookEvents: today.AddDate(0, 0, -30)}, func(string, int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drop()
+	if got := c.partitionsOf(t, "webhook_events"); len(got) != 0 {
+		t.Fatalf("the partitions %v are left", got)
+	}
+	old := c.insertEvent(t, today.AddDate(0, 0, -40))
+
+	if err := c.CreatePartitions(t.Context(), 30*24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+
+	name := func(day time.Time) string { return day.Format("webhook_events_20060102") }
+	want := []string{name(time.Unix(0, 0).UTC()), name(today), name(today.AddDate(0, 0, 7))}
+	if got := c.partitionsOf(t, "webhook_events"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("partitions %v, want %v", got, want)
+	}
+	if got := c.partitionOf(t, "webhook_events", "id", old); got != want[0] {
+		t.Errorf("the old event is in %s, want %s", got, want[0])
 	}
 }
 
