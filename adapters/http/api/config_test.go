@@ -39,7 +39,7 @@ func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
 	link := func(status int) reply {
 		return c.must(status, "POST", "/customers/"+customer+"/kyc-link", `{"redirectUri": "https://example.org/done"}`)
 	}
-	if got := link(400); !slices.Equal(got.invalidFields(), []string{"redirectUri"}) || !strings.Contains(string(got.rawBody), "PATCH /config") {
+	if got := link(400); !slices.Equal(got.invalidFields(), []string{"redirectUri"}) || !strings.Contains(got.rawBody, "PATCH /config") {
 		t.Errorf("without origins: %s", got.rawBody)
 	}
 	for _, origin := range []string{"https://example.com/done", "http://example.com", "example.com"} {
