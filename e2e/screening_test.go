@@ -132,7 +132,7 @@ func TestScreening_KilledServerScreensEachCustomerOnce(t *testing.T) {
 	// and counts none twice.
 	p := newScreenedPlatform(t)
 	listed := p.newPerson("Testow Ivan")
-	const customers = 5001
+	const customers = 1001
 	p.exec(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
 		SELECT platform_id, gen_random_uuid(), 'c' || n, customer_type, region, currencies, '', 'c' || n || '@test', status,
 			jsonb_build_object('fullName', CASE WHEN n % 50 = 0 THEN 'Ivan Testoff' ELSE 'Rosa Diaz' END), created_at, updated_at

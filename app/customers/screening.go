@@ -29,9 +29,12 @@ type Screening struct {
 
 const (
 	// screeningBatch is how many customers are screened in one unit of work.
-	screeningBatch = 500
-	// maxScreeningJobs is how many jobs of new customers are run together.
-	maxScreeningJobs = 16
+	screeningBatch = 200
+	// maxScreeningJobs is how many jobs of new customers are run together. One of an import has hundreds.
+	maxScreeningJobs = 4
+	// screeningTimeout is enough for a batch of businesses with the maximum of owners: a name takes some
+	// milliseconds.
+	screeningTimeout = 5 * time.Minute
 	// maxScreeningPause is the longest pause after a batch.
 	maxScreeningPause = time.Second
 )
@@ -40,8 +43,8 @@ const (
 func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
 	s := &Screening{Verifications: v, lists: lists}
 	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
-		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1},
-		jobs.Handler{Step: ports.StepScreenPlatform, Do: s.screenPlatform, MaxBatch: 1, MaxConcurrency: 1})
+		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1, Timeout: screeningTimeout},
+		jobs.Handler{Step: ports.StepScreenPlatform, Do: s.screenPlatform, MaxBatch: 1, MaxConcurrency: 1, Timeout: screeningTimeout})
 	return s
 }
 
