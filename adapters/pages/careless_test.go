@@ -53,6 +53,17 @@ func TestUpload_FieldsAndFilesAreLimited(t *testing.T) {
 	if got := s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": strings.Repeat("x", maxForm)}, "a.pdf", strings.NewReader("x"))); got.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("long fields: %d", got.StatusCode)
 	}
+	for name, parts := range map[string]string{
+		"many parts": strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"side\"\r\n\r\n\r\n", maxParts),
+		"long name":  "--x\r\nContent-Disposition: form-data; name=\"" + strings.Repeat("x", maxForm+1) + "\"\r\n\r\n\r\n",
+	} {
+		r := s.uploadRequest(home+"/documents/own", nil, "a.pdf", strings.NewReader("x"))
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		r.Body = io.NopCloser(strings.NewReader(parts + "--x--\r\n"))
+		if got := s.send(r); got.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %d", name, got.StatusCode)
+		}
+	}
 	two := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\nx\r\n"
 	other := strings.Replace(two, `"file"`, `"other"`, 1)
 	for name, body := range map[string]string{"two files": two + two, "another file": other} {

@@ -46,7 +46,8 @@ func (r *request) readParts() error {
 		return err
 	}
 	r.PostForm = url.Values{}
-	for room := int64(maxForm); ; {
+	room := int64(maxForm)
+	for range maxParts {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -56,7 +57,7 @@ func (r *request) readParts() error {
 		}
 		if part.FileName() == "" {
 			value, err := io.ReadAll(io.LimitReader(part, room+1))
-			if room -= int64(len(value)); err != nil || room < 0 {
+			if room -= int64(len(part.FormName()) + len(value)); err != nil || room < 0 {
 				return cmp.Or(err, error(errTooLarge))
 			}
 			r.PostForm.Add(part.FormName(), string(value))
@@ -75,6 +76,7 @@ func (r *request) readParts() error {
 			r.file = &customers.DocumentFile{Name: part.FileName(), Size: int64(len(body)), ReaderAt: bytes.NewReader(body)}
 		}
 	}
+	return errTooLarge
 }
 
 // hasFile reports whether a form may have a file.

@@ -61,6 +61,8 @@ type Pages struct {
 const (
 	maxForm = 64 << 10 // bytes
 	maxFile = 10 << 20 // bytes, as in the API
+	// maxParts limits the memory for the parts of a form with a file, also for empty ones.
+	maxParts = 64
 	// maxUploads limits the memory for files; those that are received are not stored on disk.
 	maxUploads = 8
 	// maxRead is what is read of a form with a file; browsers do not show the response to a form that
