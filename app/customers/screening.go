@@ -25,6 +25,8 @@ type Screening struct {
 	*Verifications
 	lists   ports.SanctionsLists
 	workers *jobs.Workers
+	// sessions are kept from one batch to the next: one for each step.
+	sessions chan *screening.Session
 }
 
 const (
@@ -41,7 +43,7 @@ const (
 
 // NewScreening returns a Screening of the customers of v.
 func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
-	s := &Screening{Verifications: v, lists: lists}
+	s := &Screening{Verifications: v, lists: lists, sessions: make(chan *screening.Session, 2)}
 	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
 		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1, Timeout: screeningTimeout},
 		jobs.Handler{Step: ports.StepScreenPlatform, Do: s.screenPlatform, MaxBatch: 1, MaxConcurrency: 1, Timeout: screeningTimeout})
@@ -163,9 +165,11 @@ func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
 // compare returns how many owners customers have, and those customers who resemble an entry or whose
 // owners do.
 func (s *Screening) compare(ctx context.Context, compared screening.Compared, p ident.Platform, customers []customer.Customer) (owners int, suspects []ident.Customer, err error) {
-	if len(customers) == 0 {
+	if len(customers) == 0 || compared.Index == nil {
 		return 0, nil, nil
 	}
+	session := s.session(compared.Index)
+	defer s.keep(session)
 	var businesses []ident.Customer
 	for _, c := range customers {
 		if c.Type == customer.Business {
@@ -183,11 +187,30 @@ func (s *Screening) compare(ctx context.Context, compared screening.Compared, p 
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if slices.ContainsFunc(screening.Parties(c, of), func(p screening.Party) bool { return len(compared.Screen(p.Subject)) > 0 }) {
+		if slices.ContainsFunc(screening.Parties(c, of), func(p screening.Party) bool { return len(session.Screen(p.Subject)) > 0 }) {
 			suspects = append(suspects, c.ID)
 		}
 	}
 	return len(all), suspects, nil
+}
+
+// session returns a session of an index that was kept, or a new one.
+func (s *Screening) session(index *screening.Index) *screening.Session {
+	select {
+	case kept := <-s.sessions:
+		if kept.Index() == index {
+			return kept
+		}
+	default:
+	}
+	return index.NewSession()
+}
+
+func (s *Screening) keep(session *screening.Session) {
+	select {
+	case s.sessions <- session:
+	default:
+	}
 }
 
 // record locks customers, compares them again as they are then, records the hits that are new or open

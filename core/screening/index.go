@@ -71,54 +71,79 @@ func NewIndex(entries []Entry, threshold int) *Index {
 	return ix
 }
 
-// counters add up, for each name, the similarity of its words with those of a subject.
-type counters struct {
+// Session screens subjects one after another. It remembers which words of the index resemble the words
+// of earlier subjects, so that names of many people, who share first names and surnames, are screened
+// faster. Only one goroutine at a time may use it.
+type Session struct {
+	index *Index
+	// of has, for each name, the similarity of its words with those of the subject, and touched the
+	// names that have any.
 	of      []int32
 	touched []int32
 	// seen has a bit for each word that was compared with the present word of the subject.
 	seen []uint64
+	// similar are the words that resemble a word.
+	similar map[string][]similarWord
 }
 
+type similarWord struct {
+	word  int32
+	score int32
+}
+
+// maxRememberedWords bounds Session.similar, to about 10 MB.
+const maxRememberedWords = 10_000
+
+// NewSession returns a session that remembers nothing yet.
+func (ix *Index) NewSession() *Session {
+	return &Session{index: ix, of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words)/64+1), similar: make(map[string][]similarWord)}
+}
+
+// Index returns the index of which this is a session.
+func (s *Session) Index() *Index { return s.index }
+
 // firstTime reports whether a word was not compared yet.
-func (c *counters) firstTime(word int32) bool {
-	bits, bit := &c.seen[word/64], uint64(1)<<(word%64)
+func (s *Session) firstTime(word int32) bool {
+	bits, bit := &s.seen[word/64], uint64(1)<<(word%64)
 	first := *bits&bit == 0
 	*bits |= bit
 	return first
 }
 
-func (c *counters) add(name, n int32) {
-	if c.of[name] == 0 {
-		c.touched = append(c.touched, name)
+func (s *Session) add(name, n int32) {
+	if s.of[name] == 0 {
+		s.touched = append(s.touched, name)
 	}
-	c.of[name] += n
+	s.of[name] += n
 }
 
-func (c *counters) reset() {
-	for _, name := range c.touched {
-		c.of[name] = 0
+func (s *Session) reset() {
+	for _, name := range s.touched {
+		s.of[name] = 0
 	}
-	c.touched = c.touched[:0]
+	s.touched = s.touched[:0]
 }
 
 // Screen returns the entries that match a subject, the best first: each once, with its best name.
-func (ix *Index) Screen(s Subject) []Match {
-	best := make(map[int32]Match)
-	count := &counters{of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words)/64+1)}
-	for _, text := range s.Names {
-		subject := newName(text, s.Kind)
+func (ix *Index) Screen(s Subject) []Match { return ix.NewSession().Screen(s) }
+
+// Screen returns the same as Index.Screen.
+func (s *Session) Screen(screened Subject) []Match {
+	ix, best := s.index, make(map[int32]Match)
+	for _, text := range screened.Names {
+		subject := newName(text, screened.Kind)
 		if len(subject.tokens) == 0 {
 			continue
 		}
-		ix.count(subject, count)
+		s.count(subject)
 		total := int32(0)
 		for _, token := range subject.tokens {
 			total += int32(weight(token))
 		}
-		for _, i := range count.touched {
+		for _, i := range s.touched {
 			n := &ix.names[i]
 			// A match needs most of the words of the shorter name.
-			if 3*count.of[i] < 2*int32(ix.threshold)*min(n.weight, total) {
+			if 3*s.of[i] < 2*int32(ix.threshold)*min(n.weight, total) {
 				continue
 			}
 			score := nameScore(subject, n.compared)
@@ -126,12 +151,12 @@ func (ix *Index) Screen(s Subject) []Match {
 				continue
 			}
 			e := ix.entries[n.entry]
-			match := newMatch(s, e, text, e.Names[n.name], score)
+			match := newMatch(screened, e, text, e.Names[n.name], score)
 			if match.Score >= ix.threshold && match.Score > best[n.entry].Score {
 				best[n.entry] = match
 			}
 		}
-		count.reset()
+		s.reset()
 	}
 	matches := make([]Match, 0, len(best))
 	for _, m := range best {
@@ -144,44 +169,64 @@ func (ix *Index) Screen(s Subject) []Match {
 }
 
 // count adds up the similarity of the words.
-func (ix *Index) count(subject name, count *counters) {
-	for t := -1; t < len(subject.tokens); t++ {
-		letters := subject.joined
-		if t >= 0 {
-			letters = subject.tokens[t]
+func (s *Session) count(subject name) {
+	ix := s.index
+	// All letters of the subject are compared with names of one word, and with the letters of others.
+	for _, similar := range s.compare(subject.joined, func(word *indexedWord) bool {
+		return len(word.joined) > 0 || len(subject.tokens) == 1 || ix.isWholeName(word)
+	}) {
+		word := &ix.words[similar.word]
+		s.addJoined(word, similar.score)
+		for _, name := range word.names {
+			if len(ix.names[name].compared.tokens) == 1 {
+				s.add(name, similar.score*ix.names[name].weight)
+			}
 		}
-		clear(count.seen)
-		for _, key := range keys(letters) {
-			for _, n := range ix.wordsByKey[key] {
-				if !count.firstTime(n) {
-					continue
-				}
-				word := &ix.words[n]
-				if t < 0 && len(word.joined) == 0 && len(subject.tokens) > 1 && !ix.isWholeName(word) {
-					continue
-				}
-				score := int32(tokenScore(letters, word.letters))
-				if score == 0 {
-					continue
-				}
-				for _, name := range word.joined {
-					count.add(name, score*ix.names[name].weight)
-				}
-				if t < 0 {
-					for _, name := range word.names {
-						if len(ix.names[name].compared.tokens) == 1 {
-							count.add(name, score*ix.names[name].weight)
-						}
-					}
-					continue
-				}
-				w := int32(min(weight(letters), weight(word.letters)))
-				for _, name := range word.names {
-					count.add(name, score*w)
+	}
+	for _, token := range subject.tokens {
+		for _, similar := range s.similarTo(token) {
+			word := &ix.words[similar.word]
+			s.addJoined(word, similar.score)
+			w := int32(min(weight(token), weight(word.letters)))
+			for _, name := range word.names {
+				s.add(name, similar.score*w)
+			}
+		}
+	}
+}
+
+func (s *Session) addJoined(word *indexedWord, score int32) {
+	for _, name := range word.joined {
+		s.add(name, score*s.index.names[name].weight)
+	}
+}
+
+// similarTo returns the words that resemble a word, which it remembers.
+func (s *Session) similarTo(letters []rune) []similarWord {
+	if known, found := s.similar[string(letters)]; found {
+		return known
+	}
+	if len(s.similar) >= maxRememberedWords {
+		clear(s.similar)
+	}
+	similar := s.compare(letters, func(*indexedWord) bool { return true })
+	s.similar[string(letters)] = similar
+	return similar
+}
+
+// compare returns those of the selected words that resemble a word.
+func (s *Session) compare(letters []rune, selected func(*indexedWord) bool) (similar []similarWord) {
+	clear(s.seen)
+	for _, key := range keys(letters) {
+		for _, n := range s.index.wordsByKey[key] {
+			if word := &s.index.words[n]; s.firstTime(n) && selected(word) {
+				if score := tokenScore(letters, word.letters); score > 0 {
+					similar = append(similar, similarWord{n, int32(score)})
 				}
 			}
 		}
 	}
+	return similar
 }
 
 // isWholeName reports whether a word is a name alone.

@@ -3,6 +3,7 @@ package screening
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -302,6 +303,41 @@ func BenchmarkScreen(b *testing.B) {
 	index := NewIndex(inventedEntries(random, 20000), DefaultThreshold)
 	for b.Loop() {
 		index.Screen(Subject{Kind: Person, Names: []string{inventedName(random)}})
+	}
+}
+
+func TestSession_RemembersAndFindsTheSame(t *testing.T) {
+	t.Parallel()
+	// What a session remembers of earlier subjects changes no result.
+	random := rand.New(rand.NewPCG(7, 8))
+	index := NewIndex(inventedEntries(random, 300), MinThreshold)
+	session := index.NewSession()
+	found := 0
+	for range 2 {
+		for _, e := range index.entries {
+			s := Subject{Kind: e.Kind, Names: []string{typo(random, e.Names[0].Text), inventedName(random)}}
+			got := session.Screen(s)
+			if want := index.Screen(s); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%q: %+v, want %+v", s.Names, got, want)
+			}
+			found += len(got)
+		}
+	}
+	if found < 300 {
+		t.Errorf("only %d entries were found", found)
+	}
+}
+
+// BenchmarkSession screens people who share 1,000 first names and 10,000 surnames.
+func BenchmarkSession(b *testing.B) {
+	random := rand.New(rand.NewPCG(5, 6))
+	session := NewIndex(inventedEntries(random, 20000), DefaultThreshold).NewSession()
+	words := make([]string, 11_000)
+	for i := range words {
+		words[i], _, _ = strings.Cut(inventedName(random), " ")
+	}
+	for b.Loop() {
+		session.Screen(Subject{Kind: Person, Names: []string{words[random.IntN(1_000)] + " " + words[1_000+random.IntN(10_000)]}})
 	}
 }
 
