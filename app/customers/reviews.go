@@ -154,7 +154,8 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	return decided, err
 }
 
-// clear returns the clearances of the entries that resemble a subject, and clears its open hits.
+// clear returns the clearances of the entries that resemble a subject, and clears its open hits. A held
+// customer without others is approved again.
 func (w *customerWork) clear(ctx context.Context, compared screening.Compared, subject verification.ReviewSubject, named []string, d verification.Decision) ([]screening.Clearance, error) {
 	reviews, err := w.tx.ReviewsOf(ctx, w.customer.Platform, w.customer.ID)
 	if err != nil {
@@ -181,7 +182,10 @@ func (w *customerWork) clear(ctx context.Context, compared screening.Compared, s
 			return nil, err
 		}
 	}
-	return cleared, nil
+	if len(open) < len(screening.OpenHits(hits)) {
+		return cleared, nil
+	}
+	return cleared, w.become(ctx, w.customer.Release(w.now))
 }
 
 // checkResources returns INVALID_INPUT for an error about someone or something else than the customer,

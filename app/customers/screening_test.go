@@ -294,6 +294,40 @@ func TestScreening_ApprovalAfterAHitHoldsTheCustomer(t *testing.T) {
 	}
 }
 
+func TestScreening_ApprovalOfAnOwnerReleasesTheBusiness(t *testing.T) {
+	t.Parallel()
+	// A new owner who resembles an entry stops the payments of an approved business. When an operator clears
+	// the entry with the approval of the owner, the business may pay again, unless another entry is open.
+	for _, other := range []bool{false, true} {
+		e := newScreeningEnv(t, true)
+		e.remote.answers(verification.Outcome{Verdict: verification.InReview}, nil)
+		business := e.NewCustomer("acme", func(c *customer.Customer) {
+			c.Type, c.Business = customer.Business, &customer.BusinessInfo{LegalName: "Acme"}
+		})
+		owner := e.newOwner(business.ID, "Lind")
+		list := []screening.Entry{person("1", "Anna Lindt")}
+		if other {
+			list = append(list, screening.Entry{List: screening.EU, Ref: "5", Kind: screening.Organization, Names: []screening.EntryName{{Text: "Acme"}}})
+		}
+		e.load(list...)
+		e.screenDue()
+		e.wantCustomer(business.ID, customer.Pending, true)
+
+		if _, err := e.verifications.Review(t.Context(), e.Platform.ID, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted), "eu:1"); err != nil {
+			t.Fatal(err)
+		}
+
+		if other {
+			e.wantOpen("eu:5 " + business.ID.String())
+			e.wantCustomer(business.ID, customer.Pending, true)
+			continue
+		}
+		e.wantOpen()
+		e.wantCustomer(business.ID, customer.Approved, false)
+		e.Events.Want(business.ID.UUID(), "CUSTOMER.KYB_PENDING", "CUSTOMER.KYB_APPROVED")
+	}
+}
+
 func TestScreening_RunIsCountedOnceAndReplaced(t *testing.T) {
 	t.Parallel()
 	// Each customer is counted once, also if a job is repeated; a list that is loaded before the end begins
