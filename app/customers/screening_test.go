@@ -140,8 +140,11 @@ func TestScreening_RenewedListHoldsCustomersUntilTheyAreJudged(t *testing.T) {
 		[]string{"CLEAR_SCREENING_HIT " + cleared.ID.String() + " eu:1 ana", "CONFIRM_SCREENING_HIT " + confirmed.ID.String() + " eu:2 ana"}) {
 		t.Errorf("actions %q", actions)
 	}
-	if err := e.judge(screening.Confirmed, screening.Party{Customer: cleared.ID}, "eu:1"); !fault.Is(err, fault.Conflict) {
+	if err := e.judge(screening.Cleared, screening.Party{Customer: cleared.ID}, "eu:1"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("decided again: %v, want CONFLICT", err)
+	}
+	if err := e.judge(screening.Cleared, screening.Party{Customer: confirmed.ID}, "eu:2"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("cleared after it was confirmed: %v, want CONFLICT", err)
 	}
 
 	e.load(list...)
@@ -326,6 +329,27 @@ func TestScreening_ApprovalOfAnOwnerReleasesTheBusiness(t *testing.T) {
 		e.wantCustomer(business.ID, customer.Approved, false)
 		e.Events.Want(business.ID.UUID(), "CUSTOMER.KYB_PENDING", "CUSTOMER.KYB_APPROVED")
 	}
+}
+
+func TestScreening_MistakenClearanceIsCorrected(t *testing.T) {
+	t.Parallel()
+	// An operator who learns later that a cleared entry is about the customer after all confirms it: the
+	// customer, who is approved again meanwhile, is rejected.
+	e := newScreeningEnv(t, false)
+	listed := e.NewCustomer("listed", func(c *customer.Customer) { c.FullName = "Testow Iwan" })
+	e.load(person("1", "Ivan Testov"))
+	e.screenDue()
+	if err := e.judge(screening.Cleared, screening.Party{Customer: listed.ID}, "eu:1"); err != nil {
+		t.Fatal(err)
+	}
+	e.wantCustomer(listed.ID, customer.Approved, false)
+
+	if err := e.judge(screening.Confirmed, screening.Party{Customer: listed.ID}, "eu:1"); err != nil {
+		t.Fatal(err)
+	}
+
+	e.wantCustomer(listed.ID, customer.Rejected, false)
+	e.Events.Want(listed.ID.UUID(), "CUSTOMER.KYC_PENDING", "CUSTOMER.KYC_APPROVED", "CUSTOMER.KYC_REJECTED")
 }
 
 func TestScreening_RunIsCountedOnceAndReplaced(t *testing.T) {

@@ -175,7 +175,8 @@ func (v Verdict) Check() error {
 }
 
 // Judge returns the hits of a customer or one of its owners with the verdict on those of the named
-// entries. CONFLICT if one is decided already, INVALID_INPUT if an entry has no hit, or none is named.
+// entries. An entry that was cleared can still be confirmed. CONFLICT if one is decided already,
+// INVALID_INPUT if an entry has no hit, or none is named.
 func Judge(hits []Hit, of string, entries []string, v Verdict) ([]Hit, error) {
 	var judged []Hit
 	for _, id := range entries {
@@ -183,7 +184,7 @@ func Judge(hits []Hit, of string, entries []string, v Verdict) ([]Hit, error) {
 		switch {
 		case i < 0:
 			return nil, fault.Invalid(fault.Field{Field: "entry", Message: "must be entries that " + of + " resembles; " + id + " is not"})
-		case hits[i].Status != Open:
+		case hits[i].Status == v.Status, hits[i].Status == Confirmed:
 			return nil, fault.New(fault.Conflict, "The entry %s was decided for %s: %s by %q. Nothing was changed.", id, of, hits[i].Status, hits[i].By)
 		}
 		h := hits[i]

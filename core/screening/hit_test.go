@@ -81,7 +81,8 @@ func TestHits_AreRecordedOnceUntilSomethingChanges(t *testing.T) {
 
 func TestJudge_NamedOpenHits(t *testing.T) {
 	t.Parallel()
-	// A verdict applies to the named entries of one party. Others are refused, as is one that is decided.
+	// A verdict applies to the named entries of one party. Others are refused, as is one that is decided;
+	// only an entry that was cleared by mistake can be confirmed.
 	s := newScreenedParty()
 	created, _ := s.hits(nil, nil, noon)
 	of := s.party.String()
@@ -106,6 +107,16 @@ func TestJudge_NamedOpenHits(t *testing.T) {
 	} {
 		if _, err := Judge(c.hits, c.of, c.entries, v); !fault.Is(err, c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	confirm := Verdict{Status: Confirmed, By: "ben", Reason: "ticket 18", At: noon}
+	confirmed, err := Judge(judged, of, []string{"ofac:36"}, confirm)
+	if err != nil || len(confirmed) != 1 || confirmed[0].Status != Confirmed || confirmed[0].By != "ben" {
+		t.Fatalf("confirmed after it was cleared: %+v, %v", confirmed, err)
+	}
+	for _, v := range []Verdict{v, confirm} {
+		if _, err := Judge(confirmed, of, []string{"ofac:36"}, v); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s after it was confirmed: %v, want CONFLICT", v.Status, err)
 		}
 	}
 	for name, bad := range map[string]Verdict{"nobody": {Status: Cleared, Reason: "x"}, "no reason": {Status: Cleared, By: "ana"}, "open": {Status: Open, By: "ana", Reason: "x"}} {
