@@ -50,6 +50,8 @@ type CustomerWriter interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	// InternalAccount returns the account of an owner, or false.
 	InternalAccount(ctx context.Context, key InternalAccountKey) (account.Internal, bool, error)
+	// InternalAccountsOf returns all accounts of a customer.
+	InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error)
 	// AddFundingInstructions stores the funding instructions of existing accounts that
 	// have none.
 	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error

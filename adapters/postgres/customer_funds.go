@@ -35,20 +35,12 @@ func (u *unit) LockCustomerFunds(ctx context.Context, p ident.Platform, id ident
 }
 
 func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Customer, mode ledgerdb.Mode) (customer.Funds, error) {
-	if err := u.flush(ctx); err != nil {
-		return customer.Funds{}, err
-	}
-	var rows []internalRow
-	err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&rows).Where("platform_id = ?", p.UUID()).Where(internalOwner+" = ?", id.UUID()).Scan(ctx)
+	owned, err := u.InternalAccountsOf(ctx, p, id)
 	if err != nil {
 		return customer.Funds{}, err
 	}
-	accounts := make([]ledger.Account, len(rows))
-	for i := range rows {
-		a, err := rows[i].internal(ctx, u.db)
-		if err != nil {
-			return customer.Funds{}, err
-		}
+	accounts := make([]ledger.Account, len(owned))
+	for i, a := range owned {
 		accounts[i] = a.LedgerAccount()
 	}
 	var left customer.Funds

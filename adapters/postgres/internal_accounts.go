@@ -166,6 +166,25 @@ func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey
 	return a, found, err
 }
 
+// InternalAccountsOf uses internal_accounts_by_owner.
+func (u *unit) InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {
+	if err := u.flush(ctx); err != nil {
+		return nil, err
+	}
+	var rows []internalRow
+	if err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&rows).Where("platform_id = ?", p.UUID()).Where(internalOwner+" = ?", id.UUID()).Scan(ctx); err != nil {
+		return nil, err
+	}
+	accounts := make([]account.Internal, len(rows))
+	for i := range rows {
+		var err error
+		if accounts[i], err = rows[i].internal(ctx, u.db); err != nil {
+			return nil, err
+		}
+	}
+	return accounts, nil
+}
+
 // LockBalances locks the balances of accounts and then reads the accounts, in one round trip. So a
 // deletion of an owner is seen: it locks the balances too (see LockCustomerFunds).
 func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {

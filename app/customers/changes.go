@@ -11,17 +11,9 @@ import (
 )
 
 // Update changes a customer, opens the accounts that it does not have yet in the platform's currencies
-// if its own change, and changes the name in the funding instructions of its accounts. Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every
-// invalid field, UMA_ADDRESS_EXISTS.
+// if its own change, and changes the name in the funding instructions of its accounts. Faults:
+// USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS.
 func (s *Service) Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error) {
-	var existing []account.Internal
-	if change.Currencies != nil || change.FullName != nil || change.Business != nil {
-		accounts, err := s.Store.InternalAccountsOf(ctx, platformID, []ident.Customer{id})
-		if err != nil {
-			return customer.Customer{}, err
-		}
-		existing = accounts[id]
-	}
 	var after customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)
@@ -37,6 +29,12 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 		}
 		if after.Status != before.Status {
 			after = s.Identity.NewCustomer(owner, after)
+		}
+		var existing []account.Internal
+		if change.Currencies != nil || after.Name() != before.Name() {
+			if existing, err = tx.InternalAccountsOf(ctx, platformID, id); err != nil {
+				return err
+			}
 		}
 		if after.Name() != before.Name() {
 			renamed, err := s.opener(owner, after, after.UpdatedAt).Rename(existing)

@@ -9,6 +9,7 @@ import (
 
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -182,6 +183,44 @@ func TestUpdate_NameInFundingInstructions(t *testing.T) {
 		}
 		if len(after) != len(before) || !reflect.DeepEqual(after["USDC"].Instructions, before["USDC"].Instructions) {
 			t.Errorf("%+v: other accounts %+v", c.change, after)
+		}
+	}
+}
+
+func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {
+	t.Parallel()
+	// An account that is opened with the former name while the change waits for the customer gets the
+	// present one.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := env.accountsOf(t, admin, ana.ID)["USD"]
+	opened.ID, opened.Currency, opened.Reference = ident.NewInternalAccount(env.IDs.New, env.Clock.Now()), "EUR", "FUND-OTHER"
+	changed := make(chan error, 1)
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockCustomer(ctx, admin.Platform, ana.ID); err != nil {
+			return err
+		}
+		go func() {
+			_, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
+			changed <- err
+		}()
+		env.AwaitLockWait()
+		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
+	})
+
+	if err := <-changed; err != nil {
+		t.Fatal(err)
+	}
+	for currency, a := range env.accountsOf(t, admin, ana.ID) {
+		for _, i := range a.Instructions {
+			if name, named := i.Info["accountHolderName"]; named && name != "Causeway Client Money FBO Ana Souza" {
+				t.Errorf("%s: %v", currency, name)
+			}
 		}
 	}
 }
