@@ -82,6 +82,10 @@ func (i Invitation) EndsAt() time.Time {
 	}
 }
 
+// MaxValidity is the longest time from the creation of an invitation to its expiry, so that each is
+// deleted some day.
+const MaxValidity = 2 * 365 * 24 * time.Hour
+
 // Request is a request to create an invitation. Amount is in minor units; nil for none.
 type Request struct {
 	InviterUMA string
@@ -103,8 +107,12 @@ func New(r Request, owner platform.Platform, inviter *customer.Customer, id uuid
 	i := Invitation{ID: id, Platform: owner.ID, Code: code, URL: owner.InvitationURL + "/" + code, FirstName: r.FirstName, CreatedAt: now, ExpiresAt: r.ExpiresAt, State: Pending}
 	bad := party.Problems{Fields: checkYours("inviterUma", r.InviterUMA, inviter)}
 	bad.PersonName("firstName", r.FirstName, party.Optional)
-	if !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(now) {
+	switch {
+	case r.ExpiresAt.IsZero():
+	case !r.ExpiresAt.After(now):
 		bad.Add("expiresAt", "must be in the future")
+	case r.ExpiresAt.After(now.Add(MaxValidity)):
+		bad.Add("expiresAt", "must be within two years; leave it out for an invitation that does not expire")
 	}
 	if r.Amount != nil && (*r.Amount < 1 || *r.Amount > money.MaxMinor) {
 		bad.Add("amountToSend", fmt.Sprintf("must be from 1 to %d, in the smallest unit of the inviter's currency", money.MaxMinor))

@@ -64,6 +64,10 @@ func TestNew(t *testing.T) {
 	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress}, inviterHome, &ana); err != nil || got.Amount != (money.Amount{}) {
 		t.Errorf("without an amount: %+v, %v", got, err)
 	}
+	latest := now.Add(invitation.MaxValidity)
+	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress, ExpiresAt: latest}, inviterHome, &ana); err != nil || !got.ExpiresAt.Equal(latest) {
+		t.Errorf("with the latest expiry: %+v, %v", got, err)
+	}
 }
 
 func TestNew_RefusesEachInvalidField(t *testing.T) {
@@ -85,6 +89,7 @@ func TestNew_RefusesEachInvalidField(t *testing.T) {
 		"no amount":         {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &zero}, &ana, []string{"amountToSend"}},
 		"large amount":      {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &huge}, &ana, []string{"amountToSend"}},
 		"expired":           {invitation.Request{InviterUMA: "$ana@acme.test", ExpiresAt: now}, &ana, []string{"expiresAt"}},
+		"late expiry":       {invitation.Request{InviterUMA: "$ana@acme.test", ExpiresAt: now.Add(invitation.MaxValidity + time.Second)}, &ana, []string{"expiresAt"}},
 		"name":              {invitation.Request{InviterUMA: "$ana@acme.test", FirstName: "<b>"}, &ana, []string{"firstName"}},
 		"all":               {invitation.Request{InviterUMA: "x", FirstName: "<b>", ExpiresAt: now.Add(-time.Hour), Amount: &zero}, nil, []string{"inviterUma", "firstName", "expiresAt", "amountToSend"}},
 		"no currency":       {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &one}, &noCurrency, []string{"amountToSend"}},

@@ -24,7 +24,7 @@ type invitationCreateRequest struct {
 	InviterUMA   string         `json:"inviterUma" doc:"UMA address of the inviter, who is your customer." example:"$ana@uma.example.com"`
 	FirstName    string         `json:"firstName,omitempty" maxLength:"255" doc:"First name of the invited person." example:"Maya"`
 	AmountToSend *httpapi.Minor `json:"amountToSend,omitempty" minimum:"1" doc:"Amount to show to the invited person, in the smallest unit of the inviter's first currency, or of yours. When the invitation is claimed, you send it." example:"1250"`
-	ExpiresAt    *httpapi.Time  `json:"expiresAt,omitempty" doc:"Time from which the invitation can no longer be claimed. Set one if there is an amount."`
+	ExpiresAt    *httpapi.Time  `json:"expiresAt,omitempty" doc:"Time from which the invitation can no longer be claimed, within two years. Set one if there is an amount."`
 }
 
 type invitationClaimRequest struct {
