@@ -5,10 +5,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"causeway/core/ident"
 )
 
 func TestHelp_EveryCommandHasValidExample(t *testing.T) {
@@ -27,12 +30,18 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 			t.Errorf("%s --help has no example:\n%s", path, help.String())
 			continue
 		}
-		words, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(examples[path], "causeway ")).Output()
+		output, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(examples[path], "causeway ")).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newTestParser(t, io.Discard).Parse(strings.Split(strings.TrimSpace(string(words)), "\n")); err != nil {
+		words := strings.Split(strings.TrimSpace(string(output)), "\n")
+		if _, err := newTestParser(t, io.Discard).Parse(words); err != nil {
 			t.Errorf("%s: %v", examples[path], err)
+		}
+		if i := slices.Index(words, "--platform"); i >= 0 {
+			if _, err := ident.ParsePlatform(words[i+1]); err != nil {
+				t.Errorf("%s: --platform %v", examples[path], err)
+			}
 		}
 	}
 	for path := range examples {
