@@ -164,10 +164,11 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 		field, text, constraint := explain(d.Message)
 		fields = append(fields, fault.Field{Field: fieldPath(d.Location, field), Message: text, Constraint: constraint})
 	}
+	// The fields that core misses in another value than an object are not reported.
+	if slices.ContainsFunc(fields, func(f fault.Field) bool { return f.Field == "" && f.Message == rules["object"].text }) {
+		return fault.New(fault.InvalidInput, "The body must be a JSON object.")
+	}
 	if len(fields) == 1 && fields[0].Field == "" {
-		if fields[0].Message == rules["object"].text {
-			return fault.New(fault.InvalidInput, "The body must be a JSON object.")
-		}
 		return fault.New(fault.InvalidInput, "The body %s.", fields[0].Message)
 	}
 	return fault.Invalid(fields...)

@@ -314,6 +314,9 @@ func TestValidation_IncludesResolverErrors(t *testing.T) {
 	if got.status != 400 || !maps.Equal(got.fields, want) || !strings.Contains(got.body, `{"maxLength":3}`) {
 		t.Errorf("got %s, want %v", got.body, want)
 	}
+	if got := f.do("POST", "/bundles", `[]`); got.status != 400 || !strings.Contains(got.body, `"The body must be a JSON object."`) {
+		t.Errorf("no object: %s", got.body)
+	}
 	if found := FieldErrors(errors.New("broken")); found != nil {
 		t.Errorf("found %v", found)
 	}
