@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -159,6 +160,45 @@ func TestIdentityProvider_IsDown(t *testing.T) {
 			t.Errorf("the log has %q", personal)
 		}
 	}
+}
+
+func TestIdentityProvider_ApprovalOfListedNamesWaitsForAnOperator(t *testing.T) {
+	t.Parallel()
+	// A provider approves a business and an owner who resemble entries of a sanctions list. The business may
+	// not pay until an operator has cleared both entries.
+	e := newProviderEnv(t)
+	(&screenedPlatform{e.testEnv}).load("Luc Moreaux", "Acme")
+	e.newBusinessOfTwo("5523041")
+	wallet := e.createWallet(e.business, "")
+	eventually(t, "the messages about the business and its owners were received", func() bool {
+		_, metrics := getText(t, e.server.adminURL()+"/metrics")
+		received := 0
+		for _, count := range regexp.MustCompile(`causeway_identity_decisions_total{result="(?:applied|unchanged)"} (\d+)`).FindAllStringSubmatch(metrics, -1) {
+			n, err := strconv.Atoi(count[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			received += n
+		}
+		return received == 3
+	})
+
+	e.awaitStatus("PENDING_MANUAL_REVIEW")
+	e.quote(wallet).wantError(403, "USER_NOT_READY")
+	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "PENDING", "beneficialOwners.0.kycStatus": "APPROVED", "beneficialOwners.1.kycStatus": "PENDING"})
+	if _, errOut, status := e.decide("approve", e.verification); status != 1 || !strings.Contains(errOut, "eu:2") {
+		t.Errorf("not cleared: %d: %s", status, errOut)
+	}
+	e.mustDecide("approve", e.verification, "--clear", "eu:2")
+	e.get("/verifications/" + e.verification).wantValues(map[string]any{"verificationStatus": "IN_PROGRESS"})
+	if _, errOut, status := e.decide("approve", e.owners[1]); status != 1 || !strings.Contains(errOut, "eu:1") {
+		t.Errorf("not cleared: %d: %s", status, errOut)
+	}
+	e.mustDecide("approve", e.owners[1], "--clear", "eu:1")
+
+	e.get("/verifications/" + e.verification).wantValues(map[string]any{"verificationStatus": "APPROVED"})
+	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "APPROVED"})
+	e.quote(wallet).wantError(501, "NOT_IMPLEMENTED")
 }
 
 func TestIdentityProvider_LostMessagesAreAskedFor(t *testing.T) {
