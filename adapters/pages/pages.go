@@ -55,7 +55,7 @@ type Pages struct {
 	secure    bool
 	templates *template.Template
 	languages []language
-	uploads   chan struct{} // a slot for each running upload
+	uploads   uploadSlots
 }
 
 const (
@@ -63,8 +63,6 @@ const (
 	maxFile = 10 << 20 // bytes, as in the API
 	// maxParts limits the memory for the parts of a form with a file, also for empty ones.
 	maxParts = 64
-	// maxUploads limits the memory for files; those that are received are not stored on disk.
-	maxUploads = 8
 	// maxRead is what is read of a form with a file; browsers do not show the response to a form that
 	// is read in part.
 	maxRead        = 64 << 20
@@ -81,7 +79,7 @@ func New(c Config) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the public URL of the pages: %w", err)
 	}
-	p := &Pages{Config: c, origins: http.NewCrossOriginProtection(), secure: public.Scheme == "https", uploads: make(chan struct{}, maxUploads)}
+	p := &Pages{Config: c, origins: http.NewCrossOriginProtection(), secure: public.Scheme == "https"}
 	// A proxy may pass another Host than the one that the browser sees.
 	if err := p.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 		return nil, fmt.Errorf("the public URL of the pages: %w", err)

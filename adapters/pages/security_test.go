@@ -1,14 +1,17 @@
 package pages
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"causeway/core/customer"
 	"causeway/core/document"
+	"causeway/core/ident"
 )
 
 func TestLink_OnlyStartOpensIt(t *testing.T) {
@@ -234,4 +237,56 @@ func TestUpload_Limits(t *testing.T) {
 	if got := s.send(truncated); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("truncated: %d", got.StatusCode)
 	}
+}
+
+func TestUpload_OneCustomerLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	// A customer whose uploads do not end can begin no further ones, and others still can, until there
+	// are too many of all. An upload that ended makes room.
+	s := newSite(t, public)
+	s.start()
+	var running sync.WaitGroup
+	hold := func() (end func()) {
+		t.Helper()
+		body, send := io.Pipe()
+		r := s.uploadRequest(home+"/documents/own", nil, "a.pdf", strings.NewReader("x"))
+		r.Body = body
+		for _, c := range s.cookies {
+			r.AddCookie(c)
+		}
+		running.Go(func() {
+			s.handler.ServeHTTP(httptest.NewRecorder(), r)
+			_ = body.Close() // if it was refused, the form is not read
+		})
+		if _, err := send.Write([]byte("--")); err != nil { // returns when the form is read
+			t.Fatal(err)
+		}
+		return func() { _ = send.CloseWithError(io.ErrUnexpectedEOF) }
+	}
+	upload := func(want int, when string) {
+		t.Helper()
+		got := s.send(s.uploadRequest(home+"/documents/own", nil, "a.pdf", strings.NewReader("x")))
+		if got.StatusCode != want {
+			t.Errorf("%s: %d, want %d", when, got.StatusCode, want)
+		}
+	}
+	var ends []func()
+	for i := range maxUploads {
+		if i%maxUploadsEach == 0 {
+			s.service.applicant.Customer.ID = numbered(ident.Customer{}, byte(100+i))
+			upload(http.StatusSeeOther, "of another customer")
+		}
+		ends = append(ends, hold())
+		if i == maxUploadsEach-1 {
+			upload(http.StatusServiceUnavailable, "too many of one customer")
+		}
+	}
+	s.service.applicant.Customer.ID = numbered(ident.Customer{}, 99)
+	upload(http.StatusServiceUnavailable, "too many of all")
+
+	for _, end := range ends {
+		end()
+	}
+	running.Wait()
+	upload(http.StatusSeeOther, "after the others")
 }

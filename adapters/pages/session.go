@@ -61,12 +61,10 @@ func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*
 			return serve(r)
 		}
 		if hasFile(r) {
-			select {
-			case p.uploads <- struct{}{}:
-				defer func() { <-p.uploads }()
-			default:
+			if !p.uploads.take(applicant.Customer.ID) {
 				return errUnavailable
 			}
+			defer p.uploads.release(applicant.Customer.ID)
 		}
 		if err := p.readForm(r); err != nil {
 			return err
