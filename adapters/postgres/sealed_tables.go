@@ -92,7 +92,8 @@ func (t sealedTable) countSQL() string {
 		t.key, strings.Join(keys, ", "), t.name, t.keyType)
 }
 
-// writeSQL replaces values that are still those that were read. It uses the primary key.
+// writeSQL replaces values that are still those that were read. It uses the primary key: the keys are
+// converted before the join, because row-level security keeps a join with a conversion from the index.
 func (t sealedTable) writeSQL() string {
 	set, arrays, names, unchanged := "", "", "", ""
 	for i, c := range t.columns {
@@ -103,8 +104,8 @@ func (t sealedTable) writeSQL() string {
 		names += fmt.Sprintf(", old%[1]d, new%[1]d", i)
 		unchanged += fmt.Sprintf(" AND (w.new%[2]d IS NULL OR t.%[1]s = w.old%[2]d%[3]s)", name, i, toColumn)
 	}
-	return fmt.Sprintf(`UPDATE %s t SET %s FROM unnest($1::uuid[], $2::text[]%s) AS w (platform_id, key%s) WHERE t.platform_id = w.platform_id AND t.%s = w.key::%s%s`,
-		t.name, set[2:], arrays, names, t.key, t.keyType, unchanged)
+	return fmt.Sprintf(`UPDATE %s t SET %s FROM unnest($1::uuid[], $2::text[]::%s[]%s) AS w (platform_id, key%s) WHERE t.platform_id = w.platform_id AND t.%s = w.key%s`,
+		t.name, set[2:], t.keyType, arrays, names, t.key, unchanged)
 }
 
 // writeArgs returns the arguments of writeSQL: columns of values.
