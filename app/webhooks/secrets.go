@@ -21,16 +21,17 @@ type IssuedSecret struct {
 // valid for the overlap. The text is in the first response only: the response that is stored for a
 // repeated request does not contain it. Faults: INVALID_INPUT, and CONFLICT if two are valid.
 func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, overlap time.Duration) (IssuedSecret, error) {
-	now := s.Clock.Now()
-	id := ident.NewWebhookSecret(s.IDs.New, now)
-	text, sealed, err := s.Config.Keys.NewSecret(p, id)
-	if err != nil {
-		return IssuedSecret{}, err
-	}
 	var created platform.WebhookSecret
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	var text string
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		stored, err := tx.LockWebhookSecrets(ctx, p)
 		if err != nil {
+			return err
+		}
+		now := s.Clock.Now() // under the lock, so that the last secret is the newest
+		id := ident.NewWebhookSecret(s.IDs.New, now)
+		var sealed []byte
+		if text, sealed, err = s.Config.Keys.NewSecret(p, id); err != nil {
 			return err
 		}
 		valid, err := platform.RotateWebhookSecrets(unsealed(stored), id, overlap, now)
