@@ -4,35 +4,18 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
-
-	"causeway/adapters/pgembed/pgtest"
 )
 
 func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 	t.Parallel()
 	// A plan that is made while there are few customers, and kept when there are many, looks each
 	// customer and account up by platform and id. An import adds many faster than statistics change.
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	run := func(statement string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	run(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, uma_subdomain, webhook_endpoint, currencies, created_at, updated_at)
+	plans := newPlanEnv(t)
+	plans.run(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, uma_subdomain, webhook_endpoint, currencies, created_at, updated_at)
 		VALUES ('019542f5-b3e7-7d02-8000-000000000001', 'Acme', 'SANDBOX', true, 'uma.test', '', '', '[]', now(), now())`)
-	run(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+	plans.run(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
 		SELECT p.id, gen_random_uuid(), n::text, 'INDIVIDUAL', n::text, 'APPROVED', '{}', now(), now() FROM platforms p, generate_series(1, 3) n`)
-	run("SET ROLE causeway_service; SET causeway.platform = '*'")
-	for name, value := range keyLookupSettings {
-		run("SET " + name + " = " + value)
-	}
+	plans.becomeService()
 	accountOrCustomer := regexp.MustCompile(` on (customers|internal_accounts|external_accounts)\b`)
 	wholeKey := regexp.MustCompile(`Index Cond: \(\(platform_id = [^)]+\) AND \(id = `)
 	for name, c := range map[string]struct {
@@ -44,16 +27,7 @@ func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 		"quote": {readQuote, 2, 1}, "transactions": {readTransactions, 2, 1}, "by_reference": {readTransactionsByReference, 2, 1},
 		"transaction": {"SELECT " + transactionColumns + " FROM " + transactionTables + " WHERE t.platform_id = $1 AND t.id = $2", 2, 1},
 	} {
-		run("PREPARE " + name + " AS " + c.statement)
-		arguments := strings.TrimPrefix(strings.Repeat(", NULL", c.arguments), ", ")
-		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+name+"("+arguments+")", pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(err)
-		}
+		lines := plans.explain(name, c.statement, c.arguments)
 		scans := 0
 		for i, line := range lines {
 			if !accountOrCustomer.MatchString(line) {
