@@ -78,7 +78,7 @@ func TestCareless_RobotsDoNotOpenLinks(t *testing.T) {
 
 func TestCareless_BackAndTwoTabs(t *testing.T) {
 	t.Parallel()
-	// A person who goes back after submitting, or has the forms open in another tab, is told that it was
+	// A person who goes back after submitting, or has the forms open in another tab, sees that it was
 	// submitted, and changes nothing.
 	p, customer, b := begin(t, phone)
 	second := b.newTab()

@@ -254,7 +254,7 @@ func startWebsite(t *testing.T) *website {
 	return w
 }
 
-// visits are the requests for pages, with the addresses that the browser told of where they come from.
+// visits are the requests for pages, with the address of the page that the browser sent as the referrer.
 func (w *website) visits() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
