@@ -25,6 +25,10 @@ const (
 	InvitationAlreadyClaimed Code = "INVITATION_ALREADY_CLAIMED"
 	InvitationCancelled      Code = "INVITATION_CANCELLED"
 	InvitationExpired        Code = "INVITATION_EXPIRED"
+	InsufficientFunds        Code = "INSUFFICIENT_FUNDS" // at the creation of a quote from an embedded wallet
+
+	EmailOTPCredentialAlreadyExists Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
+	PasskeyCredentialAlreadyExists  Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
 )
 
 // 401 and 403: the caller is not authenticated, or not permitted.
@@ -53,6 +57,8 @@ const (
 	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
 	InvitationNotFound      Code = "INVITATION_NOT_FOUND"
 	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
+	CredentialNotFound      Code = "CREDENTIAL_NOT_FOUND"      // of an embedded wallet
+	SessionNotFound         Code = "SESSION_NOT_FOUND"         // of an embedded wallet, or no longer active
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
@@ -64,6 +70,8 @@ const (
 	QuoteNotExecutable                    Code = "QUOTE_NOT_EXECUTABLE"
 	TransactionNotPendingPlatformApproval Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
 	UMAAddressExists                      Code = "UMA_ADDRESS_EXISTS"
+	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
+	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	IdempotencyKeyInUse                   Code = "IDEMPOTENCY_KEY_IN_USE"
 	MonthArchived                         Code = "MONTH_ARCHIVED"
 	IdempotencyKeyReused                  Code = "IDEMPOTENCY_KEY_REUSED"
@@ -148,6 +156,9 @@ var statuses = map[Code]int{
 	InvitationAlreadyClaimed:              400,
 	InvitationCancelled:                   400,
 	InvitationExpired:                     400,
+	InsufficientFunds:                     400,
+	EmailOTPCredentialAlreadyExists:       400,
+	PasskeyCredentialAlreadyExists:        400,
 	Unauthorized:                          401,
 	Forbidden:                             403,
 	UserNotReady:                          403,
@@ -168,6 +179,8 @@ var statuses = map[Code]int{
 	VerificationNotFound:                  404,
 	InvitationNotFound:                    404,
 	BulkUploadJobNotFound:                 404,
+	CredentialNotFound:                    404,
+	SessionNotFound:                       404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
 	QuoteExpired:                          409,
@@ -175,6 +188,8 @@ var statuses = map[Code]int{
 	QuoteNotExecutable:                    409,
 	TransactionNotPendingPlatformApproval: 409,
 	UMAAddressExists:                      409,
+	EmailOTPEmailAlreadyExists:            409,
+	EmailOTPCredentialSetChanged:          409,
 	IdempotencyKeyInUse:                   409,
 	MonthArchived:                         409,
 	IdempotencyKeyReused:                  422,

@@ -22,6 +22,9 @@ type (
 	documentKind        struct{}
 	verificationKind    struct{}
 	customerImportKind  struct{}
+	authMethodKind      struct{}
+	sessionKind         struct{}
+	signedRequestKind   struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -43,6 +46,9 @@ func (beneficialOwnerKind) prefix() string { return "BeneficialOwner" }
 func (documentKind) prefix() string        { return "Document" }
 func (verificationKind) prefix() string    { return "Verification" }
 func (customerImportKind) prefix() string  { return "Job" }
+func (authMethodKind) prefix() string      { return "AuthMethod" }
+func (sessionKind) prefix() string         { return "Session" }
+func (signedRequestKind) prefix() string   { return "Request" }
 
 // The ids of the resources.
 type (
@@ -77,6 +83,12 @@ type (
 	Verification = ID[verificationKind]
 	// CustomerImport is the import of customers from a file.
 	CustomerImport = ID[customerImportKind]
+	// AuthMethod is a credential of an embedded wallet.
+	AuthMethod = ID[authMethodKind]
+	// Session is a session of an embedded wallet.
+	Session = ID[sessionKind]
+	// SignedRequest is a request that the owner of an embedded wallet has to sign.
+	SignedRequest = ID[signedRequestKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -91,6 +103,8 @@ func ParseWebhook(s string) (Webhook, error)                 { return Parse[webh
 func ParseBeneficialOwner(s string) (BeneficialOwner, error) { return Parse[beneficialOwnerKind](s) }
 func ParseDocument(s string) (Document, error)               { return Parse[documentKind](s) }
 func ParseVerification(s string) (Verification, error)       { return Parse[verificationKind](s) }
+func ParseAuthMethod(s string) (AuthMethod, error)           { return Parse[authMethodKind](s) }
+func ParseSession(s string) (Session, error)                 { return Parse[sessionKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -102,6 +116,11 @@ func NewLookup(source Source, at time.Time) Lookup           { return New[lookup
 func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }
 func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
 func NewDocument(source Source, at time.Time) Document       { return New[documentKind](source, at) }
+func NewAuthMethod(source Source, at time.Time) AuthMethod   { return New[authMethodKind](source, at) }
+func NewSession(source Source, at time.Time) Session         { return New[sessionKind](source, at) }
+func NewSignedRequest(source Source, at time.Time) SignedRequest {
+	return New[signedRequestKind](source, at)
+}
 func NewReconciliation(source Source, at time.Time) Reconciliation {
 	return New[reconciliationKind](source, at)
 }

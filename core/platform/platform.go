@@ -30,8 +30,10 @@ type Platform struct {
 	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
 	// verification; if there are none, they do not return.
 	KYCRedirectOrigins []string
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
+	// Wallets is nil if the platform has set nothing for embedded wallets; see DefaultWallets.
+	Wallets   *Wallets
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // Currency is a currency that a platform uses, with its settings. Amounts are in minor units.

@@ -47,7 +47,7 @@ var purePaths = []string{"core", "ledger"}
 var pureStdlib = []string{
 	"bytes", "cmp", "embed", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
-	"crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
+	"crypto/ecdh", "crypto/ecdsa", "crypto/elliptic", "crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
 	"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
 	"hash", "net/mail", "net/netip", "net/url",
 }

@@ -1,0 +1,53 @@
+package wallet
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"causeway/core/ident"
+)
+
+// RequestLifetime is how long a request can be signed.
+const RequestLifetime = 5 * time.Minute
+
+// Operation is what the owner of a wallet authorises by signing a request.
+type Operation string
+
+// The operations.
+const (
+	AddCredential       Operation = "ADD_CREDENTIAL"
+	RevokeCredential    Operation = "REVOKE_CREDENTIAL"
+	RevokeSession       Operation = "REVOKE_SESSION"
+	RefreshSession      Operation = "REFRESH_SESSION"
+	ExportWallet        Operation = "EXPORT_WALLET"
+	UpdateAccount       Operation = "UPDATE_INTERNAL_ACCOUNT"
+	UpdateCustomerEmail Operation = "UPDATE_CUSTOMER_EMAIL"
+)
+
+// SignedRequest is a request that was received without a signature (the first leg), and is carried out when
+// the same request comes back with one (the second leg).
+type SignedRequest struct {
+	ID        ident.SignedRequest
+	Platform  ident.Platform
+	Account   ident.InternalAccount
+	Operation Operation
+	// Credential is the type of the credential that the request is about; empty if it is about none.
+	Credential CredentialType
+	// Fingerprint is that of the request: see Call.
+	Fingerprint [sha256.Size]byte
+	// Payload is the text to sign, byte for byte.
+	Payload   string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	UsedAt    time.Time // zero until used
+}
+
+// Call is the part of an HTTP request that a signature covers, and the signature.
+type Call struct {
+	// Fingerprint is a hash of the method, the path with its query, and the body, byte for byte.
+	Fingerprint [sha256.Size]byte
+	// Signature and RequestID are the headers Service-Wallet-Signature and Request-Id; both are empty on
+	// the first leg.
+	Signature string
+	RequestID string
+}

@@ -1,0 +1,39 @@
+package ports
+
+import (
+	"context"
+
+	"causeway/core/ident"
+	"causeway/core/wallet"
+)
+
+// Custody keeps the keys of embedded wallets. A private key leaves it only sealed to a key of the
+// customer's client, so no other part of the service can sign for a wallet or read its words.
+type Custody interface {
+	// WalletKey returns the public key of a wallet, and makes its key pair at the first call. Concurrent
+	// calls return the same key.
+	WalletKey(ctx context.Context, w WalletID) (wallet.Key, error)
+	// Sign signs a statement with the key of a wallet, made at the first call.
+	Sign(ctx context.Context, w WalletID, statement string) (wallet.Certificate, error)
+	// NewSessionKey makes a key pair for a session. The private key is sealed to the client's key and kept
+	// nowhere.
+	NewSessionKey(ctx context.Context, client wallet.ClientKey) (SealedSessionKey, error)
+	// Export returns the words (BIP-39) of a wallet, sealed to the client's key: the JSON text of the
+	// export envelope.
+	Export(ctx context.Context, w WalletID, client wallet.ClientKey) (string, error)
+}
+
+// WalletID identifies a wallet.
+type WalletID struct {
+	Platform ident.Platform
+	Account  ident.InternalAccount
+}
+
+// SealedSessionKey is the key pair of a session.
+type SealedSessionKey struct {
+	Public wallet.SessionKey
+	// Encrypted is the private key (32 bytes) sealed to the client's key by HPKE (RFC 9180) in base mode,
+	// with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, without info and associated data; in
+	// base58check, the encapsulated key compressed (33 bytes) and the ciphertext after it.
+	Encrypted string
+}
