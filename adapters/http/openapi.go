@@ -48,6 +48,7 @@ type document struct {
 	openapi      *huma.OpenAPI
 	operations   []*huma.Operation // in the order of registration
 	exampleFiles fs.FS             // nil if there are no examples
+	errorSchemas map[string]*huma.Schema
 }
 
 const (
@@ -62,7 +63,7 @@ func newDocument(a *API) *document {
 		server = BasePath
 	}
 	minLength, maxLength := 1, maxKeyLength
-	return &document{api: a, openapi: &huma.OpenAPI{
+	return &document{api: a, errorSchemas: map[string]*huma.Schema{}, openapi: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title:       "Causeway",
@@ -224,7 +225,7 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 		response := described.Responses[status]
 		if response == nil {
 			response = &huma.Response{Content: map[string]*huma.MediaType{
-				"application/json": {Schema: &huma.Schema{Ref: schemaPrefix + "Error" + status}},
+				"application/json": {Schema: d.errorSchema(status)},
 			}}
 			described.Responses[status] = response
 		} else {
@@ -232,6 +233,17 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 		}
 		response.Description += string(code)
 	}
+}
+
+// errorSchema returns the reference to the error schema of a status, one for all operations: a schema
+// takes half a kilobyte.
+func (d *document) errorSchema(status string) *huma.Schema {
+	schema, known := d.errorSchemas[status]
+	if !known {
+		schema = &huma.Schema{Ref: schemaPrefix + "Error" + status}
+		d.errorSchemas[status] = schema
+	}
+	return schema
 }
 
 // publish checks the description, adds the error schemas, and mounts the document and the

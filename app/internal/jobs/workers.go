@@ -122,7 +122,7 @@ func New(c Config, handlers ...Handler) *Workers {
 		h = h.withDefaults()
 		w.queues[h.Step] = &stepQueue{
 			Handler: h, workers: w, schedule: newSchedule(h, c.MaxDelay),
-			submitted: make(chan ports.Job, 1024), wake: make(chan func(*schedule), h.MaxConcurrency),
+			submitted: make(chan *ports.Job, 1024), wake: make(chan func(*schedule), h.MaxConcurrency),
 			renewed: make(chan func(*schedule), 1),
 		}
 	}
@@ -147,7 +147,7 @@ func (w *Workers) Submit(jobs []ports.Job) {
 	for _, j := range jobs {
 		if q, ok := w.queues[j.Step]; ok {
 			select {
-			case q.submitted <- j:
+			case q.submitted <- &j:
 			default:
 			}
 		}
@@ -212,7 +212,7 @@ type stepQueue struct {
 	workers  *Workers
 	schedule *schedule
 	// submitted are jobs on their way to the schedule, and wake are changes of it.
-	submitted chan ports.Job
+	submitted chan *ports.Job // pointers, since a queue is mostly empty
 	wake      chan func(*schedule)
 	// renewed is the change after a renewal of leases, of which one runs at a time.
 	renewed  chan func(*schedule)
@@ -249,7 +249,7 @@ func (q *stepQueue) run(ctx, jobCtx context.Context) {
 			q.drain(jobCtx)
 			return
 		case j := <-q.submitted:
-			q.schedule.add(j)
+			q.schedule.add(*j)
 			q.addSubmitted()
 		case change := <-q.wake:
 			change(q.schedule)
@@ -269,7 +269,7 @@ func (q *stepQueue) addSubmitted() {
 	for {
 		select {
 		case j := <-q.submitted:
-			q.schedule.add(j)
+			q.schedule.add(*j)
 		default:
 			return
 		}
