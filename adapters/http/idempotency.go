@@ -62,7 +62,7 @@ func (x *exchange) runIdempotent() error {
 	running, first := x.api.inFlight.enter(c.IdempotencyKey(), c.Fingerprint)
 	if !first {
 		if running != c.Fingerprint {
-			return keyReused()
+			return x.keyReused()
 		}
 		return &fault.Error{
 			Code:       fault.IdempotencyKeyInUse,
@@ -80,7 +80,7 @@ func (x *exchange) runIdempotent() error {
 	case err != nil:
 		return err
 	case found && stored.Fingerprint != c.Fingerprint:
-		return keyReused()
+		return x.keyReused()
 	case found:
 		x.replay(stored.Status, stored.Body)
 		return nil
@@ -137,7 +137,10 @@ func (x *exchange) replay(status int, body []byte) {
 	x.respond(status, body)
 }
 
-func keyReused() error {
+func (x *exchange) keyReused() error {
+	if x.call.Signed.Signature != "" || x.call.Signed.RequestID != "" {
+		return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Send a signed request with another key than the request without a signature.")
+	}
 	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 }
 
@@ -155,7 +158,7 @@ func isValidKey(key string) bool {
 
 // fingerprint returns a hash of method, path, query and body as sent. Each part is
 // preceded by its length, so that different requests never hash the same bytes. That of a streamed
-// file is zero until the file was read.
+// file is zero until the file was read. The two legs of a signed request are different requests.
 func (x *exchange) fingerprint() (sum [sha256.Size]byte) {
 	if x.file != nil {
 		return sum
@@ -176,7 +179,11 @@ func (x *exchange) fingerprint() (sum [sha256.Size]byte) {
 
 // appendTarget appends what the fingerprint of a request contains before the body.
 func (x *exchange) appendTarget(to []byte) []byte {
-	for _, part := range []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery} {
+	parts := []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery, x.call.Signed.Signature, x.call.Signed.RequestID}
+	if !x.route.signedRetry {
+		parts = parts[:3]
+	}
+	for _, part := range parts {
 		to = binary.BigEndian.AppendUint64(to, uint64(len(part)))
 		to = append(to, part...)
 	}

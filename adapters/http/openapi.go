@@ -55,6 +55,8 @@ const (
 	basicAuth      = "BasicAuth"
 	idempotencyKey = "IdempotencyKey"
 	schemaPrefix   = "#/components/schemas/"
+
+	parameterPrefix = "#/components/parameters/"
 )
 
 func newDocument(a *API) *document {
@@ -80,7 +82,7 @@ func newDocument(a *API) *document {
 				Type: "http", Scheme: "basic",
 				Description: "The user name is the client id of a token, the password its client secret.",
 			}},
-			Parameters: map[string]*huma.Param{idempotencyKey: {
+			Parameters: map[string]*huma.Param{walletSignature: walletSignatureParameter, walletRequestID: walletRequestIDParameter, idempotencyKey: {
 				Name: "Idempotency-Key", In: "header",
 				Description: "Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.",
 				Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &minLength, MaxLength: &maxLength, Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
@@ -118,7 +120,7 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 
 **Pagination.** Lists return 'data' and 'hasMore'. To get the next page, send 'nextCursor' as 'cursor'.
 
-**Request ids.** Every response has the header 'Request-Id'. You can send your own UUID in that header. Include the id when you contact support.
+**Request ids.** Every response has the header 'Request-Id'. You can send your own UUID in that header. Include the id when you contact support. In operations of wallets, the header of a request is the id of a challenge or of a request to sign.
 
 **Rate limits.** Requests beyond the rate limit of a token return 429 with 'Retry-After' in seconds.`, "'", "`")
 
@@ -162,7 +164,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		described.Extensions["x-experimental"] = true
 	}
 	if method == http.MethodPost {
-		described.Parameters = append(described.Parameters, &huma.Param{Ref: "#/components/parameters/" + idempotencyKey})
+		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + idempotencyKey})
 	}
 
 	outcomes := op.Outcomes
@@ -172,6 +174,10 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		outcomes = append([]Outcome{{Status: op.Status}}, outcomes...)
 	default:
 		outcomes = append([]Outcome{{Status: op.Status, Body: reflect.New(body).Elem().Interface()}}, outcomes...)
+	}
+	if op.SignedRetry {
+		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + walletSignature}, &huma.Param{Ref: parameterPrefix + walletRequestID})
+		outcomes = append(outcomes, signatureRequiredOutcome)
 	}
 	for _, outcome := range outcomes {
 		response := &huma.Response{Description: outcome.Description}

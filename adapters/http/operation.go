@@ -14,6 +14,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/platform"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -47,6 +48,10 @@ type Operation struct {
 	Upload *Upload
 	// Timeout is the timeout of the operation. Zero means Config.RequestTimeout.
 	Timeout time.Duration
+
+	// SignedRetry makes the owner of an embedded wallet authorize the operation: see Signed. Call.Signed
+	// has the signature.
+	SignedRetry bool
 
 	// Experimental marks an operation that may change.
 	Experimental bool
@@ -82,6 +87,8 @@ type Call struct {
 	IdempotentRequest *ports.IdempotentRequest
 	// RequestID is the id of the request in the log and the response.
 	RequestID string
+	// Signed is the request as the owner of a wallet signs it. It is zero without Operation.SignedRetry.
+	Signed wallet.Call
 	// File is the uploaded file. It is nil if the operation has no Upload.
 	File io.Reader
 	// FormFile is the file of a form. It is nil without one, and if the operation has no Upload.Form.
@@ -147,7 +154,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
-		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid,
+		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry,
 	}
 	view := func(out *bytes.Buffer, result Result) (int, error) {
 		if empty {
@@ -207,15 +214,19 @@ func callHandler[In, Result any](ctx context.Context, x *exchange, handle Handle
 	return handle(ctx, x.call, in)
 }
 
-// fail responds with the error of a use case, or replays the saved response if that is
+// fail responds with the error of a handler: the saved response or the request to sign, if that is
 // what the error contains.
 func (x *exchange) fail(err error) {
 	var replay *ports.Replay
-	if errors.As(err, &replay) {
+	var required *signatureRequired
+	switch {
+	case errors.As(err, &replay):
 		x.replay(replay.Status, replay.Body)
-		return
+	case errors.As(err, &required):
+		x.respondSignedRequest(required.request)
+	default:
+		x.respondError(err)
 	}
-	x.respondError(err)
 }
 
 // renderResponse renders a response for a use case to save. It runs on the goroutine of
@@ -243,11 +254,14 @@ func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (i
 	if err != nil {
 		return renderError(err)
 	}
-	typed, ok := result.(Result)
-	if !ok {
-		return renderError(fmt.Errorf("a use case saved a %T for an operation that returns %s", result, reflect.TypeFor[Result]()))
+	var status int
+	if typed, ok := result.(Result); ok {
+		status, err = view(out, typed)
+	} else if request, ok := result.(*wallet.SignedRequest); ok && x.route.signedRetry {
+		status, err = renderSignedRequest(out, request)
+	} else {
+		err = fmt.Errorf("a use case saved a %T for an operation that returns %s", result, reflect.TypeFor[Result]())
 	}
-	status, err := view(out, typed)
 	if err != nil {
 		return renderError(err)
 	}
@@ -262,6 +276,8 @@ func (op Operation) validate() error {
 		return errors.New("must have either a Permission or be Public")
 	case op.SandboxOnly && op.Public:
 		return errors.New("a public operation cannot be SandboxOnly")
+	case op.SignedRetry && op.Upload != nil:
+		return errors.New("an upload cannot have SignedRetry")
 	}
 	for _, code := range op.Errors {
 		if code.Status() == http.StatusInternalServerError {

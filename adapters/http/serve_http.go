@@ -35,6 +35,7 @@ type route struct {
 	timeout     time.Duration // zero means Config.RequestTimeout
 	known       knownNames
 
+	signedRetry  bool
 	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation
 
 	// A page has this.
@@ -108,6 +109,9 @@ func (x *exchange) serve() {
 		return
 	}
 	x.findUnknown()
+	if x.route.signedRetry {
+		x.call.Signed = x.signedCall()
+	}
 	if err := x.runIdempotent(); err != nil {
 		x.respondError(err)
 	}

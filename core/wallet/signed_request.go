@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"time"
 
 	"causeway/core/ident"
@@ -44,10 +45,23 @@ type SignedRequest struct {
 
 // Call is the part of an HTTP request that a signature covers, and the signature.
 type Call struct {
-	// Fingerprint is a hash of the method, the path with its query, and the body, byte for byte.
-	Fingerprint [sha256.Size]byte
+	Method string
+	// Path is the path with its query, as it was sent.
+	Path string
+	// BodyHash is the SHA-256 of the body, byte for byte.
+	BodyHash [sha256.Size]byte
 	// Signature and RequestID are the headers Service-Wallet-Signature and Request-Id; both are empty on
 	// the first leg.
 	Signature string
 	RequestID string
+}
+
+// Fingerprint returns a hash of the method, the path with its query, and the body. Both legs of a request
+// have the same.
+func (c Call) Fingerprint() [sha256.Size]byte {
+	all := make([]byte, 0, 256)
+	for _, part := range []string{c.Method, c.Path} {
+		all = append(binary.BigEndian.AppendUint64(all, uint64(len(part))), part...)
+	}
+	return sha256.Sum256(append(all, c.BodyHash[:]...))
 }
