@@ -28,8 +28,24 @@ type platformRow struct {
 	InvitationURL     string                   `bun:"invitation_url"`
 	Currencies        []platformCurrencyColumn `bun:"currencies,type:jsonb"`
 	RedirectOrigins   []string                 `bun:"kyc_redirect_origins,array"`
+	Wallets           *walletsColumn           `bun:"embedded_wallets,type:jsonb"`
 	CreatedAt         time.Time                `bun:"created_at"`
 	UpdatedAt         time.Time                `bun:"updated_at"`
+}
+
+// walletsColumn is the embedded_wallets column; NULL if nothing is set.
+type walletsColumn struct {
+	AppName        string   `json:"appName,omitempty"`
+	CodeLength     int      `json:"codeLength"`
+	Alphanumeric   bool     `json:"alphanumeric,omitempty"`
+	CodeSeconds    int      `json:"codeSeconds"`
+	FromAddress    string   `json:"fromAddress,omitempty"`
+	FromName       string   `json:"fromName"`
+	ReplyTo        string   `json:"replyTo,omitempty"`
+	LogoURL        string   `json:"logoUrl,omitempty"`
+	PasskeyRPID    string   `json:"passkeyRpId,omitempty"`
+	PasskeyOrigins []string `json:"passkeyOrigins,omitempty"`
+	OAuthClientIDs []string `json:"oauthClientIds,omitempty"`
 }
 
 // platformCurrencyColumn is one currency in the currencies column.
@@ -74,7 +90,7 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 		return err
 	}
 	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "invitation_url", "updated_at").WherePK().Exec(ctx)
+		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "invitation_url", "embedded_wallets", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 
@@ -102,6 +118,13 @@ func newPlatformRow(p platform.Platform) *platformRow {
 		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)),
 		RedirectOrigins: append([]string{}, p.KYCRedirectOrigins...), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
+	if w := p.Wallets; w != nil {
+		row.Wallets = &walletsColumn{
+			AppName: w.AppName, CodeLength: w.CodeLength, Alphanumeric: w.AlphanumericCodes, CodeSeconds: int(w.CodeLifetime / time.Second),
+			FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
+			PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
+		}
+	}
 	for i, c := range p.Currencies {
 		column := platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
 		for _, field := range c.RequiredCounterpartyFields {
@@ -120,6 +143,13 @@ func (row *platformRow) platform() platform.Platform {
 	}
 	if len(row.RedirectOrigins) > 0 {
 		p.KYCRedirectOrigins = row.RedirectOrigins
+	}
+	if w := row.Wallets; w != nil {
+		p.Wallets = &platform.Wallets{
+			AppName: w.AppName, CodeLength: w.CodeLength, AlphanumericCodes: w.Alphanumeric, CodeLifetime: time.Duration(w.CodeSeconds) * time.Second,
+			FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
+			PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
+		}
 	}
 	ident.SetUUID(&p.ID, row.ID)
 	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)

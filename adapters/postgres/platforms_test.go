@@ -31,6 +31,10 @@ func TestPlatform_RoundTrip(t *testing.T) {
 		Code: "EUR", MinAmount: 1, MaxAmount: 9_000_000_000_000_000, Directions: []string{"OUTGOING"},
 		RequiredCounterpartyFields: []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}},
 	}}
+	changed.Wallets = &platform.Wallets{
+		AppName: "Acme", CodeLength: 8, AlphanumericCodes: true, CodeLifetime: time.Minute, FromAddress: "a@example.com", FromName: "N", ReplyTo: "r@example.com",
+		LogoURL: "https://example.com/l.png", PasskeyRPID: "example.com", PasskeyOrigins: []string{"https://example.com"}, OAuthClientIDs: []string{"id"},
+	}
 	changed.UpdatedAt = noon.Add(time.Hour)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {

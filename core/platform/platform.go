@@ -30,7 +30,7 @@ type Platform struct {
 	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
 	// verification; if there are none, they do not return.
 	KYCRedirectOrigins []string
-	// Wallets is nil if the platform has set nothing for embedded wallets; see DefaultWallets.
+	// Wallets is nil if the platform has set nothing for embedded wallets; see WalletSettings.
 	Wallets   *Wallets
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -108,6 +108,8 @@ type Change struct {
 	Currencies        *[]Currency
 	// KYCRedirectOrigins replace the previous ones.
 	KYCRedirectOrigins *[]string
+	// Wallets changes only what it names.
+	Wallets *WalletsChange
 }
 
 // Apply returns the platform after a change, and whether it has a new webhook endpoint; or
@@ -148,6 +150,11 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	if c.KYCRedirectOrigins != nil {
 		bad = append(bad, checkRedirectOrigins(*c.KYCRedirectOrigins)...)
 		next.KYCRedirectOrigins = *c.KYCRedirectOrigins
+	}
+	if c.Wallets != nil {
+		wallets, invalid := p.applyWallets(*c.Wallets)
+		bad = append(bad, invalid...)
+		next.Wallets = wallets
 	}
 	if len(bad) > 0 {
 		return p, false, fault.Invalid(bad...)

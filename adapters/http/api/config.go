@@ -9,7 +9,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/platforms"
 	"causeway/core/customer"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -36,6 +35,7 @@ type platformConfigBody struct {
 	WebhookSignatures               []webhookSignature         `json:"webhookSignatures" doc:"Signatures that webhooks carry."`
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
 	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
+	EmbeddedWallets                 *embeddedWalletConfig      `json:"embeddedWalletConfig,omitempty" doc:"Settings for the embedded wallets of customers. Omitted if none are set: then the defaults hold."`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
@@ -76,7 +76,7 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
 		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
-		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, IsRegulatedFinancialInstitution: p.Regulated,
+		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, EmbeddedWallets: renderWallets(p.Wallets), IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
 	for _, name := range p.WebhookSignatures.Names() {
@@ -100,25 +100,70 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 }
 
 type platformConfigUpdateRequest struct {
-	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
-	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
-	InvitationURL       *string                   `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send \"\" for none." example:"https://example.com/invitations"`
-	WebhookSignatures   *[]webhookSignature       `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
-	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
-	KYCRedirectOrigins  *[]string                 `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
-	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet. A request that sets it is refused with 501."`
+	UMADomain           *string                     `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
+	WebhookEndpoint     *string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
+	InvitationURL       *string                     `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send \"\" for none." example:"https://example.com/invitations"`
+	WebhookSignatures   *[]webhookSignature         `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
+	SupportedCurrencies *[]platformCurrencyConfig   `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
+	KYCRedirectOrigins  *[]string                   `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
+	EmbeddedWallets     *embeddedWalletConfigUpdate `json:"embeddedWalletConfig,omitempty" doc:"Settings for the embedded wallets of customers. Those that are not sent do not change; null sets the default of one."`
 }
 
-// embeddedWalletConfig is published before it is available, so that clients can prepare for it.
+// embeddedWalletConfig holds the settings for embedded wallets in responses.
 type embeddedWalletConfig struct {
-	AppName                 string `json:"appName,omitempty" maxLength:"255" doc:"Name of the app in messages."`
-	OTPLength               int    `json:"otpLength,omitempty" minimum:"4" maximum:"12" default:"6" doc:"Length of one-time passwords, in characters."`
-	Alphanumeric            bool   `json:"alphanumeric,omitempty" doc:"Whether one-time passwords contain letters."`
-	ExpirationSeconds       int    `json:"expirationSeconds,omitempty" minimum:"1" maximum:"86400" default:"300" doc:"Validity of a one-time password, in seconds."`
-	SendFromEmailAddress    string `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Sender address of messages."`
-	SendFromEmailSenderName string `json:"sendFromEmailSenderName,omitempty" maxLength:"255" default:"Notifications" doc:"Sender name of messages."`
-	ReplyToEmailAddress     string `json:"replyToEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Reply-to address of messages."`
-	LogoURL                 string `json:"logoUrl,omitempty" format:"uri" maxLength:"512" doc:"URL of the logo in messages: PNG, 340 by 124 pixels."`
+	AppName                 string   `json:"appName,omitempty" maxLength:"255" doc:"Name of the app in e-mails. Omitted if none is set: then it is the name of the platform." example:"Acme Wallet"`
+	OTPLength               int      `json:"otpLength" minimum:"4" maximum:"12" doc:"Length of one-time codes, in characters." example:"6"`
+	Alphanumeric            bool     `json:"alphanumeric" doc:"Whether one-time codes have capital letters too."`
+	ExpirationSeconds       int      `json:"expirationSeconds" minimum:"1" maximum:"86400" doc:"Validity of a one-time code, in seconds." example:"300"`
+	SendFromEmailAddress    string   `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Sender address of e-mails. Omitted if none is set: then it is that of the service." example:"wallet@example.com"`
+	SendFromEmailSenderName string   `json:"sendFromEmailSenderName" maxLength:"255" doc:"Sender name of e-mails." example:"Notifications"`
+	ReplyToEmailAddress     string   `json:"replyToEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Reply-to address of e-mails. Omitted if none is set." example:"support@example.com"`
+	LogoURL                 string   `json:"logoUrl,omitempty" format:"uri" maxLength:"512" doc:"URL of the logo in e-mails. Omitted if none is set." example:"https://example.com/logo.png"`
+	PasskeyRPID             string   `json:"passkeyRpId,omitempty" doc:"Relying party id of passkeys (WebAuthn). Omitted if none is set." example:"example.com"`
+	PasskeyOrigins          []string `json:"passkeyOrigins,omitempty" doc:"Pages and apps that may use passkeys. Omitted if there are none." example:"[\"https://app.example.com\"]"`
+	OAuthClientIDs          []string `json:"oauthClientIds,omitempty" doc:"Audiences of ID tokens that are accepted. Omitted if there are none." example:"[\"1234-abcd.apps.googleusercontent.com\"]"`
+}
+
+func renderWallets(w *platform.Wallets) *embeddedWalletConfig {
+	if w == nil {
+		return nil
+	}
+	return &embeddedWalletConfig{
+		AppName: w.AppName, OTPLength: w.CodeLength, Alphanumeric: w.AlphanumericCodes, ExpirationSeconds: int(w.CodeLifetime / time.Second),
+		SendFromEmailAddress: w.FromAddress, SendFromEmailSenderName: w.FromName, ReplyToEmailAddress: w.ReplyTo, LogoURL: w.LogoURL,
+		PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
+	}
+}
+
+// embeddedWalletConfigUpdate holds the settings for embedded wallets in requests.
+type embeddedWalletConfigUpdate struct {
+	AppName                 httpapi.Optional[string]   `json:"appName,omitempty" maxLength:"255" doc:"Name of the app in e-mails. Default: the name of the platform." example:"Acme Wallet"`
+	OTPLength               httpapi.Optional[int]      `json:"otpLength,omitempty" minimum:"4" maximum:"12" doc:"Length of one-time codes, in characters. Default: 6." example:"6"`
+	Alphanumeric            httpapi.Optional[bool]     `json:"alphanumeric,omitempty" doc:"Whether one-time codes have capital letters too. Default: false."`
+	ExpirationSeconds       httpapi.Optional[int]      `json:"expirationSeconds,omitempty" minimum:"1" maximum:"86400" doc:"Validity of a one-time code, in seconds. Default: 300." example:"300"`
+	SendFromEmailAddress    httpapi.Optional[string]   `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Sender address of e-mails. The mail server of the service must be allowed to send for its domain. Default: that of the service." example:"wallet@example.com"`
+	SendFromEmailSenderName httpapi.Optional[string]   `json:"sendFromEmailSenderName,omitempty" maxLength:"255" doc:"Sender name of e-mails. Default: Notifications." example:"Notifications"`
+	ReplyToEmailAddress     httpapi.Optional[string]   `json:"replyToEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Reply-to address of e-mails. Default: none." example:"support@example.com"`
+	LogoURL                 httpapi.Optional[string]   `json:"logoUrl,omitempty" format:"uri" maxLength:"512" doc:"URL of the logo in e-mails, https: a PNG image of 340 by 124 pixels. Default: none." example:"https://example.com/logo.png"`
+	PasskeyRPID             httpapi.Optional[string]   `json:"passkeyRpId,omitempty" maxLength:"253" doc:"Relying party id of passkeys (WebAuthn): the domain of your app; sandbox platforms may use localhost. Passkeys of another domain stop working. Default: none. Passkeys need it and passkeyOrigins." example:"example.com"`
+	PasskeyOrigins          httpapi.Optional[[]string] `json:"passkeyOrigins,omitempty" doc:"Pages and apps that may use passkeys: origins whose host is passkeyRpId or below it, https (sandbox platforms may use http://localhost), or android:apk-key-hash: and the hash of an app's certificate; at most 20. The list replaces the previous one." example:"[\"https://app.example.com\"]"`
+	OAuthClientIDs          httpapi.Optional[[]string] `json:"oauthClientIds,omitempty" doc:"Audiences of ID tokens that are accepted: the client ids of your app at the providers; at most 20. The list replaces the previous one." example:"[\"1234-abcd.apps.googleusercontent.com\"]"`
+}
+
+func (c embeddedWalletConfigUpdate) change() *platform.WalletsChange {
+	text := func(o httpapi.Optional[string]) *string {
+		return httpapi.MapOptional(o, func(text string) string { return text })
+	}
+	texts := func(o httpapi.Optional[[]string]) *[]string {
+		return httpapi.MapOptional(o, func(texts []string) []string { return texts })
+	}
+	return &platform.WalletsChange{
+		AppName: text(c.AppName), FromAddress: text(c.SendFromEmailAddress), FromName: text(c.SendFromEmailSenderName), ReplyTo: text(c.ReplyToEmailAddress), LogoURL: text(c.LogoURL),
+		CodeLength:        httpapi.MapOptional(c.OTPLength, func(n int) int { return n }),
+		AlphanumericCodes: httpapi.MapOptional(c.Alphanumeric, func(yes bool) bool { return yes }),
+		CodeLifetime:      httpapi.MapOptional(c.ExpirationSeconds, func(n int) time.Duration { return time.Duration(n) * time.Second }),
+		PasskeyRPID:       text(c.PasskeyRPID), PasskeyOrigins: texts(c.PasskeyOrigins), OAuthClientIDs: texts(c.OAuthClientIDs),
+	}
 }
 
 // Resolve reports what core finds invalid. Whether http is allowed depends on the
@@ -133,6 +178,9 @@ func (c platformConfigUpdateRequest) change() platform.Change {
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)
 		change.WebhookSignatures = &names
+	}
+	if c.EmbeddedWallets != nil {
+		change.Wallets = c.EmbeddedWallets.change()
 	}
 	if c.SupportedCurrencies == nil {
 		return change
@@ -164,11 +212,7 @@ func registerConfig(a *httpapi.API, service Platforms) {
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Update the platform configuration", Permission: platform.Manage,
 		Description: "Changes only the settings that are sent. For each new currency the platform gets an internal account at once, and each of its customers gets one shortly after.",
-		Errors:      []fault.Code{fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (platform.Platform, error) {
-		if in.Body.EmbeddedWallets != nil {
-			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Remove embeddedWalletConfig.")
-		}
 		return service.UpdateSettings(ctx, call.Principal.Platform, in.Body.change())
 	}, renderPlatformConfig)
 }

@@ -107,7 +107,63 @@ func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"webhookEndpoint"}) {
 		t.Errorf("http in production: %d %s", a.status, a.rawBody)
 	}
-	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"appName": "x"}}`); a.status != 501 || a.stringAt("code") != "NOT_IMPLEMENTED" {
-		t.Errorf("embedded wallets: %d %s", a.status, a.rawBody)
+}
+
+func TestUpdateConfig_EmbeddedWallets(t *testing.T) {
+	t.Parallel()
+	// The settings of embedded wallets are shown once one is set. An update changes those it names, and
+	// null sets a default.
+	c := newClient(t)
+	config := func(wallets string) string {
+		return `{"id": "*", "umaDomain": "*", "webhookSignatures": "*", "supportedCurrencies": "*", "embeddedWalletConfig": ` + wallets + `,
+			"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`
+	}
+
+	c.must(200, "PATCH", "/config", `{"embeddedWalletConfig": {}}`).assertBody(t,
+		config(`{"otpLength": 6, "alphanumeric": false, "expirationSeconds": 300, "sendFromEmailSenderName": "Notifications"}`))
+
+	all := `{"appName": "Acme Wallet", "otpLength": 8, "alphanumeric": true, "expirationSeconds": 600, "sendFromEmailAddress": "wallet@acme.test",
+		"sendFromEmailSenderName": "Acme", "replyToEmailAddress": "help@acme.test", "logoUrl": "https://acme.test/logo.png", "passkeyRpId": "acme.test",
+		"passkeyOrigins": ["https://app.acme.test"], "oauthClientIds": ["1-a.apps.googleusercontent.com"]}`
+	c.must(200, "PATCH", "/config", `{"embeddedWalletConfig": `+all+`}`).assertBody(t, config(all))
+	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "", "embeddedWalletConfig": {"otpLength": 5}}`)
+	c.must(200, "GET", "/config", "").assertBody(t, config(strings.Replace(all, `"otpLength": 8`, `"otpLength": 5`, 1)))
+
+	c.must(200, "PATCH", "/config", `{"embeddedWalletConfig": {"appName": null, "otpLength": null, "alphanumeric": null, "expirationSeconds": null, "sendFromEmailAddress": null,
+		"sendFromEmailSenderName": null, "replyToEmailAddress": null, "logoUrl": null, "passkeyRpId": null, "passkeyOrigins": null, "oauthClientIds": []}}`).assertBody(t,
+		config(`{"otpLength": 6, "alphanumeric": false, "expirationSeconds": 300, "sendFromEmailSenderName": "Notifications"}`))
+}
+
+func TestUpdateConfig_InvalidEmbeddedWallets(t *testing.T) {
+	t.Parallel()
+	// Every invalid setting of embedded wallets is listed, those that the schema finds with those of core.
+	c := newClient(t)
+	for name, test := range map[string]struct {
+		wallets string
+		want    []string
+	}{
+		"of every kind": {`{"otpLength": 13, "expirationSeconds": 0, "appName": "a\nb", "sendFromEmailAddress": "x", "logoUrl": "http://acme.test/logo.png", "passkeyRpId": "https://acme.test",
+			"passkeyOrigins": ["https://acme.test/x"], "oauthClientIds": [""]}`, []string{
+			"embeddedWalletConfig.appName", "embeddedWalletConfig.expirationSeconds", "embeddedWalletConfig.logoUrl", "embeddedWalletConfig.oauthClientIds[0]",
+			"embeddedWalletConfig.otpLength", "embeddedWalletConfig.passkeyOrigins[0]", "embeddedWalletConfig.passkeyRpId", "embeddedWalletConfig.sendFromEmailAddress"}},
+		"wrong types": {`{"otpLength": "6", "appName": 1, "passkeyOrigins": "https://acme.test"}`, []string{
+			"embeddedWalletConfig.appName", "embeddedWalletConfig.otpLength", "embeddedWalletConfig.passkeyOrigins"}},
+		"an origin of another site": {`{"passkeyRpId": "acme.test", "passkeyOrigins": ["https://acme.test", "https://evil-acme.test"]}`, []string{"embeddedWalletConfig.passkeyOrigins[1]"}},
+	} {
+		a := c.send("PATCH", "/config", `{"embeddedWalletConfig": `+test.wallets+`}`)
+		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
+			t.Errorf("%s: %d %q\nwant %q\n%s", name, a.status, a.invalidFields(), test.want, a.rawBody)
+		}
+	}
+
+	// localhost is for sandbox platforms, and the stored origins must stay below the domain.
+	local := `{"embeddedWalletConfig": {"passkeyRpId": "localhost", "passkeyOrigins": ["http://localhost:3000"]}}`
+	c.must(200, "PATCH", "/config", local)
+	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"passkeyRpId": "acme.test"}}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"embeddedWalletConfig.passkeyOrigins[0]"}) {
+		t.Errorf("another domain: %d %s", a.status, a.rawBody)
+	}
+	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", local); a.status != 400 ||
+		!slices.Equal(a.invalidFields(), []string{"embeddedWalletConfig.passkeyOrigins[0]", "embeddedWalletConfig.passkeyRpId"}) {
+		t.Errorf("localhost in production: %d %s", a.status, a.rawBody)
 	}
 }
