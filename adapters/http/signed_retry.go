@@ -89,7 +89,7 @@ var (
 	walletSignatureParameter = &huma.Param{
 		Name: signatureHeader, In: "header",
 		Description: "Signature over `payloadToSign`, as the section on wallets describes. Only on the second request, together with `Request-Id`.",
-		Schema:      &huma.Schema{Type: huma.TypeString, Examples: []any{"sandbox-valid-signature"}},
+		Schema:      &huma.Schema{Type: huma.TypeString, Examples: []any{"MEQCIAy7iYzE3QVbGq0yO1o2pP8uGq1mFZr7mZ3w2xJmJ6PzAiBzv0oYk8q3nqk4mE5rY0xM6u3s3mJ0s0h6v0v4iQm7Wg=="}},
 	}
 	walletRequestIDParameter = &huma.Param{
 		Name: requestIDHeader, In: "header",
