@@ -13,8 +13,11 @@ import (
 type WalletProofs interface {
 	// NewCode returns a one-time code of some digits or, if alphanumeric, digits and capital letters.
 	NewCode(length int, alphanumeric bool) (string, error)
+	// AcceptsTestCode reports whether a code is a test value, which is valid although it was not sent. It is
+	// false for every code in production.
+	AcceptsTestCode(code string) bool
 	// RegisterPasskey checks the attestation of a new passkey for a challenge of the platform, or returns
-	// INVALID_INPUT.
+	// INVALID_INPUT. That the challenge is used once is for the caller to check.
 	RegisterPasskey(ctx context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error)
 	// CheckPasskey checks an assertion for a challenge, and returns the passkey with its new counter; or
 	// UNAUTHORIZED with the reason "Invalid passkey signature", also if the counter shows a copy.

@@ -54,6 +54,9 @@ type PasskeyKey struct {
 	Transports     []string
 	BackupEligible bool
 	BackedUp       bool
+	// UserVerified reports whether the authenticator checked its user at the last use, by a PIN or a
+	// fingerprint; else somebody was only present.
+	UserVerified bool
 }
 
 // Identity is the person whom a provider names in its ID tokens.
@@ -64,20 +67,22 @@ type Identity struct {
 	Email    string // may be empty
 }
 
-// Assertion is what an authenticator returns to prove that it holds a passkey. The fields are decoded.
+// Assertion is what an authenticator returns to prove that it holds a passkey, as the client sent it: each
+// field is base64url without padding. Who checks it decodes it: in the sandbox a signature is a test value.
 type Assertion struct {
-	CredentialID      []byte
-	ClientDataJSON    []byte
-	AuthenticatorData []byte
-	Signature         []byte
-	UserHandle        []byte // may be empty
+	CredentialID      string
+	ClientDataJSON    string
+	AuthenticatorData string
+	Signature         string
+	UserHandle        string // may be empty
 }
 
-// Attestation is what an authenticator returns for a new passkey. The fields are decoded.
+// Attestation is what an authenticator returns for a new passkey, as the client sent it: each field but
+// Transports is base64url without padding.
 type Attestation struct {
-	CredentialID      []byte
-	ClientDataJSON    []byte
-	AttestationObject []byte
+	CredentialID      string
+	ClientDataJSON    string
+	AttestationObject string
 	// Transports are any of usb, nfc, ble, internal and hybrid.
 	Transports []string
 }

@@ -1,0 +1,97 @@
+// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value;
+// any other one is refused with the reason that production gives. It makes no requests.
+package sandbox
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/core/sandbox"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// Proofs implements ports.WalletProofs with the test values of core/sandbox.
+type Proofs struct{ issuers []string }
+
+var _ ports.WalletProofs = Proofs{}
+
+// New returns the proofs of the sandbox. The issuers are those of ID tokens that production accepts.
+func New(issuers []string) Proofs { return Proofs{slices.Clone(issuers)} }
+
+// NewCode returns the test value, whatever the length.
+func (Proofs) NewCode(int, bool) (string, error) { return sandbox.WalletCode, nil }
+
+// AcceptsTestCode reports whether the code is the test value.
+func (Proofs) AcceptsTestCode(code string) bool { return code == sandbox.WalletCode }
+
+// RegisterPasskey checks that the client data are for the challenge. It does not look at the attestation
+// object, so that a test needs no authenticator; the passkey has no public key.
+func (Proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {
+	id, err := base64.RawURLEncoding.DecodeString(a.CredentialID)
+	if err != nil || len(id) == 0 {
+		return wallet.PasskeyKey{}, fault.Invalid(fault.Field{Field: "attestation.credentialId", Message: "must be base64url without padding"})
+	}
+	if err := checkClientData(a.ClientDataJSON, challenge); err != nil {
+		return wallet.PasskeyKey{}, fault.Invalid(fault.Field{Field: "attestation.clientDataJson", Message: err.Error()})
+	}
+	return wallet.PasskeyKey{CredentialID: id, Transports: a.Transports}, nil
+}
+
+func checkClientData(encoded string, challenge []byte) error {
+	data, err := wallet.ParseClientData(encoded)
+	if err != nil {
+		return err
+	}
+	return data.Check(wallet.CreatePasskey, challenge)
+}
+
+// CheckPasskey accepts the test value as the signature of every passkey and challenge.
+func (Proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, _ []byte, a wallet.Assertion) (wallet.PasskeyKey, error) {
+	if a.Signature != sandbox.WalletPasskeySignature {
+		return wallet.PasskeyKey{}, wallet.InvalidPasskey("In the sandbox assertion.signature must be %s.", sandbox.WalletPasskeySignature)
+	}
+	return key, nil
+}
+
+// RegisterIdentity accepts every ID token in the form of a JWT whose issuer production accepts. It checks
+// neither the signature nor the audience nor the time.
+func (p Proofs) RegisterIdentity(_ context.Context, _ platform.Platform, token string, _ time.Time) (wallet.Identity, error) {
+	claims, err := wallet.ParseIDToken(token)
+	if err == nil && !slices.Contains(p.issuers, claims.Issuer) {
+		err = fmt.Errorf("must have an issuer (iss) of %s", strings.Join(p.issuers, ", "))
+	}
+	if err != nil {
+		return wallet.Identity{}, fault.Invalid(fault.Field{Field: "oidcToken", Message: err.Error()})
+	}
+	identity := wallet.Identity{Issuer: claims.Issuer, Audience: claims.AuthorizedParty, Subject: claims.Subject, Email: claims.Email}
+	if identity.Audience == "" && len(claims.Audiences) > 0 {
+		identity.Audience = claims.Audiences[0]
+	}
+	return identity, nil
+}
+
+// CheckIdentity accepts the test value for every person.
+func (Proofs) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Identity, token string, _ wallet.ClientKey, _ time.Time) error {
+	if token != sandbox.WalletIDToken {
+		return wallet.InvalidIdentity("In the sandbox oidcToken must be %s.", sandbox.WalletIDToken)
+	}
+	return nil
+}
+
+// CheckSignature accepts the test value as the signature of the first session given; none need be.
+func (Proofs) CheckSignature(_, signature string, sessions []wallet.Session) (wallet.Session, error) {
+	if signature != sandbox.WalletSignature {
+		return wallet.Session{}, wallet.InvalidSignature("In the sandbox Service-Wallet-Signature must be %s.", sandbox.WalletSignature)
+	}
+	if len(sessions) == 0 {
+		return wallet.Session{}, nil
+	}
+	return sessions[0], nil
+}

@@ -1,0 +1,126 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"causeway/adapters/walletproofs/sandbox"
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+)
+
+var proofs = sandbox.New([]string{"https://accounts.google.com", "https://appleid.apple.com"})
+
+func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func TestProofs_TestValuesStandForProofs(t *testing.T) {
+	t.Parallel()
+	// Each test value is accepted for whatever it should prove, and any other value has the reason of its
+	// proof.
+	check := func(name string, err error, reason string) {
+		t.Helper()
+		f, ok := fault.As(err)
+		if reason == "" && err != nil || reason != "" && (!ok || f.Code != fault.Unauthorized || f.Reason != reason) {
+			t.Errorf("%s: %v, want reason %q", name, err, reason)
+		}
+	}
+	code, err := proofs.NewCode(8, true)
+	check("new code", err, "")
+	if code != "000000" || !proofs.AcceptsTestCode("000000") || proofs.AcceptsTestCode("000001") || proofs.AcceptsTestCode("") {
+		t.Errorf("code %q", code)
+	}
+
+	key := wallet.PasskeyKey{CredentialID: []byte("passkey"), Transports: []string{"usb"}}
+	got, err := proofs.CheckPasskey(t.Context(), platform.Platform{}, key, nil, wallet.Assertion{Signature: "sandbox-valid-passkey-signature", ClientDataJSON: "?"})
+	check("passkey", err, "")
+	if string(got.CredentialID) != "passkey" || len(got.Transports) != 1 {
+		t.Errorf("passkey %+v", got)
+	}
+	for _, wrong := range []string{"", "sandbox-valid-passkey-signaturf", "sandbox-valid-signature"} {
+		_, err := proofs.CheckPasskey(t.Context(), platform.Platform{}, key, nil, wallet.Assertion{Signature: wrong})
+		check("passkey "+wrong, err, "Invalid passkey signature")
+	}
+
+	checkToken := func(token string) error {
+		return proofs.CheckIdentity(t.Context(), platform.Platform{}, wallet.Identity{}, token, wallet.ClientKey{}, time.Time{})
+	}
+	check("ID token", checkToken("sandbox-valid-oidc-token"), "")
+	check("other ID token", checkToken("e30.e30.AA"), "Invalid OIDC token")
+
+	first, second := wallet.Session{Nickname: "first"}, wallet.Session{Nickname: "second"}
+	session, err := proofs.CheckSignature("payload", "sandbox-valid-signature", []wallet.Session{first, second})
+	check("signature", err, "")
+	if session.Nickname != "first" {
+		t.Errorf("session %+v", session)
+	}
+	_, err = proofs.CheckSignature("payload", "sandbox-valid-signature", nil)
+	check("signature without a session", err, "")
+	_, err = proofs.CheckSignature("payload", "sandbox-valid-signaturf", []wallet.Session{first})
+	check("other signature", err, "Invalid Service-Wallet-Signature")
+}
+
+func TestProofs_RegisterPasskey(t *testing.T) {
+	t.Parallel()
+	// The client data must be for the challenge; the attestation object may be anything.
+	const challenge = "0123456789abcdef"
+	clientData := func(ceremony, challenge string) string {
+		return encode(fmt.Sprintf(`{"type":%q,"challenge":%q,"origin":"https://example.com"}`, ceremony, encode(challenge)))
+	}
+	for _, c := range []struct {
+		name, id, clientData, field string
+	}{
+		{"valid", "KEbWNCc7", clientData("webauthn.create", challenge), ""},
+		{"another challenge", "KEbWNCc7", clientData("webauthn.create", "0123456789abcdeg"), "attestation.clientDataJson"},
+		{"an assertion", "KEbWNCc7", clientData("webauthn.get", challenge), "attestation.clientDataJson"},
+		{"not base64url", "KEbWNCc7", "{}", "attestation.clientDataJson"},
+		{"not JSON", "KEbWNCc7", encode("{"), "attestation.clientDataJson"},
+		{"no credential id", "", clientData("webauthn.create", challenge), "attestation.credentialId"},
+	} {
+		key, err := proofs.RegisterPasskey(t.Context(), platform.Platform{}, []byte(challenge), wallet.Attestation{
+			CredentialID: c.id, ClientDataJSON: c.clientData, AttestationObject: "any", Transports: []string{"internal"}})
+		if c.field == "" {
+			if err != nil || encode(string(key.CredentialID)) != c.id || len(key.Transports) != 1 {
+				t.Errorf("%s: %+v, %v", c.name, key, err)
+			}
+			continue
+		}
+		if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 1 || f.Fields[0].Field != c.field {
+			t.Errorf("%s: %v, want a fault of %s", c.name, err, c.field)
+		}
+	}
+}
+
+func TestProofs_RegisterIdentity(t *testing.T) {
+	t.Parallel()
+	// A token in the form of a JWT of a known issuer is enough, however old and whoever signed it.
+	token := func(header, claims string) string { return encode(header) + "." + encode(claims) + ".c2ln" }
+	for _, c := range []struct {
+		name, token string
+		want        wallet.Identity
+	}{
+		{"Google", token(`{"alg":"RS256"}`, `{"iss":"https://accounts.google.com","sub":"7","aud":"app","email":"a@example.com","iat":1}`),
+			wallet.Identity{Issuer: "https://accounts.google.com", Audience: "app", Subject: "7", Email: "a@example.com"}},
+		{"Google without a scheme", token(`{"alg":"RS256"}`, `{"iss":"accounts.google.com","sub":"7","aud":["app","other"]}`),
+			wallet.Identity{Issuer: "https://accounts.google.com", Audience: "app", Subject: "7"}},
+		{"Apple", token(`{"alg":"none"}`, `{"iss":"https://appleid.apple.com","aud":["other","app"],"azp":"app"}`),
+			wallet.Identity{Issuer: "https://appleid.apple.com", Audience: "app"}},
+		{"unknown issuer", token(`{"alg":"RS256"}`, `{"iss":"https://example.com","sub":"7"}`), wallet.Identity{}},
+		{"no issuer", token(`{"alg":"RS256"}`, `{"sub":"7"}`), wallet.Identity{}},
+		{"the test value", "sandbox-valid-oidc-token", wallet.Identity{}},
+		{"two parts", encode("{}") + "." + encode(`{"iss":"https://accounts.google.com"}`), wallet.Identity{}},
+		{"header is no object", token(`[]`, `{"iss":"https://accounts.google.com"}`), wallet.Identity{}},
+		{"claims are no JSON", token(`{}`, `{"iss":"https://accounts.google.com"}}`), wallet.Identity{}},
+		{"signature is no base64url", encode("{}") + "." + encode(`{"iss":"https://accounts.google.com"}`) + ".+", wallet.Identity{}},
+	} {
+		got, err := proofs.RegisterIdentity(t.Context(), platform.Platform{}, c.token, time.Now())
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+		if valid := c.want != (wallet.Identity{}); valid != (err == nil) || !valid && !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
