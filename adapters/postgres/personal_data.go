@@ -12,7 +12,10 @@ import (
 // sealedRow identifies a row to the cipher, which binds values to it.
 type sealedRow struct{ platform, id uuid.UUID }
 
-var errNoCipher = errors.New("the data is encrypted; set CAUSEWAY_MASTER_KEY to read it")
+var (
+	errNoCipher  = errors.New("the data is encrypted; set CAUSEWAY_MASTER_KEY to read it")
+	errNoDataKey = errors.New("there is no data key, and this value is never stored without encryption; set CAUSEWAY_MASTER_KEY, and create a data key with: causeway keys rotate")
+)
 
 // sealJSON returns the value of a jsonb column.
 func (db *DB) sealJSON(ctx context.Context, row sealedRow, column sealedColumn, value any) (json.RawMessage, error) {
@@ -63,6 +66,30 @@ func (db *DB) seal(ctx context.Context, row sealedRow, column sealedColumn, plai
 		return plain, err
 	}
 	return sealedColumns[column].format.encode(sealed), nil
+}
+
+// sealSecret is like seal, for a value that is never stored as it is: without a data key it returns an
+// error.
+func (db *DB) sealSecret(ctx context.Context, row sealedRow, column sealedColumn, secret []byte) ([]byte, error) {
+	if db.cipher == nil {
+		return nil, errNoDataKey
+	}
+	sealed, err := db.cipher.Seal(ctx, secret, column.context(row))
+	switch {
+	case err != nil:
+		return nil, err
+	case sealed == nil:
+		return nil, errNoDataKey
+	}
+	return sealedColumns[column].format.encode(sealed), nil
+}
+
+// openSecret returns what sealSecret was given, and an error for a value that is stored as it is.
+func (db *DB) openSecret(ctx context.Context, row sealedRow, column sealedColumn, stored []byte) ([]byte, error) {
+	if _, isSealed, err := sealedColumns[column].format.decode(stored); err == nil && !isSealed {
+		return nil, fmt.Errorf("%s.%s of %s is not encrypted", sealedColumns[column].table, sealedColumns[column].name, row.id)
+	}
+	return db.open(ctx, row, column, stored)
 }
 
 // open returns what seal was given.

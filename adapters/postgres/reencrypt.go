@@ -190,6 +190,9 @@ func (db *DB) encryptAgain(ctx context.Context, t sealedTable, row staleRow) err
 			if row.encrypted[i], err = db.seal(ctx, id, column, plain); err != nil {
 				return err
 			}
+			if column == walletKeysEntropy && len(plain) > 0 && &plain[0] != &row.old[i][0] {
+				clear(plain)
+			}
 		}
 	}
 	return nil

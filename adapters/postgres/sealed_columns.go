@@ -34,7 +34,8 @@ const (
 	screeningHitsDetails
 	invitationsFirstName
 	internalAccountsInstructions
-	numSealedColumns // keep last
+	walletKeysEntropy // only by sealSecret and openSecret
+	numSealedColumns  // keep last
 )
 
 // sealedColumns is the register of the columns that are stored encrypted. causeway_service needs the
@@ -61,6 +62,7 @@ var sealedColumns = [numSealedColumns]struct {
 	customerImportChunksRows:     {"customer_import_chunks", "rows", bytesFormat},
 	invitationsFirstName:         {"invitations", "first_name", textFormat},
 	internalAccountsInstructions: {"internal_accounts", "instructions", textFormat}, // the holder of a bank account
+	walletKeysEntropy:            {"wallet_keys", "entropy", bytesFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

@@ -19,6 +19,7 @@ import (
 	sandboxbeneficiaries "causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
 	sandboxcounterparties "causeway/adapters/counterparties/sandbox"
+	localcustody "causeway/adapters/custody/local"
 	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
@@ -73,6 +74,7 @@ type app struct {
 	documents       *customers.Documents
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
+	custody         ports.Custody
 	accounts        *accounts.Service
 	payments        *payments.Service
 	receivers       *receivers.Service
@@ -170,6 +172,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.screening = customers.NewScreening(a.verifications, a.db)
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
+	a.custody = localcustody.New(a.db)
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,

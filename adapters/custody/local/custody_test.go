@@ -1,0 +1,143 @@
+package local_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/custody/local"
+	"causeway/adapters/encryption"
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/wallet"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+var (
+	noon      = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	generator = ids.New()
+)
+
+func TestCustody_ConformsInMemory(t *testing.T) {
+	t.Parallel()
+	// The custody on a store in memory passes the suite of the port.
+	portstest.Custody(t, local.New(newMemoryStore()), func(*testing.T) (one, other, elsewhere ports.WalletID) {
+		here, there := ident.NewPlatform(generator.New, noon), ident.NewPlatform(generator.New, noon)
+		account, second := ident.NewInternalAccount(generator.New, noon), ident.NewInternalAccount(generator.New, noon)
+		return ports.WalletID{Platform: here, Account: account}, ports.WalletID{Platform: here, Account: second}, ports.WalletID{Platform: there, Account: account}
+	})
+}
+
+func TestCustody_ConformsOnPostgres(t *testing.T) {
+	t.Parallel()
+	// The custody on the tables of the service, with encryption as in the service, passes the suite.
+	env := newEnv(t)
+	portstest.Custody(t, local.New(env.db), env.newWallets)
+}
+
+// memoryStore implements ports.WalletKeyStore in memory, without encryption.
+type memoryStore struct {
+	mu   sync.Mutex
+	keys map[ports.WalletID]storedKey
+}
+
+type storedKey struct {
+	public  wallet.Key
+	entropy []byte
+}
+
+func newMemoryStore() *memoryStore { return &memoryStore{keys: map[ports.WalletID]storedKey{}} }
+
+func (m *memoryStore) WalletKey(ctx context.Context, w ports.WalletID) (wallet.Key, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.keys[w].public, ctx.Err()
+}
+
+func (m *memoryStore) WalletEntropy(ctx context.Context, w ports.WalletID) ([]byte, wallet.Key, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]byte(nil), m.keys[w].entropy...), m.keys[w].public, ctx.Err()
+}
+
+func (m *memoryStore) AddWalletKey(ctx context.Context, w ports.WalletID, key wallet.Key, entropy []byte) (wallet.Key, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, exists := m.keys[w]; !exists && ctx.Err() == nil {
+		m.keys[w] = storedKey{key, append([]byte(nil), entropy...)}
+	}
+	return m.keys[w].public, ctx.Err()
+}
+
+// env is a database with two platforms, and a data key.
+type env struct {
+	url         string
+	db          *postgres.DB
+	clock       *portstest.FakeClock
+	dataKeys    *encryption.DataKeys
+	here, there ident.Platform
+}
+
+func newEnv(t testing.TB) *env {
+	t.Helper()
+	e := &env{url: pgtest.New(t), clock: portstest.NewFakeClock(noon)}
+	master, err := encryption.New(make([]byte, encryption.KeyLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.db, err = postgres.Open(t.Context(), postgres.Options{URL: e.url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: generator,
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			e.dataKeys = encryption.NewDataKeys(store, master, e.clock)
+			return e.dataKeys
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.db.Close)
+	if err := e.dataKeys.Create(t.Context(), uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []*ident.Platform{&e.here, &e.there} {
+		*id = e.newPlatform(t)
+	}
+	return e
+}
+
+func (e *env) newPlatform(t testing.TB) ident.Platform {
+	t.Helper()
+	p := portstest.SandboxPlatform(t, generator, noon)
+	portstest.MustDo(t, e.db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	return p.ID
+}
+
+// newWallets implements portstest.NewWallets.
+func (e *env) newWallets(t *testing.T) (one, other, elsewhere ports.WalletID) {
+	t.Helper()
+	account := ident.NewInternalAccount(generator.New, noon)
+	return e.newWallet(t, e.here, account), e.newWallet(t, e.here, ident.NewInternalAccount(generator.New, noon)), e.newWallet(t, e.there, account)
+}
+
+// newWallet creates an embedded wallet of a new customer.
+func (e *env) newWallet(t testing.TB, p ident.Platform, id ident.InternalAccount) ports.WalletID {
+	t.Helper()
+	customer := portstest.ApprovedCustomer(generator, noon, p, uuid.NewString())
+	portstest.MustDo(t, e.db, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateCustomer(ctx, customer); err != nil {
+			return err
+		}
+		internal, err := account.NewInternal(id, p, customer.ID, money.USDB, noon)
+		if err != nil {
+			return err
+		}
+		return tx.OpenInternalAccounts(ctx, []account.Internal{internal})
+	})
+	return ports.WalletID{Platform: p, Account: id}
+}

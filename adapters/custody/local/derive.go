@@ -1,0 +1,61 @@
+package local
+
+import (
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/binary"
+	"errors"
+
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+)
+
+// walletPath is m/8797555'/0'/0' without the marks of hardened derivation. The purpose is the last three
+// bytes of SHA-256("spark"): that of identity keys on the layer 2 network.
+var walletPath = []uint32{8797555, 0, 0}
+
+const (
+	hardened  = 1 << 31
+	keyLength = 32
+)
+
+// errNoKey is the error for a value from which BIP-32 derives no key: one of 2^127.
+var errNoKey = errors.New("no private key can be derived from this entropy")
+
+// deriveKey returns the private key and the chain code at a path of hardened steps (BIP-32): of 32 bytes
+// each, in one buffer. The key is always written with its leading zeros.
+func deriveKey(s *secrets, seed []byte, path ...uint32) ([]byte, error) {
+	mac := hmac.New(sha512.New, []byte("Bitcoin seed"))
+	mac.Write(seed)
+	node := mac.Sum(s.add(make([]byte, 0, sha512.Size)))
+	var parent, child secp256k1.ModNScalar
+	defer parent.Zero()
+	defer child.Zero()
+	if overflow := parent.SetByteSlice(node[:keyLength]); overflow || parent.IsZero() {
+		return nil, errNoKey
+	}
+	for _, index := range path {
+		data := s.add(make([]byte, 1, 1+keyLength+4))
+		data = append(data, node[:keyLength]...)
+		data = binary.BigEndian.AppendUint32(data, index|hardened)
+		mac := hmac.New(sha512.New, node[keyLength:])
+		mac.Write(data)
+		node = mac.Sum(node[:0])
+		if overflow := child.SetByteSlice(node[:keyLength]); overflow {
+			return nil, errNoKey
+		}
+		if parent.Add(&child).IsZero() {
+			return nil, errNoKey
+		}
+		parent.PutBytesUnchecked(node[:keyLength])
+	}
+	return node, nil
+}
+
+// privateKey returns the private key of a wallet. The caller overwrites it with Zero.
+func privateKey(s *secrets, words []byte) (*secp256k1.PrivateKey, error) {
+	node, err := deriveKey(s, seed(s, words), walletPath...)
+	if err != nil {
+		return nil, err
+	}
+	return secp256k1.PrivKeyFromBytes(node[:keyLength]), nil
+}
