@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,6 +163,9 @@ func (f *file) checkPurity() {
 	})
 }
 
+// majorVersion is the end of an import path that is not the name of the package.
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
 // importNames maps the names that the file uses for its imports to their paths.
 func (f *file) importNames() map[string]string {
 	names := map[string]string{}
@@ -171,6 +175,9 @@ func (f *file) importNames() map[string]string {
 			continue
 		}
 		short := path.Base(name)
+		if majorVersion.MatchString(short) {
+			short = path.Base(path.Dir(name))
+		}
 		if spec.Name != nil {
 			short = spec.Name.Name
 		}

@@ -77,6 +77,7 @@ func TestCheck_ReportsViolations(t *testing.T) {
 		{"a clock by another name", "core/quote/q.go", `import clock "time"; var x = clock.Now`, "clock.Now"},
 		{"a duration", "core/quote/q.go", `import "time"; const x = 5 * time.Minute`, ""},
 		{"a random id", "core/ident/i.go", `import "github.com/google/uuid"; var x = uuid.New()`, "uuid.New"},
+		{"a random key", "core/wallet/w.go", `import "github.com/decred/dcrd/dcrec/secp256k1/v4"; var x, _ = secp256k1.GeneratePrivateKey()`, "secp256k1.GeneratePrivateKey"},
 		{"a derived id", "core/ident/i.go", `import "github.com/google/uuid"; var x = uuid.NewSHA1`, ""},
 		{"a float type", "core/price/p.go", `func f(x float64) {}`, "float64"},
 		{"a float constant", "core/price/p.go", `var x = 1.5`, "the float 1.5"},

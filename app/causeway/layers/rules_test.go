@@ -53,7 +53,9 @@ var pureStdlib = []string{
 }
 
 // pureModules lists the other modules that the pure layers may import.
-var pureModules = []string{"github.com/ericlagergren/decimal", "github.com/google/uuid", "golang.org/x/text/unicode/norm"}
+var pureModules = []string{
+	"github.com/decred/dcrd/dcrec/secp256k1/v4", "github.com/ericlagergren/decimal", "github.com/google/uuid", "golang.org/x/text/unicode/norm",
+}
 
 // impureFuncs lists the functions of those packages that read a clock, use randomness or return
 // floats.
@@ -63,6 +65,7 @@ var impureFuncs = map[string][]string{
 		"New", "NewString", "NewRandom", "NewRandomFromReader", "NewUUID", "NewV6", "NewV7", "NewV7FromReader",
 		"NewDCEGroup", "NewDCEPerson", "NewDCESecurity",
 	},
+	"github.com/decred/dcrd/dcrec/secp256k1/v4": {"GeneratePrivateKey", "GeneratePrivateKeyFromRand"},
 	"strconv": {"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex", "FormatComplex"},
 }
 
