@@ -39,6 +39,7 @@ type Tx interface {
 	ReconciliationWriter
 	WebhookSecretWriter
 	DocumentWriter
+	MailWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -66,6 +67,7 @@ type Reader interface {
 	PricingReader
 	WebhookSecretReader
 	DocumentReader
+	MailReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

@@ -41,6 +41,12 @@ func (db *DB) sealText(ctx context.Context, row sealedRow, column sealedColumn, 
 	return string(stored), err
 }
 
+// sealJSONText returns the value of a text column with a JSON text, which openJSON decodes.
+func (db *DB) sealJSONText(ctx context.Context, row sealedRow, column sealedColumn, value any) (string, error) {
+	stored, err := db.sealJSON(ctx, row, column, value)
+	return string(stored), err
+}
+
 // openText returns the text of a text column.
 func (db *DB) openText(ctx context.Context, row sealedRow, column sealedColumn, stored string) (string, error) {
 	plain, err := db.open(ctx, row, column, []byte(stored))

@@ -35,7 +35,8 @@ const (
 	invitationsFirstName
 	internalAccountsInstructions
 	walletKeysEntropy // only by sealSecret and openSecret
-	numSealedColumns  // keep last
+	mailsContent
+	numSealedColumns // keep last
 )
 
 // sealedColumns is the register of the columns that are stored encrypted. causeway_service needs the
@@ -63,6 +64,7 @@ var sealedColumns = [numSealedColumns]struct {
 	invitationsFirstName:         {"invitations", "first_name", textFormat},
 	internalAccountsInstructions: {"internal_accounts", "instructions", textFormat}, // the holder of a bank account
 	walletKeysEntropy:            {"wallet_keys", "entropy", bytesFormat},
+	mailsContent:                 {"mails", "content", textFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

@@ -1,0 +1,70 @@
+package mails
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// noticeLifetime is how long a notice is tried to be sent: over a weekend.
+const noticeLifetime = 72 * time.Hour
+
+// Config is what a Queue needs.
+type Config struct {
+	IDs ports.IDs
+	// Mailers are only asked whether an environment has one.
+	Mailers ports.MailersByEnvironment
+	// From is the sender address of platforms that have set none.
+	From string
+	// MaxPerHour is the maximum number of mails of a platform in each hour of the clock.
+	MaxPerHour int
+}
+
+// Queue adds mails to the queue.
+type Queue struct{ Config }
+
+// New returns a Queue.
+func New(c Config) *Queue { return &Queue{c} }
+
+// CheckAvailable returns NOT_IMPLEMENTED if the customers of a production platform cannot get mails,
+// because no mailer is configured. The codes of a sandbox platform are known without mails.
+func (q *Queue) CheckAvailable(p platform.Platform) error {
+	if p.Environment == platform.Sandbox || q.Mailers[p.Environment] != nil {
+		return nil
+	}
+	return fault.New(fault.NotImplemented,
+		"This service cannot send e-mails. Ask its operator to set CAUSEWAY_SMTP_URL and CAUSEWAY_MAIL_FROM, or use another credential.")
+}
+
+// Add adds a mail to an address to the queue, unless the environment of the platform has no mailer. It
+// returns RATE_LIMITED if the platform has sent as many mails in this hour as it may. Call it late in the
+// unit of work: until that ends, further mails of the platform wait.
+func (q *Queue) Add(ctx context.Context, tx ports.Tx, p platform.Platform, to string, m Message, now time.Time) error {
+	if q.Mailers[p.Environment] == nil {
+		return nil
+	}
+	hour := now.Truncate(time.Hour)
+	n, err := tx.CountMail(ctx, p.ID, hour)
+	if err != nil {
+		return err
+	}
+	if n > q.MaxPerHour {
+		return &fault.Error{
+			Code: fault.RateLimited, Reason: "Too many e-mails", RetryAfter: max(hour.Add(time.Hour).Sub(now), time.Second),
+			Message: fmt.Sprintf("The platform has sent %d e-mails in this hour, which is its limit. Try again in the next hour, or ask the operator of the service to raise the limit.", q.MaxPerHour),
+		}
+	}
+	composed, err := compose(p, m)
+	if err != nil {
+		return err
+	}
+	composed.ID, composed.To = q.IDs.New(now), to
+	if composed.FromAddress == "" {
+		composed.FromAddress = q.From
+	}
+	return tx.AddMail(ctx, ports.QueuedMail{Mail: composed, Platform: p.ID, Kind: m.kind, CreatedAt: now, ExpiresAt: now.Add(m.lifetime)})
+}

@@ -1,0 +1,106 @@
+package mails_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/internal/mails"
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+type noMailer struct{}
+
+func (noMailer) Send(context.Context, ports.Mail) error { return errors.New("not called") }
+
+// addMail adds a mail with a code in a unit of work of its own.
+func addMail(env *apptest.Env, queue *mails.Queue, p platform.Platform) error {
+	return env.Store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error {
+		return queue.Add(ctx, tx, p, "ana@example.com", mails.Code("123456", 5*time.Minute), env.Clock.Now())
+	})
+}
+
+func TestQueue_AddStoresMailWithItsJob(t *testing.T) {
+	t.Parallel()
+	// A mail is added with the unit of work: what is rolled back adds none. Its job is due at once.
+	env := apptest.New(t)
+	queue := mails.New(mails.Config{IDs: env.IDs, Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}}, From: "service@example.com", MaxPerHour: 10})
+	rollback := errors.New("rolled back")
+	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return errors.Join(queue.Add(ctx, tx, env.Platform, "ana@example.com", mails.Code("1", time.Minute), env.Clock.Now()), rollback)
+	}); !errors.Is(err, rollback) {
+		t.Fatal(err)
+	}
+
+	if err := addMail(env, queue, env.Platform); err != nil {
+		t.Fatal(err)
+	}
+
+	jobs, err := env.Store.TakeJobs(t.Context(), ports.StepSendMail, env.Clock.Now(), time.Minute, 10)
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("jobs %+v, %v", jobs, err)
+	}
+	m, environment, waits, err := env.Store.WaitingMail(t.Context(), env.Platform.ID, jobs[0].Subjects[0])
+	if err != nil || !waits || environment != platform.Sandbox || m.To != "ana@example.com" || m.FromAddress != "service@example.com" || m.Subject != "123456 is your code for "+env.Platform.Name ||
+		m.Kind != ports.MailCode || !m.ExpiresAt.Equal(apptest.Noon.Add(5*time.Minute)) {
+		t.Errorf("%+v, %s, %t, %v", m, environment, waits, err)
+	}
+}
+
+func TestQueue_AddLimitsMailsPerHour(t *testing.T) {
+	t.Parallel()
+	// A platform may send so many mails in an hour. Further ones are refused until the next, and those of
+	// other platforms are not.
+	env := apptest.New(t)
+	queue := mails.New(mails.Config{IDs: env.IDs, Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}}, MaxPerHour: 2})
+	other := env.NewPlatform(func(*platform.Platform) {})
+	env.Clock.Advance(20 * time.Minute)
+	for range 2 {
+		if err := addMail(env, queue, env.Platform); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for range 2 {
+		if f, _ := fault.As(addMail(env, queue, env.Platform)); f == nil || f.Code != fault.RateLimited || f.RetryAfter != 40*time.Minute {
+			t.Fatalf("the third mail: %+v", f)
+		}
+	}
+	if err := addMail(env, queue, other); err != nil {
+		t.Errorf("another platform: %v", err)
+	}
+	env.Clock.Advance(40 * time.Minute)
+	if err := addMail(env, queue, env.Platform); err != nil {
+		t.Errorf("in the next hour: %v", err)
+	}
+	listed, err := env.Store.Mails(t.Context(), ports.MailFilter{Platform: env.Platform.ID, Limit: 10})
+	if err != nil || len(listed) != 3 {
+		t.Errorf("%d mails, %v", len(listed), err)
+	}
+}
+
+func TestQueue_WithoutMailer(t *testing.T) {
+	t.Parallel()
+	// Without a mailer no mail is added. A production platform is told so, and a sandbox platform needs none.
+	env := apptest.New(t)
+	queue := mails.New(mails.Config{IDs: env.IDs, MaxPerHour: 1})
+	for range 2 {
+		if err := addMail(env, queue, env.Platform); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if n, _, err := env.Store.WaitingMails(t.Context(), 10); n != 0 || err != nil {
+		t.Errorf("%d mails wait, %v", n, err)
+	}
+	if err := queue.CheckAvailable(env.Platform); err != nil {
+		t.Errorf("sandbox: %v", err)
+	}
+	if err := queue.CheckAvailable(platform.Platform{Environment: platform.Production}); !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("production: %v", err)
+	}
+}
