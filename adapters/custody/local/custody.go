@@ -53,12 +53,10 @@ func (c *Custody) create(ctx context.Context, s *secrets, w ports.WalletID) (wal
 	if err != nil {
 		return wallet.Key{}, err
 	}
-	defer private.Zero()
 	return c.store.AddWalletKey(ctx, w, publicKey(private), entropy)
 }
 
-// open returns the private key and the words of a wallet, made at the first call. The caller overwrites
-// the key with Zero.
+// open returns the private key and the words of a wallet, made at the first call.
 func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp256k1.PrivateKey, []byte, error) {
 	entropy, key, err := c.store.WalletEntropy(ctx, w)
 	if err == nil && entropy == nil {
@@ -79,7 +77,6 @@ func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp
 		return nil, nil, err
 	}
 	if publicKey(private) != key {
-		private.Zero()
 		return nil, nil, fmt.Errorf("the public key of the wallet %s was not made from its entropy", w.Account)
 	}
 	return private, text, nil
@@ -103,7 +100,6 @@ func (c *Custody) Sign(ctx context.Context, w ports.WalletID, statement string) 
 	if err != nil {
 		return wallet.Certificate{}, err
 	}
-	defer private.Zero()
 	return wallet.Certificate{Statement: statement, Key: publicKey(private), Signature: sign(private, []byte(statement))}, nil
 }
 
@@ -161,7 +157,6 @@ func (c *Custody) Export(ctx context.Context, w ports.WalletID, client wallet.Cl
 	if err != nil {
 		return "", err
 	}
-	defer private.Zero()
 	encapsulated, ciphertext, err := sealTo(client, text)
 	if err != nil {
 		return "", err

@@ -51,11 +51,11 @@ func deriveKey(s *secrets, seed []byte, path ...uint32) ([]byte, error) {
 	return node, nil
 }
 
-// privateKey returns the private key of a wallet. The caller overwrites it with Zero.
+// privateKey returns the private key of a wallet.
 func privateKey(s *secrets, words []byte) (*secp256k1.PrivateKey, error) {
 	node, err := deriveKey(s, seed(s, words), walletPath...)
 	if err != nil {
 		return nil, err
 	}
-	return secp256k1.PrivKeyFromBytes(node[:keyLength]), nil
+	return s.addKey(secp256k1.PrivKeyFromBytes(node[:keyLength])), nil
 }

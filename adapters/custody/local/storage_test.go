@@ -1,0 +1,366 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdh"
+	"crypto/hpke"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/tyler-smith/go-bip39"
+
+	"causeway/adapters/custody/local"
+	"causeway/adapters/encryption"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/ident"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// export returns the words of a wallet, as its owner reads them.
+func export(t *testing.T, custody ports.Custody, w ports.WalletID) string {
+	t.Helper()
+	private, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := wallet.ParseClientKey(hex.EncodeToString(private.PublicKey().Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := custody.Export(t.Context(), w, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope, data map[string]string
+	if err := json.Unmarshal([]byte(text), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := hex.DecodeString(envelope["data"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(decoded, &data); err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := hex.DecodeString(data["encappedPublic"] + data["ciphertext"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := hpke.NewDHKEMPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := hpke.Open(key, hpke.HKDFSHA256(), hpke.AES256GCM(), nil, sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(words)
+}
+
+// forms returns a secret as it might be stored: as it is, in hexadecimal digits and in base64, wherever
+// in a longer text it begins.
+func forms(secret []byte) [][]byte {
+	found := [][]byte{secret, []byte(hex.EncodeToString(secret)), bytes.ToUpper([]byte(hex.EncodeToString(secret)))}
+	for before := range 3 {
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			text := encoding.EncodeToString(append(make([]byte, before), secret...))
+			found = append(found, []byte(text[4*((before+2)/3):len(text)-3]))
+		}
+	}
+	return found
+}
+
+func TestForms_FindSecretInTexts(t *testing.T) {
+	t.Parallel()
+	// The search finds a secret in each form at any position, or the tests that use it show nothing.
+	secret := []byte("abandon ability able about above absent")
+	for before := range 7 {
+		text := append([]byte("1234567"[:before]), secret...)
+		text = append(text, "89"...)
+		for name, encoded := range map[string]string{
+			"raw": string(text), "hex": hex.EncodeToString(text), "HEX": strings.ToUpper(hex.EncodeToString(text)),
+			"base64": base64.StdEncoding.EncodeToString(text), "base64url": base64.RawURLEncoding.EncodeToString(text),
+		} {
+			if !shows([]byte(encoded), secret) {
+				t.Errorf("%s behind %d bytes is not found in %s", name, before, encoded)
+			}
+		}
+	}
+}
+
+func shows(text, secret []byte) bool {
+	for _, form := range forms(secret) {
+		if bytes.Contains(text, form) {
+			return true
+		}
+	}
+	return false
+}
+
+// dump returns the content of every table, in text and in binary form.
+func dump(t *testing.T, url string) []byte {
+	t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgconn.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	var out bytes.Buffer
+	tables := conn.ExecParams(t.Context(), `SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1`, nil, nil, nil, nil).Read()
+	if tables.Err != nil || len(tables.Rows) < 40 {
+		t.Fatalf("%d tables, %v", len(tables.Rows), tables.Err)
+	}
+	for _, row := range tables.Rows {
+		for _, format := range []string{"text", "binary"} {
+			if _, err := conn.CopyTo(t.Context(), &out, fmt.Sprintf("COPY (SELECT * FROM %s) TO STDOUT (FORMAT %s)", row[0], format)); err != nil {
+				t.Fatalf("%s: %v", row[0], err)
+			}
+		}
+	}
+	return out.Bytes()
+}
+
+func TestCustody_DatabaseShowsNoKey(t *testing.T) {
+	t.Parallel()
+	// A copy of the whole database contains neither the words of a wallet that was used and exported, nor
+	// their entropy, seed or private keys, in any encoding, before and after the data key was replaced.
+	env := newEnv(t)
+	custody := local.New(env.db)
+	w, _, _ := env.newWallets(t)
+	certificate, err := custody.Sign(t.Context(), w, "a statement")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := export(t, custody, w)
+	entropy, err := bip39.EntropyFromMnemonic(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string][]byte{"words": []byte(words), "first words": []byte(strings.Join(strings.Fields(words)[:5], " ")), "entropy": entropy, "half of the entropy": entropy[:16]}
+	for name, secret := range local.Derived(words) {
+		secrets[name] = secret
+	}
+
+	for _, when := range []string{"before", "after"} {
+		stored := dump(t, env.url)
+		if !shows(stored, certificate.Key[:]) {
+			t.Fatalf("%s the replacement: the public key is not found", when)
+		}
+		for name, secret := range secrets {
+			if shows(stored, secret) {
+				t.Errorf("%s the replacement: the %s can be read", when, name)
+			}
+		}
+		env.rotate(t)
+	}
+}
+
+// rotate replaces the data key, as `causeway keys rotate` does.
+func (e *env) rotate(t *testing.T) {
+	t.Helper()
+	e.clock.Advance(time.Minute)
+	if err := e.dataKeys.Create(t.Context(), uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.db.ReencryptPersonalData(t.Context(), func(string, int, int) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCustody_SignsAfterKeyRotation(t *testing.T) {
+	t.Parallel()
+	// After the data key was replaced, every wallet has the key and the words it had, its entropy is
+	// encrypted with the new key, and the old one is used no more.
+	env := newEnv(t)
+	custody := local.New(env.db)
+	one, other, elsewhere := env.newWallets(t)
+	wallets := []ports.WalletID{one, other, elsewhere}
+	before := map[ports.WalletID]string{}
+	keys := map[ports.WalletID]wallet.Key{}
+	for _, w := range wallets {
+		before[w] = export(t, custody, w)
+		certificate, err := custody.Sign(t.Context(), w, "a statement")
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[w] = certificate.Key
+	}
+	oldKey, err := env.dataKeys.NewestKey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	env.rotate(t)
+
+	for _, w := range wallets {
+		certificate, err := custody.Sign(t.Context(), w, "a statement")
+		if err != nil || certificate.Key != keys[w] || certificate.Verify() != nil {
+			t.Errorf("%v signs with %x, %v; want %x", w, certificate.Key, err, keys[w])
+		}
+		if after := export(t, custody, w); after != before[w] {
+			t.Errorf("%v has other words", w)
+		}
+	}
+	uses, err := env.db.DataKeyUses(t.Context(), func(string, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reencrypted := 0
+	for _, use := range uses {
+		if use.Key == oldKey.ID {
+			t.Errorf("the old data key is used in %s", use.Table)
+		}
+		if use.Table == "wallet_keys" {
+			reencrypted += use.Rows
+		}
+	}
+	if reencrypted != len(wallets) {
+		t.Errorf("%d keys of wallets are encrypted with the new data key, want %d", reencrypted, len(wallets))
+	}
+}
+
+func TestCustody_StoresNothingWithoutEncryption(t *testing.T) {
+	t.Parallel()
+	// Without a data key, or without any cipher, no wallet gets a key.
+	env := newEnv(t)
+	w, _, _ := env.newWallets(t)
+	pgtest.ExecAsSuperuser(t, env.url, "DELETE FROM data_keys")
+	master, err := encryption.New(make([]byte, encryption.KeyLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, newCipher := range map[string]func(ports.DataKeyStore) ports.Cipher{
+		"no data key": func(store ports.DataKeyStore) ports.Cipher { return encryption.NewDataKeys(store, master, env.clock) },
+		"no cipher":   nil,
+	} {
+		db, err := postgres.Open(t.Context(), postgres.Options{URL: env.url, AllPlatforms: true, MaxConnections: 2, Clock: env.clock, IDs: generator, NewCipher: newCipher})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
+
+		certificate, err := local.New(db).Sign(t.Context(), w, "a statement")
+
+		if err == nil || !strings.Contains(err.Error(), "CAUSEWAY_MASTER_KEY") {
+			t.Errorf("%s: signed with %x, %v", name, certificate.Key, err)
+		}
+		if key, err := db.WalletKey(t.Context(), w); err != nil || key != (wallet.Key{}) {
+			t.Errorf("%s: the key %x is stored, %v", name, key, err)
+		}
+	}
+}
+
+func TestCustody_NoticesChangedRows(t *testing.T) {
+	t.Parallel()
+	// A wallet does not sign with the entropy of another wallet, with entropy that is not encrypted, or if
+	// its public key was replaced; whoever can write to the database as a superuser gains nothing.
+	env := newEnv(t)
+	custody := local.New(env.db)
+	for name, change := range map[string]string{
+		"entropy of another wallet": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[2]s' AND platform_id = '%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+		"entropy of another tenant": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[1]s' AND platform_id = '%[4]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+		"plain entropy":             "ALTER TABLE wallet_keys DROP CONSTRAINT wallet_key_entropy_encrypted; UPDATE wallet_keys SET entropy = decode(repeat('61', 32), 'hex') WHERE id = '%[1]s'",
+		"public key":                "UPDATE wallet_keys SET public_key = (SELECT public_key FROM wallet_keys WHERE id = '%[2]s' AND platform_id = '%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+	} {
+		one, other, elsewhere := env.newWallets(t)
+		for _, w := range []ports.WalletID{one, other, elsewhere} {
+			if _, err := custody.Sign(t.Context(), w, "a statement"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pgtest.ExecAsSuperuser(t, env.url, "SET session_replication_role = replica; "+
+			fmt.Sprintf(change, one.Account.UUID(), other.Account.UUID(), one.Platform.UUID(), elsewhere.Platform.UUID()))
+
+		certificate, err := custody.Sign(t.Context(), one, "a statement")
+
+		if err == nil {
+			t.Errorf("%s: signed with %x", name, certificate.Key)
+		}
+	}
+}
+
+func TestWalletKeys_ServiceCannotReplaceOrDelete(t *testing.T) {
+	t.Parallel()
+	// The role of the service can encrypt entropy again. It can neither replace what a wallet's key is, nor
+	// delete it, nor store entropy that is not encrypted; and the owner of the tables is stopped, too.
+	env := newEnv(t)
+	w, _, _ := env.newWallets(t)
+	if _, err := local.New(env.db).WalletKey(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{"SET ROLE causeway_service", ""} {
+		conn, err := pgx.Connect(t.Context(), env.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(t.Context(), role+"; SET causeway.platform = '*'"); err != nil {
+			t.Fatal(err)
+		}
+		for statement, allowed := range map[string]bool{
+			"UPDATE wallet_keys SET entropy = entropy":                                                         true,
+			"UPDATE wallet_keys SET entropy = decode(repeat('61', 32), 'hex')":                                 false,
+			"UPDATE wallet_keys SET entropy = decode(repeat('61', 64), 'hex')":                                 false,
+			"UPDATE wallet_keys SET public_key = public_key":                                                   false,
+			"UPDATE wallet_keys SET id = id":                                                                   false,
+			"UPDATE wallet_keys SET platform_id = platform_id":                                                 false,
+			"UPDATE wallet_keys SET created_at = created_at":                                                   false,
+			"DELETE FROM wallet_keys":                                                                          false,
+			"TRUNCATE wallet_keys":                                                                             false,
+			"DELETE FROM internal_accounts":                                                                    false,
+			"INSERT INTO wallet_keys SELECT platform_id, id, entropy, public_key, created_at FROM wallet_keys": false,
+			"INSERT INTO wallet_keys SELECT platform_id, gen_random_uuid(), entropy, public_key, created_at FROM wallet_keys": false,
+		} {
+			tx, err := conn.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tag, err := tx.Exec(t.Context(), statement)
+			if (err == nil) != allowed || allowed && tag.RowsAffected() != 1 {
+				t.Errorf("%s: %s: %d rows, %v", role, statement, tag.RowsAffected(), err)
+			}
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestCustody_SeesItsPlatformOnly(t *testing.T) {
+	t.Parallel()
+	// In the scope of another platform a wallet has no key, and none is made for it.
+	env := newEnv(t)
+	w, _, elsewhere := env.newWallets(t)
+	custody := local.New(env.db)
+	want, err := custody.WalletKey(ports.ForPlatform(t.Context(), w.Platform), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if key, err := custody.WalletKey(ports.ForPlatform(t.Context(), elsewhere.Platform), w); err == nil {
+		t.Errorf("another platform got the key %x", key)
+	}
+	if key, err := custody.WalletKey(ports.ForPlatform(t.Context(), ident.Platform{}), w); err == nil {
+		t.Errorf("no platform got the key %x", key)
+	}
+	if key, err := custody.WalletKey(ports.ForPlatform(t.Context(), w.Platform), w); err != nil || key != want {
+		t.Errorf("the key is %x, %v; want %x", key, err, want)
+	}
+}
