@@ -118,6 +118,34 @@ func TestArchitectureDoc_ListsEveryPackage(t *testing.T) {
 	}
 }
 
+func TestWalletsDoc_NamesTestsThatExist(t *testing.T) {
+	t.Parallel()
+	// Each test that the threat model of wallets refers to exists.
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, match := range declared.FindAllStringSubmatch(readFile(t, path), -1) {
+			tests[match[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(readFile(t, "../../docs/wallets.md"), -1)
+	if len(named) == 0 {
+		t.Error("the page names no test")
+	}
+	for _, match := range named {
+		if !tests[match[1]] {
+			t.Errorf("there is no test %s", match[1])
+		}
+	}
+}
+
 func TestDocs_LinksResolve(t *testing.T) {
 	t.Parallel()
 	// Every relative link of a document leads to a file and, if it has a fragment, to a heading.
