@@ -84,6 +84,7 @@ type app struct {
 	webhooks        *webhooks.Service
 	sealing         *audit.Log
 	exports         *exports.Service
+	walletProofs    ports.WalletProofsByEnvironment
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	operations      *operations
 	outage          *outage
@@ -184,6 +185,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
+	a.walletProofs = a.newWalletProofs()
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
 

@@ -56,6 +56,7 @@ type serverFlags struct {
 	sealFlags
 	blobFlags
 	identityFlags
+	issuerFlags
 }
 
 // validate returns an error for each invalid value, with the name of its setting.
@@ -104,6 +105,7 @@ func (c serverFlags) validate() error {
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	c.checkIdentity(c.PublicURL, refuse)
+	c.checkIssuers(refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Ceremony is what a passkey is used for, as WebAuthn names it.
@@ -62,6 +63,17 @@ func (d ClientData) Check(ceremony Ceremony, challenge []byte) error {
 		return fmt.Errorf("must have the type %s", ceremony)
 	case len(challenge) == 0 || subtle.ConstantTimeCompare(d.Challenge, challenge) != 1:
 		return errors.New("must have the challenge of this request")
+	}
+	return nil
+}
+
+// CheckOrigin returns why client data are not from one of the origins, themselves and in no frame of others.
+func (d ClientData) CheckOrigin(origins []string) error {
+	switch {
+	case !slices.Contains(origins, d.Origin):
+		return fmt.Errorf("must have an origin of embeddedWalletConfig.passkeyOrigins, and has %.200q", d.Origin)
+	case d.CrossOrigin:
+		return errors.New("must not be from a page in the frame of another origin")
 	}
 	return nil
 }
