@@ -29,3 +29,9 @@ func ParseClientKey(text string) (ClientKey, error) {
 
 // Bytes returns the uncompressed point.
 func (k ClientKey) Bytes() []byte { return k.point[:] }
+
+// StoredClientKey returns the key of an uncompressed point that Bytes returned.
+func StoredClientKey(point []byte) (key ClientKey) {
+	copy(key.point[:], point)
+	return key
+}

@@ -32,6 +32,12 @@ type Session struct {
 // Active reports whether the session can sign at a time.
 func (s Session) Active(now time.Time) bool { return s.RevokedAt.IsZero() && now.Before(s.ExpiresAt) }
 
+// ended returns the session after it was revoked.
+func (s Session) ended(now time.Time) Session {
+	s.RevokedAt, s.UpdatedAt = now, now
+	return s
+}
+
 // SessionKey is a public key on P-256 (FIPS 186-5), compressed as in SEC 1: 33 bytes.
 type SessionKey [33]byte
 

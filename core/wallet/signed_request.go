@@ -36,6 +36,8 @@ type SignedRequest struct {
 	Credential CredentialType
 	// Fingerprint is that of the request: see Call.
 	Fingerprint [sha256.Size]byte
+	// Basis is a hash of what the operation was decided on, if it must be the same on both legs; else zero.
+	Basis [sha256.Size]byte
 	// Payload is the text to sign, byte for byte.
 	Payload   string
 	CreatedAt time.Time
