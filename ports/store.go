@@ -40,6 +40,7 @@ type Tx interface {
 	WebhookSecretWriter
 	DocumentWriter
 	MailWriter
+	WalletWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -68,6 +69,7 @@ type Reader interface {
 	WebhookSecretReader
 	DocumentReader
 	MailReader
+	WalletReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

@@ -11,7 +11,6 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/account"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -30,9 +29,10 @@ type internalRow struct {
 	Status     string        `bun:"status"`
 	Reference  string        `bun:"reference"`
 	// Instructions are JSON, encrypted if a customer owns the account; empty until the rails have returned them.
-	Instructions string    `bun:"instructions"`
-	CreatedAt    time.Time `bun:"created_at"`
-	UpdatedAt    time.Time `bun:"updated_at"`
+	Instructions   string    `bun:"instructions"`
+	PrivateEnabled bool      `bun:"private_enabled"`
+	CreatedAt      time.Time `bun:"created_at"`
+	UpdatedAt      time.Time `bun:"updated_at"`
 }
 
 // insertInternalAccounts does not change existing accounts. It uses
@@ -130,7 +130,7 @@ func (u *unit) setFundingInstructions(ctx context.Context, accounts []account.In
 
 const (
 	// internalColumns are the columns that scanInternal reads, of internal_accounts a.
-	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
+	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.private_enabled, a.created_at, a.updated_at`
 
 	// internalOwner is the customer of an account, or the zero id for the platform. It is written
 	// as in internal_accounts_by_owner.
@@ -149,7 +149,7 @@ const (
 
 	// internalsByReference uses internal_account_reference_unique.
 	internalsByReference = `
-	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.created_at, a.updated_at
+	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.private_enabled, a.created_at, a.updated_at
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.reference = k.reference AND a.reference <> ''`
 )
@@ -230,7 +230,7 @@ func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.In
 	var row internalRow
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
 	if isNoRows(err) {
-		return account.Internal{}, fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
+		return account.Internal{}, internalAccountNotFound(id)
 	}
 	if err != nil {
 		return account.Internal{}, err
@@ -306,7 +306,7 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 func (db *DB) scanInternal(ctx context.Context, rows pgx.Rows, further ...any) (account.Internal, error) {
 	var row internalRow
 	if err := rows.Scan(append([]any{&row.PlatformID, &row.ID, &row.CustomerID, &row.Currency, &row.Type, &row.Status,
-		&row.Reference, &row.Instructions, &row.CreatedAt, &row.UpdatedAt}, further...)...); err != nil {
+		&row.Reference, &row.Instructions, &row.PrivateEnabled, &row.CreatedAt, &row.UpdatedAt}, further...)...); err != nil {
 		return account.Internal{}, err
 	}
 	return row.internal(ctx, db)
@@ -315,7 +315,7 @@ func (db *DB) scanInternal(ctx context.Context, rows pgx.Rows, further ...any) (
 func (row *internalRow) internal(ctx context.Context, db *DB) (account.Internal, error) {
 	a := account.Internal{
 		Currency: money.Currency(row.Currency), Type: account.InternalType(row.Type), Status: account.InternalStatus(row.Status),
-		Reference: row.Reference, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+		Reference: row.Reference, PrivateEnabled: row.PrivateEnabled, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
 	ident.SetUUID(&a.Platform, row.PlatformID)
 	ident.SetUUID(&a.ID, row.ID)

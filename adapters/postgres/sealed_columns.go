@@ -36,6 +36,10 @@ const (
 	internalAccountsInstructions
 	walletKeysEntropy // only by sealSecret and openSecret
 	mailsContent
+	walletCredentialsNickname
+	walletCredentialsEmail
+	walletCredentialsEmailFingerprint
+	walletCredentialsIdentity
 	numSealedColumns // keep last
 )
 
@@ -66,6 +70,11 @@ var sealedColumns = [numSealedColumns]struct {
 	walletKeysEntropy:            {"wallet_keys", "entropy", bytesFormat},
 	mailsContent:                 {"mails", "content", textFormat},
 
+	walletCredentialsNickname:         {"wallet_credentials", "nickname", textFormat},
+	walletCredentialsEmail:            {"wallet_credentials", "email", textFormat},
+	walletCredentialsEmailFingerprint: {"wallet_credentials", "email_fingerprint", fingerprintFormat},
+	walletCredentialsIdentity:         {"wallet_credentials", "identity", jsonFormat},
+
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},
 }
@@ -82,7 +91,8 @@ var encryptedSince = map[sealedColumn]int{
 // neverSealed are the rows, as conditions, whose value of a column identifies no person and is stored as
 // it is. Commands without the master key write and read these.
 var neverSealed = map[sealedColumn]string{
-	internalAccountsInstructions: "customer_id IS NULL", // an account of the platform
+	internalAccountsInstructions:      "customer_id IS NULL",    // an account of the platform
+	walletCredentialsEmailFingerprint: "email_fingerprint = ''", // no address
 }
 
 // keySQL is that of the format, and NULL for rows that are never encrypted.

@@ -26,8 +26,10 @@ type Internal struct {
 	Reference string
 	// Instructions are the ways to pay in; nil if no rail has provided them yet.
 	Instructions []Instruction
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	// PrivateEnabled hides an embedded wallet from other readers of the chain.
+	PrivateEnabled bool
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 // InternalType is the type of an internal account.
