@@ -29,6 +29,9 @@ type WalletProofs interface {
 	// CheckIdentity checks that an ID token is genuine and fresh, names the person, and was made for the
 	// client's key; or returns UNAUTHORIZED with the reason "Invalid OIDC token".
 	CheckIdentity(ctx context.Context, p platform.Platform, known wallet.Identity, token string, client wallet.ClientKey, now time.Time) error
+	// TokensAreSingleUse reports whether an ID token proves something once. The test values of the sandbox
+	// prove it again and again.
+	TokensAreSingleUse() bool
 	// CheckSignature returns the session, one of those given, whose key signed the payload; or
 	// UNAUTHORIZED with the reason "Invalid Service-Wallet-Signature". In the sandbox the session is
 	// zero if none is given.

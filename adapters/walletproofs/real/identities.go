@@ -42,6 +42,9 @@ func (p *Proofs) CheckIdentity(ctx context.Context, owner platform.Platform, kno
 	return verified.CheckNonce(client)
 }
 
+// TokensAreSingleUse reports true.
+func (p *Proofs) TokensAreSingleUse() bool { return true }
+
 // identify checks the signature of a token, and that it is a fresh one for the platform.
 func (p *Proofs) identify(ctx context.Context, owner platform.Platform, token string, now time.Time) (wallet.IDToken, wallet.Identity, error) {
 	clientIDs := settings(owner).OAuthClientIDs

@@ -85,6 +85,9 @@ func (Proofs) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Ide
 	return nil
 }
 
+// TokensAreSingleUse reports false.
+func (Proofs) TokensAreSingleUse() bool { return false }
+
 // CheckSignature accepts the test value as the signature of the first session given; none need be.
 func (Proofs) CheckSignature(_, signature string, sessions []wallet.Session) (wallet.Session, error) {
 	if signature != sandbox.WalletSignature {

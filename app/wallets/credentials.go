@@ -1,0 +1,271 @@
+package wallets
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"causeway/app/internal/signedrequests"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// NewCredential is a request to add a credential.
+type NewCredential struct {
+	Account ident.InternalAccount
+	Type    wallet.CredentialType
+	// Nickname, Challenge and Attestation are for a passkey. The platform has made the challenge.
+	Nickname    string
+	Challenge   []byte
+	Attestation wallet.Attestation
+	// Token is an ID token, for OAUTH.
+	Token string
+}
+
+const (
+	// challengeMemory is how long a challenge of a new passkey is not accepted again.
+	challengeMemory = 90 * 24 * time.Hour
+	// tokenMemory is far more than the minute for which an ID token is accepted.
+	tokenMemory = 24 * time.Hour
+)
+
+// CreateCredential adds a credential: the first one of a wallet at once, others by a signed request. Faults:
+// INTERNAL_ACCOUNT_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS,
+// PASSKEY_CREDENTIAL_ALREADY_EXISTS; UNAUTHORIZED for an ID token or a signature; CONFLICT.
+func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, r NewCredential) (wallet.Credential, *wallet.SignedRequest, error) {
+	w, err := s.read(ctx, principal.Platform, r.Account, "accountId")
+	if err != nil {
+		return wallet.Credential{}, nil, err
+	}
+	operation := signedrequests.Operation{Action: w.action(wallet.AddCredential, r.Type), Environment: principal.Environment, Refused: w.CheckAdd(r.Type)}
+	signed := w.NeedsSignature()
+	checkedAt := s.now()
+	if signed && !call.Unsigned() {
+		authorized, err := s.signed.Check(ctx, operation, call, w.Wallet)
+		if err != nil {
+			return wallet.Credential{}, nil, err
+		}
+		checkedAt = authorized.Request.CreatedAt // an ID token was fresh on the first leg
+	}
+	if operation.Refused != nil {
+		return wallet.Credential{}, nil, operation.Refused
+	}
+	created, once, err := s.newCredential(ctx, principal, w, r, checkedAt)
+	if err != nil {
+		return wallet.Credential{}, nil, err
+	}
+	if _, err := w.Add(created); err != nil {
+		return wallet.Credential{}, nil, err
+	}
+	if signed && call.Unsigned() {
+		issued, err := s.signed.Issue(ctx, request, operation, call)
+		return wallet.Credential{}, issued, err
+	}
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
+			return err
+		}
+		locked, err := s.lock(ctx, tx, w, s.now())
+		if err != nil {
+			return err
+		}
+		if signed {
+			operation.Refused = locked.CheckAdd(r.Type)
+			if _, err := s.signed.Use(ctx, tx, operation, call, locked.Wallet); err != nil {
+				return err
+			}
+		}
+		if locked.NeedsSignature() != signed || locked.owner.Email != w.owner.Email {
+			return &fault.Error{Code: fault.Conflict, Reason: "Wallet changed meanwhile", Message: "The credentials of the wallet changed meanwhile. Send the request again without a signature."}
+		}
+		if err := once.use(ctx, tx, principal.Platform, s.now()); err != nil {
+			return err
+		}
+		change, err := locked.Add(created)
+		if err != nil {
+			return err
+		}
+		return tx.SaveWallet(ctx, change)
+	})
+	return created, nil, err
+}
+
+// newCredential checks what a new credential is made of, and returns it with what must not be used again.
+func (s *Service) newCredential(ctx context.Context, principal platform.Principal, w openedWallet, r NewCredential, checkedAt time.Time) (wallet.Credential, usedOnce, error) {
+	proofs, settings, err := s.proofs(ctx, principal)
+	if err != nil {
+		return wallet.Credential{}, usedOnce{}, err
+	}
+	now := s.now()
+	c := wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID, Type: r.Type, CreatedAt: now, UpdatedAt: now}
+	var once usedOnce
+	switch r.Type {
+	case wallet.EmailOTP:
+		if w.owner.Email == "" {
+			return c, once, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH /customers/" + w.owner.ID.String()})
+		}
+		c.Email, c.Nickname = w.owner.Email, w.owner.Email
+	case wallet.Passkey:
+		if err := wallet.CheckNickname(r.Nickname); err != nil {
+			return c, once, err
+		}
+		key, err := proofs.RegisterPasskey(ctx, settings, r.Challenge, r.Attestation)
+		if err != nil {
+			return c, once, err
+		}
+		c.Nickname, c.Passkey = r.Nickname, &key
+		once = usedOnce{hash: sha256.Sum256(append([]byte("passkey challenge "), r.Challenge...)), memory: challengeMemory,
+			again: fault.Invalid(fault.Field{Field: "challenge", Message: "was used for another passkey; make a new one for each passkey"})}
+	case wallet.OAuth:
+		identity, err := proofs.RegisterIdentity(ctx, settings, r.Token, checkedAt)
+		if err != nil {
+			return c, once, err
+		}
+		c.Identity, c.Nickname = &identity, identity.Email
+		if c.Nickname == "" {
+			c.Nickname = identity.Subject
+		}
+		once = tokenOnce(proofs, r.Token)
+	default:
+		return c, once, fault.Invalid(fault.Field{Field: "type", Message: "must be EMAIL_OTP, PASSKEY or OAUTH"})
+	}
+	return c, once, once.check(ctx, s.Store, principal.Platform)
+}
+
+// usedOnce is a challenge or token that must not be used again; the zero value is none.
+type usedOnce struct {
+	hash   [sha256.Size]byte
+	memory time.Duration
+	again  *fault.Error // for a second use
+}
+
+func tokenOnce(proofs ports.WalletProofs, token string) usedOnce {
+	if !proofs.TokensAreSingleUse() {
+		return usedOnce{}
+	}
+	return usedOnce{hash: sha256.Sum256([]byte("ID token " + token)), memory: tokenMemory,
+		again: wallet.InvalidIdentity("The ID token was used before. Get a new one from the provider.")}
+}
+
+func (o usedOnce) check(ctx context.Context, store ports.Reader, p ident.Platform) error {
+	if o.again == nil {
+		return nil
+	}
+	used, err := store.WasUsed(ctx, p, o.hash)
+	if err == nil && used {
+		err = o.again
+	}
+	return err
+}
+
+func (o usedOnce) use(ctx context.Context, tx ports.Tx, p ident.Platform, now time.Time) error {
+	if o.again == nil {
+		return nil
+	}
+	first, err := tx.UseOnce(ctx, p, o.hash, now.Add(o.memory))
+	if err == nil && !first {
+		err = o.again
+	}
+	return err
+}
+
+// ListCredentials returns the active credentials of a wallet, oldest first; none for an account that the
+// platform does not have. Fault: INVALID_INPUT for an account that is no wallet.
+func (s *Service) ListCredentials(ctx context.Context, p ident.Platform, id ident.InternalAccount) ([]wallet.Credential, error) {
+	w, err := s.list(ctx, p, id)
+	return w.Credentials, err
+}
+
+// ListSessions returns the active sessions of a wallet, oldest first; none for an account that the platform
+// does not have. Fault: INVALID_INPUT for an account that is no wallet.
+func (s *Service) ListSessions(ctx context.Context, p ident.Platform, id ident.InternalAccount) ([]wallet.Session, error) {
+	w, err := s.list(ctx, p, id)
+	return w.Sessions, err
+}
+
+func (s *Service) list(ctx context.Context, p ident.Platform, id ident.InternalAccount) (openedWallet, error) {
+	w, err := s.read(ctx, p, id, "accountId")
+	if fault.Is(err, fault.InternalAccountNotFound) || fault.Is(err, fault.CustomerDeleted) {
+		return openedWallet{}, nil
+	}
+	return w, err
+}
+
+// RevokeCredential revokes a credential and ends its sessions, by a request that a session of another
+// credential signs. Faults: CREDENTIAL_NOT_FOUND; INVALID_INPUT for the last credential; UNAUTHORIZED.
+func (s *Service) RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error) {
+	c, w, err := s.readCredential(ctx, principal.Platform, id)
+	if err != nil {
+		return nil, err
+	}
+	operation := signedrequests.Operation{Action: w.action(wallet.RevokeCredential, c.Type), Environment: principal.Environment, Revoked: id}
+	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.Revoke(id, now) })
+}
+
+// carryOut runs a leg of an operation that only changes the wallet.
+func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call wallet.Call, w openedWallet,
+	decide func(openedWallet, time.Time) (wallet.Change, error)) (*wallet.SignedRequest, error) {
+	if call.Unsigned() {
+		_, o.Refused = decide(w, s.now())
+		return s.signed.Issue(ctx, nil, o, call)
+	}
+	return nil, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		now := s.now()
+		locked, err := s.lock(ctx, tx, w, now)
+		if err != nil {
+			return err
+		}
+		change, refused := decide(locked, now)
+		o.Refused = refused
+		if _, err := s.signed.Use(ctx, tx, o, call, locked.Wallet); err != nil {
+			return err
+		}
+		return tx.SaveWallet(ctx, change)
+	})
+}
+
+// UpdateAccount changes the settings of an internal account: the privacy of a wallet by a signed request.
+// Faults: INTERNAL_ACCOUNT_NOT_FOUND; INVALID_INPUT for a setting that the account does not have;
+// CUSTOMER_DELETED, UNAUTHORIZED.
+func (s *Service) UpdateAccount(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error) {
+	found, err := s.Store.InternalAccount(ctx, principal.Platform, id)
+	if err != nil {
+		return account.WithBalance{}, nil, err
+	}
+	if err := found.CheckChange(change); err != nil {
+		return account.WithBalance{}, nil, err
+	}
+	if change.PrivateEnabled != nil {
+		w, err := s.read(ctx, principal.Platform, id, "id")
+		if err != nil {
+			return account.WithBalance{}, nil, err
+		}
+		operation := signedrequests.Operation{Action: w.action(wallet.UpdateAccount, ""), Environment: principal.Environment}
+		if call.Unsigned() {
+			issued, err := s.signed.Issue(ctx, nil, operation, call)
+			return account.WithBalance{}, issued, err
+		}
+		err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			now := s.now()
+			locked, err := s.lock(ctx, tx, w, now)
+			if err != nil {
+				return err
+			}
+			if _, err := s.signed.Use(ctx, tx, operation, call, locked.Wallet); err != nil {
+				return err
+			}
+			found.PrivateEnabled, found.UpdatedAt = *change.PrivateEnabled, now
+			return tx.UpdateInternalAccount(ctx, found)
+		})
+		if err != nil {
+			return account.WithBalance{}, nil, err
+		}
+	}
+	balances, err := s.Ledger.Balances(ctx, []ledger.Account{found.LedgerAccount()})
+	return account.WithBalance{Internal: found, Balance: balances[found.LedgerAccount()]}, nil, err
+}

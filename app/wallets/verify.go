@@ -1,0 +1,285 @@
+package wallets
+
+import (
+	"context"
+	"crypto/rand"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// Challenged is a credential that can be verified now.
+type Challenged struct {
+	wallet.Credential
+	// Challenge is set for a passkey.
+	Challenge *wallet.PasskeyChallenge
+}
+
+// Challenge begins the verification of a credential: it sends a new code by e-mail, or returns a challenge
+// for a passkey, for which it needs the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED,
+// USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED.
+func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (Challenged, error) {
+	c, w, err := s.readActive(ctx, principal.Platform, id)
+	if err != nil {
+		return Challenged{}, err
+	}
+	proofs, settings, err := s.proofs(ctx, principal)
+	if err != nil {
+		return Challenged{}, err
+	}
+	switch {
+	case c.Type == wallet.OAuth:
+		return Challenged{}, fault.Invalid(fault.Field{Field: "id", Message: "is an OAUTH credential, which has no challenge; verify it with a new ID token"})
+	case c.Type == wallet.Passkey && client == nil:
+		return Challenged{}, fault.Invalid(fault.Field{Field: "clientPublicKey", Message: "is required for a PASSKEY credential"})
+	case c.Type == wallet.Passkey:
+		return s.challengePasskey(ctx, request, w, c, *client)
+	}
+	return s.sendCode(ctx, proofs, settings, request, w, c)
+}
+
+// readActive returns an active credential of a customer who may open sessions.
+func (s *Service) readActive(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Credential, openedWallet, error) {
+	_, w, err := s.readCredential(ctx, p, id)
+	if err != nil {
+		return wallet.Credential{}, w, err
+	}
+	c, err := w.Credential(id)
+	if err == nil {
+		err = w.owner.CheckReady()
+	}
+	return c, w, err
+}
+
+func (s *Service) challengePasskey(ctx context.Context, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential, client wallet.ClientKey) (Challenged, error) {
+	now := s.now()
+	challenge := wallet.PasskeyChallenge{
+		ID: ident.NewSignedRequest(s.IDs.New, now), Platform: c.Platform, Credential: c.ID, Challenge: make([]byte, 32), Client: client,
+		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
+	}
+	_, _ = rand.Read(challenge.Challenge) // never fails
+	result := Challenged{c, &challenge}
+	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
+			return err
+		}
+		locked, err := s.lock(ctx, tx, w, now)
+		if err != nil {
+			return err
+		}
+		if _, err := locked.Credential(c.ID); err != nil {
+			return err
+		}
+		return tx.CreatePasskeyChallenge(ctx, challenge)
+	})
+}
+
+func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential) (Challenged, error) {
+	limits := settings.WalletSettings()
+	code, err := proofs.NewCode(limits.CodeLength, limits.AlphanumericCodes)
+	if err != nil {
+		return Challenged{}, err
+	}
+	hash, err := s.Store.WalletCodeHash(ctx, c.Platform, c.ID, code)
+	if err != nil {
+		return Challenged{}, err
+	}
+	result := Challenged{Credential: c}
+	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
+			return err
+		}
+		now := s.now()
+		locked, err := s.lock(ctx, tx, w, now)
+		if err != nil {
+			return err
+		}
+		present, err := locked.Credential(c.ID)
+		if err != nil {
+			return err
+		}
+		if locked.Implicit {
+			if err := tx.SaveWallet(ctx, locked.Update(present)); err != nil {
+				return err
+			}
+		}
+		last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
+		if err != nil {
+			return err
+		}
+		sent, err := last.Sent(hash, limits.CodeLifetime, now)
+		if err != nil {
+			return err
+		}
+		return tx.SaveWalletCode(ctx, sent)
+	})
+}
+
+// Verification proves a credential.
+type Verification struct {
+	Type wallet.CredentialType
+	// Code is for EMAIL_OTP, Token for OAUTH. Both need ClientKey, to which the key of the session is sealed.
+	Code, Token string
+	ClientKey   wallet.ClientKey
+	// Assertion and RequestID (the header) are for PASSKEY. The client's key is that of the challenge.
+	Assertion wallet.Assertion
+	RequestID string
+}
+
+// Verify opens a session. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
+// another type of credential; UNAUTHORIZED with a reason.
+func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, v Verification) (OpenedSession, error) {
+	c, w, err := s.readActive(ctx, principal.Platform, id)
+	if err != nil {
+		return OpenedSession{}, err
+	}
+	if v.Type != c.Type {
+		return OpenedSession{}, fault.Invalid(fault.Field{Field: "type", Message: "must be " + string(c.Type) + ", the type of the credential"})
+	}
+	proofs, settings, err := s.proofs(ctx, principal)
+	if err != nil {
+		return OpenedSession{}, err
+	}
+	var proved proof
+	switch c.Type {
+	case wallet.EmailOTP:
+		proved, err = s.proveCode(ctx, proofs, c, v)
+	case wallet.Passkey:
+		proved, err = s.provePasskey(ctx, proofs, settings, c, v)
+	case wallet.OAuth:
+		proved, err = s.proveIdentity(ctx, proofs, settings, c, v)
+	}
+	if err != nil {
+		return OpenedSession{}, err
+	}
+	opened, err := s.newSession(ctx, w, c, proved.client)
+	if err != nil {
+		return OpenedSession{}, err
+	}
+	return opened, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.SaveResponse(ctx, request, opened, nil); err != nil {
+			return err
+		}
+		now := s.now()
+		locked, err := s.lock(ctx, tx, w, now)
+		if err != nil {
+			return err
+		}
+		present, err := locked.Credential(id)
+		if err != nil {
+			return err
+		}
+		if err := locked.owner.CheckReady(); err != nil {
+			return err
+		}
+		verified, err := proved.use(ctx, tx, present)
+		if err != nil {
+			return err
+		}
+		change, err := locked.OpenSession(opened.Session, verified, now)
+		if err != nil {
+			return err
+		}
+		return tx.SaveWallet(ctx, change)
+	})
+}
+
+// proof is a proof that was checked.
+type proof struct {
+	// client is the key to which the key of the session is sealed.
+	client wallet.ClientKey
+	// use checks the proof again, with what is locked, and uses it up. It returns the locked credential with
+	// what changes of it.
+	use func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error)
+}
+
+// proveCode checks a one-time code. A wrong one is counted in a commit of its own. That there is no code,
+// that it has expired and that it was tried too often is the same error as a wrong one.
+func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wallet.Credential, v Verification) (proof, error) {
+	tried, err := s.Store.WalletCodeHash(ctx, c.Platform, c.ID, v.Code)
+	if err != nil {
+		return proof{}, err
+	}
+	testCode := proofs.AcceptsTestCode(v.Code)
+	if !testCode {
+		matches := false
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
+			if err != nil {
+				return err
+			}
+			now := s.now()
+			if matches = code.Matches(tried, now); matches || !code.Valid(now) {
+				return nil
+			}
+			return tx.SaveWalletCode(ctx, code.Failed())
+		}); err != nil {
+			return proof{}, err
+		}
+		if !matches {
+			return proof{}, wallet.InvalidCode()
+		}
+	}
+	return proof{client: v.ClientKey, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+		code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
+		switch {
+		case err != nil:
+			return locked, err
+		case !testCode && !code.Matches(tried, s.now()):
+			return locked, wallet.InvalidCode()
+		case code.Hash == (wallet.CodeHash{}):
+			return locked, nil
+		}
+		return locked, tx.SaveWalletCode(ctx, code.Used())
+	}}, nil
+}
+
+// provePasskey checks the assertion of a passkey.
+func (s *Service) provePasskey(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential, v Verification) (proof, error) {
+	if v.RequestID == "" {
+		return proof{}, wallet.MissingRequestID()
+	}
+	id, err := wallet.ParseRequestID(v.RequestID)
+	if err != nil {
+		return proof{}, err
+	}
+	challenge, err := s.Store.PasskeyChallenge(ctx, c.Platform, id)
+	if err != nil {
+		return proof{}, err
+	}
+	if err := challenge.Check(c.ID, s.now()); err != nil {
+		return proof{}, err
+	}
+	if _, err := proofs.CheckPasskey(ctx, settings, *c.Passkey, challenge.Challenge, v.Assertion); err != nil {
+		return proof{}, err
+	}
+	return proof{client: challenge.Client, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+		challenge, err := tx.LockPasskeyChallenge(ctx, c.Platform, id)
+		if err != nil {
+			return locked, err
+		}
+		now := s.now()
+		if err := challenge.Check(c.ID, now); err != nil {
+			return locked, err
+		}
+		key, err := proofs.CheckPasskey(ctx, settings, *locked.Passkey, challenge.Challenge, v.Assertion) // the counter may be another one
+		if err != nil {
+			return locked, err
+		}
+		locked.Passkey, challenge.UsedAt = &key, now
+		return locked, tx.UsePasskeyChallenge(ctx, challenge)
+	}}, nil
+}
+
+// proveIdentity checks an ID token.
+func (s *Service) proveIdentity(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential, v Verification) (proof, error) {
+	if err := proofs.CheckIdentity(ctx, settings, *c.Identity, v.Token, v.ClientKey, s.now()); err != nil {
+		return proof{}, err
+	}
+	return proof{client: v.ClientKey, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+		return locked, tokenOnce(proofs, v.Token).use(ctx, tx, c.Platform, s.now())
+	}}, nil
+}

@@ -1,0 +1,133 @@
+// Package wallets lets the customers of platforms use their embedded wallets: credentials prove who they
+// are, open sessions, and sessions sign what changes a wallet or shows its words.
+//
+// It never moves money, and never sees a private key: ports.Custody keeps those of wallets, and those of
+// sessions exist in the customer's client only.
+package wallets
+
+import (
+	"context"
+	"time"
+
+	"causeway/app/internal/signedrequests"
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// Config holds what the use cases need.
+type Config struct {
+	Store   ports.Store
+	Ledger  ports.LedgerReader
+	Custody ports.Custody
+	Proofs  ports.WalletProofsByEnvironment
+	Clock   ports.Clock
+	IDs     ports.IDs
+}
+
+// Service implements the use cases. A method with a wallet.Call has two legs: it returns the request to sign
+// on the first one, and the result on the second.
+type Service struct {
+	Config
+	signed *signedrequests.Requests
+}
+
+// New returns a Service.
+func New(c Config) *Service {
+	return &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.Proofs, Clock: c.Clock, IDs: c.IDs})}
+}
+
+// now returns the time in the precision in which it is stored, so that what is signed is what is read.
+func (s *Service) now() time.Time { return s.Clock.Now().UTC().Truncate(time.Microsecond) }
+
+// openedWallet is a wallet with its account and owner.
+type openedWallet struct {
+	wallet.Wallet
+	account account.Internal
+	owner   customer.Customer
+}
+
+func (w openedWallet) id() ports.WalletID {
+	return ports.WalletID{Platform: w.account.Platform, Account: w.account.ID}
+}
+
+// action returns what a signature on a request for an operation authorises.
+func (w openedWallet) action(o wallet.Operation, t wallet.CredentialType) wallet.Action {
+	return wallet.Action{Platform: w.account.Platform, Account: w.account.ID, Operation: o, Credential: t}
+}
+
+// read returns a wallet without locks. Faults: INTERNAL_ACCOUNT_NOT_FOUND; INVALID_INPUT, which names the
+// field, if the account is no wallet; CUSTOMER_DELETED.
+func (s *Service) read(ctx context.Context, p ident.Platform, id ident.InternalAccount, field string) (openedWallet, error) {
+	found, err := s.Store.InternalAccount(ctx, p, id)
+	if err != nil {
+		return openedWallet{}, err
+	}
+	if found.Type != account.EmbeddedWallet {
+		return openedWallet{}, fault.Invalid(fault.Field{Field: field, Message: "must be an account of the type EMBEDDED_WALLET; this one is " + string(found.Type)})
+	}
+	owner, err := s.Store.Customer(ctx, p, found.Customer)
+	if err != nil {
+		return openedWallet{}, err
+	}
+	read, err := s.Store.Wallet(ctx, ports.WalletID{Platform: p, Account: id}, s.now())
+	if err != nil {
+		return openedWallet{}, err
+	}
+	return openedWallet{read.WithDefault(owner.Email, found.CreatedAt), found, owner}, checkNotDeleted(owner)
+}
+
+// lock locks the owner of a wallet and the wallet, and returns them as they are now.
+func (s *Service) lock(ctx context.Context, tx ports.Tx, w openedWallet, now time.Time) (openedWallet, error) {
+	owner, err := tx.LockCustomer(ctx, w.account.Platform, w.account.Customer)
+	if err == nil {
+		err = checkNotDeleted(owner)
+	}
+	if err != nil {
+		return openedWallet{}, err
+	}
+	locked, err := tx.LockWallet(ctx, w.id(), now)
+	return openedWallet{locked.WithDefault(owner.Email, w.account.CreatedAt), w.account, owner}, err
+}
+
+func checkNotDeleted(owner customer.Customer) error {
+	if owner.Deleted() {
+		return fault.New(fault.CustomerDeleted, "The customer %s is deleted; the wallet cannot be used.", owner.ID)
+	}
+	return nil
+}
+
+// readCredential returns a credential, also a revoked one, with its wallet; or CREDENTIAL_NOT_FOUND.
+func (s *Service) readCredential(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Credential, openedWallet, error) {
+	stored, err := s.Store.WalletCredential(ctx, p, id)
+	if err == nil {
+		w, err := s.read(ctx, p, stored.Account, "id")
+		return stored, w, err
+	}
+	if !fault.Is(err, fault.CredentialNotFound) {
+		return wallet.Credential{}, openedWallet{}, err
+	}
+	w, failed := s.read(ctx, p, wallet.AccountOfDefault(id), "id")
+	switch {
+	case fault.Is(failed, fault.InternalAccountNotFound), fault.Is(failed, fault.InvalidInput):
+		return wallet.Credential{}, openedWallet{}, err
+	case failed != nil:
+		return wallet.Credential{}, openedWallet{}, failed
+	}
+	c, err := w.Credential(id)
+	return c, w, err
+}
+
+// proofs returns the checks of a platform's environment, and its settings.
+func (s *Service) proofs(ctx context.Context, principal platform.Principal) (ports.WalletProofs, platform.Platform, error) {
+	proofs, connected := s.Proofs[principal.Environment]
+	if !connected {
+		return nil, platform.Platform{}, fault.New(fault.NotImplemented, "Wallets of %s platforms cannot be used with this service.", principal.Environment)
+	}
+	settings, err := s.Store.Platform(ctx, principal.Platform)
+	return proofs, settings, err
+}
