@@ -17,9 +17,9 @@ import (
 )
 
 // The longest values that are decoded, in characters of base64url. An attestation with its certificates has
-// some 8 KB, a COSE key of RSA with 4096 bits some 530 bytes.
+// some 8,000, a COSE key of RSA with 4096 bits some 530 bytes. A larger one could be made to take long.
 const (
-	maxAttestationObject = 64 << 10
+	maxAttestationObject = 16 << 10
 	maxAuthenticatorData = 8 << 10
 	maxPasskeySignature  = 2 << 10
 	maxCredentialID      = 1364 // 1023 bytes, as WebAuthn says

@@ -1,6 +1,7 @@
 package real_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -53,7 +54,7 @@ func newPasskey(keyType virtualwebauthn.KeyType) virtualwebauthn.Credential {
 }
 
 // create returns what the browser returns for a new passkey.
-func (d *device) create(t *testing.T, challenge []byte) wallet.Attestation {
+func (d *device) create(t testing.TB, challenge []byte) wallet.Attestation {
 	t.Helper()
 	var result struct {
 		ID       string
@@ -65,7 +66,7 @@ func (d *device) create(t *testing.T, challenge []byte) wallet.Attestation {
 }
 
 // get returns what the browser returns for a challenge.
-func (d *device) get(t *testing.T, challenge []byte) wallet.Assertion {
+func (d *device) get(t testing.TB, challenge []byte) wallet.Assertion {
 	t.Helper()
 	var result struct {
 		ID       string
@@ -77,9 +78,9 @@ func (d *device) get(t *testing.T, challenge []byte) wallet.Assertion {
 }
 
 // register returns the passkey of the device.
-func (d *device) register(t *testing.T) wallet.PasskeyKey {
+func (d *device) register(t testing.TB) wallet.PasskeyKey {
 	t.Helper()
-	key, err := proofs.RegisterPasskey(t.Context(), owner, challenge, d.create(t, challenge))
+	key, err := proofs.RegisterPasskey(context.Background(), owner, challenge, d.create(t, challenge))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func (d *device) register(t *testing.T) wallet.PasskeyKey {
 
 var proofs = real.New(real.Options{})
 
-func unmarshal(t *testing.T, text string, into any) {
+func unmarshal(t testing.TB, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatal(err)

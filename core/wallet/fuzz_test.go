@@ -1,0 +1,86 @@
+package wallet_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/wallet"
+)
+
+func FuzzParseClientKey(f *testing.F) {
+	point, err := newClient(f).key.PublicKey.Bytes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{hex.EncodeToString(point), strings.ToUpper(hex.EncodeToString(point)), "", "04", "04" + strings.Repeat("0", 128), "02" + strings.Repeat("f", 64)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		// What is accepted is the point itself; all else is a fault of the field.
+		key, err := wallet.ParseClientKey(text)
+		if err != nil {
+			if !fault.Is(err, fault.InvalidInput) {
+				t.Fatal(err)
+			}
+		} else if hex.EncodeToString(key.Bytes()) != strings.ToLower(text) {
+			t.Fatalf("%q is %x", text, key.Bytes())
+		}
+	})
+}
+
+func FuzzParseClientData(f *testing.F) {
+	challenge := []byte("0123456789abcdef")
+	for _, seed := range []string{
+		`{"type":"webauthn.create","challenge":"MDEyMzQ1Njc4OWFiY2RlZg","origin":"https://example.com","crossOrigin":false}`,
+		`{"type":7,"challenge":[],"origin":{},"crossOrigin":"true","topOrigin":null}`,
+		`{"challenge":"MDEyMzQ1Njc4OWFiY2RlZg","challenge":""}`, `[]`, `null`, ``, strings.Repeat(`{"":`, 600), "\xff\xfe",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		// Whatever the text, only that of the ceremony with the challenge is accepted.
+		data, err := wallet.ParseClientData(base64.RawURLEncoding.EncodeToString(text))
+		if err != nil {
+			return
+		}
+		if data.Check(wallet.CreatePasskey, challenge) == nil && (data.Type != wallet.CreatePasskey || !bytes.Equal(data.Challenge, challenge)) {
+			t.Fatalf("%q is accepted: %+v", text, data)
+		}
+		if data.CheckOrigin([]string{"https://example.com"}) == nil && (data.Origin != "https://example.com" || data.CrossOrigin) {
+			t.Fatalf("%q is accepted: %+v", text, data)
+		}
+	})
+}
+
+func FuzzParseIDToken(f *testing.F) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, seed := range []string{
+		fmt.Sprintf(`{"iss":"accounts.google.com","sub":"7","aud":["a","b"],"azp":"a","iat":%d,"exp":%d,"nonce":"0"}`, now.Unix(), now.Unix()+60),
+		`{"iat":1e400,"exp":-1,"aud":7,"sub":null}`, `{"iat":1763812800.999,"exp":"9"}`, `{"iat":99999999999999999999}`, `{}`, `{}{}`, `[]`, strings.Repeat(`[`, 9000), "",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, claims []byte) {
+		// Whatever the claims, a person is named only by a fresh token for one of the apps.
+		token, err := wallet.ParseIDToken("e30." + base64.RawURLEncoding.EncodeToString(claims) + ".")
+		if err != nil {
+			return
+		}
+		identity, err := token.Identify([]string{"a"}, now)
+		if err != nil {
+			if !isInvalid(err, wallet.ReasonIdentity) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if identity.Audience != "a" || identity.Subject == "" || now.Sub(token.IssuedAt) >= wallet.MaxIDTokenAge || !now.Before(token.ExpiresAt) {
+			t.Fatalf("%q names %+v", claims, identity)
+		}
+	})
+}
