@@ -87,7 +87,7 @@ func selectWallet(ctx context.Context, db *DB, query func() *bun.SelectQuery, w 
 	}
 	for i := range found.Sessions {
 		if c, err := found.Credential(found.Sessions[i].Credential); err == nil {
-			found.Sessions[i].Nickname = c.Nickname
+			found.Sessions[i] = found.Sessions[i].Of(c)
 		}
 	}
 	return found, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"causeway/app/internal/mails"
 	"causeway/app/internal/signedrequests"
 	"causeway/core/account"
 	"causeway/core/fault"
@@ -55,11 +56,11 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 	if operation.Refused != nil {
 		return wallet.Credential{}, nil, operation.Refused
 	}
-	created, once, err := s.newCredential(ctx, principal, w, r, checkedAt)
+	created, err := s.prepare(ctx, principal, w, r, checkedAt)
 	if err != nil {
 		return wallet.Credential{}, nil, err
 	}
-	if _, err := w.Add(created); err != nil {
+	if _, err := w.Add(created.Credential); err != nil {
 		return wallet.Credential{}, nil, err
 	}
 	if signed && call.Unsigned() {
@@ -67,10 +68,11 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 		return wallet.Credential{}, issued, err
 	}
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
+		if err := tx.SaveResponse(ctx, request, created.Credential, nil); err != nil {
 			return err
 		}
-		locked, err := s.lock(ctx, tx, w, s.now())
+		now := s.now()
+		locked, err := s.lock(ctx, tx, w, now)
 		if err != nil {
 			return err
 		}
@@ -83,58 +85,79 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 		if locked.NeedsSignature() != signed || locked.owner.Email != w.owner.Email {
 			return &fault.Error{Code: fault.Conflict, Reason: "Wallet changed meanwhile", Message: "The credentials of the wallet changed meanwhile. Send the request again without a signature."}
 		}
-		if err := once.use(ctx, tx, principal.Platform, s.now()); err != nil {
+		if err := created.once.use(ctx, tx, principal.Platform, now); err != nil {
 			return err
 		}
-		change, err := locked.Add(created)
+		change, err := locked.Add(created.Credential)
 		if err != nil {
 			return err
 		}
-		return tx.SaveWallet(ctx, change)
+		if err := tx.SaveWallet(ctx, change); err != nil {
+			return err
+		}
+		if signed {
+			if err := s.notify(ctx, tx, created.settings, locked, mails.CredentialAdded(created.Credential, now), now); err != nil {
+				return err
+			}
+		}
+		if created.Type != wallet.EmailOTP {
+			return nil
+		}
+		return s.queueCode(ctx, tx, created.settings, created.Credential, created.code, now)
 	})
-	return created, nil, err
+	return created.Credential, nil, err
 }
 
-// newCredential checks what a new credential is made of, and returns it with what must not be used again.
-func (s *Service) newCredential(ctx context.Context, principal platform.Principal, w openedWallet, r NewCredential, checkedAt time.Time) (wallet.Credential, usedOnce, error) {
+// preparedCredential is a credential to be added.
+type preparedCredential struct {
+	wallet.Credential
+	settings platform.Platform
+	once     usedOnce // what must not be used for another one
+	code     newCode  // is sent with EMAIL_OTP
+}
+
+// prepare checks what a new credential is made of.
+func (s *Service) prepare(ctx context.Context, principal platform.Principal, w openedWallet, r NewCredential, checkedAt time.Time) (c preparedCredential, err error) {
 	proofs, settings, err := s.proofs(ctx, principal)
 	if err != nil {
-		return wallet.Credential{}, usedOnce{}, err
+		return c, err
 	}
 	now := s.now()
-	c := wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID, Type: r.Type, CreatedAt: now, UpdatedAt: now}
-	var once usedOnce
+	c.settings = settings
+	c.Credential = wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID, Type: r.Type, CreatedAt: now, UpdatedAt: now}
 	switch r.Type {
 	case wallet.EmailOTP:
 		if w.owner.Email == "" {
-			return c, once, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH /customers/" + w.owner.ID.String()})
+			return c, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH /customers/" + w.owner.ID.String()})
 		}
 		c.Email, c.Nickname = w.owner.Email, w.owner.Email
+		c.code, err = s.newCode(ctx, proofs, settings, c.Credential)
+		return c, err
 	case wallet.Passkey:
 		if err := wallet.CheckNickname(r.Nickname); err != nil {
-			return c, once, err
+			return c, err
 		}
 		key, err := proofs.RegisterPasskey(ctx, settings, r.Challenge, r.Attestation)
 		if err != nil {
-			return c, once, err
+			return c, err
 		}
 		c.Nickname, c.Passkey = r.Nickname, &key
-		once = usedOnce{hash: sha256.Sum256(append([]byte("passkey challenge "), r.Challenge...)), memory: challengeMemory,
+		c.once = usedOnce{hash: sha256.Sum256(append([]byte("passkey challenge "), r.Challenge...)), memory: challengeMemory,
 			again: fault.Invalid(fault.Field{Field: "challenge", Message: "was used for another passkey; make a new one for each passkey"})}
 	case wallet.OAuth:
 		identity, err := proofs.RegisterIdentity(ctx, settings, r.Token, checkedAt)
 		if err != nil {
-			return c, once, err
+			return c, err
 		}
 		c.Identity, c.Nickname = &identity, identity.Email
 		if c.Nickname == "" {
 			c.Nickname = identity.Subject
 		}
-		once = tokenOnce(proofs, r.Token)
+		c.once = tokenOnce(proofs, r.Token)
 	default:
-		return c, once, fault.Invalid(fault.Field{Field: "type", Message: "must be EMAIL_OTP, PASSKEY or OAUTH"})
+		return c, fault.Invalid(fault.Field{Field: "type", Message: "must be EMAIL_OTP, PASSKEY or OAUTH"})
 	}
-	return c, once, once.check(ctx, s.Store, principal.Platform)
+	return c, c.once.check(ctx, s.Store, principal.Platform)
 }
 
 // usedOnce is a challenge or token that must not be used again; the zero value is none.
@@ -204,12 +227,23 @@ func (s *Service) RevokeCredential(ctx context.Context, principal platform.Princ
 		return nil, err
 	}
 	operation := signedrequests.Operation{Action: w.action(wallet.RevokeCredential, c.Type), Environment: principal.Environment, Revoked: id}
-	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.Revoke(id, now) })
+	settings, err := s.Store.Platform(ctx, principal.Platform)
+	if err != nil {
+		return nil, err
+	}
+	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.Revoke(id, now) },
+		func(ctx context.Context, tx ports.Tx, w openedWallet, now time.Time) error {
+			err := s.notify(ctx, tx, settings, w, mails.CredentialRemoved(c, now), now)
+			if fault.Is(err, fault.RateLimited) {
+				return nil // who removes a stolen credential must not wait for the next hour
+			}
+			return err
+		})
 }
 
-// carryOut runs a leg of an operation that only changes the wallet.
+// carryOut runs a leg of an operation that only changes the wallet. after runs in its unit of work.
 func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call wallet.Call, w openedWallet,
-	decide func(openedWallet, time.Time) (wallet.Change, error)) (*wallet.SignedRequest, error) {
+	decide func(openedWallet, time.Time) (wallet.Change, error), after func(context.Context, ports.Tx, openedWallet, time.Time) error) (*wallet.SignedRequest, error) {
 	if call.Unsigned() {
 		_, o.Refused = decide(w, s.now())
 		return s.signed.Issue(ctx, nil, o, call)
@@ -225,7 +259,10 @@ func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call
 		if _, err := s.signed.Use(ctx, tx, o, call, locked.Wallet); err != nil {
 			return err
 		}
-		return tx.SaveWallet(ctx, change)
+		if err := tx.SaveWallet(ctx, change); err != nil || after == nil {
+			return err
+		}
+		return after(ctx, tx, locked, now)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"causeway/adapters/walletproofs/sandbox"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/mails"
 	"causeway/app/wallets"
 	"causeway/core/account"
 	"causeway/core/customer"
@@ -57,9 +58,13 @@ func newEnv(t *testing.T) *env {
 }
 
 func (e *env) newService(store ports.Store) *wallets.Service {
-	return wallets.New(wallets.Config{Store: store, Ledger: e.Store.LedgerReader(), Custody: e.custody, Clock: e.Clock, IDs: e.IDs,
+	queue := mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: noMailer{}}, From: "wallets@example.com", MaxPerHour: 1000})
+	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody, Clock: e.Clock, IDs: e.IDs,
 		Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandbox.New([]string{"https://accounts.google.com"}), platform.Production: e.proofs}})
 }
+
+// noMailer stands for a mailer: mails stay in the queue.
+type noMailer struct{ ports.Mailer }
 
 // custody keeps keys in memory, and the private keys of sessions so that tests can sign.
 type custody struct {

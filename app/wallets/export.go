@@ -3,6 +3,7 @@ package wallets
 import (
 	"context"
 
+	"causeway/app/internal/mails"
 	"causeway/app/internal/signedrequests"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -32,6 +33,10 @@ func (s *Service) Export(ctx context.Context, principal platform.Principal, call
 	if _, err := s.signed.Check(ctx, operation, call, w.Wallet); err != nil {
 		return Exported{}, nil, err
 	}
+	settings, err := s.Store.Platform(ctx, principal.Platform)
+	if err != nil {
+		return Exported{}, nil, err
+	}
 	exported := Exported{Account: id}
 	if exported.Encrypted, err = s.Custody.Export(ctx, w.id(), client); err != nil {
 		return Exported{}, nil, err
@@ -49,10 +54,13 @@ func (s *Service) Export(ctx context.Context, principal platform.Principal, call
 		if err != nil {
 			return err
 		}
-		return tx.RecordExport(ctx, wallet.Export{
+		if err := tx.RecordExport(ctx, wallet.Export{
 			ID: s.IDs.New(now), Platform: principal.Platform, Account: id, Session: authorized.Session.ID, Credential: authorized.Session.Credential,
 			Request: authorized.Request.ID, Token: principal.Token, At: now,
-		})
+		}); err != nil {
+			return err
+		}
+		return s.notify(ctx, tx, settings, locked, mails.WalletExported(now), now)
 	})
 	if err != nil {
 		return Exported{}, nil, err

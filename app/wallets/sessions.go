@@ -26,9 +26,9 @@ func (s *Service) newSession(ctx context.Context, w openedWallet, c wallet.Crede
 	}
 	now := s.now()
 	session := wallet.Session{
-		ID: ident.NewSession(s.IDs.New, now), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type, Nickname: c.Nickname,
+		ID: ident.NewSession(s.IDs.New, now), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type,
 		PublicKey: key.Public, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(wallet.SessionLifetime),
-	}
+	}.Of(c)
 	session.Certificate, err = s.Custody.Sign(ctx, w.id(), session.Statement())
 	return OpenedSession{session, key.Encrypted}, err
 }
@@ -107,5 +107,5 @@ func (s *Service) RevokeSession(ctx context.Context, principal platform.Principa
 		return nil, err
 	}
 	operation := signedrequests.Operation{Action: w.action(wallet.RevokeSession, session.Type), Environment: principal.Environment}
-	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.EndSession(id, now) })
+	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.EndSession(id, now) }, nil)
 }

@@ -3,7 +3,9 @@ package wallets
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
+	"causeway/app/internal/mails"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -78,12 +80,7 @@ func (s *Service) challengePasskey(ctx context.Context, request *ports.Idempoten
 }
 
 func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential) (Challenged, error) {
-	limits := settings.WalletSettings()
-	code, err := proofs.NewCode(limits.CodeLength, limits.AlphanumericCodes)
-	if err != nil {
-		return Challenged{}, err
-	}
-	hash, err := s.Store.WalletCodeHash(ctx, c.Platform, c.ID, code)
+	code, err := s.newCode(ctx, proofs, settings, c)
 	if err != nil {
 		return Challenged{}, err
 	}
@@ -106,16 +103,45 @@ func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, setti
 				return err
 			}
 		}
-		last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
-		if err != nil {
-			return err
-		}
-		sent, err := last.Sent(hash, limits.CodeLifetime, now)
-		if err != nil {
-			return err
-		}
-		return tx.SaveWalletCode(ctx, sent)
+		return s.queueCode(ctx, tx, settings, present, code, now)
 	})
+}
+
+// newCode is a code to be sent, with its hash.
+type newCode struct {
+	text string
+	hash wallet.CodeHash
+}
+
+// newCode makes a code of a credential. It returns NOT_IMPLEMENTED if none can be sent.
+func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential) (code newCode, err error) {
+	if err := s.Mails.CheckAvailable(settings); err != nil {
+		return code, err
+	}
+	limits := settings.WalletSettings()
+	if code.text, err = proofs.NewCode(limits.CodeLength, limits.AlphanumericCodes); err != nil {
+		return code, err
+	}
+	code.hash, err = s.Store.WalletCodeHash(ctx, c.Platform, c.ID, code.text)
+	return code, err
+}
+
+// queueCode makes a code the only one of a credential, and adds the mail with it to the queue. Fault:
+// RATE_LIMITED.
+func (s *Service) queueCode(ctx context.Context, tx ports.Tx, settings platform.Platform, c wallet.Credential, code newCode, now time.Time) error {
+	last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
+	if err != nil {
+		return err
+	}
+	lifetime := settings.WalletSettings().CodeLifetime
+	sent, err := last.Sent(code.hash, lifetime, now)
+	if err != nil {
+		return err
+	}
+	if err := tx.SaveWalletCode(ctx, sent); err != nil {
+		return err
+	}
+	return s.Mails.Add(ctx, tx, settings, c.Email, mails.Code(code.text, lifetime), now)
 }
 
 // Verification proves a credential.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/app/internal/mails"
 	"causeway/app/internal/signedrequests"
 	"causeway/core/account"
 	"causeway/core/customer"
@@ -25,6 +26,7 @@ type Config struct {
 	Ledger  ports.LedgerReader
 	Custody ports.Custody
 	Proofs  ports.WalletProofsByEnvironment
+	Mails   *mails.Queue
 	Clock   ports.Clock
 	IDs     ports.IDs
 }
@@ -53,6 +55,18 @@ type openedWallet struct {
 
 func (w openedWallet) id() ports.WalletID {
 	return ports.WalletID{Platform: w.account.Platform, Account: w.account.ID}
+}
+
+// notify adds a notice to the customer to the queue of mails, if an address is known.
+func (s *Service) notify(ctx context.Context, tx ports.Tx, settings platform.Platform, w openedWallet, m mails.Message, now time.Time) error {
+	to := w.owner.Email
+	if c, exists := w.EmailOTP(); exists {
+		to = c.Email
+	}
+	if to == "" {
+		return nil
+	}
+	return s.Mails.Add(ctx, tx, settings, to, m, now)
 }
 
 // action returns what a signature on a request for an operation authorises.

@@ -17,7 +17,9 @@ type Session struct {
 	Account    ident.InternalAccount
 	Credential ident.AuthMethod
 	Type       CredentialType
-	Nickname   string
+	// Nickname and PasskeyID are those of the credential. PasskeyID is empty unless it is a passkey.
+	Nickname  string
+	PasskeyID []byte
 	// PublicKey verifies the signatures of the session.
 	PublicKey SessionKey
 	// Certificate is the statement of the wallet that it opened the session for PublicKey.
@@ -31,6 +33,15 @@ type Session struct {
 
 // Active reports whether the session can sign at a time.
 func (s Session) Active(now time.Time) bool { return s.RevokedAt.IsZero() && now.Before(s.ExpiresAt) }
+
+// Of returns the session with the names of its credential.
+func (s Session) Of(c Credential) Session {
+	s.Nickname = c.Nickname
+	if c.Passkey != nil {
+		s.PasskeyID = c.Passkey.CredentialID
+	}
+	return s
+}
 
 // ended returns the session after it was revoked.
 func (s Session) ended(now time.Time) Session {
