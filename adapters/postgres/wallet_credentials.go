@@ -33,6 +33,7 @@ type walletCredentialRow struct {
 	Transports       []string        `bun:"transports,array"`
 	BackupEligible   bool            `bun:"backup_eligible"`
 	BackedUp         bool            `bun:"backed_up"`
+	UserVerified     bool            `bun:"user_verified"`
 	VerifiedAt       *time.Time      `bun:"verified_at"`
 	CreatedAt        time.Time       `bun:"created_at"`
 	UpdatedAt        time.Time       `bun:"updated_at"`
@@ -105,7 +106,7 @@ func (u *unit) SaveWallet(ctx context.Context, c wallet.Change) error {
 		}
 		if _, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(row).On("CONFLICT (platform_id, id) DO UPDATE").
 			Set("nickname = EXCLUDED.nickname, email = EXCLUDED.email, email_fingerprint = EXCLUDED.email_fingerprint").
-			Set("public_key = EXCLUDED.public_key, sign_count = EXCLUDED.sign_count, backup_eligible = EXCLUDED.backup_eligible, backed_up = EXCLUDED.backed_up").
+			Set("public_key = EXCLUDED.public_key, sign_count = EXCLUDED.sign_count, backup_eligible = EXCLUDED.backup_eligible, backed_up = EXCLUDED.backed_up, user_verified = EXCLUDED.user_verified").
 			Set("verified_at = EXCLUDED.verified_at, updated_at = EXCLUDED.updated_at, revoked_at = EXCLUDED.revoked_at").Exec(ctx); err != nil {
 			return translate(err)
 		}
@@ -157,7 +158,8 @@ func (db *DB) newWalletCredentialRow(ctx context.Context, c wallet.Credential) (
 	}
 	if key := c.Passkey; key != nil {
 		row.PasskeyID, row.PublicKey, row.SignCount = append(row.PasskeyID, key.CredentialID...), append(row.PublicKey, key.PublicKey...), int64(key.SignCount)
-		row.Transports, row.BackupEligible, row.BackedUp = append(row.Transports, key.Transports...), key.BackupEligible, key.BackedUp
+		row.Transports = append(row.Transports, key.Transports...)
+		row.BackupEligible, row.BackedUp, row.UserVerified = key.BackupEligible, key.BackedUp, key.UserVerified
 	}
 	if row.Nickname, err = db.sealText(ctx, row.sealedRow(), walletCredentialsNickname, c.Nickname); err != nil {
 		return nil, err
@@ -195,7 +197,7 @@ func (row *walletCredentialRow) credential() wallet.Credential {
 	}
 	if c.Type == wallet.Passkey {
 		c.Passkey = &wallet.PasskeyKey{CredentialID: row.PasskeyID, PublicKey: row.PublicKey, SignCount: uint32(row.SignCount),
-			Transports: row.Transports, BackupEligible: row.BackupEligible, BackedUp: row.BackedUp}
+			Transports: row.Transports, BackupEligible: row.BackupEligible, BackedUp: row.BackedUp, UserVerified: row.UserVerified}
 	}
 	ident.SetUUID(&c.Platform, row.PlatformID)
 	ident.SetUUID(&c.ID, row.ID)

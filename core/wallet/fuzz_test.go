@@ -84,3 +84,23 @@ func FuzzParseIDToken(f *testing.F) {
 		}
 	})
 }
+
+func FuzzParseRequestID(f *testing.F) {
+	for _, seed := range []string{"Request:0193a5b0-1111-7abc-8def-0123456789ab", "0193a5b0-1111-7abc-8def-0123456789ab", "", ":", "Request:", "Session:0193a5b0-1111-7abc-8def-0123456789ab",
+		"{0193a5b0-1111-7abc-8def-0123456789ab}", "urn:uuid:0193a5b0-1111-7abc-8def-0123456789ab", "00000000-0000-0000-0000-000000000000"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		// Both forms are the same id; all else is a fault.
+		id, err := wallet.ParseRequestID(text)
+		if err != nil {
+			if !isInvalid(err, wallet.ReasonRequestID) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if written := id.String(); !strings.EqualFold(written, text) && !strings.EqualFold(written, "Request:"+text) {
+			t.Fatalf("%q is %s", text, written)
+		}
+	})
+}
