@@ -13,7 +13,7 @@ import (
 
 func newMail(p ident.Platform, at time.Time) ports.QueuedMail {
 	return ports.QueuedMail{
-		Mail: ports.Mail{ID: generator.New(at), FromAddress: "wallet@acme.test", FromName: "Acme", ReplyTo: "help@acme.test", To: "ana@example.com",
+		Mail: ports.Mail{ID: newIDAt(at), FromAddress: "wallet@acme.test", FromName: "Acme", ReplyTo: "help@acme.test", To: "ana@example.com",
 			Subject: "123456 is your code", Text: "text", HTML: "<p>html</p>"},
 		Platform: p, Kind: ports.MailCode, CreatedAt: at, ExpiresAt: at.Add(5 * time.Minute),
 	}

@@ -24,6 +24,7 @@ type RetentionCutoffs struct {
 	// IdentityMessages are those in which the identity provider reported decisions, by their receipt.
 	IdentityMessages time.Time
 	ScreeningRuns    time.Time // by their beginning
+	Mails            time.Time // by creation; a mail expires long before
 	Invitations      time.Time // by their claim, cancellation or expiry
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
@@ -48,6 +49,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
 		{"kyc_links", c.KYCLinks, uuid.Nil.String(), deleteKYCLinks},
 		{"screening_runs", c.ScreeningRuns, uuid.Nil.String(), deleteScreeningRuns},
+		{"mails", c.Mails, uuid.Nil.String(), deleteMails},
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
@@ -75,6 +77,13 @@ const deleteImports = `
 	WITH old AS MATERIALIZED (SELECT id FROM customer_imports WHERE platform_id = $1 AND %s LIMIT least($4, 100) FOR UPDATE SKIP LOCKED),
 	gone AS (DELETE FROM customer_imports i USING old WHERE i.platform_id = $1 AND i.id = old.id)
 	SELECT count(*), count(*), $3::text FROM old`
+
+// deleteMails uses the primary key: ids begin with the time of creation.
+const deleteMails = `
+	WITH old AS MATERIALIZED (
+		SELECT id FROM mails WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM mails m USING old WHERE m.platform_id = $1 AND m.id = old.id)
+	SELECT count(*), count(*), coalesce(max(id::text), $3::text) FROM old`
 
 // deleteResponses uses idempotency_keys_by_created_at. Rows that another process is deleting are skipped.
 const deleteResponses = `

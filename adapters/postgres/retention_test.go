@@ -37,7 +37,7 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, Mails: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -614,6 +614,24 @@ func TestDeleteOld_KYCLinks(t *testing.T) {
 
 	c.wantDeleted(t, "kyc_links", 2)
 	c.wantDeleted(t, "kyc_links", 0)
+}
+
+func TestDeleteOld_Mails(t *testing.T) {
+	t.Parallel()
+	// Mails that were created before the time are deleted, whatever became of them; others stay.
+	c := newRetentionEnv(t)
+	for i, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
+		m := newMail(c.platform.ID, noon.Add(-age))
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			if err := tx.AddMail(ctx, m); err != nil || i == 0 {
+				return err
+			}
+			return tx.EndMail(ctx, m.Platform, m.ID, ports.MailOutcome{Status: ports.MailSent, At: m.CreatedAt})
+		})
+	}
+
+	c.wantDeleted(t, "mails", 2)
+	c.wantDeleted(t, "mails", 0)
 }
 
 func TestDeleteOld_IdentityMessages(t *testing.T) {

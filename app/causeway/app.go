@@ -36,7 +36,9 @@ import (
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/internal/batch"
+	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
+	"causeway/app/mail"
 	"causeway/app/payments"
 	"causeway/app/platforms"
 	"causeway/app/receivers"
@@ -74,6 +76,10 @@ type app struct {
 	documents       *customers.Documents
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
+	mailers         ports.MailersByEnvironment
+	mailMetrics     *mailMetrics
+	mails           *mails.Queue
+	mailSender      *mail.Service
 	custody         ports.Custody
 	accounts        *accounts.Service
 	payments        *payments.Service
@@ -113,6 +119,9 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
 	var err error
 	if a.files, err = c.openFiles(); err != nil {
+		return nil, err
+	}
+	if a.mailers, err = c.openMailers(); err != nil {
 		return nil, err
 	}
 	log.SetFormatter(outageFormatter{log.Formatter, a.outage})
@@ -163,6 +172,9 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
+	a.mailMetrics = newMailMetrics(a.metrics)
+	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
+	a.mailSender = mail.New(mail.Config{Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics, Metrics: a.mailMetrics})
 	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
@@ -270,6 +282,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.verifications.Run(workerCtx) })
 		running.Go(func() { a.screening.Run(workerCtx) })
 		running.Go(func() { a.documents.Run(workerCtx) })
+		running.Go(func() { a.mailSender.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
 		running.Go(func() { a.runTasks(workerCtx, a.maintenanceTasks()) })

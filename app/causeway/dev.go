@@ -121,6 +121,10 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 		d.Checkpoints = filepath.Join(d.Data, "checkpoints")
 	}
 	d.blobFlags = d.inFolder(d.Data)
+	if d.MailFolder == "" {
+		d.MailFolder = filepath.Join(d.Data, "mail")
+	}
+	d.mailWritten = func(path string, m ports.Mail) { fmt.Fprintf(out, "mail to %s: %s (%s)\n", m.To, m.Subject, path) }
 	a, err := build(ctx, d.serverFlags, database.serviceURL, key, log)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ var examples = map[string]string{
 	"ledger archive":       "causeway ledger archive 2025-01 --actor ana",
 	"ledger restore":       "causeway ledger restore 2025-01",
 	"webhooks rotate-keys": "causeway webhooks rotate-keys --environment PRODUCTION --overlap 48h",
+	"mails list":           "causeway mails list --status refused",
 	"jobs list":            "causeway jobs list --state dead",
 	"jobs retry":           "causeway jobs retry --all --step deliver",
 	"jobs discard":         "causeway jobs discard 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana --reason 'Paid by hand, ticket 17'",

@@ -21,7 +21,7 @@ import (
 type jobsCommand struct {
 	List    jobsListCommand    `cmd:"" help:"List jobs with their state and last error, oldest first."`
 	Retry   jobsRetryCommand   `cmd:"" help:"Make dead or failing jobs due now, with all their attempts."`
-	Discard jobsDiscardCommand `cmd:"" help:"Delete dead jobs that are not needed. A job that is the next step of money which has not arrived is refused: remove the cause of its failure and retry it. After discarding a job of the step forward, the money stays on the customer's balance; of check-return, a return by the bank is not noticed; of open-accounts, customers have no account in a new currency until the currencies of the platform are set again; of import-customers, the rest of a file is not imported; of check-identity, the verification stays IN_PROGRESS until someone decides it; of screen-customers or screen-platform, customers are not compared with the sanctions lists until one is loaded again."`
+	Discard jobsDiscardCommand `cmd:"" help:"Delete dead jobs that are not needed. A job that is the next step of money which has not arrived is refused: remove the cause of its failure and retry it. After discarding a job of the step forward, the money stays on the customer's balance; of check-return, a return by the bank is not noticed; of open-accounts, customers have no account in a new currency until the currencies of the platform are set again; of import-customers, the rest of a file is not imported; of check-identity, the verification stays IN_PROGRESS until someone decides it; of screen-customers or screen-platform, customers are not compared with the sanctions lists until one is loaded again; of send-mail, the mail is not sent."`
 }
 
 // jobFilterFlags select jobs.
@@ -120,6 +120,8 @@ func subjectsText(j ports.Job) string {
 		first = "run " + first
 	case ports.StepDeleteBlob:
 		first = "file " + first
+	case ports.StepSendMail:
+		first = "mail " + first
 	default:
 		first = "Transaction:" + first
 	}

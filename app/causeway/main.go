@@ -40,6 +40,7 @@ type commands struct {
 	Documents documentsCommand `cmd:"" help:"List the documents of customers, and open their files."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
+	Mails     mailsCommand     `cmd:"" help:"List the mails to customers."`
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
 	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`

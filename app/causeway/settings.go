@@ -57,6 +57,7 @@ type serverFlags struct {
 	blobFlags
 	identityFlags
 	issuerFlags
+	mailFlags
 }
 
 // validate returns an error for each invalid value, with the name of its setting.
@@ -106,6 +107,7 @@ func (c serverFlags) validate() error {
 	c.checkSealing(refuse)
 	c.checkIdentity(c.PublicURL, refuse)
 	c.checkIssuers(refuse)
+	c.checkMail(refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

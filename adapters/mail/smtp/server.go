@@ -1,0 +1,73 @@
+package smtp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+)
+
+// Security says how the connection to a server is encrypted.
+type Security int
+
+// The kinds of encryption.
+const (
+	// ImplicitTLS: from the beginning (RFC 8314).
+	ImplicitTLS Security = iota
+	// STARTTLS: before the login, and nothing is sent if the server does not offer it (RFC 3207).
+	STARTTLS
+	// NoTLS: never. The server must be on the same machine.
+	NoTLS
+)
+
+// Server is a mail server.
+type Server struct {
+	Host           string
+	Port           int
+	Security       Security
+	User, Password string // empty: no login
+}
+
+var errServerForm = errors.New("must be smtps://user:password@host:465 (TLS), smtp://user:password@host:587 (STARTTLS), or smtp://localhost:25?tls=none for a server on the same machine; characters such as @ in the user or the password are percent-encoded")
+
+// ParseServer parses the URL of a mail server. Its errors do not contain the URL, which has a password.
+func ParseServer(text string) (Server, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" || u.Path != "" && u.Path != "/" || u.Fragment != "" {
+		return Server{}, errServerForm
+	}
+	s := Server{Host: u.Hostname(), User: u.User.Username()}
+	s.Password, _ = u.User.Password()
+	if (s.User == "") != (s.Password == "") {
+		return Server{}, errors.New("must have both a user and a password, or neither")
+	}
+	switch u.Scheme {
+	case "smtps":
+		s.Port, s.Security = 465, ImplicitTLS
+	case "smtp":
+		s.Port, s.Security = 587, STARTTLS
+	default:
+		return Server{}, errServerForm
+	}
+	switch query := u.Query(); {
+	case u.RawQuery == "":
+	case len(query) != 1 || query.Get("tls") != "none" || u.Scheme != "smtp":
+		return Server{}, errServerForm
+	case !isLoopback(s.Host):
+		return Server{}, fmt.Errorf("may have tls=none for localhost or a loopback address only, not for %s", s.Host)
+	default:
+		s.Security = NoTLS
+	}
+	if u.Port() != "" {
+		if s.Port, err = strconv.Atoi(u.Port()); err != nil || s.Port < 1 || s.Port > 65535 {
+			return Server{}, errors.New("must have a port from 1 to 65535")
+		}
+	}
+	return s, nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
