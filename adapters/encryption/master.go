@@ -24,11 +24,11 @@ const masterReadTimeout = 2 * time.Second
 // Master seals with the master keys of a source that can change while the process runs, such as a
 // file. It is safe for concurrent use.
 type Master struct {
-	read  func() ([][]byte, error)
+	read  func() (ports.Sealer, error)
 	clock ports.Clock
 
 	mu      sync.Mutex // never held while the source is read
-	sealer  *Sealer
+	sealer  ports.Sealer
 	failed  error         // of the last read
 	readAt  time.Time     // when it began, or was last waited for
 	reading chan struct{} // closed at the end of the read that is under way; nil if none is
@@ -36,8 +36,9 @@ type Master struct {
 
 var _ ports.Sealer = (*Master)(nil)
 
-// NewMaster returns a Master. read returns the current key and then the older ones.
-func NewMaster(read func() ([][]byte, error), clock ports.Clock) (*Master, error) {
+// NewMaster returns a Master. read returns what seals with the current key and opens with it and the older
+// ones, such as Sealers.
+func NewMaster(read func() (ports.Sealer, error), clock ports.Clock) (*Master, error) {
 	m := &Master{read: read, clock: clock}
 	_, err := m.current(0)
 	return m, err
@@ -72,7 +73,7 @@ func (m *Master) Open(sealed, context []byte) ([]byte, error) {
 // current returns the sealer, with keys that were read at most maxAge ago. If they cannot be read
 // again, or not within masterReadTimeout, the former ones stay in use. While a read takes long, only
 // one caller in each interval waits for it.
-func (m *Master) current(maxAge time.Duration) (*Sealer, error) {
+func (m *Master) current(maxAge time.Duration) (ports.Sealer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now := m.clock.Now(); m.sealer == nil || now.Sub(m.readAt) >= maxAge {
@@ -116,36 +117,63 @@ func (m *Master) readAgain(ended chan struct{}) {
 	close(ended)
 }
 
-func (m *Master) readSealer() (sealer *Sealer, err error) {
+func (m *Master) readSealer() (sealer ports.Sealer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while reading the master key: %v", p)
 		}
 	}()
-	keys, err := m.read()
-	if err != nil {
-		return nil, err
-	}
-	if len(keys) == 0 {
-		return nil, errors.New("there is no master key")
-	}
-	return New(keys[0], keys[1:]...)
+	return m.read()
 }
 
-// ParseKeys parses master keys separated by commas, spaces or lines: the current one and then
-// older ones.
-func ParseKeys(text string) ([][]byte, error) {
-	var keys [][]byte
+// Sealers seals with the first of some sealers, and opens with any. There is at least one.
+type Sealers []ports.Sealer
+
+// Seal implements ports.Sealer.
+func (s Sealers) Seal(plain, context []byte) ([]byte, error) { return s[0].Seal(plain, context) }
+
+// Open implements ports.Sealer. If one of them cannot say whether it sealed the value, because it does not
+// respond, its error is returned.
+func (s Sealers) Open(sealed, context []byte) ([]byte, error) {
+	var failed error
+	for _, sealer := range s {
+		plain, err := sealer.Open(sealed, context)
+		if err == nil {
+			return plain, nil
+		}
+		if failed == nil || errors.Is(failed, ErrCannotDecrypt) {
+			failed = err
+		}
+	}
+	return nil, failed
+}
+
+// ParseMaster parses master keys separated by commas, spaces or lines: the current one and then older
+// ones. elsewhere returns what seals with a key that has another form than ParseKey parses, and whether the
+// text is one.
+func ParseMaster(text string, elsewhere func(text string) (sealer ports.Sealer, isKey bool, err error)) (ports.Sealer, error) {
+	var sealers Sealers
 	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
-		key, err := ParseKey(field)
+		sealer, isKey, err := elsewhere(field)
+		if !isKey {
+			sealer, err = parseSealer(field)
+		}
 		if err != nil {
 			return nil, err
 		}
-		keys = append(keys, key)
+		sealers = append(sealers, sealer)
 	}
-	if len(keys) == 0 {
+	if len(sealers) == 0 {
 		_, err := ParseKey("")
 		return nil, err
 	}
-	return keys, nil
+	return sealers, nil
+}
+
+func parseSealer(text string) (ports.Sealer, error) {
+	key, err := ParseKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return New(key)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/encryption"
+	"causeway/adapters/encryption/vault/vaulttest"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/ports"
@@ -20,7 +22,7 @@ import (
 // newKeysApp returns an app on a database, with the data keys of a master key.
 func newKeysApp(t *testing.T, url string, masterKey string) (*app, *encryption.DataKeys) {
 	t.Helper()
-	master, err := newMaster(masterKey)
+	master, err := newMaster(masterKey, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +204,55 @@ func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 		if round == 0 { // the key of the version before
 			pgtest.ExecAsSuperuser(t, url, `UPDATE data_keys SET generation = 1`)
 		}
+	}
+}
+
+func TestKeysRotate_MovesMasterKeyToVault(t *testing.T) {
+	t.Parallel()
+	// A service whose master key was a text continues with one in Vault: after keys rotate with both, Vault
+	// alone opens the data keys, and the old key none. Without a token nothing starts.
+	vault := httptest.NewServer(vaulttest.New(t))
+	defer vault.Close()
+	url, text, inVault := pgtest.New(t), encryption.NewKey(), "vault:"+vault.URL+"/transit/causeway"
+	a, keys := newKeysApp(t, url, text)
+	if err := a.ensureDataKey(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := keys.Seal(t.Context(), []byte("ana"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := func(masterKey, token string) error {
+		master, err := newMaster(masterKey, token)
+		if err != nil {
+			return err
+		}
+		plain, err := encryption.NewDataKeys(a.db, master, systemClock{}).Open(t.Context(), sealed, nil)
+		if err == nil && string(plain) != "ana" {
+			t.Errorf("opened %q", plain)
+		}
+		return err
+	}
+
+	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{vaultFlag{vaulttest.Token}, inVault + "," + text}, actorFlag: actorFlag{"ana"}}
+	if err := command.Run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := use(inVault, vaulttest.Token); err != nil {
+		t.Errorf("Vault alone: %v", err)
+	}
+	if err := use(text, ""); !errors.Is(err, encryption.ErrCannotDecrypt) {
+		t.Errorf("the old key alone: %v", err)
+	}
+	if err := use(inVault, "expired"); err == nil || errors.Is(err, encryption.ErrCannotDecrypt) || !strings.Contains(err.Error(), vaultTokenEnv) {
+		t.Errorf("an expired token: %v", err)
+	}
+	if err := use(inVault, ""); err == nil || !strings.Contains(err.Error(), vaultTokenEnv) {
+		t.Errorf("no token: %v", err)
+	}
+	if err := use("vault:http://vault.example.com/transit/causeway", vaulttest.Token); err == nil || !strings.Contains(err.Error(), masterKeyEnv) {
+		t.Errorf("an address without protection: %v", err)
 	}
 }
 

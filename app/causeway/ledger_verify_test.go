@@ -24,7 +24,7 @@ func sealedDatabase(t *testing.T) (url, checkpoints, key string) {
 	url, checkpoints = seededDatabase(t), filepath.Join(t.TempDir(), "checkpoints")
 	quiet, _ := test.NewNullLogger()
 	a, err := build(t.Context(), serverFlags{Connections: 4, SandboxSpeed: 1, rateFlags: rateFlags{Rates: "sandbox"},
-		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints, CheckpointTimeout: time.Minute}}, url, must(newMaster(encryption.NewKey())), quiet)
+		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints, CheckpointTimeout: time.Minute}}, url, must(newMaster(encryption.NewKey(), "")), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

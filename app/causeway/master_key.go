@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"causeway/adapters/encryption"
+	"causeway/adapters/encryption/vault"
 	"causeway/ports"
 )
 
@@ -15,40 +17,92 @@ const masterKeyEnv = "CAUSEWAY_MASTER_KEY"
 
 // newMaster returns the master keys of a setting: the current one and then older ones. If the
 // setting comes from a file, a change of the file takes effect while the process runs.
-func newMaster(text string) (*encryption.Master, error) {
+func newMaster(text, vaultToken string) (*encryption.Master, error) {
+	parser := &masterParser{token: vaultToken}
 	path := os.Getenv(masterKeyEnv + fileSuffix)
 	if path != "" {
 		if content, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(content)) == strings.TrimSpace(text) {
-			return newMasterFromFile(path)
+			return parser.file(path)
 		}
 	}
-	keys, err := parseMasterKeys(text)
+	sealer, err := parser.parse(text)
 	if err != nil {
 		return nil, err
 	}
-	return encryption.NewMaster(func() ([][]byte, error) { return keys, nil }, systemClock{})
+	return encryption.NewMaster(func() (ports.Sealer, error) { return sealer, nil }, systemClock{})
 }
 
-func newMasterFromFile(path string) (*encryption.Master, error) {
-	return encryption.NewMaster(func() ([][]byte, error) {
+// masterParser parses the setting of the master key, again and again if it comes from a file.
+type masterParser struct {
+	token  string // of Vault; empty for that of the environment
+	vaults map[string]*vault.Sealer
+}
+
+// file returns the master keys in a file.
+func (p *masterParser) file(path string) (*encryption.Master, error) {
+	return encryption.NewMaster(func() (ports.Sealer, error) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		return parseMasterKeys(string(text))
+		return p.parse(string(text))
 	}, systemClock{})
 }
 
-func parseMasterKeys(text string) ([][]byte, error) {
-	keys, err := encryption.ParseKeys(text)
+// parse is never called by two goroutines at the same time.
+func (p *masterParser) parse(text string) (ports.Sealer, error) {
+	sealer, err := encryption.ParseMaster(text, p.inVault)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", masterKeyEnv, err)
 	}
-	return keys, nil
+	return sealer, nil
+}
+
+// inVault returns what seals with a key in Vault. A key that was parsed before stays the same, with what it
+// knows.
+func (p *masterParser) inVault(text string) (sealer ports.Sealer, isKey bool, err error) {
+	if !strings.HasPrefix(text, vault.Scheme) {
+		return nil, false, nil
+	}
+	if known := p.vaults[text]; known != nil {
+		return known, true, nil
+	}
+	switch token, err := p.vaultToken(); {
+	case err != nil:
+		return nil, true, err
+	case token == "":
+		return nil, true, errors.New("is in Vault; set " + vaultTokenEnv + " or " + vaultTokenEnv + fileSuffix)
+	}
+	opened, err := vault.New(text, p.vaultToken)
+	if err != nil {
+		return nil, true, err
+	}
+	if p.vaults == nil {
+		p.vaults = map[string]*vault.Sealer{}
+	}
+	p.vaults[text] = opened
+	return opened, true, nil
+}
+
+// vaultToken returns the token of Vault: that of its file as it is now, because it may be renewed.
+func (p *masterParser) vaultToken() (string, error) {
+	if path := os.Getenv(vaultTokenEnv + fileSuffix); path != "" {
+		text, err := os.ReadFile(path)
+		return strings.TrimSpace(string(text)), err
+	}
+	return cmp.Or(p.token, os.Getenv(vaultTokenEnv)), nil
+}
+
+const vaultTokenEnv = "CAUSEWAY_VAULT_TOKEN"
+
+// vaultFlag is the token for a master key in Vault.
+type vaultFlag struct {
+	VaultToken string `name:"vault-token" env:"CAUSEWAY_VAULT_TOKEN" secret:"" help:"Token for a master key in Vault. Its file is read again for each request, so that the token can be renewed." placeholder:"TOKEN"`
 }
 
 // masterKeyFlag is the master key of a command other than the server.
 type masterKeyFlag struct {
+	vaultFlag
 	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
 }
 
@@ -57,12 +111,12 @@ type masterKeyFlag struct {
 // service.
 func (m masterKeyFlag) sealer(database databaseFlags) (*encryption.Master, error) {
 	if m.MasterKey != "" {
-		return newMaster(m.MasterKey)
+		return newMaster(m.MasterKey, m.VaultToken)
 	}
 	if database.DatabaseURL != "" {
 		return nil, errors.New("--master-key (CAUSEWAY_MASTER_KEY) is required with a database URL")
 	}
-	master, err := newMasterFromFile(masterKeyPath(database.Data))
+	master, err := new(masterParser).file(masterKeyPath(database.Data))
 	if err != nil {
 		return nil, fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
 	}
@@ -78,7 +132,7 @@ func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 			return nil, err
 		}
 	}
-	return newMasterFromFile(masterKeyPath(dir))
+	return new(masterParser).file(masterKeyPath(dir))
 }
 
 // cipher returns what reads and writes personal data for a command that has no setting for the
@@ -88,13 +142,14 @@ func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
 	var master ports.Sealer
 	var err error
+	parser := new(masterParser)
 	switch path := os.Getenv(masterKeyEnv + fileSuffix); {
 	case os.Getenv(masterKeyEnv) != "":
-		master, err = newMaster(os.Getenv(masterKeyEnv))
+		master, err = newMaster(os.Getenv(masterKeyEnv), "")
 	case path != "":
-		master, err = newMasterFromFile(path)
+		master, err = parser.file(path)
 	case f.DatabaseURL == "":
-		master, err = newMasterFromFile(masterKeyPath(f.Data))
+		master, err = parser.file(masterKeyPath(f.Data))
 	default:
 		err = fmt.Errorf("it is missing; set %s", masterKeyEnv)
 	}

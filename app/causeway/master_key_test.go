@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/encryption"
+	"causeway/adapters/encryption/vault/vaulttest"
 	"causeway/ports"
 )
 
@@ -68,5 +71,43 @@ func TestCipher_UsesKeyOfEnvironmentOrDataFolder(t *testing.T) {
 		if sealed, err := c.flags.cipher()(keys).Seal(t.Context(), []byte("ana"), nil); (sealed != nil) != c.has || (err == nil) != c.has {
 			t.Errorf("%s: sealed %x, %v", name, sealed, err)
 		}
+	}
+}
+
+func TestMaster_ReadsTheVaultTokenAgain(t *testing.T) {
+	// A token that comes from a file is that of the file at each request, for the server and for commands
+	// that take their settings from the environment alone.
+	vault := httptest.NewServer(vaulttest.New(t))
+	defer vault.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first")
+	key := "vault:" + vault.URL + "/transit/causeway"
+	t.Setenv(masterKeyEnv, key)
+	t.Setenv(masterKeyEnv+fileSuffix, "")
+	t.Setenv(vaultTokenEnv, "")
+	t.Setenv(vaultTokenEnv+fileSuffix, file)
+	master, err := newMaster(key, "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := databaseFlags{DatabaseURL: "postgres://db"}.cipher()
+	seal := func() error {
+		_, err := master.Seal([]byte("private"), nil)
+		return errors.Join(err, command(&memoryKeys{}).Create(t.Context(), uuid.New()))
+	}
+	if err := seal(); err == nil {
+		t.Error("a token that Vault does not know is accepted")
+	}
+
+	write(vaulttest.Token)
+
+	if err := seal(); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,17 +11,18 @@ import (
 
 type serveCommand struct {
 	serverFlags
-	DatabaseURL     string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
-	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	MasterKey       string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys. The same for every process." placeholder:"KEY"`
-	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
-	AllowOwner      bool   `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself."`
-	NoWorkers       bool   `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
+	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
+	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys, or vault: and the address of a key in Vault, such as vault:https://vault.example.com:8200/transit/causeway. The same for every process." placeholder:"KEY"`
+	vaultFlag
+	PrivateWebhooks bool `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
+	AllowOwner      bool `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself."`
+	NoWorkers       bool `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
 }
 
 func (s serveCommand) Run(ctx context.Context) error {
 	s.AllowPrivateWebhooks = s.PrivateWebhooks
-	key, err := newMaster(s.MasterKey)
+	key, err := newMaster(s.MasterKey, s.VaultToken)
 	if err := errors.Join(err, s.validate()); err != nil {
 		return err
 	}
