@@ -16,8 +16,7 @@ import (
 // maxReplies is the maximum of what a server may send in one dialogue, in bytes.
 const maxReplies = 1 << 20
 
-// connection is the connection of one dialogue. It ends with its context, whose deadline holds for all of
-// it.
+// connection is the connection of one dialogue, which is closed when its context ends.
 type connection struct {
 	server Server
 	tls    *tls.Config
@@ -34,11 +33,6 @@ func (c *connection) open(ctx context.Context, network, _ string) (net.Conn, err
 	}
 	c.conn = conn
 	c.stop = context.AfterFunc(c.ctx, func() { _ = conn.Close() })
-	if deadline, ok := c.ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return nil, err
-		}
-	}
 	if remote, ok := conn.RemoteAddr().(*net.TCPAddr); c.server.Security == NoTLS && (!ok || !remote.IP.IsLoopback()) {
 		return nil, fmt.Errorf("%s is not a loopback address, so the connection must be encrypted", conn.RemoteAddr())
 	}
@@ -57,7 +51,7 @@ func (c *connection) close() {
 	}
 }
 
-// boundedConn reads at most so many bytes, and keeps the deadline that its connection has.
+// boundedConn reads at most so many bytes, and has no deadlines: its end is that of the dialogue.
 type boundedConn struct {
 	net.Conn
 	left int

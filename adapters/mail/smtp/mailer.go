@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,11 +100,13 @@ func (m *Mailer) failure(ctx context.Context, err error) error {
 	return fmt.Errorf("mail server %s: %s", m.Host, text)
 }
 
-// isRefusal reports whether the server will never take the mail. Replies that ask for a login or for
-// encryption (RFC 4954, 6) are about the settings.
+// aboutSettings are the permanent replies that are not about the mail: they ask for a login or for
+// encryption (RFC 4954, 6), or do not know a command.
+var aboutSettings = []int{500, 502, 503, 530, 534, 535, 538}
+
+// isRefusal reports whether the server will never take the mail.
 func isRefusal(failed *gomail.SendError) bool {
-	switch code := failed.ErrorCode(); {
-	case code < 500 || code > 599 || code == 530 || code == 534 || code == 535 || code == 538:
+	if code := failed.ErrorCode(); code < 500 || code > 599 || slices.Contains(aboutSettings, code) {
 		return false
 	}
 	switch failed.Reason {

@@ -50,9 +50,9 @@ func ParseServer(text string) (Server, error) {
 	default:
 		return Server{}, errServerForm
 	}
-	switch query := u.Query(); {
+	switch {
 	case u.RawQuery == "":
-	case len(query) != 1 || query.Get("tls") != "none" || u.Scheme != "smtp":
+	case u.RawQuery != "tls=none" || u.Scheme != "smtp":
 		return Server{}, errServerForm
 	case !isLoopback(s.Host):
 		return Server{}, fmt.Errorf("may have tls=none for localhost or a loopback address only, not for %s", s.Host)
