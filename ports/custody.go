@@ -8,7 +8,9 @@ import (
 )
 
 // Custody keeps the keys of embedded wallets. A private key leaves it only sealed to a key of the
-// customer's client, so no other part of the service can sign for a wallet or read its words.
+// customer's client, so no other part of the service can sign for a wallet or read its words. It may take
+// milliseconds or ask another service, so it is not called inside a unit of work. portstest.Custody tests
+// an adapter.
 type Custody interface {
 	// WalletKey returns the public key of a wallet, and makes its key pair at the first call. Concurrent
 	// calls return the same key.

@@ -37,8 +37,8 @@ const (
 
 const (
 	maxBody      = 64 << 10
-	timeout      = 8 * time.Second // of a call with its repetitions
-	tryTimeout   = 3 * time.Second
+	timeout      = 4 * time.Second // of a call with its repetitions: a database transaction may wait for it
+	tryTimeout   = 1500 * time.Millisecond
 	maxTries     = 3
 	firstBackoff = 200 * time.Millisecond
 )
