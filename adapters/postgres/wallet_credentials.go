@@ -26,7 +26,7 @@ type walletCredentialRow struct {
 	Nickname         string          `bun:"nickname"`
 	Email            string          `bun:"email"`
 	EmailFingerprint string          `bun:"email_fingerprint"`
-	StoredIdentity   json.RawMessage `bun:"identity,type:jsonb"`
+	StoredIdentity   json.RawMessage `bun:"column:identity,type:jsonb"`
 	PasskeyID        []byte          `bun:"passkey_id"`
 	PublicKey        []byte          `bun:"public_key"`
 	SignCount        int64           `bun:"sign_count"`
