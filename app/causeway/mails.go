@@ -37,7 +37,7 @@ const defaultMailFrom = "no-reply@localhost"
 func (f mailFlags) checkMail(refuse func(setting, must string, got any)) {
 	if f.SMTPURL != "" {
 		if _, err := smtp.ParseServer(f.SMTPURL); err != nil {
-			refuse("--smtp-url (CAUSEWAY_SMTP_URL)", err.Error()[len("must "):], "the one that is set")
+			refuse("--smtp-url (CAUSEWAY_SMTP_URL)", err.Error(), "the one that is set")
 		}
 		if f.MailFrom == "" {
 			refuse("--mail-from (CAUSEWAY_MAIL_FROM)", "set with --smtp-url: it is the sender address of mails", "empty")
@@ -64,7 +64,7 @@ func (f mailFlags) openMailers() (ports.MailersByEnvironment, error) {
 	if f.SMTPURL != "" {
 		server, err := smtp.ParseServer(f.SMTPURL)
 		if err != nil {
-			return nil, fmt.Errorf("--smtp-url (CAUSEWAY_SMTP_URL) %w", err)
+			return nil, fmt.Errorf("--smtp-url (CAUSEWAY_SMTP_URL) must be %w", err)
 		}
 		mailers[platform.Production] = smtp.New(smtp.Config{Server: server, From: f.MailFrom})
 	}

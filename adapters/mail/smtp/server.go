@@ -29,9 +29,10 @@ type Server struct {
 	User, Password string // empty: no login
 }
 
-var errServerForm = errors.New("must be smtps://user:password@host:465 (TLS), smtp://user:password@host:587 (STARTTLS), or smtp://localhost:25?tls=none for a server on the same machine; characters such as @ in the user or the password are percent-encoded")
+var errServerForm = errors.New("smtps://user:password@host:465 (TLS), smtp://user:password@host:587 (STARTTLS), or smtp://localhost:25?tls=none for a server on the same machine; characters such as @ in the user or the password are percent-encoded")
 
-// ParseServer parses the URL of a mail server. Its errors do not contain the URL, which has a password.
+// ParseServer parses the URL of a mail server. Its errors say what the URL must be, and do not contain it,
+// because it has a password.
 func ParseServer(text string) (Server, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || u.Path != "" && u.Path != "/" || u.Fragment != "" {
@@ -40,7 +41,7 @@ func ParseServer(text string) (Server, error) {
 	s := Server{Host: u.Hostname(), User: u.User.Username()}
 	s.Password, _ = u.User.Password()
 	if (s.User == "") != (s.Password == "") {
-		return Server{}, errors.New("must have both a user and a password, or neither")
+		return Server{}, errors.New("a URL with both a user and a password, or with neither")
 	}
 	switch u.Scheme {
 	case "smtps":
@@ -55,13 +56,13 @@ func ParseServer(text string) (Server, error) {
 	case u.RawQuery != "tls=none" || u.Scheme != "smtp":
 		return Server{}, errServerForm
 	case !isLoopback(s.Host):
-		return Server{}, fmt.Errorf("may have tls=none for localhost or a loopback address only, not for %s", s.Host)
+		return Server{}, fmt.Errorf("a URL without tls=none, unless the server is on the same machine: %s is neither localhost nor a loopback address", s.Host)
 	default:
 		s.Security = NoTLS
 	}
 	if u.Port() != "" {
 		if s.Port, err = strconv.Atoi(u.Port()); err != nil || s.Port < 1 || s.Port > 65535 {
-			return Server{}, errors.New("must have a port from 1 to 65535")
+			return Server{}, errors.New("a URL with a port from 1 to 65535")
 		}
 	}
 	return s, nil
