@@ -5,25 +5,16 @@ import (
 	"context"
 	"crypto/ecdh"
 	"crypto/elliptic"
-	"crypto/hmac"
-	"crypto/hpke"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/big"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
-	"github.com/mr-tron/base58"
-	"github.com/tyler-smith/go-bip39"
 
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -39,7 +30,7 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 	t.Helper()
 	t.Run("concurrent first calls return the same key", func(t *testing.T) {
 		one, _, _ := newWallets(t)
-		client := newCustodyClient(t)
+		client := NewWalletClient(t)
 		var running sync.WaitGroup
 		var mu sync.Mutex
 		keys := map[wallet.Key]int{}
@@ -55,7 +46,10 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 					certificate, err = custody.Sign(t.Context(), one, "a statement")
 					key = certificate.Key
 				default:
-					key, err = client.restore(custody.Export(t.Context(), one, client.public))
+					var text string
+					if text, err = custody.Export(t.Context(), one, client.Public); err == nil {
+						key, err = client.restore(text)
+					}
 				}
 				if err != nil {
 					t.Error(err)
@@ -109,14 +103,14 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 	t.Run("the client opens a session key", func(t *testing.T) {
 		// The key that it finds has the public key that is returned, and each call makes a new one. No other
 		// client opens it.
-		client, stranger := newCustodyClient(t), newCustodyClient(t)
+		client, stranger := NewWalletClient(t), NewWalletClient(t)
 		seen := map[wallet.SessionKey]bool{}
 		for range 20 {
-			sealed, err := custody.NewSessionKey(t.Context(), client.public)
+			sealed, err := custody.NewSessionKey(t.Context(), client.Public)
 			if err != nil {
 				t.Fatal(err)
 			}
-			scalar, err := client.openSessionKey(sealed.Encrypted)
+			scalar, err := client.OpenSessionKey(sealed.Encrypted)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +122,7 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 			if public := elliptic.MarshalCompressed(elliptic.P256(), x, y); !bytes.Equal(public, sealed.Public[:]) {
 				t.Fatalf("the client finds the key of %x, want %x", public, sealed.Public)
 			}
-			if _, err := stranger.openSessionKey(sealed.Encrypted); err == nil {
+			if _, err := stranger.OpenSessionKey(sealed.Encrypted); err == nil {
 				t.Fatal("another client opened the session key")
 			}
 			seen[sealed.Public] = true
@@ -141,21 +135,21 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 		// Both before and after the wallet was used. No other client opens the export, and each is sealed
 		// anew.
 		one, _, _ := newWallets(t)
-		client, stranger := newCustodyClient(t), newCustodyClient(t)
-		first, err := custody.Export(t.Context(), one, client.public)
+		client, stranger := NewWalletClient(t), NewWalletClient(t)
+		first, err := custody.Export(t.Context(), one, client.Public)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := custodyKey(t, custody, one)
-		second, err := custody.Export(t.Context(), one, client.public)
+		second, err := custody.Export(t.Context(), one, client.Public)
 		if err != nil || first == second {
 			t.Fatalf("exported the same text again, %v", err)
 		}
 		for _, text := range []string{first, second} {
-			if got, err := client.restore(text, nil); err != nil || got != want {
+			if got, err := client.restore(text); err != nil || got != want {
 				t.Fatalf("restored %x, %v; want %x", got, err, want)
 			}
-			if _, err := stranger.restore(text, nil); err == nil {
+			if _, err := stranger.restore(text); err == nil {
 				t.Fatal("another client opened the export")
 			}
 			checkCustodyEnvelope(t, text, one, want)
@@ -163,14 +157,14 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 	})
 	t.Run("nothing is done for a caller who has gone", func(t *testing.T) {
 		one, _, _ := newWallets(t)
-		client := newCustodyClient(t)
+		client := NewWalletClient(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for name, call := range map[string]func() (any, error){
 			"WalletKey":     func() (any, error) { return custody.WalletKey(ctx, one) },
 			"Sign":          func() (any, error) { return custody.Sign(ctx, one, "a statement") },
-			"NewSessionKey": func() (any, error) { return custody.NewSessionKey(ctx, client.public) },
-			"Export":        func() (any, error) { return custody.Export(ctx, one, client.public) },
+			"NewSessionKey": func() (any, error) { return custody.NewSessionKey(ctx, client.Public) },
+			"Export":        func() (any, error) { return custody.Export(ctx, one, client.Public) },
 		} {
 			if got, err := call(); err == nil {
 				t.Errorf("%s returned %v", name, got)
@@ -202,18 +196,10 @@ func custodySignatureValid(t *testing.T, key wallet.Key, text string, signature 
 	return parsed.Verify(hash[:], public)
 }
 
-// custodyEnvelope is the export envelope.
-type custodyEnvelope struct {
-	Version             string `json:"version"`
-	Data                string `json:"data"`
-	DataSignature       string `json:"dataSignature"`
-	EnclaveQuorumPublic string `json:"enclaveQuorumPublic"`
-}
-
 // checkCustodyEnvelope checks that an export is signed by the wallet, and says so.
 func checkCustodyEnvelope(t *testing.T, text string, w ports.WalletID, key wallet.Key) {
 	t.Helper()
-	var e custodyEnvelope
+	var e exportEnvelope
 	if err := json.Unmarshal([]byte(text), &e); err != nil || e.Version != "v1.0.0" {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -232,108 +218,4 @@ func checkCustodyEnvelope(t *testing.T, text string, w ports.WalletID, key walle
 	if !strings.Contains(string(data), `"organizationId":"`+w.Platform.String()+`"`) {
 		t.Fatalf("the data do not name the platform: %s", data)
 	}
-}
-
-// custodyClient is the client of a customer.
-type custodyClient struct {
-	public wallet.ClientKey
-	key    hpke.PrivateKey
-}
-
-func newCustodyClient(t *testing.T) custodyClient {
-	t.Helper()
-	private, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := hpke.NewDHKEMPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := wallet.ParseClientKey(hex.EncodeToString(private.PublicKey().Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return custodyClient{public, key}
-}
-
-// open opens a text that is sealed to the client.
-func (c custodyClient) open(encapsulated, ciphertext []byte) ([]byte, error) {
-	return hpke.Open(c.key, hpke.HKDFSHA256(), hpke.AES256GCM(), nil, append(encapsulated[:len(encapsulated):len(encapsulated)], ciphertext...))
-}
-
-// openSessionKey returns the private key of a session.
-func (c custodyClient) openSessionKey(text string) ([]byte, error) {
-	b, err := base58.Decode(text)
-	if err != nil || len(b) != 33+32+16+4 {
-		return nil, fmt.Errorf("%d bytes: %w", len(b), err)
-	}
-	b, checksum := b[:len(b)-4], b[len(b)-4:]
-	once := sha256.Sum256(b)
-	if twice := sha256.Sum256(once[:]); !bytes.Equal(twice[:4], checksum) {
-		return nil, errors.New("wrong checksum")
-	}
-	x, y := elliptic.UnmarshalCompressed(elliptic.P256(), b[:33])
-	if x == nil {
-		return nil, errors.New("the encapsulated key is no point")
-	}
-	return c.open(elliptic.Marshal(elliptic.P256(), x, y), b[33:]) //nolint:staticcheck // there is no other function for compressed points
-}
-
-// restore returns the key of a wallet from the words in an export.
-func (c custodyClient) restore(text string, err error) (wallet.Key, error) {
-	if err != nil {
-		return wallet.Key{}, err
-	}
-	var e custodyEnvelope
-	var data struct {
-		EncappedPublic string `json:"encappedPublic"`
-		Ciphertext     string `json:"ciphertext"`
-	}
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return wallet.Key{}, err
-	}
-	decoded, err := hex.DecodeString(e.Data)
-	if err != nil {
-		return wallet.Key{}, err
-	}
-	if err := json.Unmarshal(decoded, &data); err != nil {
-		return wallet.Key{}, err
-	}
-	encapsulated, errKey := hex.DecodeString(data.EncappedPublic)
-	ciphertext, errText := hex.DecodeString(data.Ciphertext)
-	if err := errors.Join(errKey, errText); err != nil {
-		return wallet.Key{}, err
-	}
-	words, err := c.open(encapsulated, ciphertext)
-	if err != nil {
-		return wallet.Key{}, err
-	}
-	return keyOfWords(string(words))
-}
-
-// keyOfWords returns the public key of a wallet with these words: that of m/8797555'/0'/0' (BIP-32) of
-// their seed without a passphrase (BIP-39).
-func keyOfWords(words string) (wallet.Key, error) {
-	if n := len(strings.Split(words, " ")); n != 24 {
-		return wallet.Key{}, fmt.Errorf("%d words", n)
-	}
-	seed, err := bip39.NewSeedWithErrorChecking(words, "")
-	if err != nil {
-		return wallet.Key{}, err
-	}
-	hash := func(key, data []byte) (left, right []byte) {
-		mac := hmac.New(sha512.New, key)
-		mac.Write(data)
-		sum := mac.Sum(nil)
-		return sum[:32], sum[32:]
-	}
-	private, chain := hash([]byte("Bitcoin seed"), seed)
-	for _, index := range []uint32{8797555, 0, 0} {
-		var tweak []byte
-		tweak, chain = hash(chain, binary.BigEndian.AppendUint32(append([]byte{0}, private...), 1<<31|index))
-		sum := new(big.Int).Add(new(big.Int).SetBytes(tweak), new(big.Int).SetBytes(private))
-		private = sum.Mod(sum, secp256k1.S256().N).FillBytes(make([]byte, 32))
-	}
-	return wallet.Key(secp256k1.PrivKeyFromBytes(private).PubKey().SerializeCompressed()), nil
 }

@@ -1,26 +1,16 @@
 package local_test
 
 import (
-	"crypto/ecdh"
-	"crypto/rand"
-	"encoding/hex"
 	"testing"
 
 	"causeway/adapters/custody/local"
 	"causeway/core/ident"
-	"causeway/core/wallet"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 func BenchmarkCustody(b *testing.B) {
-	private, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		b.Fatal(err)
-	}
-	client, err := wallet.ParseClientKey(hex.EncodeToString(private.PublicKey().Bytes()))
-	if err != nil {
-		b.Fatal(err)
-	}
+	client := portstest.NewWalletClient(b).Public
 	env := newEnv(b)
 	for name, store := range map[string]ports.WalletKeyStore{"memory": newMemoryStore(), "postgres": env.db} {
 		custody := local.New(store)

@@ -3,9 +3,7 @@ package local
 import (
 	"bytes"
 	"context"
-	"crypto/ecdh"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"causeway/core/wallet"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // spyStore is a store with one wallet. It keeps references to what it is given and returns.
@@ -69,26 +68,13 @@ func newSpy() *spy {
 	return s
 }
 
-func newClient(t *testing.T) wallet.ClientKey {
-	t.Helper()
-	private, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := wallet.ParseClientKey(hex.EncodeToString(private.PublicKey().Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 // calls are the methods of a custody that handle private values, and how many random values and private
 // keys of a wallet each uses at the first call.
 func calls(t *testing.T) map[string]struct {
 	random, keys int
 	call         func(*Custody) (any, error)
 } {
-	client := newClient(t)
+	client := portstest.NewWalletClient(t).Public
 	return map[string]struct {
 		random, keys int
 		call         func(*Custody) (any, error)

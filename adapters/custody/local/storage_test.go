@@ -1,14 +1,7 @@
 package local_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdh"
-	"crypto/hpke"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,8 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/tyler-smith/go-bip39"
 
 	"causeway/adapters/custody/local"
 	"causeway/adapters/encryption"
@@ -26,115 +17,22 @@ import (
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // export returns the words of a wallet, as its owner reads them.
 func export(t *testing.T, custody ports.Custody, w ports.WalletID) string {
 	t.Helper()
-	private, err := ecdh.P256().GenerateKey(rand.Reader)
+	client := portstest.NewWalletClient(t)
+	text, err := custody.Export(t.Context(), w, client.Public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := wallet.ParseClientKey(hex.EncodeToString(private.PublicKey().Bytes()))
+	words, err := client.OpenExport(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := custody.Export(t.Context(), w, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var envelope, data map[string]string
-	if err := json.Unmarshal([]byte(text), &envelope); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := hex.DecodeString(envelope["data"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(decoded, &data); err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := hex.DecodeString(data["encappedPublic"] + data["ciphertext"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := hpke.NewDHKEMPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := hpke.Open(key, hpke.HKDFSHA256(), hpke.AES256GCM(), nil, sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(words)
-}
-
-// forms returns a secret as it might be stored: as it is, in hexadecimal digits and in base64, wherever
-// in a longer text it begins.
-func forms(secret []byte) [][]byte {
-	found := [][]byte{secret, []byte(hex.EncodeToString(secret)), bytes.ToUpper([]byte(hex.EncodeToString(secret)))}
-	for before := range 3 {
-		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			text := encoding.EncodeToString(append(make([]byte, before), secret...))
-			found = append(found, []byte(text[4*((before+2)/3):len(text)-3]))
-		}
-	}
-	return found
-}
-
-func TestForms_FindSecretInTexts(t *testing.T) {
-	t.Parallel()
-	// The search finds a secret in each form at any position, or the tests that use it show nothing.
-	secret := []byte("abandon ability able about above absent")
-	for before := range 7 {
-		text := append([]byte("1234567"[:before]), secret...)
-		text = append(text, "89"...)
-		for name, encoded := range map[string]string{
-			"raw": string(text), "hex": hex.EncodeToString(text), "HEX": strings.ToUpper(hex.EncodeToString(text)),
-			"base64": base64.StdEncoding.EncodeToString(text), "base64url": base64.RawURLEncoding.EncodeToString(text),
-		} {
-			if !shows([]byte(encoded), secret) {
-				t.Errorf("%s behind %d bytes is not found in %s", name, before, encoded)
-			}
-		}
-	}
-}
-
-func shows(text, secret []byte) bool {
-	for _, form := range forms(secret) {
-		if bytes.Contains(text, form) {
-			return true
-		}
-	}
-	return false
-}
-
-// dump returns the content of every table, in text and in binary form.
-func dump(t *testing.T, url string) []byte {
-	t.Helper()
-	config, err := pgconn.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pgconn.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	var out bytes.Buffer
-	tables := conn.ExecParams(t.Context(), `SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1`, nil, nil, nil, nil).Read()
-	if tables.Err != nil || len(tables.Rows) < 40 {
-		t.Fatalf("%d tables, %v", len(tables.Rows), tables.Err)
-	}
-	for _, row := range tables.Rows {
-		for _, format := range []string{"text", "binary"} {
-			if _, err := conn.CopyTo(t.Context(), &out, fmt.Sprintf("COPY (SELECT * FROM %s) TO STDOUT (FORMAT %s)", row[0], format)); err != nil {
-				t.Fatalf("%s: %v", row[0], err)
-			}
-		}
-	}
-	return out.Bytes()
+	return words
 }
 
 func TestCustody_DatabaseShowsNoKey(t *testing.T) {
@@ -148,23 +46,18 @@ func TestCustody_DatabaseShowsNoKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := export(t, custody, w)
-	entropy, err := bip39.EntropyFromMnemonic(words)
+	secrets, err := portstest.WalletSecrets(export(t, custody, w))
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := map[string][]byte{"words": []byte(words), "first words": []byte(strings.Join(strings.Fields(words)[:5], " ")), "entropy": entropy, "half of the entropy": entropy[:16]}
-	for name, secret := range local.Derived(words) {
-		secrets[name] = secret
-	}
 
 	for _, when := range []string{"before", "after"} {
-		stored := dump(t, env.url)
-		if !shows(stored, certificate.Key[:]) {
+		stored := pgtest.Dump(t, env.url)
+		if !portstest.ShowsSecret(stored, certificate.Key[:]) {
 			t.Fatalf("%s the replacement: the public key is not found", when)
 		}
 		for name, secret := range secrets {
-			if shows(stored, secret) {
+			if portstest.ShowsSecret(stored, secret) {
 				t.Errorf("%s the replacement: the %s can be read", when, name)
 			}
 		}

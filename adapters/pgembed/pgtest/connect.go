@@ -1,12 +1,15 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -68,4 +71,28 @@ func ExecAsSuperuser(t testing.TB, database, statements string) {
 	if _, err := conn.Exec(ctx, "SET session_replication_role = replica; "+statements); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Dump returns the content of every table of a database, in the text and the binary format of COPY.
+func Dump(t testing.TB, database string) []byte {
+	t.Helper()
+	conn, err := pgconn.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	tables := conn.ExecParams(t.Context(), `SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')`, nil, nil, nil, nil).Read()
+	if tables.Err != nil || len(tables.Rows) == 0 {
+		t.Fatalf("%d tables, %v", len(tables.Rows), tables.Err)
+	}
+	var out bytes.Buffer
+	for _, row := range tables.Rows {
+		for _, format := range []string{"text", "binary"} {
+			if _, err := conn.CopyTo(t.Context(), &out, fmt.Sprintf("COPY (SELECT * FROM %s) TO STDOUT (FORMAT %s)", row[0], format)); err != nil {
+				t.Fatalf("%s: %v", row[0], err)
+			}
+		}
+	}
+	return out.Bytes()
 }
