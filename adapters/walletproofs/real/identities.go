@@ -47,7 +47,7 @@ func (p *Proofs) TokensAreSingleUse() bool { return true }
 
 // identify checks the signature of a token, and that it is a fresh one for the platform.
 func (p *Proofs) identify(ctx context.Context, owner platform.Platform, token string, now time.Time) (wallet.IDToken, wallet.Identity, error) {
-	clientIDs := settings(owner).OAuthClientIDs
+	clientIDs := owner.WalletSettings().OAuthClientIDs
 	if len(clientIDs) == 0 {
 		return wallet.IDToken{}, wallet.Identity{}, notConfigured("oauthClientIds", "ID tokens")
 	}

@@ -37,7 +37,7 @@ var passkeyAlgorithms = []protocol.CredentialParameter{
 // RegisterPasskey checks the registration of a passkey (WebAuthn level 3, section 7.1). An attestation must
 // be genuine by the rules of its format; none is required, and no maker of authenticators is preferred.
 func (*Proofs) RegisterPasskey(_ context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {
-	w := settings(p)
+	w := p.WalletSettings()
 	if err := checkPasskeySettings(w); err != nil {
 		return wallet.PasskeyKey{}, err
 	}
@@ -96,7 +96,7 @@ func checkAttestation(a wallet.Attestation, relyingParty string) (protocol.Authe
 // CheckPasskey checks an assertion (WebAuthn level 3, section 7.2). Its counter must increase, unless the
 // authenticator has none.
 func (*Proofs) CheckPasskey(_ context.Context, p platform.Platform, key wallet.PasskeyKey, challenge []byte, a wallet.Assertion) (wallet.PasskeyKey, error) {
-	w := settings(p)
+	w := p.WalletSettings()
 	if err := checkPasskeySettings(w); err != nil {
 		return wallet.PasskeyKey{}, err
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"causeway/core/fault"
-	"causeway/core/platform"
 	"causeway/core/wallet"
 	"causeway/ports"
 )
@@ -78,14 +77,6 @@ func (*Proofs) AcceptsTestCode(string) bool { return false }
 // CheckSignature returns the session whose key signed the payload.
 func (*Proofs) CheckSignature(payload, signature string, sessions []wallet.Session) (wallet.Session, error) {
 	return wallet.Signer(payload, signature, sessions)
-}
-
-// settings returns the platform's settings for wallets.
-func settings(p platform.Platform) platform.Wallets {
-	if p.Wallets == nil {
-		return platform.DefaultWallets()
-	}
-	return *p.Wallets
 }
 
 // notConfigured returns the fault of a proof for which a setting of the platform is missing.

@@ -10,11 +10,17 @@ import (
 	"causeway/core/fault"
 	"causeway/core/platform"
 	"causeway/core/wallet"
+	"causeway/ports/portstest"
 )
 
 var proofs = sandbox.New([]string{"https://accounts.google.com", "https://appleid.apple.com"})
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func TestProofs_Conformance(t *testing.T) {
+	t.Parallel()
+	portstest.WalletProofs(t, platform.Platform{}, proofs)
+}
 
 func TestProofs_TestValuesStandForProofs(t *testing.T) {
 	t.Parallel()
