@@ -30,6 +30,8 @@ func (s *exampleRecorder) recordSetup() {
 		"webhookEndpoint": "`+hooks.url+`",
 		"invitationUrl": "https://example.com/invitations",
 		"kycRedirectOrigins": ["https://example.com"],
+		"embeddedWalletConfig": {"appName": "Acme Wallet", "replyToEmailAddress": "support@example.com", "logoUrl": "https://example.com/logo.png",
+			"passkeyRpId": "example.com", "passkeyOrigins": ["https://app.example.com"], "oauthClientIds": ["1234-abcd.apps.googleusercontent.com"]},
 		"supportedCurrencies": [
 			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
