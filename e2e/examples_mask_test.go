@@ -126,6 +126,25 @@ func (m *mask) learnValue(value any, key, under string) {
 			}
 		case key == "digest":
 			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
+		case key == "payloadToSign":
+			for _, hash := range bodyHashPattern.FindAllStringSubmatch(value, -1) {
+				m.replacements[hash[1]] = derivedText("0123456789abcdef", len(hash[1]), m.nextLabel("body hash"))
+			}
+		case key == "encryptedSessionSigningKey":
+			m.replacements[value] = derivedText(base58Alphabet, 116, m.nextLabel("session key")) // the length varies
+		case key == "encryptedWalletCredentials":
+			for _, hex := range longHexPattern.FindAllString(value, -1) {
+				length := 130 // the key; the lengths of the words and of the signature vary
+				switch {
+				case len(hex) > 200:
+					length = 800
+				case len(hex) > 130:
+					length = 142
+				}
+				m.replacements[hex] = derivedText("0123456789abcdef", length, m.nextLabel("export"))
+			}
+		case key == "challenge":
+			m.replacements[value] = m.maskBytes(value)
 		case key == "clientId":
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
 		case key == "kycUrl":
@@ -137,6 +156,14 @@ func (m *mask) learnValue(value any, key, under string) {
 		}
 	}
 }
+
+// Values in what the owners of wallets sign and receive.
+var (
+	bodyHashPattern = regexp.MustCompile(`"bodySha256":"([0-9a-f]{64})"`)
+	longHexPattern  = regexp.MustCompile(`[0-9a-f]{100,}`)
+)
+
+const base58Alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 // Values in signed notes and in the keys that verify them.
 var (
@@ -171,16 +198,15 @@ func derivedText(alphabet string, n int, name string) string {
 
 // maskAddress returns another address of the same network.
 func (m *mask) maskAddress(value string) string {
-	const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	switch {
 	case strings.HasPrefix(value, "0x"):
 		return "0x" + derivedText("0123456789abcdef", 40, m.nextLabel("hex address"))
 	case strings.HasPrefix(value, "spark1"):
 		return "spark1" + derivedText("0123456789abcdef", 40, m.nextLabel("spark address"))
 	case strings.HasPrefix(value, "T") && len(value) == 34:
-		return "T" + derivedText(base58, 33, m.nextLabel("tron address"))
+		return "T" + derivedText(base58Alphabet, 33, m.nextLabel("tron address"))
 	default:
-		return derivedText(base58, 44, m.nextLabel("address"))
+		return derivedText(base58Alphabet, 44, m.nextLabel("address"))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/core/sandbox"
 )
 
 // exampleRecorder is a platform whose requests, responses and webhooks are recorded.
@@ -78,6 +80,19 @@ func (s *exampleRecorder) describedIDs() []string {
 // JSON, or empty; for a form it is an object of its parts.
 func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.t.Helper()
+	return s.recordWith(nil, id, title, path, body)
+}
+
+// recordSigned is record for a request that the owner of a wallet has signed: the second one, after the
+// response to the first.
+func (s *exampleRecorder) recordSigned(first apiResponse, id, title, path, body string) apiResponse {
+	s.t.Helper()
+	return s.recordWith(map[string]string{"Request-Id": first.wantStatus(202).text("requestId"), "Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
+}
+
+// recordWith is record for a request with headers of its own.
+func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path, body string) apiResponse {
+	s.t.Helper()
 	op, ok := s.operations[id]
 	called, _, _ := strings.Cut(path, "?")
 	if !ok || !op.pattern.MatchString(called) {
@@ -92,6 +107,13 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	by := s.client
 	if op.uploadType != "" {
 		by = s.withHeader("Content-Type", op.uploadType)
+	}
+	for name, value := range headers {
+		by = by.withHeader(name, value)
+		if e.Headers == nil {
+			e.Headers = map[string]string{}
+		}
+		e.Headers[name] = s.mask.maskText(value)
 	}
 	isForm := op.uploadType == formContentType
 	if isForm {
@@ -114,7 +136,9 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.checkSchema(id+" returns", schemaOf(response), got.body)
 	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
 	s.examples[id] = append(s.examples[id], e)
-	s.calls = append(s.calls, recordedCall{id, path, sentBody, op.uploadType, got.body})
+	if headers == nil {
+		s.calls = append(s.calls, recordedCall{id, path, sentBody, op.uploadType, got.body})
+	}
 	return got
 }
 

@@ -14,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -167,7 +167,7 @@ func (s *exampleRecorder) recordLog(ana string) {
 func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
 	balance := s.record("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana, "").wantStatus(200).text("data.0.id")
 	s.record("listPlatformInternalAccounts", "", "/platform/internal-accounts?currency=USD", "").wantStatus(200)
-	s.record("updateInternalAccount", "", "/internal-accounts/"+balance, `{}`).wantStatus(200)
+	s.record("updateInternalAccount", "Nothing to change", "/internal-accounts/"+balance, `{}`).wantStatus(200)
 
 	s.record("sandboxFundInternalAccount", "", "/sandbox/internal-accounts/"+balance+"/fund", `{"amount": 100000}`).wantStatus(200)
 	s.recordWebhook("internalAccountStatus", "INTERNAL_ACCOUNT.BALANCE_UPDATED", s.awaitEventAbout("INTERNAL_ACCOUNT.BALANCE_UPDATED", balance), "")

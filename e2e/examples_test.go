@@ -95,12 +95,13 @@ func TestExamples_MatchResponses(t *testing.T) {
 
 // example is one recorded request and response.
 type example struct {
-	Title    string          `json:"title,omitempty"`
-	Method   string          `json:"method"`
-	Path     string          `json:"path,omitempty"`
-	Body     json.RawMessage `json:"body,omitempty"`
-	Status   int             `json:"status"`
-	Response json.RawMessage `json:"response,omitempty"`
+	Title    string            `json:"title,omitempty"`
+	Method   string            `json:"method"`
+	Path     string            `json:"path,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     json.RawMessage   `json:"body,omitempty"`
+	Status   int               `json:"status"`
+	Response json.RawMessage   `json:"response,omitempty"`
 }
 
 func encodeExamples(t *testing.T, examples []example) []byte {

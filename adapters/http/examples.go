@@ -17,12 +17,14 @@ import (
 // Example is a request and its response, recorded by a test. An example of a webhook is
 // an event, without a path, and the response of the endpoint.
 type Example struct {
-	Title    string          `json:"title,omitempty"` // empty if there is only one example
-	Method   string          `json:"method"`
-	Path     string          `json:"path,omitempty"` // below BasePath, with the query
-	Body     json.RawMessage `json:"body,omitempty"`
-	Status   int             `json:"status"`
-	Response json.RawMessage `json:"response,omitempty"`
+	Title  string `json:"title,omitempty"` // empty if there is only one example
+	Method string `json:"method"`
+	Path   string `json:"path,omitempty"` // below BasePath, with the query
+	// Headers are those that other requests do not have.
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     json.RawMessage   `json:"body,omitempty"`
+	Status   int               `json:"status"`
+	Response json.RawMessage   `json:"response,omitempty"`
 }
 
 // Examples sets the recorded examples: one file <id>.json per operation or webhook, with

@@ -172,8 +172,11 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 		view.Segments = append(view.Segments, segmentView{Text: segment, Param: isParam})
 	}
 	for _, p := range op.Parameters {
-		if p.Ref != "" {
-			continue // Idempotency-Key, explained in the introduction
+		if name, isShared := strings.CutPrefix(p.Ref, parameterPrefix); isShared {
+			if name == idempotencyKey {
+				continue // explained in the introduction
+			}
+			p = r.api.Components.Parameters[name]
 		}
 		field := r.field(p.Name, p.Schema, p.Required, 0)
 		field.In = p.In

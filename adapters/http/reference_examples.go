@@ -91,6 +91,9 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return strings.HasSuffix(p.Ref, "/"+idempotencyKey) }) {
 		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
 	}
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		command.WriteString(" \\\n  -H " + shellQuote(name+": "+e.Headers[name]))
+	}
 	switch {
 	case e.Body != nil && isForm(op):
 		for _, part := range formParts(e.Body) {

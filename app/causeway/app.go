@@ -43,6 +43,7 @@ import (
 	"causeway/app/platforms"
 	"causeway/app/receivers"
 	"causeway/app/reconciliation"
+	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/platform"
@@ -91,6 +92,7 @@ type app struct {
 	sealing         *audit.Log
 	exports         *exports.Service
 	walletProofs    ports.WalletProofsByEnvironment
+	wallets         *wallets.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	operations      *operations
 	outage          *outage
@@ -198,6 +200,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.walletProofs = a.newWalletProofs()
+	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
+		Mails: mails.New(mails.Config{IDs: idGenerator}), Clock: systemClock{}, IDs: idGenerator})
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
 
@@ -236,7 +240,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations, BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
-		ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
+		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())

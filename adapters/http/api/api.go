@@ -24,6 +24,7 @@ type Deps struct {
 	KYCLinks         KYCLinks
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
+	Wallets          Wallets
 	Quotes           Quotes
 	Payments         Payments
 	Sandbox          Sandbox
@@ -52,6 +53,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagInvitations, Description: "A customer invites a person, who becomes a customer of any platform of the service."},
 		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
+		httpapi.Tag{Name: tagWallets, Description: walletGuide},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
 		httpapi.Tag{Name: tagDiscoveries, Description: "The banks and mobile operators that can receive payments."},
 		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in which currencies, and which information about the sender is required."},
@@ -76,6 +78,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerKYCLinks(a, d.KYCLinks, d.VerificationURL)
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
+	registerWallets(a, d.Wallets)
 	registerRates(a, d.Quotes)
 	registerDiscoveries(a)
 	registerReceivers(a, d.Receivers)

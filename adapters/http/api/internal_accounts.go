@@ -6,7 +6,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/accounts"
 	"causeway/core/account"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -16,7 +15,6 @@ import (
 // InternalAccounts holds the use cases of the internal account operations.
 type InternalAccounts interface {
 	ListInternal(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
-	UpdateInternal(ctx context.Context, platformID ident.Platform, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, error)
 }
 
 type internalAccountBody struct {
@@ -47,7 +45,7 @@ func newInternalAccountBody(a account.WithBalance, webhook bool) internalAccount
 		body.FundingInstructions = []paymentInstructions{} // an empty list, not null
 	}
 	if a.Type == account.EmbeddedWallet {
-		body.PrivateEnabled = new(bool) // none can be set yet
+		body.PrivateEnabled = &a.PrivateEnabled
 	}
 	return body
 }
@@ -55,10 +53,6 @@ func newInternalAccountBody(a account.WithBalance, webhook bool) internalAccount
 // platformInternalAccountListResponse lists all internal accounts of the platform.
 type platformInternalAccountListResponse struct {
 	Data []internalAccountBody `json:"data" doc:"Accounts, newest first."`
-}
-
-type internalAccountUpdateRequest struct {
-	PrivateEnabled *bool `json:"privateEnabled,omitempty" doc:"Embedded wallets only: whether the wallet is private on the blockchain. Not available yet: refused with 501."`
 }
 
 // InternalAccountFilter narrows both lists.
@@ -105,18 +99,4 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 	}, func(p ports.Page[account.WithBalance]) platformInternalAccountListResponse {
 		return platformInternalAccountListResponse{renderPage(p, renderInternalAccount, func(account.WithBalance) string { return "" }).Data}
 	})
-
-	type updateInput struct {
-		ID        httpapi.ID[ident.InternalAccount] `path:"id" doc:"Id of the account."`
-		Signature string                            `header:"Service-Wallet-Signature" doc:"Wallet signature over the request."`
-		RequestID string                            `header:"Request-Id" doc:"Id of the signed challenge."`
-		Body      internalAccountUpdateRequest
-	}
-	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateInternalAccount", Path: "/internal-accounts/{id}", Tag: tagInternal, Summary: "Update an internal account", Permission: platform.Transact,
-		Description: "Changes the settings that are sent and returns the account. Only embedded wallets have a setting.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.NotImplemented},
-	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (account.WithBalance, error) {
-		return service.UpdateInternal(ctx, call.Principal.Platform, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
-	}, renderInternalAccount)
 }

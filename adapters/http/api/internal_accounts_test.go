@@ -14,6 +14,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/sandbox"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -145,8 +146,8 @@ func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 
 func TestUpdateInternalAccount(t *testing.T) {
 	t.Parallel()
-	// Only wallets have the setting privateEnabled: it is refused for other accounts, not
-	// available yet for wallets, and an empty update returns the account.
+	// Only wallets have the setting privateEnabled: it is refused for other accounts, has to be signed for
+	// wallets, and an empty update returns the account.
 	b := newDepositClient(t)
 	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	list := "/customers/internal-accounts?customerId=" + ana
@@ -159,8 +160,13 @@ func TestUpdateInternalAccount(t *testing.T) {
 	if a := b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": true}`); !slices.Equal(a.invalidFields(), []string{"privateEnabled"}) {
 		t.Errorf("not a wallet: %s", a.rawBody)
 	}
-	if a := b.must(501, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": false}`); a.stringAt("code") != "NOT_IMPLEMENTED" {
+	first := b.must(202, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": true}`)
+	signed := b.signed(sandbox.WalletSignature, first.stringAt("requestId"))
+	if a := signed.must(200, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": true}`); a.stringAt("privateEnabled") != "true" {
 		t.Errorf("a wallet: %s", a.rawBody)
+	}
+	if a := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", ""); !slices.Equal(a.dataStrings("privateEnabled"), []string{"true"}) {
+		t.Errorf("listed: %s", a.rawBody)
 	}
 	b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": "yes"}`)
 	b.must(400, "PATCH", "/internal-accounts/1", `{}`)

@@ -21,7 +21,8 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
-			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount`,
+			sandboxFundInternalAccount sandboxReceive sandboxSend updateInternalAccount
+			challengeAuthCredential createAuthCredential exportInternalAccount refreshAuthSession revokeAuthCredential revokeAuthSession verifyAuthCredential`,
 		"MANAGE": `assignUnmatched cancelInvitation claimInvitation closeLedgerPeriod createCustomer createCustomerExternalAccount createInvitation createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument

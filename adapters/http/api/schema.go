@@ -20,6 +20,7 @@ const (
 	tagDocuments    = "Documents"
 	tagAccounts     = "External accounts"
 	tagInternal     = "Internal accounts"
+	tagWallets      = "Wallets"
 	tagRates        = "Rates"
 	tagReceivers    = "Receivers"
 	tagQuotes       = "Quotes"
@@ -60,6 +61,22 @@ func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id fun
 		last.ID = id(p.Items[len(p.Items)-1])
 	}
 	return httpapi.NewPage(bodies, p.More, last, p.Total, p.TotalIsMinimum)
+}
+
+// renderList renders a list that is not paginated. It is never null.
+func renderList[Item, Body any](items []Item, body func(Item) Body) []Body {
+	bodies := make([]Body, len(items))
+	for i, item := range items {
+		bodies[i] = body(item)
+	}
+	return bodies
+}
+
+// codeList returns values as a list in Markdown: `A`, `B` or `C`.
+func codeList(values ...string) string {
+	last := len(values) - 1
+	list := "`" + strings.Join(values[:last], "`, `") + "`"
+	return list + " or `" + values[last] + "`"
 }
 
 // enumSchema returns the schema of a string that is one of the values.

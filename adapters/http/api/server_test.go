@@ -17,6 +17,7 @@ import (
 
 	"causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
+	localcustody "causeway/adapters/custody/local"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
 	sandboxidentity "causeway/adapters/identity/sandbox"
@@ -24,10 +25,12 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	sandboxrail "causeway/adapters/rails/sandbox"
+	sandboxproofs "causeway/adapters/walletproofs/sandbox"
 	"causeway/app/accounts"
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/platforms"
+	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -54,6 +57,7 @@ type client struct {
 	user     string
 	password string
 	key      string
+	headers  map[string]string // further headers
 }
 
 // newTestServer serves a database; several servers can serve the same. A change can
@@ -80,9 +84,11 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
-		Webhooks:         d.webhooks,
-		WebhookSecrets:   webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
-		Exports:          exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
+		Wallets: wallets.New(wallets.Config{Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
+			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+		Webhooks:       d.webhooks,
+		WebhookSecrets: webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+		Exports:        exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
 	for _, change := range changes {
 		change(&deps, store)
@@ -152,6 +158,9 @@ func (c *client) send(method, path, body string) reply {
 	}
 	if c.key != "" {
 		r.Header.Set("Idempotency-Key", c.key)
+	}
+	for name, value := range c.headers {
+		r.Header.Set(name, value)
 	}
 	w := httptest.NewRecorder()
 	c.ServeHTTP(w, r)

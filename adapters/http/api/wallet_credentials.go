@@ -1,0 +1,286 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"regexp"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	httpapi "causeway/adapters/http"
+	"causeway/app/wallets"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// WalletCredentials holds the use cases of the credentials of embedded wallets. A method that returns a
+// request to sign has changed nothing.
+type WalletCredentials interface {
+	CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error)
+	ListCredentials(ctx context.Context, platformID ident.Platform, account ident.InternalAccount) ([]wallet.Credential, error)
+	RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error)
+	Challenge(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (wallets.Challenged, error)
+	Verify(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod, v wallets.Verification) (wallets.OpenedSession, error)
+}
+
+// AuthMethod is a credential. It is exported, as all that is embedded in bodies and inputs must be.
+type AuthMethod struct {
+	ID           httpapi.ID[ident.AuthMethod]      `json:"id" doc:"Id of the credential."`
+	AccountID    httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the embedded wallet, an internal account."`
+	Type         string                            `json:"type" enum:"EMAIL_OTP,PASSKEY,OAUTH" doc:"Type of the credential." example:"PASSKEY"`
+	CredentialID string                            `json:"credentialId,omitempty" doc:"PASSKEY only: id that the authenticator chose, in base64url." example:"b3BhcXVl"`
+	Nickname     string                            `json:"nickname" doc:"E-mail address of an EMAIL_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey." example:"Ana's phone"`
+	CreatedAt    httpapi.Time                      `json:"createdAt" doc:"Time the credential was added."`
+	UpdatedAt    httpapi.Time                      `json:"updatedAt" doc:"Time of the last change."`
+}
+
+func renderCredential(c wallet.Credential) AuthMethod {
+	body := AuthMethod{
+		ID: httpapi.NewID(c.ID), AccountID: httpapi.NewID(c.Account), Type: string(c.Type), Nickname: c.Nickname,
+		CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
+	}
+	if c.Passkey != nil {
+		body.CredentialID = base64.RawURLEncoding.EncodeToString(c.Passkey.CredentialID)
+	}
+	return body
+}
+
+type authCredentialListResponse struct {
+	Data []AuthMethod `json:"data" doc:"Active credentials, oldest first."`
+}
+
+// authChallengeBody is a credential and, for a passkey, what its authenticator has to sign.
+type authChallengeBody struct {
+	AuthMethod
+	Challenge string       `json:"challenge,omitempty" doc:"PASSKEY only: challenge for navigator.credentials.get(), in base64url." example:"3q2-7wMnCqxTgWbcZk0mWQ"`
+	RequestID string       `json:"requestId,omitempty" doc:"PASSKEY only: value of the header Request-Id when you verify the assertion. It can be used once." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
+	ExpiresAt httpapi.Time `json:"expiresAt,omitzero" doc:"PASSKEY only: time after which the challenge is refused."`
+}
+
+func renderChallenge(c wallets.Challenged) authChallengeBody {
+	body := authChallengeBody{AuthMethod: renderCredential(c.Credential)}
+	if p := c.Challenge; p != nil {
+		body.Challenge, body.RequestID, body.ExpiresAt = base64.RawURLEncoding.EncodeToString(p.Challenge), p.ID.String(), httpapi.NewTime(p.ExpiresAt)
+	}
+	return body
+}
+
+// authCredentialCreateRequest is a new credential of any type.
+type authCredentialCreateRequest struct{}
+
+// Union returns a branch for every type of credential.
+func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
+	account := httpapi.Field{Name: "accountId", Required: true, Pattern: idPattern("InternalAccount"), PatternDescription: "an id of the form InternalAccount:<uuid>",
+		Description: "Id of the embedded wallet, an internal account.", Example: "InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}
+	return httpapi.UnionSpec{
+		Name: "AuthCredentialCreateRequest", Description: "A new credential.", Discriminator: "type",
+		Branches: []httpapi.Branch{
+			{Name: "EmailOtpCredentialCreateRequest", Values: []string{string(wallet.EmailOTP)}, Fields: []httpapi.Field{account},
+				Description: "One-time codes that are sent to the customer's e-mail address."},
+			{Name: "OauthCredentialCreateRequest", Values: []string{string(wallet.OAuth)}, Description: "The account of the customer at a provider.", Fields: []httpapi.Field{
+				account,
+				{Name: "oidcToken", Required: true, MinLength: 1, MaxLength: 16 << 10, Description: "ID token (OpenID Connect) of Google or Apple, issued less than 60 seconds ago for one of `oauthClientIds`.", Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"},
+			}},
+			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on a device of the customer.", Fields: []httpapi.Field{
+				account,
+				{Name: "nickname", Required: true, MinLength: 1, MaxLength: 100, Description: "Name of the passkey for the customer: letters, digits, spaces and . _ - ' ( ).", Example: "Ana's phone"},
+				{Name: "challenge", Required: true, MinLength: 1, MaxLength: 1024, Pattern: base64URLPattern, PatternDescription: base64URLDescription,
+					Description: "The challenge that your server passed to navigator.credentials.create(), in base64url. It must have been made for this passkey, and is accepted once.", Example: "3q2-7wMnCqxTgWbcZk0mWQ"},
+				{Name: "attestation", Required: true, Description: "What navigator.credentials.create() returned.", Fields: []httpapi.Field{
+					{Name: "credentialId", Required: true, MinLength: 1, MaxLength: 1400, Pattern: base64URLPattern, PatternDescription: base64URLDescription, Description: "`rawId`, in base64url.", Example: "b3BhcXVl"},
+					{Name: "clientDataJson", Required: true, MinLength: 1, MaxLength: 4096, Pattern: base64URLPattern, PatternDescription: base64URLDescription, Description: "`response.clientDataJSON`, in base64url.", Example: "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0"},
+					{Name: "attestationObject", Required: true, MinLength: 1, MaxLength: 64 << 10, Description: "`response.attestationObject`, in base64url.", Example: "o2NmbXRkbm9uZQ"},
+					{Name: "transports", Description: "`response.getTransports()`.", Schema: &huma.Schema{
+						Type: huma.TypeArray, Items: enumSchema([]string{"usb", "nfc", "ble", "internal", "hybrid"}), Examples: []any{[]string{"internal", "hybrid"}}}},
+				}},
+			}},
+		},
+	}
+}
+
+// authCredentialVerifyRequest is a proof of any type.
+type authCredentialVerifyRequest struct{}
+
+// Union returns a branch for every type of credential.
+func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
+	client := httpapi.Field{Name: "clientPublicKey", Required: true, Pattern: clientKeyPattern, PatternDescription: clientKeyDescription,
+		Description: "Public key of a new key pair of the client, to which the key of the session is sealed.", Example: exampleClientKey}
+	// The parts of an assertion have no pattern: in the sandbox a signature is a test value.
+	part := func(name, description string, required bool) httpapi.Field {
+		return httpapi.Field{Name: name, Required: required, MaxLength: 8 << 10, Description: description + ", in base64url.", Example: "b3BhcXVl"}
+	}
+	return httpapi.UnionSpec{
+		Name: "AuthCredentialVerifyRequest", Description: "A proof that the customer has the credential.", Discriminator: "type",
+		Branches: []httpapi.Branch{
+			{Name: "EmailOtpCredentialVerifyRequest", Values: []string{string(wallet.EmailOTP)}, Description: "The code that was sent.", Fields: []httpapi.Field{
+				{Name: "otp", Required: true, MaxLength: 64, Description: "The latest code.", Example: "483920"}, client,
+			}},
+			{Name: "OauthCredentialVerifyRequest", Values: []string{string(wallet.OAuth)}, Description: "A new ID token.", Fields: []httpapi.Field{
+				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 seconds ago, whose `nonce` is hex(SHA-256(`clientPublicKey` in lower case)).", Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"}, client,
+			}},
+			{Name: "PasskeyCredentialVerifyRequest", Values: []string{string(wallet.Passkey)}, Description: "A signature of the authenticator over the challenge. The key of the session is sealed to the `clientPublicKey` of the challenge.", Fields: []httpapi.Field{
+				{Name: "assertion", Required: true, Description: "What navigator.credentials.get() returned.", Fields: []httpapi.Field{
+					part("credentialId", "`rawId`", true),
+					part("clientDataJson", "`response.clientDataJSON`", true),
+					part("authenticatorData", "`response.authenticatorData`", true),
+					part("signature", "`response.signature`", true),
+					part("userHandle", "`response.userHandle`, if there is one", false),
+				}},
+			}},
+		},
+	}
+}
+
+const (
+	base64URLPattern     = "^[A-Za-z0-9_-]+$"
+	base64URLDescription = "base64url without padding"
+	clientKeyPattern     = "^04[0-9a-fA-F]{128}$"
+	clientKeyDescription = "a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits"
+	exampleClientKey     = "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+)
+
+// CredentialPath has the id of a credential.
+type CredentialPath struct {
+	ID httpapi.ID[ident.AuthMethod] `path:"id" doc:"Id of the credential."`
+}
+
+type walletFilter struct {
+	AccountID httpapi.ID[ident.InternalAccount] `query:"accountId" required:"true" doc:"Id of the embedded wallet, an internal account."`
+}
+
+type verifyInput struct {
+	CredentialPath
+	RequestID string `header:"Request-Id" doc:"PASSKEY only, and required for it: the requestId of the challenge." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
+	Body      httpapi.Union[authCredentialVerifyRequest]
+}
+
+// Resolve reports a key that has the right form and is not on the curve.
+func (in *verifyInput) Resolve(huma.Context) []error {
+	var sent map[string]any
+	if err := in.Body.Decode(&sent); err != nil || sent["type"] == string(wallet.Passkey) {
+		return nil //nolint:nilerr // reported by the validator
+	}
+	key := text(sent, "clientPublicKey")
+	if !clientKeyForm.MatchString(key) {
+		return nil // also reported by the validator
+	}
+	_, err := wallet.ParseClientKey(key)
+	return httpapi.FieldErrors(err)
+}
+
+func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
+	type createInput struct {
+		Body httpapi.Union[authCredentialCreateRequest]
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "createAuthCredential", Path: "/auth/credentials", Tag: tagWallets, Summary: "Add a credential", Permission: platform.Transact, Status: 201, SignedRetry: true,
+		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be signed by a session of the wallet: 202, then 201.\n\n" +
+			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet of a customer with an e-mail address has an EMAIL_OTP credential.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists, fault.CustomerDeleted, fault.UserNotReady},
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *createInput) (wallet.Credential, *wallet.SignedRequest, error) {
+		return service.CreateCredential(ctx, call.Principal, call.Signed, call.IdempotentRequest, newCredential(in.Body))
+	}), renderCredential)
+
+	httpapi.Get(a, httpapi.Operation{
+		ID: "listAuthCredentials", Path: "/auth/credentials", Tag: tagWallets, Summary: "List credentials", Permission: platform.View,
+		Description: "Returns the active credentials of an embedded wallet, oldest first. Not paginated. An account that does not exist has none.",
+	}, func(ctx context.Context, call httpapi.Call, in *walletFilter) ([]wallet.Credential, error) {
+		return service.ListCredentials(ctx, call.Principal.Platform, in.AccountID.Value)
+	}, func(credentials []wallet.Credential) authCredentialListResponse {
+		return authCredentialListResponse{renderList(credentials, renderCredential)}
+	})
+
+	httpapi.Delete(a, httpapi.Operation{
+		ID: "revokeAuthCredential", Path: "/auth/credentials/{id}", Tag: tagWallets, Summary: "Revoke a credential", Permission: platform.Transact, SignedRetry: true,
+		Description: "Revokes a credential and its sessions. A session of another credential of the wallet has to sign the request: 202, then 204. The last credential of a wallet cannot be revoked.",
+		Errors:      []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted},
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *CredentialPath) (struct{}, *wallet.SignedRequest, error) {
+		request, err := service.RevokeCredential(ctx, call.Principal, call.Signed, in.ID.Value)
+		return struct{}{}, request, err
+	}), func(struct{}) httpapi.NoBody { return httpapi.NoBody{} })
+
+	type challengeRequest struct {
+		ClientPublicKey string `json:"clientPublicKey,omitempty" pattern:"^04[0-9a-fA-F]{128}$" patternDescription:"a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits" doc:"PASSKEY only, and required for it: public key of a new key pair of the client, to which the key of the session is sealed." example:"046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"`
+	}
+	type challengeInput struct {
+		CredentialPath
+		Body *challengeRequest
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential", Permission: platform.Transact,
+		Description: "Begins the verification of a credential.\n\n" +
+			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless `embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429.\n" +
+			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and accepted once.\n" +
+			"- OAUTH: has no challenge: 400. Request an ID token from the provider.",
+		Errors: []fault.Code{fault.CredentialNotFound, fault.NotImplemented, fault.CustomerDeleted, fault.UserNotReady},
+	}, func(ctx context.Context, call httpapi.Call, in *challengeInput) (wallets.Challenged, error) {
+		var client *wallet.ClientKey
+		if in.Body != nil && in.Body.ClientPublicKey != "" {
+			key, err := wallet.ParseClientKey(in.Body.ClientPublicKey)
+			if err != nil {
+				return wallets.Challenged{}, err
+			}
+			client = &key
+		}
+		return service.Challenge(ctx, call.Principal, call.IdempotentRequest, in.ID.Value, client)
+	}, renderChallenge)
+
+	httpapi.Post(a, httpapi.Operation{
+		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential", Permission: platform.Transact,
+		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
+			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) + ". For a passkey " +
+			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) + " are possible too.",
+		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted, fault.UserNotReady},
+	}, func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, error) {
+		verification, err := in.verification()
+		if err != nil {
+			return wallets.OpenedSession{}, err
+		}
+		return service.Verify(ctx, call.Principal, call.IdempotentRequest, in.ID.Value, verification)
+	}, renderOpenedSession)
+}
+
+func newCredential(body httpapi.Union[authCredentialCreateRequest]) wallets.NewCredential {
+	account, _ := ident.ParseInternalAccount(body.Text("accountId")) // matches the pattern
+	created := wallets.NewCredential{Account: account, Type: wallet.CredentialType(body.Text("type")), Token: body.Text("oidcToken")}
+	attestation, _ := body.Values()["attestation"].(map[string]any)
+	if attestation == nil {
+		return created
+	}
+	created.Nickname = body.Text("nickname")
+	created.Challenge, _ = base64.RawURLEncoding.DecodeString(body.Text("challenge"))
+	created.Attestation = wallet.Attestation{CredentialID: text(attestation, "credentialId"), ClientDataJSON: text(attestation, "clientDataJson"), AttestationObject: text(attestation, "attestationObject")}
+	transports, _ := attestation["transports"].([]any)
+	for _, name := range transports {
+		created.Attestation.Transports = append(created.Attestation.Transports, name.(string))
+	}
+	return created
+}
+
+// verification returns the proof. Fault: INVALID_INPUT for a key that Resolve has reported.
+func (in *verifyInput) verification() (wallets.Verification, error) {
+	body := in.Body
+	v := wallets.Verification{Type: wallet.CredentialType(body.Text("type")), RequestID: in.RequestID}
+	if v.Type == wallet.Passkey {
+		assertion, _ := body.Values()["assertion"].(map[string]any)
+		v.Assertion = wallet.Assertion{
+			CredentialID: text(assertion, "credentialId"), ClientDataJSON: text(assertion, "clientDataJson"), AuthenticatorData: text(assertion, "authenticatorData"),
+			Signature: text(assertion, "signature"), UserHandle: text(assertion, "userHandle"),
+		}
+		return v, nil
+	}
+	v.Code, v.Token = body.Text("otp"), body.Text("oidcToken")
+	var err error
+	v.ClientKey, err = wallet.ParseClientKey(body.Text("clientPublicKey"))
+	return v, err
+}
+
+var clientKeyForm = regexp.MustCompile(clientKeyPattern)
+
+func text(object map[string]any, name string) string {
+	value, _ := object[name].(string)
+	return value
+}

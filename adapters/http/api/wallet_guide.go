@@ -1,0 +1,58 @@
+package api
+
+import (
+	"strings"
+
+	"causeway/core/sandbox"
+	"causeway/core/wallet"
+)
+
+// walletGuide describes all that a client of embedded wallets has to compute.
+var walletGuide = strings.NewReplacer(
+	"|", "`",
+	"{noSignature}", wallet.ReasonNoSignature, "{noRequestId}", wallet.ReasonNoRequestID, "{unknownRequestId}", wallet.ReasonRequestID,
+	"{used}", wallet.ReasonRequestUsed, "{expired}", wallet.ReasonRequestExpired, "{differs}", wallet.ReasonRequestDiffers,
+	"{signature}", wallet.ReasonSignature, "{revoked}", wallet.ReasonRevokedCredential,
+	"{code}", wallet.ReasonCode, "{passkey}", wallet.ReasonPasskey, "{identity}", wallet.ReasonIdentity,
+	"{sandboxCode}", sandbox.WalletCode, "{sandboxPasskey}", sandbox.WalletPasskeySignature, "{sandboxToken}", sandbox.WalletIDToken,
+	"{sandboxSignature}", sandbox.WalletSignature,
+).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the keys and signatures, so that neither you nor anybody else can spend from the wallet.
+
+**Life of a session.** The customer proves who they are with a credential (an e-mailed code, a passkey, or an account at Google or Apple). That opens a session of 15 minutes, whose private key only the client can read. With it the client signs requests and payments.
+
+**Client key.** For each verification, refresh and export the client makes a new key pair on P-256 and keeps the private key. |clientPublicKey| is the public key, uncompressed (SEC 1): |04| and both coordinates, 130 hexadecimal digits.
+
+**Sealed secrets.** A secret is encrypted to |clientPublicKey| with HPKE (RFC 9180), single-shot, base mode: DHKEM(P-256, HKDF-SHA256) 0x0010, HKDF-SHA256 0x0001, AES-256-GCM 0x0002, with empty |info| and empty associated data. There are two forms:
+
+- |encryptedSessionSigningKey| is base58check text. Decode base58 (Bitcoin's alphabet) to 85 bytes. The last 4 are a checksum: the first 4 bytes of SHA-256(SHA-256(the other 81)). There is no version byte. Bytes 0 to 32 are the encapsulated key, a compressed point: decompress it to 65 bytes for HPKE. Bytes 33 to 80 are the ciphertext with its 16-byte tag. The plain text is the private key of the session: a P-256 scalar of 32 bytes, big-endian.
+- |encryptedWalletCredentials| is the text of a JSON object with |version| (|v1.0.0|), |data|, |dataSignature| and |enclaveQuorumPublic|, the last three in hexadecimal digits. |data| decodes to a JSON object with |encappedPublic| (the encapsulated key, uncompressed) and |ciphertext| (with its tag), both in hexadecimal digits, and |organizationId| (your platform). The plain text is 24 English words (BIP-39). |dataSignature| is a DER signature, ECDSA with SHA-256 on secp256k1, over the decoded bytes of |data|, by the key of the wallet; |enclaveQuorumPublic| is its public key, uncompressed. The key of the wallet is derived from the words, without a passphrase, by BIP-32 at m/8797555'/0'/0'.
+
+**Signing a request.** Operations that change a wallet need two requests. The first has no signature; the response is 202 with |payloadToSign|, |requestId| and |expiresAt|. The client signs the UTF-8 bytes of |payloadToSign| exactly as received (do not parse it and serialize it again) with the private key of a session: ECDSA on P-256 with SHA-256. Send the same request again within 5 minutes, with the same method, path, query and body byte for byte, and two headers: |Request-Id|, the |requestId| with or without |Request:| before the UUID, and |Service-Wallet-Signature| in one of two forms:
+
+- base64 (standard alphabet, with padding) of the DER signature;
+- base64url without padding of the JSON object {"publicKey": the session's public key, compressed, in hexadecimal digits; "scheme": "SIGNATURE_SCHEME_TK_API_P256"; "signature": the DER signature in hexadecimal digits}.
+
+A |requestId| is used up by the request that succeeds with it. A second request needs an |Idempotency-Key| of its own. A payment from a wallet is signed in the same way, except that the payload is in the quote and there is no |Request-Id|: see Execute a quote.
+
+**What the payload says.** |payloadToSign| is a JSON object with |type| (|REQUEST|), |version|, |operation|, |requestId|, |platformId|, |accountId|, |method|, |path| (with the query), |bodySha256| in hexadecimal digits, and |expiresAt|, so that a client can show the customer what is being signed.
+
+**Refusals.** A second request is refused with 401 and one of these reasons, checked in this order:
+
+- |{noSignature}|: there is a |Request-Id| without a signature.
+- |{noRequestId}|: there is a signature without a |Request-Id|.
+- |{unknownRequestId}|: your platform has no such request.
+- |{used}|: send the first request again for a new one.
+- |{expired}|: likewise.
+- |{differs}|: another method, path, query or body than in the first request.
+- |{signature}|: no active session of the wallet signed the payload. Revoking a credential: |{revoked}| if only a session of that credential did.
+
+**Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. Binary values are base64url without padding.
+
+**Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
+
+**Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets are real, so that a client can be tested.
+
+- |otp|: |{sandboxCode}| (|{code}|). A code need not be requested. No mail is sent.
+- |assertion.signature|: |{sandboxPasskey}| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
+- |oidcToken| when verifying: |{sandboxToken}| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
+- |Service-Wallet-Signature|: |{sandboxSignature}| (|{signature}|). No session is needed. It counts as the signature of a session that may sign the request.`)
