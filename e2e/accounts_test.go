@@ -31,7 +31,7 @@ func TestInternalAccounts(t *testing.T) {
 		t.Errorf("the platform has %v", own)
 	}
 	wallet := h.get("/customers/internal-accounts?type=EMBEDDED_WALLET&customerId=" + ana).wantStatus(200).text("data.0.id")
-	h.patch("/internal-accounts/"+wallet, object{"privateEnabled": true}).wantError(501, "NOT_IMPLEMENTED")
+	h.patch("/internal-accounts/"+wallet, object{"privateEnabled": true}).wantStatus(202) // its owner has to sign
 	h.patch("/internal-accounts/"+own[0], object{"privateEnabled": true}).wantError(400, "INVALID_INPUT")
 	h.patch("/internal-accounts/"+own[0], object{}).wantStatus(200).wantValues(map[string]any{"id": own[0]})
 

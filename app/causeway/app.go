@@ -201,7 +201,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.walletProofs = a.newWalletProofs()
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
-		Mails: mails.New(mails.Config{IDs: idGenerator}), Clock: systemClock{}, IDs: idGenerator})
+		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
 
