@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -152,6 +153,12 @@ type answer struct {
 // send sends a request to the API. body is nil or becomes JSON.
 func (p *platform) send(method, path string, body any) answer {
 	p.t.Helper()
+	return p.sendWith(nil, method, path, body)
+}
+
+// sendWith is send with more headers.
+func (p *platform) sendWith(headers http.Header, method, path string, body any) answer {
+	p.t.Helper()
 	var content io.Reader = http.NoBody
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -164,6 +171,7 @@ func (p *platform) send(method, path string, body any) answer {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	maps.Copy(r.Header, headers)
 	r.SetBasicAuth(p.ClientID, p.ClientSecret)
 	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)
