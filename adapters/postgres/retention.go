@@ -24,8 +24,15 @@ type RetentionCutoffs struct {
 	// IdentityMessages are those in which the identity provider reported decisions, by their receipt.
 	IdentityMessages time.Time
 	ScreeningRuns    time.Time // by their beginning
-	Mails            time.Time // by creation; a mail expires long before
-	Invitations      time.Time // by their claim, cancellation or expiry
+	// WalletSessions are those of embedded wallets, with their signed requests and the challenges of passkeys,
+	// by creation. They have ended some minutes later.
+	WalletSessions time.Time
+	// WalletCodes are the one-time codes, by expiry; UsedChallenges are challenges and ID tokens that are not
+	// accepted again, by the time until which they are not.
+	WalletCodes, UsedChallenges time.Time
+	RevokedCredentials          time.Time // of embedded wallets, by the revocation
+	Mails                       time.Time // by creation; a mail expires long before
+	Invitations                 time.Time // by their claim, cancellation or expiry
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
 }
@@ -47,8 +54,14 @@ func (c RetentionCutoffs) tables() []retainedTable {
 	return []retainedTable{
 		{"idempotency_keys", c.Responses, firstTime, deleteResponses},
 		{"quotes", c.UnpaidQuotes, "", `SELECT checked, deleted, $3::text FROM delete_unpaid_quotes($1, $2, $4)`}, // stores its position
-		{"kyc_links", c.KYCLinks, uuid.Nil.String(), deleteKYCLinks},
-		{"screening_runs", c.ScreeningRuns, uuid.Nil.String(), deleteScreeningRuns},
+		{"kyc_links", c.KYCLinks, uuid.Nil.String(), fmt.Sprintf(deleteByID, "kyc_links", "created_at")},
+		{"screening_runs", c.ScreeningRuns, uuid.Nil.String(), fmt.Sprintf(deleteByID, "screening_runs", "started_at")},
+		{"wallet_sessions", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_sessions", "created_at")},
+		{"wallet_signed_requests", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_signed_requests", "created_at")},
+		{"wallet_passkey_challenges", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_passkey_challenges", "created_at")},
+		{"wallet_codes", c.WalletCodes, "", fmt.Sprintf(deleteByEnd, "wallet_codes", "expires_at", "credential_id")},
+		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
+		{"wallet_credentials", c.RevokedCredentials, "", fmt.Sprintf(deleteByEnd, "wallet_credentials", "revoked_at", "id")},
 		{"mails", c.Mails, uuid.Nil.String(), deleteMails},
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
@@ -93,21 +106,20 @@ const deleteResponses = `
 	gone AS (DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)))
 	SELECT count(*), count(*), coalesce(max(created_at)::text, $3::text) FROM old`
 
-// deleteKYCLinks uses the primary key: ids begin with the time of creation.
-const deleteKYCLinks = `
+// deleteByID uses the primary key of a table: ids begin with the time of creation.
+const deleteByID = `
 	WITH old AS MATERIALIZED (
-		SELECT id FROM kyc_links WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND created_at < $2
+		SELECT id FROM %[1]s WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND %[2]s < $2
 		ORDER BY id LIMIT $4),
-	gone AS (DELETE FROM kyc_links l USING old WHERE l.platform_id = $1 AND l.id = old.id RETURNING 1)
+	gone AS (DELETE FROM %[1]s t USING old WHERE t.platform_id = $1 AND t.id = old.id RETURNING 1)
 	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
 
-// deleteScreeningRuns uses the primary key, as deleteKYCLinks.
-const deleteScreeningRuns = `
-	WITH old AS MATERIALIZED (
-		SELECT id FROM screening_runs WHERE platform_id = $1 AND id > $3::text::uuid AND id < first_uuid_v7($2) AND started_at < $2
-		ORDER BY id LIMIT $4),
-	gone AS (DELETE FROM screening_runs r USING old WHERE r.platform_id = $1 AND r.id = old.id RETURNING 1)
-	SELECT count(*), (SELECT count(*) FROM gone), coalesce(max(id::text), $3::text) FROM old`
+// deleteByEnd uses the index of a table on the platform and the time of the end. A row that gets a later end
+// meanwhile stays.
+const deleteByEnd = `
+	WITH old AS MATERIALIZED (SELECT %[3]s AS key FROM %[1]s WHERE platform_id = $1 AND %[2]s < $2 ORDER BY %[2]s LIMIT $4),
+	gone AS (DELETE FROM %[1]s t USING old WHERE t.platform_id = $1 AND t.%[3]s = old.key AND t.%[2]s < $2 RETURNING 1)
+	SELECT count(*), (SELECT count(*) FROM gone), $3::text FROM old`
 
 const (
 	// retentionBatchSize bounds the rows that a statement deletes, and so how long it holds locks.

@@ -35,6 +35,11 @@ const (
 	identityMessageRetention = 7 * 24 * time.Hour
 	// screeningRunRetention is how long it is shown when customers were screened.
 	screeningRunRetention = 365 * 24 * time.Hour
+	// walletSessionRetention is long after a session or request of a wallet has ended.
+	walletSessionRetention = 30 * 24 * time.Hour
+	// walletCodeRetention is more than the hour in which codes are counted.
+	walletCodeRetention        = 24 * time.Hour
+	revokedCredentialRetention = 365 * 24 * time.Hour
 	// mailRetention is how long it is shown what became of a mail; its content is deleted at once.
 	mailRetention = 30 * 24 * time.Hour
 )
@@ -68,6 +73,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention),
+		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
 

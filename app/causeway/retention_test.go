@@ -16,8 +16,8 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 	// Without settings, every kind of data has its documented retention; a setting moves its cutoff.
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	daysAgo := func(n int) time.Time { return now.AddDate(0, 0, -n) }
-	defaults := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(7), WebhookEvents: daysAgo(30), UnpaidQuotes: daysAgo(90), RailReplies: daysAgo(400), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), Mails: daysAgo(30)}
-	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31), RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), Mails: daysAgo(30)}
+	defaults := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(7), WebhookEvents: daysAgo(30), UnpaidQuotes: daysAgo(90), RailReplies: daysAgo(400), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30), WalletCodes: daysAgo(1), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30)}
+	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31), RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30), WalletCodes: daysAgo(1), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30)}
 	for _, test := range []struct {
 		arguments []string
 		want      postgres.RetentionCutoffs
