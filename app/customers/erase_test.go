@@ -22,6 +22,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -37,7 +38,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 		c.Type, c.Email, c.Region, c.UMAAddress = customer.Business, secret+"@example.com", "US", "$"+strings.ToLower(secret)+"@uma.test"
 		c.Business, c.Address = &customer.BusinessInfo{LegalName: secret}, &party.Address{Line1: secret, City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
 	})
-	dollars := env.NewInternalAccount(acme.ID, "USD", 0)
+	dollars, stablecoins := env.NewInternalAccount(acme.ID, "USD", 0), env.NewInternalAccount(acme.ID, "USDB", 0)
 	if err := env.Exec(fmt.Sprintf("UPDATE internal_accounts SET instructions = '[{\"Notes\":\"%s\"}]' WHERE id = '%s'", secret, dollars.ID.UUID())); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +83,13 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			if err := tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(env.IDs.New, apptest.Noon), Platform: acme.Platform, Type: event.Test, Name: event.TestSent, Subject: subject, OccurredAt: apptest.Noon}}); err != nil {
 				return err
 			}
+		}
+		credential := wallet.Credential{ID: wallet.DefaultCredentialID(stablecoins.ID), Platform: acme.Platform, Account: stablecoins.ID, Type: wallet.EmailOTP,
+			Nickname: acme.Email, Email: acme.Email, Identity: &wallet.Identity{Issuer: "https://accounts.google.com", Subject: secret, Email: acme.Email}, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+		session := wallet.Session{ID: ident.NewSession(env.IDs.New, apptest.Noon), Platform: acme.Platform, Account: stablecoins.ID, Credential: credential.ID, Type: wallet.EmailOTP,
+			Certificate: wallet.Certificate{Statement: secret}, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon, ExpiresAt: apptest.Noon}
+		if err := tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{credential}, Sessions: []wallet.Session{session}}); err != nil {
+			return err
 		}
 		return tx.CreateBeneficialOwner(ctx, owner)
 	})
