@@ -89,19 +89,7 @@ type env struct {
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := &env{url: pgtest.New(t), clock: portstest.NewFakeClock(noon)}
-	master, err := encryption.New(make([]byte, encryption.KeyLength))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.db, err = postgres.Open(t.Context(), postgres.Options{URL: e.url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: generator,
-		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
-			e.dataKeys = encryption.NewDataKeys(store, master, e.clock)
-			return e.dataKeys
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(e.db.Close)
+	e.db = e.open(t)
 	if err := e.dataKeys.Create(t.Context(), uuid.New()); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +97,25 @@ func newEnv(t testing.TB) *env {
 		*id = e.newPlatform(t)
 	}
 	return e
+}
+
+// open opens the database, as a process does, and sets dataKeys.
+func (e *env) open(t testing.TB) *postgres.DB {
+	t.Helper()
+	master, err := encryption.New(make([]byte, encryption.KeyLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: e.url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: generator,
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			e.dataKeys = encryption.NewDataKeys(store, master, e.clock)
+			return e.dataKeys
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
 }
 
 func (e *env) newPlatform(t testing.TB) ident.Platform {
@@ -140,4 +147,68 @@ func (e *env) newWallet(t testing.TB, p ident.Platform, id ident.InternalAccount
 		return tx.OpenInternalAccounts(ctx, []account.Internal{internal})
 	})
 	return ports.WalletID{Platform: p, Account: id}
+}
+
+func TestCustody_ProcessesAgreeOnAKey(t *testing.T) {
+	t.Parallel()
+	// Two processes that use a wallet for the first time at the same moment, again and again, sign with one
+	// key.
+	env := newEnv(t)
+	other := local.New(env.open(t))
+	for range 10 {
+		w := env.newWallet(t, env.here, ident.NewInternalAccount(generator.New, noon))
+		keys := make([]wallet.Key, 8)
+		var running sync.WaitGroup
+		for i := range keys {
+			custody := []*local.Custody{local.New(env.db), other}[i%2]
+			running.Go(func() {
+				certificate, err := custody.Sign(t.Context(), w, "a statement")
+				if err != nil {
+					t.Error(err)
+				}
+				keys[i] = certificate.Key
+			})
+		}
+		running.Wait()
+		for _, key := range keys {
+			if key != keys[0] {
+				t.Fatalf("the wallet has the keys %x and %x", keys[0], key)
+			}
+		}
+	}
+}
+
+func TestCustody_SignsDuringKeyRotation(t *testing.T) {
+	t.Parallel()
+	// While the data key is replaced, every signature succeeds with the same key.
+	env := newEnv(t)
+	custody := local.New(env.db)
+	w := env.newWallet(t, env.here, ident.NewInternalAccount(generator.New, noon))
+	want, err := custody.WalletKey(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	rotated := make(chan struct{})
+	for range 3 {
+		running.Go(func() {
+			for {
+				certificate, err := custody.Sign(t.Context(), w, "a statement")
+				if err != nil || certificate.Key != want {
+					t.Errorf("signed with %x, %v", certificate.Key, err)
+				}
+				select {
+				case <-rotated:
+					return
+				default:
+				}
+			}
+		})
+	}
+
+	for range 5 {
+		env.rotate(t)
+	}
+	close(rotated)
+	running.Wait()
 }

@@ -105,12 +105,12 @@ func (s *Sealer) Seal(plain, context []byte) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32([]byte{version}, uint32(number)), ciphertext...), nil
 }
 
-// Sealed reports whether a value has the form of those that a Sealer of this package returns.
-func Sealed(value []byte) bool { return len(value) > prefixLength && value[0] == version }
+// isSealed reports whether a value has the form of those that Seal returns.
+func isSealed(value []byte) bool { return len(value) > prefixLength && value[0] == version }
 
 // Open implements ports.Sealer.
 func (s *Sealer) Open(sealed, context []byte) ([]byte, error) {
-	if !Sealed(sealed) {
+	if !isSealed(sealed) {
 		return nil, ports.ErrCannotDecrypt
 	}
 	bound := sha256.Sum256(context)
