@@ -20,7 +20,7 @@ const (
 // words returns the words of 32 bytes of entropy (BIP-39): 11 bits each, of the entropy and the first byte
 // of its hash. They are bytes, not a string, so that they can be overwritten.
 func words(s *secrets, entropy []byte) []byte {
-	bits := s.add(make([]byte, 0, entropyLength+sha256.Size))
+	bits := s.add(make([]byte, 0, entropyLength+1))
 	bits = append(bits, entropy...)
 	hash := sha256.Sum256(entropy)
 	bits = append(bits, hash[0])
