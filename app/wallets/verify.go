@@ -58,11 +58,12 @@ func (s *Service) readActive(ctx context.Context, p ident.Platform, id ident.Aut
 
 func (s *Service) challengePasskey(ctx context.Context, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential, client wallet.ClientKey) (Challenged, error) {
 	now := s.now()
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails
 	challenge := wallet.PasskeyChallenge{
-		ID: ident.NewSignedRequest(s.IDs.New, now), Platform: c.Platform, Credential: c.ID, Challenge: make([]byte, 32), Client: client,
+		ID: ident.NewSignedRequest(s.IDs.New, now), Platform: c.Platform, Credential: c.ID, Challenge: wallet.BoundChallenge(random, client), Client: client,
 		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
 	}
-	_, _ = rand.Read(challenge.Challenge) // never fails
 	result := Challenged{c, &challenge}
 	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {

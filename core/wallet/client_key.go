@@ -30,6 +30,9 @@ func ParseClientKey(text string) (ClientKey, error) {
 // Bytes returns the uncompressed point.
 func (k ClientKey) Bytes() []byte { return k.point[:] }
 
+// text returns the point as clients write it, in lower case.
+func (k ClientKey) text() string { return hex.EncodeToString(k.point[:]) }
+
 // StoredClientKey returns the key of an uncompressed point that Bytes returned.
 func StoredClientKey(point []byte) (key ClientKey) {
 	copy(key.point[:], point)

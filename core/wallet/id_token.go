@@ -161,7 +161,7 @@ func (t IDToken) CheckNonce(client ClientKey) error {
 // IDTokenNonce returns the nonce of ID tokens for a client's key: the SHA-256 of its 130 hexadecimal digits,
 // in lower case, itself in hexadecimal digits.
 func IDTokenNonce(client ClientKey) string {
-	sum := sha256.Sum256([]byte(hex.EncodeToString(client.Bytes())))
+	sum := sha256.Sum256([]byte(client.text()))
 	return hex.EncodeToString(sum[:])
 }
 

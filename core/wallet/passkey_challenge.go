@@ -1,6 +1,7 @@
 package wallet
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"causeway/core/ident"
@@ -21,6 +22,14 @@ type PasskeyChallenge struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	UsedAt    time.Time // zero until used
+}
+
+// BoundChallenge returns the bytes of a challenge: random ones, and the SHA-256 of them and of the hexadecimal
+// digits of the client's key, in lower case. So the authenticator signs for which key the session is, and a
+// client can refuse a challenge in which somebody on the way has put another one.
+func BoundChallenge(random [32]byte, client ClientKey) []byte {
+	sum := sha256.Sum256(append(random[:], client.text()...))
+	return append(random[:], sum[:]...)
 }
 
 // Check returns why a challenge cannot be answered for a credential: UNAUTHORIZED with the reason "Invalid

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -95,15 +96,22 @@ func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
 // script runs a function of the page and returns its result.
 func (p walletPage) script(function string, argument any) json.RawMessage {
 	p.t.Helper()
+	result, err := p.tryScript(function, argument)
+	if err != nil {
+		p.t.Fatalf("%s: %v; the browser said %q", function, err, p.complaints())
+	}
+	return result
+}
+
+// tryScript is script for a function that may fail.
+func (p walletPage) tryScript(function string, argument any) (json.RawMessage, error) {
+	p.t.Helper()
 	text, err := json.Marshal(argument)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](fmt.Sprintf("%s(%s).then(JSON.stringify)", function, text), chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.t.Fatalf("%s: %v; the browser said %q", function, err, p.complaints())
-	}
-	return json.RawMessage(result)
+	return json.RawMessage(result), err
 }
 
 func TestWallet_PasskeyOpensSession(t *testing.T) {
@@ -125,8 +133,9 @@ func TestWallet_PasskeyOpensSession(t *testing.T) {
 	created := p.call("POST", "/auth/credentials", create)
 	credential := created.text("id")
 	begin := func() (challenge answer, use map[string]string) {
-		challenge = p.call("POST", "/auth/credentials/"+credential+"/challenge", map[string]string{"clientPublicKey": newClientKey(t)})
-		return challenge, map[string]string{"rpId": walletDomain, "credentialId": challenge.text("credentialId"), "challenge": challenge.text("challenge")}
+		key := strings.ToUpper(newClientKey(t))
+		challenge = p.call("POST", "/auth/credentials/"+credential+"/challenge", map[string]string{"clientPublicKey": key})
+		return challenge, map[string]string{"rpId": walletDomain, "credentialId": challenge.text("credentialId"), "challenge": challenge.text("challenge"), "clientPublicKey": key}
 	}
 	verify := func(challenge answer, assertion json.RawMessage) answer {
 		return p.sendWith(http.Header{"Request-Id": {challenge.text("requestId")}}, "POST", "/auth/credentials/"+credential+"/verify",
@@ -156,6 +165,13 @@ func TestWallet_PasskeyOpensSession(t *testing.T) {
 	page.setCounter(counter - 1)
 	verify(second, page.script("usePasskey", use)).wantRefused("Invalid passkey signature", "counter")
 	page.setCounter(counter)
+
+	// A page does not answer a challenge that somebody has requested for another key.
+	foreign := maps.Clone(use)
+	foreign["clientPublicKey"] = newClientKey(t)
+	if _, refused := page.tryScript("usePasskey", foreign); refused == nil || !strings.Contains(refused.Error(), "another key") {
+		t.Errorf("a challenge for another key: %v", refused)
+	}
 
 	// Another page of the domain can use the passkey, but is not one of passkeyOrigins.
 	page.open(other)

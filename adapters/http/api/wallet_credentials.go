@@ -55,7 +55,7 @@ type authCredentialListResponse struct {
 // authChallengeBody is a credential and, for a passkey, what its authenticator has to sign.
 type authChallengeBody struct {
 	AuthMethod
-	Challenge string       `json:"challenge,omitempty" doc:"PASSKEY only: challenge for navigator.credentials.get(), in base64url." example:"3q2-7wMnCqxTgWbcZk0mWQ"`
+	Challenge string       `json:"challenge,omitempty" doc:"PASSKEY only: challenge for navigator.credentials.get(), in base64url: 32 random bytes, and the SHA-256 of these and of the digits of clientPublicKey in lower case. A client that checks it cannot open a session for the key of somebody else." example:"UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFyJMcO_cGp_U-4_KcIYiMohfLB0buLlpTKG_GquSXwxXw"`
 	RequestID string       `json:"requestId,omitempty" doc:"PASSKEY only: value of the header Request-Id when you verify the assertion. It can be used once." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
 	ExpiresAt httpapi.Time `json:"expiresAt,omitzero" doc:"PASSKEY only: time after which the challenge is refused."`
 }

@@ -16,7 +16,7 @@ var walletGuide = strings.NewReplacer(
 	"{code}", wallet.ReasonCode, "{passkey}", wallet.ReasonPasskey, "{identity}", wallet.ReasonIdentity,
 	"{sandboxCode}", sandbox.WalletCode, "{sandboxPasskey}", sandbox.WalletPasskeySignature, "{sandboxToken}", sandbox.WalletIDToken,
 	"{sandboxSignature}", sandbox.WalletSignature,
-).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the keys and signatures, so that neither you nor anybody else can spend from the wallet.
+).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the signatures, so an API token alone cannot spend from the wallet.
 
 **Life of a session.** The customer proves who they are with a credential (an e-mailed code, a passkey, or an account at Google or Apple). That opens a session of 15 minutes, whose private key only the client can read. With it the client signs requests and payments.
 
@@ -46,7 +46,7 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 - |{differs}|: another method, path, query or body than in the first request.
 - |{signature}|: no active session of the wallet signed the payload. Revoking a credential: |{revoked}| if only a session of that credential did.
 
-**Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. Binary values are base64url without padding.
+**Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. The challenge is 32 random bytes, and the SHA-256 of these and of the 130 hexadecimal digits of |clientPublicKey| as text in lower case: a client that checks it cannot open a session for the key of somebody else. Binary values are base64url without padding.
 
 **Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
 
