@@ -1,41 +1,6 @@
 package e2e
 
-import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"testing"
-
-	"causeway/e2e/kit"
-)
-
-// startNodeEndpoint starts a webhook endpoint that verifies with a library from npm, and returns
-// its URL.
-func startNodeEndpoint(t *testing.T, library, secret string) string {
-	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal("node is not installed; install it with .ci/need node")
-	}
-	folder, err := filepath.Abs("node")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "node_modules", library)); err != nil {
-		t.Fatalf("%s is not installed; install it with make needs-node", library)
-	}
-	endpoint, err := kit.Start(kit.Command{Program: node, Args: []string{"endpoint.mjs", library}, Dir: folder, Env: []string{"WEBHOOK_SECRET=" + secret}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(endpoint.Kill)
-	url, err := endpoint.AwaitLine(waitContext(t), func(line string) bool { return strings.HasPrefix(line, "http://") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return url
-}
+import "testing"
 
 func TestWebhook_LibrariesFromNPMVerify(t *testing.T) {
 	t.Parallel()
@@ -46,8 +11,11 @@ func TestWebhook_LibrariesFromNPMVerify(t *testing.T) {
 		t.Run(library, func(t *testing.T) {
 			t.Parallel()
 			h := newTestEnv(t)
+			startEndpoint := func(secret apiResponse) string {
+				return startNodeServer(t, []string{"WEBHOOK_SECRET=" + secret.text("secret")}, "endpoint.mjs", library)
+			}
 			first := h.post("/webhook-secrets", nil).wantStatus(201)
-			withFirst := startNodeEndpoint(t, library, first.text("secret"))
+			withFirst := startEndpoint(first)
 			test := func(endpoint string) int64 {
 				h.patch("/config", object{"webhookEndpoint": endpoint}).wantStatus(200)
 				return h.post("/sandbox/webhooks/test", nil).wantStatus(200).int("response_status")
@@ -63,7 +31,7 @@ func TestWebhook_LibrariesFromNPMVerify(t *testing.T) {
 			})
 
 			second := h.post("/webhook-secrets", object{"overlapSeconds": 3600}).wantStatus(201)
-			withSecond := startNodeEndpoint(t, library, second.text("secret"))
+			withSecond := startEndpoint(second)
 			if old, now := test(withFirst), test(withSecond); old != 204 || now != 204 {
 				t.Errorf("during the rotation: status %d with the old secret, %d with the new one", old, now)
 			}
