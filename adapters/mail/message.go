@@ -20,7 +20,8 @@ import (
 // invalid. It does not contain the address.
 func Message(m ports.Mail, sender string) (*gomail.Msg, error) {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	from, err := address("sender", oneLine(m.FromName), m.FromAddress)
+	// A backslash in a name with other letters than ASCII would make a header that nobody can read.
+	from, err := address("sender", strings.ReplaceAll(oneLine(m.FromName), `\`, "/"), m.FromAddress)
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func TestMailer_SlowServersEnd(t *testing.T) {
 			}
 
 			// The caller gives up when the server has taken the connection.
-			connected, ctx := make(chan struct{}, 1), context.Context(nil)
+			connected := make(chan struct{}, 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			c = serveRaw(t, func(conn net.Conn) {
 				connected <- struct{}{}
