@@ -3,7 +3,6 @@ package api
 import (
 	"strings"
 
-	"causeway/core/sandbox"
 	"causeway/core/wallet"
 )
 
@@ -14,8 +13,6 @@ var walletGuide = strings.NewReplacer(
 	"{used}", wallet.ReasonRequestUsed, "{expired}", wallet.ReasonRequestExpired, "{differs}", wallet.ReasonRequestDiffers,
 	"{signature}", wallet.ReasonSignature, "{revoked}", wallet.ReasonRevokedCredential,
 	"{code}", wallet.ReasonCode, "{passkey}", wallet.ReasonPasskey, "{identity}", wallet.ReasonIdentity,
-	"{sandboxCode}", sandbox.WalletCode, "{sandboxPasskey}", sandbox.WalletPasskeySignature, "{sandboxToken}", sandbox.WalletIDToken,
-	"{sandboxSignature}", sandbox.WalletSignature,
 ).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the signatures, so an API token alone cannot spend from the wallet.
 
 **Life of a session.** The customer proves who they are with a credential (an e-mailed code, a passkey, or an account at Google or Apple). That opens a session of 15 minutes, whose private key only the client can read. With it the client signs requests and payments.
@@ -52,7 +49,7 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 **Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets are real, so that a client can be tested.
 
-- |otp|: |{sandboxCode}| (|{code}|). A code need not be requested. No mail is sent.
-- |assertion.signature|: |{sandboxPasskey}| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
-- |oidcToken| when verifying: |{sandboxToken}| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
-- |Service-Wallet-Signature|: |{sandboxSignature}| (|{signature}|). No session is needed. It counts as the signature of a session that may sign the request.`)
+- |otp|: |000000| (|{code}|). A code need not be requested. No mail is sent.
+- |assertion.signature|: |sandbox-valid-passkey-signature| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
+- |oidcToken| when verifying: |sandbox-valid-oidc-token| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
+- |Service-Wallet-Signature|: |sandbox-valid-signature| (|{signature}|). No session is needed. It counts as the signature of a session that may sign the request.`)
