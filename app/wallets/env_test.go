@@ -44,10 +44,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t, apptest.Connections(30)), t: t, custody: &custody{keys: map[wallet.SessionKey]*ecdsa.PrivateKey{}}, proofs: &proofs{}}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		e.Customer.Email = "ana@example.com"
-		return tx.UpdateCustomer(ctx, e.Customer)
-	})
+	e.setEmail(e.Customer, "ana@example.com")
 	e.wallet = e.NewInternalAccount(e.Customer.ID, "USDB", 0)
 	live := e.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Production })
 	e.live = e.NewPrincipal(live)
@@ -65,6 +62,15 @@ func (e *env) newService(store ports.Store) *wallets.Service {
 
 // noMailer stands for a mailer: mails stay in the queue.
 type noMailer struct{ ports.Mailer }
+
+// setEmail changes the address of a customer.
+func (e *env) setEmail(c customer.Customer, email string) {
+	e.t.Helper()
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		c.Email = email
+		return tx.UpdateCustomer(ctx, c)
+	})
+}
 
 // custody keeps keys in memory, and the private keys of sessions so that tests can sign.
 type custody struct {
@@ -254,4 +260,9 @@ func wantReason(t *testing.T, name string, err error, reason string) {
 	if !errors.As(err, &f) || f.Code != fault.Unauthorized || f.Reason != reason {
 		t.Errorf("%s: %v, want the reason %q", name, err, reason)
 	}
+}
+
+// clientData is the client data of a passkey for a challenge, as a browser makes it.
+func clientData(kind string, challenge []byte) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"type":%q,"challenge":%q,"origin":"https://app.example.com"}`, kind, base64.RawURLEncoding.EncodeToString(challenge)))
 }

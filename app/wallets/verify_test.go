@@ -1,0 +1,462 @@
+package wallets_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/wallets"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+func TestService_CodesAreSingleUseAndForgetful(t *testing.T) {
+	t.Parallel()
+	// A code that was never sent, is wrong, used, replaced, expired or dead is refused with one and the same
+	// fault, and opens nothing.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	verify := func(code string) error {
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		return err
+	}
+	challenge := func() string {
+		t.Helper()
+		if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
+			t.Fatal(err)
+		}
+		return env.proofs.code
+	}
+	var refusals []error
+	refused := func(name, code string) {
+		t.Helper()
+		err := verify(code)
+		wantReason(t, name, err, "Invalid OTP code")
+		refusals = append(refusals, err)
+	}
+
+	refused("never sent", "123456")
+	replaced := challenge()
+	first := challenge()
+	refused("replaced", replaced)
+	refused("wrong", "000000")
+	if err := verify(first); err != nil {
+		t.Fatal(err)
+	}
+	refused("used", first)
+	expired := challenge()
+	env.Clock.Advance(5 * time.Minute)
+	refused("expired", expired)
+	dead := challenge()
+	for range wallet.MaxCodeTries {
+		refused("wrong", "000000")
+	}
+	refused("dead", dead)
+	if err := verify(challenge()); err != nil {
+		t.Errorf("the code after a dead one: %v", err)
+	}
+
+	for _, err := range refusals {
+		if err.Error() != refusals[0].Error() {
+			t.Errorf("%v differs from %v", err, refusals[0])
+		}
+	}
+	if sessions := env.sessions(env.liveWallet); len(sessions) != 2 {
+		t.Errorf("%d sessions, want 2", len(sessions))
+	}
+}
+
+func TestService_CodesAreQueuedWithinLimits(t *testing.T) {
+	t.Parallel()
+	// A code is in the commit of its mail to the address of the credential. After five at once the next one
+	// has to wait, and then no mail is queued; in the sandbox there are no mails.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	for range 5 {
+		if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil)
+	if f, ok := fault.As(err); !ok || f.Code != fault.RateLimited || f.RetryAfter != 15*time.Second {
+		t.Errorf("the sixth code: %v", err)
+	}
+	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, wallet.DefaultCredentialID(env.wallet.ID), nil); err != nil {
+		t.Fatal(err)
+	}
+	if mails := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%'`); !slices.Equal(mails, slices.Repeat([]string{"CODE"}, 5)) {
+		t.Errorf("mails %v", mails)
+	}
+	if mails := env.QueryStrings(`SELECT kind FROM mails`); len(mails) != 5 {
+		t.Errorf("%d mails, want 5", len(mails))
+	}
+}
+
+func TestService_RightCodeOpensOneSessionAmongConcurrent(t *testing.T) {
+	t.Parallel()
+	// However many requests have the right code at the same time, one opens a session. The others are told
+	// that the code is wrong.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
+		t.Fatal(err)
+	}
+	v := wallets.Verification{Type: wallet.EmailOTP, Code: env.proofs.code, ClientKey: clientKey(t)}
+
+	opened := concurrently(100, func() error {
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+		return err
+	})
+
+	for _, err := range opened.failed {
+		wantReason(t, "concurrent", err, "Invalid OTP code")
+	}
+	if sessions := env.sessions(env.liveWallet); opened.succeeded != 1 || len(sessions) != 1 {
+		t.Errorf("%d requests opened %d sessions", opened.succeeded, len(sessions))
+	}
+}
+
+func TestService_WrongCodesAmongConcurrentEndTheCode(t *testing.T) {
+	t.Parallel()
+	// Wrong codes at the same time are all counted: after five the right one is refused.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
+		t.Fatal(err)
+	}
+	v := wallets.Verification{Type: wallet.EmailOTP, Code: "wrong", ClientKey: clientKey(t)}
+	tried := concurrently(wallet.MaxCodeTries, func() error {
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+		return err
+	})
+	v.Code = env.proofs.code
+	_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+	wantReason(t, "the right one", err, "Invalid OTP code")
+	if tried.succeeded > 0 || len(env.sessions(env.liveWallet)) > 0 {
+		t.Errorf("%d wrong codes opened a session", tried.succeeded)
+	}
+}
+
+// outcomes of concurrent calls.
+type outcomes struct {
+	succeeded int
+	failed    []error
+}
+
+// concurrently makes calls at the same time.
+func concurrently(n int, call func() error) (o outcomes) {
+	results := make(chan error, n)
+	for range n {
+		go func() { results <- call() }()
+	}
+	for range n {
+		if err := <-results; err != nil {
+			o.failed = append(o.failed, err)
+		} else {
+			o.succeeded++
+		}
+	}
+	return o
+}
+
+// lostStore loses the answers of commits.
+type lostStore struct{ ports.Store }
+
+var errLost = errors.New("the connection is lost")
+
+func (s lostStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	return errors.Join(s.Store.Do(ctx, fn), errLost)
+}
+
+// repeatingStore runs every unit of work twice, as after a serialization failure: the first run is rolled
+// back.
+type repeatingStore struct{ ports.Store }
+
+func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), errLost) })
+	if err != nil && !errors.Is(err, errLost) {
+		return err
+	}
+	return s.Store.Do(ctx, fn)
+}
+
+func TestService_LostAnswerKeepsResponse(t *testing.T) {
+	t.Parallel()
+	// When the answer of the commit is lost, the session exists, the response is stored under the idempotency
+	// key, and repeating the request opens nothing.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
+		t.Fatal(err)
+	}
+	v := wallets.Verification{Type: wallet.EmailOTP, Code: env.proofs.code, ClientKey: clientKey(t)}
+	request := apptest.IdempotentRequest(env.live, "verify", func(result any) string { return result.(wallets.OpenedSession).ID.String() })
+	// The check of the code is a unit of work without changes; only the last one is lost.
+	calls := 0
+	service := env.newService(countingStore{env.Store, func(s ports.Store) ports.Store {
+		if calls++; calls == 2 {
+			return lostStore{s}
+		}
+		return s
+	}})
+
+	if _, err := service.Verify(t.Context(), env.live, request, id, v); !errors.Is(err, errLost) {
+		t.Fatalf("got %v", err)
+	}
+
+	sessions := env.sessions(env.liveWallet)
+	stored, err := env.Store.StoredResponses(t.Context(), []ports.IdempotencyKey{request.IdempotencyKey()})
+	if err != nil || len(sessions) != 1 || stored[0] == nil || string(stored[0].Body) != sessions[0].ID.String() {
+		t.Errorf("sessions %+v, stored %+v, %v", sessions, stored[0], err)
+	}
+	_, err = env.wallets.Verify(t.Context(), env.live, request, id, v)
+	wantReason(t, "again", err, "Invalid OTP code")
+	if again := env.sessions(env.liveWallet); len(again) != 1 {
+		t.Errorf("%d sessions", len(again))
+	}
+}
+
+// countingStore chooses the store of each unit of work.
+type countingStore struct {
+	ports.Store
+	next func(ports.Store) ports.Store
+}
+
+func (s countingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	return s.next(s.Store).Do(ctx, fn)
+}
+
+func TestService_RepeatedUnitOfWorkChangesOnce(t *testing.T) {
+	t.Parallel()
+	// A unit of work that the database asks to run again leaves what one run leaves.
+	env := newEnv(t)
+	env.wallets = env.newService(repeatingStore{env.Store})
+	session := env.liveSession()
+	env.addIdentity(session, "https://accounts.google.com bo-1")
+	if credentials, sessions := env.credentials(env.liveWallet), env.sessions(env.liveWallet); len(credentials) != 2 || len(sessions) != 1 {
+		t.Errorf("%d credentials, %d sessions", len(credentials), len(sessions))
+	}
+	if mails := env.QueryStrings(`SELECT kind FROM mails ORDER BY id`); !slices.Equal(mails, []string{"CODE", "CREDENTIAL_ADDED"}) {
+		t.Errorf("mails %v", mails)
+	}
+}
+
+// addPasskey adds a passkey to the production wallet.
+func (e *env) addPasskey(by wallet.Session, challenge string) (wallet.Credential, error) {
+	e.t.Helper()
+	request := wallets.NewCredential{Account: e.liveWallet.ID, Type: wallet.Passkey, Nickname: "Phone", Challenge: []byte(challenge),
+		Attestation: wallet.Attestation{CredentialID: "key", ClientDataJSON: challenge}}
+	call := newCall("/auth/credentials?" + challenge)
+	_, toSign, err := e.wallets.CreateCredential(e.t.Context(), e.live, call, nil, request)
+	if err != nil {
+		return wallet.Credential{}, err
+	}
+	created, _, err := e.wallets.CreateCredential(e.t.Context(), e.live, e.signedBy(by, call, toSign), nil, request)
+	return created, err
+}
+
+func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
+	t.Parallel()
+	// An assertion is accepted once, for its own challenge and credential, in time; each use stores the counter.
+	// The key of the session is for the client of the challenge.
+	env := newEnv(t)
+	passkey, err := env.addPasskey(env.liveSession(), "challenge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := clientKey(t)
+	challenge := func() *wallet.PasskeyChallenge {
+		t.Helper()
+		challenged, err := env.wallets.Challenge(t.Context(), env.live, nil, passkey.ID, &client)
+		if err != nil || len(challenged.Challenge.Challenge) != 32 {
+			t.Fatalf("%+v, %v", challenged, err)
+		}
+		return challenged.Challenge
+	}
+	verification := func(c *wallet.PasskeyChallenge, requestID string) wallets.Verification {
+		return wallets.Verification{Type: wallet.Passkey, RequestID: requestID, Assertion: wallet.Assertion{Signature: "signed " + hex.EncodeToString(c.Challenge)}}
+	}
+	verify := func(v wallets.Verification) error {
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, passkey.ID, v)
+		return err
+	}
+	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, passkey.ID, nil); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("without a client key: %v", err)
+	}
+
+	first, second := challenge(), challenge()
+	wantReason(t, "no Request-Id", verify(verification(first, "")), "Missing Request-Id")
+	wantReason(t, "malformed", verify(verification(first, "x")), "Invalid Request-Id")
+	wantReason(t, "unknown", verify(verification(first, ident.NewSignedRequest(env.IDs.New, env.Clock.Now()).String())), "Invalid Request-Id")
+	wantReason(t, "of another challenge", verify(verification(first, second.ID.String())), "Invalid passkey signature")
+	if err := verify(verification(first, first.ID.String())); err != nil {
+		t.Fatal(err)
+	}
+	wantReason(t, "again", verify(verification(first, first.ID.String())), "Request-Id already used")
+	once := concurrently(20, func() error { return verify(verification(second, second.ID.UUID().String())) })
+	if once.succeeded != 1 {
+		t.Errorf("%d of 20 assertions were accepted", once.succeeded)
+	}
+	late := challenge()
+	env.Clock.Advance(wallet.PasskeyChallengeLifetime)
+	wantReason(t, "late", verify(verification(late, late.ID.String())), "Request-Id expired")
+	stored, err := env.Store.WalletCredential(t.Context(), env.live.Platform, passkey.ID)
+	if err != nil || stored.Passkey.SignCount != 3 || stored.VerifiedAt.IsZero() {
+		t.Errorf("stored %+v, %v", stored.Passkey, err)
+	}
+
+	// The challenge of a registration is used once too.
+	otherOwner := env.NewCustomer("cy", func(c *customer.Customer) { c.Platform = env.live.Platform })
+	other := env.NewInternalAccountOn(env.live.Platform, otherOwner.ID, "USDB", 0)
+	_, _, err = env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: other.ID, Type: wallet.Passkey, Nickname: "Phone",
+		Challenge: []byte("challenge"), Attestation: wallet.Attestation{ClientDataJSON: "challenge"}})
+	apptest.WantFault(t, "a used challenge", err, fault.InvalidInput, "challenge")
+}
+
+func TestService_IDTokensAreSingleUse(t *testing.T) {
+	t.Parallel()
+	// A token opens one session among concurrent requests, and never another one; a token of another person
+	// opens none. The same identity cannot be added twice.
+	env := newEnv(t)
+	session := env.liveSession()
+	added := env.addIdentity(session, "https://accounts.google.com bo-1")
+	verify := func(token string) error {
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: token, ClientKey: clientKey(t)})
+		return err
+	}
+	once := concurrently(20, func() error { return verify("https://accounts.google.com bo-1 first") })
+	if once.succeeded != 1 {
+		t.Errorf("%d of 20 requests opened a session", once.succeeded)
+	}
+	for _, err := range once.failed {
+		wantReason(t, "concurrent", err, "Invalid OIDC token")
+	}
+	wantReason(t, "of another person", verify("https://accounts.google.com ana-1"), "Invalid OIDC token")
+	wantReason(t, "that added the credential", verify("https://accounts.google.com bo-1"), "Invalid OIDC token")
+	_, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.OAuth, Token: "https://accounts.google.com bo-1\n"})
+	apptest.WantFault(t, "the same identity", err, fault.InvalidInput, "oidcToken")
+	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, added.ID, nil); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a challenge of an identity: %v", err)
+	}
+}
+
+func TestService_SandboxValuesOpenSessions(t *testing.T) {
+	t.Parallel()
+	// In the sandbox each type of credential is added and verified with its test values, again and again, and
+	// each wrong value has its reason. No session has to exist for a signature.
+	env := newEnv(t)
+	add := func(r wallets.NewCredential) wallet.Credential {
+		t.Helper()
+		r.Account = env.wallet.ID
+		call := newCall("/auth/credentials?" + string(r.Type))
+		_, toSign, err := env.wallets.CreateCredential(t.Context(), env.Admin, call, nil, r)
+		if err != nil || toSign == nil || toSign.Credential != r.Type {
+			t.Fatalf("%+v, %v", toSign, err)
+		}
+		created, _, err := env.wallets.CreateCredential(t.Context(), env.Admin, signed(call, toSign), nil, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return created
+	}
+	client := clientKey(t)
+	const header, claims = "eyJhbGciOiJub25lIn0", "eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20iLCJzdWIiOiIxIiwiYXVkIjoiYXBwIiwiZW1haWwiOiJhbmFAZ29vZ2xlLnRlc3QifQ"
+	identity := add(wallets.NewCredential{Type: wallet.OAuth, Token: header + "." + claims + ".c2ln"})
+	if identity.Nickname != "ana@google.test" {
+		t.Errorf("identity %+v", identity)
+	}
+	challenge := []byte("a challenge of the platform")
+	passkey := add(wallets.NewCredential{Type: wallet.Passkey, Nickname: "Ana's phone", Challenge: challenge, Attestation: wallet.Attestation{CredentialID: "a2V5",
+		ClientDataJSON: clientData("webauthn.create", challenge)}})
+	email := wallet.DefaultCredentialID(env.wallet.ID)
+	if credentials := env.credentials(env.wallet); len(credentials) != 3 || credentials[0].ID != email {
+		t.Errorf("credentials %+v", credentials)
+	}
+
+	challenged, err := env.wallets.Challenge(t.Context(), env.Admin, nil, passkey.ID, &client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		id     ident.AuthMethod
+		v      wallets.Verification
+		reason string
+	}{
+		"code":          {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
+		"code again":    {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
+		"wrong code":    {email, wallets.Verification{Type: wallet.EmailOTP, Code: "123456", ClientKey: client}, "Invalid OTP code"},
+		"token":         {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
+		"token again":   {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
+		"wrong token":   {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "other", ClientKey: client}, "Invalid OIDC token"},
+		"passkey":       {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: challenged.Challenge.ID.String(), Assertion: wallet.Assertion{Signature: "sandbox-valid-passkey-signature"}}, ""},
+		"wrong passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: "", Assertion: wallet.Assertion{Signature: "other"}}, "Missing Request-Id"},
+	} {
+		opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, c.id, c.v)
+		if c.reason != "" {
+			wantReason(t, name, err, c.reason)
+		} else if err != nil || opened.EncryptedKey == "" || opened.Type != c.v.Type || !opened.ExpiresAt.Equal(opened.CreatedAt.Add(wallet.SessionLifetime)) {
+			t.Errorf("%s: %+v, %v", name, opened, err)
+		}
+	}
+	if sessions := env.sessions(env.wallet); len(sessions) != 5 {
+		t.Errorf("%d sessions, want 5", len(sessions))
+	}
+	env.Clock.Advance(wallet.SessionLifetime)
+	if sessions := env.sessions(env.wallet); len(sessions) != 0 {
+		t.Errorf("%d sessions after their end", len(sessions))
+	}
+}
+
+func TestService_VerifyRefusals(t *testing.T) {
+	t.Parallel()
+	// Customers who are deleted or not ready open no sessions, and ids of another platform or of nothing are
+	// not found. A verification must have the type of the credential.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.wallet.ID)
+	verification := wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: clientKey(t)}
+	verify := func(p platform.Principal, id ident.AuthMethod, v wallets.Verification) error {
+		_, err := env.wallets.Verify(t.Context(), p, nil, id, v)
+		return err
+	}
+	edit := func(change func(*customer.Customer)) {
+		env.Do(func(ctx context.Context, tx ports.Tx) error {
+			c, err := tx.LockCustomer(ctx, env.Platform.ID, env.Customer.ID)
+			if err != nil {
+				return err
+			}
+			change(&c)
+			return tx.UpdateCustomer(ctx, c)
+		})
+	}
+	if err := verify(env.live, id, verification); !fault.Is(err, fault.CredentialNotFound) {
+		t.Errorf("another platform: %v", err)
+	}
+	if err := verify(env.Admin, ident.NewAuthMethod(env.IDs.New, env.Clock.Now()), verification); !fault.Is(err, fault.CredentialNotFound) {
+		t.Errorf("an unknown credential: %v", err)
+	}
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	if err := verify(env.Admin, wallet.DefaultCredentialID(dollars.ID), verification); !fault.Is(err, fault.CredentialNotFound) {
+		t.Errorf("an account that is no wallet: %v", err)
+	}
+	apptest.WantFault(t, "another type", verify(env.Admin, id, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token"}), fault.InvalidInput, "type")
+
+	edit(func(c *customer.Customer) { c.Status = customer.Pending })
+	if err := verify(env.Admin, id, verification); !fault.Is(err, fault.UserNotReady) {
+		t.Errorf("a customer who is not ready: %v", err)
+	}
+	edit(func(c *customer.Customer) { c.DeletedAt = env.Clock.Now() })
+	if err := verify(env.Admin, id, verification); !fault.Is(err, fault.CustomerDeleted) {
+		t.Errorf("a deleted customer: %v", err)
+	}
+	if credentials := env.credentials(env.wallet); len(credentials) != 0 {
+		t.Errorf("credentials of a deleted customer: %+v", credentials)
+	}
+}
