@@ -32,7 +32,7 @@ func (s *exampleRecorder) recordWallets(string, externalAccounts) {
 	used := s.get("/config").wantStatus(200).list("supportedCurrencies")
 	usdb := object{"currencyCode": "USDB", "minAmount": 1, "maxAmount": 10000000000000, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING"}}
 	s.callUnrecorded("PATCH", "/config", object{"supportedCurrencies": append(used, usdb)}).wantStatus(200)
-	mia := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Mia Lind", "email": "mia@example.com"}`).wantStatus(201).text("id")
+	mia := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Mia Lind", "email": "mia@example.com", "umaAddress": "$mia@uma.example.com"}`).wantStatus(201).text("id")
 	wallet := s.internalAccountID(mia, "USDB")
 
 	// A session by a code.
@@ -73,6 +73,9 @@ func (s *exampleRecorder) recordWallets(string, externalAccounts) {
 	both("refreshAuthSession", "/auth/sessions/"+session+"/refresh", key, 201)
 	both("updateInternalAccount", "/internal-accounts/"+wallet, `{"privateEnabled": true}`, 200)
 	both("exportInternalAccount", "/internal-accounts/"+wallet+"/export", key, 200)
+	move := `{"customerType": "INDIVIDUAL", "email": "mia.lind@example.com"}`
+	first := s.record("updateCustomerById", "The e-mail address of a wallet: the request to sign", "/customers/"+mia, move)
+	s.recordSigned(first, "updateCustomerById", "The e-mail address of a wallet, signed", "/customers/"+mia, move).wantStatus(200)
 	both("revokeAuthSession", "/auth/sessions/"+session, "", 204)
 	both("revokeAuthCredential", path+google, "", 204)
 }

@@ -178,7 +178,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
 	a.mailSender = mail.New(mail.Config{Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics, Metrics: a.mailMetrics})
 	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log,
+	a.walletProofs = a.newWalletProofs()
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
@@ -199,7 +200,6 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
-	a.walletProofs = a.newWalletProofs()
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})

@@ -2,18 +2,46 @@ package customers
 
 import (
 	"context"
+	"errors"
 
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
 // Update changes a customer, opens the accounts that it does not have yet in the platform's currencies
-// if its own change, and changes the name in the funding instructions of its accounts. Faults:
-// USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS.
-func (s *Service) Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error) {
+// if its own change, and changes the name in the funding instructions of its accounts. The owner of a
+// wallet has to sign a change of the e-mail address to which its codes are sent: it returns the request
+// to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
+// INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS; UNAUTHORIZED,
+// EMAIL_OTP_EMAIL_ALREADY_EXISTS and EMAIL_OTP_CREDENTIAL_SET_CHANGED for a wallet.
+func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer, change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
+	after, protected, err := s.update(ctx, platformID, id, change, nil)
+	if err != nil || protected == nil {
+		return after, nil, err
+	}
+	inUse, err := s.Store.OtherWalletWithEmail(ctx, protected.walletID(), *change.Email)
+	if err != nil {
+		return customer.Customer{}, nil, err
+	}
+	if inUse {
+		protected.operation.Refused = wallet.EmailInUse()
+	}
+	if call.Unsigned() {
+		issued, err := s.signed.Issue(ctx, nil, protected.operation, call)
+		return customer.Customer{}, issued, err
+	}
+	protected.call = call
+	after, _, err = s.update(ctx, platformID, id, change, protected)
+	return after, nil, err
+}
+
+// update changes a customer. If the owner of its wallet has to sign the change and signed is nil, it
+// changes nothing and returns what has to be signed.
+func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change, signed *signedEmailChange) (customer.Customer, *signedEmailChange, error) {
 	var after customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)
@@ -31,8 +59,13 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 			after = s.Identity.NewCustomer(owner, after)
 		}
 		var existing []account.Internal
-		if change.Currencies != nil || after.Name() != before.Name() {
+		if change.Currencies != nil || after.Name() != before.Name() || after.Email != before.Email {
 			if existing, err = tx.InternalAccountsOf(ctx, platformID, id); err != nil {
+				return err
+			}
+		}
+		if after.Email != before.Email {
+			if err := s.moveWalletCodes(ctx, tx, owner, before, after, existing, signed); err != nil {
 				return err
 			}
 		}
@@ -67,7 +100,10 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, id iden
 		}
 		return tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(s.IDs.New, after.UpdatedAt))})
 	})
-	return after, err
+	if unsigned := (*unsignedError)(nil); errors.As(err, &unsigned) {
+		return customer.Customer{}, unsigned.change, nil
+	}
+	return after, nil, err
 }
 
 // CheckUpdate returns the faults of Update but UMA_ADDRESS_EXISTS, and changes nothing.

@@ -17,6 +17,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -36,7 +37,7 @@ func TestUpdate_ChangesAndReads(t *testing.T) {
 	}
 
 	for _, change := range []customer.Change{{Type: "INDIVIDUAL", Email: new("ana@example.com")}, {Type: "INDIVIDUAL", FullName: new("Ana Souza")}} {
-		changed, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, change)
+		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, change)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestUpdate_SandboxNameDecidesAgain(t *testing.T) {
 		name string
 		want customer.Status
 	}{{"Ana Souza", customer.Approved}, {"Ana Souza002", customer.Rejected}} {
-		changed, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
+		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
 		if err != nil || changed.Status != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.name, changed.Status, err, c.want)
 		}
@@ -93,7 +94,7 @@ func TestUpdate_RefusedChangesNothing(t *testing.T) {
 		"invalid":             {ana.ID, customer.Change{Type: "INDIVIDUAL", Email: new("ana"), Region: new("US")}, fault.InvalidInput, []string{"region", "email"}},
 		"in use":              {ana.ID, customer.Change{Type: "INDIVIDUAL", UMAAddress: new("$BO@uma.acme.test"), Email: new("a@example.com")}, fault.UMAAddressExists, nil},
 	} {
-		_, err := env.customers.Update(t.Context(), admin.Platform, c.id, c.change)
+		_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, c.id, c.change)
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
 	for _, c := range []customer.Customer{ana, bo} {
@@ -119,7 +120,7 @@ func TestUpdate_ConcurrentChangesAreAllKept(t *testing.T) {
 	for _, change := range changes {
 		change.Type = "BUSINESS"
 		requests.Go(func() {
-			if _, err := env.customers.Update(t.Context(), env.Platform.ID, acme.ID, change); err != nil {
+			if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, acme.ID, change); err != nil {
 				t.Error(err)
 			}
 		})
@@ -141,7 +142,7 @@ func TestUpdate_CurrenciesOpenMissingAccounts(t *testing.T) {
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
 
 	for _, currencies := range [][]string{{"USD", "BTC"}, {"BTC"}} {
-		if _, err := env.customers.Update(t.Context(), env.Platform.ID, env.Customer.ID, customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
+		if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +174,7 @@ func TestUpdate_NameInFundingInstructions(t *testing.T) {
 		{customer.Change{FullName: new("")}, "Causeway Client Money FBO " + ana.PlatformCustomerID},
 	} {
 		c.change.Type = "INDIVIDUAL"
-		if _, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, c.change); err != nil {
+		if _, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, c.change); err != nil {
 			t.Fatal(err)
 		}
 		after := env.accountsOf(t, admin, ana.ID)
@@ -206,7 +207,7 @@ func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, err := env.customers.Update(t.Context(), admin.Platform, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
+			_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
 			changed <- err
 		}()
 		env.AwaitLockWait()
@@ -249,7 +250,7 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	}
 	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
 	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
-	_, update := env.customers.Update(t.Context(), env.Platform.ID, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
+	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
 	apptest.WantFault(t, "changed", update, fault.CustomerDeleted)
 	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, env.Customer.ID)
 	apptest.WantFault(t, "of another platform", unknown, fault.UserNotFound)

@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/signedrequests"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -28,6 +29,8 @@ type Config struct {
 	Identity ports.IdentityByEnvironment
 	// Sanctions has the environments whose customers are screened when they are new or renamed.
 	Sanctions Screeners
+	// WalletProofs check the signatures of the owners of wallets.
+	WalletProofs ports.WalletProofsByEnvironment
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs
@@ -41,12 +44,13 @@ type Config struct {
 // Service implements the use cases.
 type Service struct {
 	Config
+	signed  *signedrequests.Requests
 	workers *jobs.Workers
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	s := &Service{Config: c}
+	s := &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.WalletProofs, Clock: c.Clock, IDs: c.IDs})}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: ports.StepOpenAccounts, Do: s.runJob, MaxBatch: 1})
 	return s

@@ -32,7 +32,8 @@ func newEnv(t *testing.T) *env {
 	return &env{
 		Env: e, rails: rails,
 		customers: customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
-			Identity: ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}}}),
+			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
+			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}}}),
 		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/verification"
+	"causeway/core/wallet"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -176,7 +177,7 @@ func TestScreening_NewAndRenamedCustomersAreScreened(t *testing.T) {
 	}
 	update := func(c customer.Customer, change customer.Change) {
 		change.Type = string(c.Type)
-		if _, err := e.customers.Update(t.Context(), e.Platform.ID, c.ID, change); err != nil {
+		if _, _, err := e.customers.Update(t.Context(), e.Platform.ID, wallet.Call{}, c.ID, change); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package customers_test
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/verification"
+	"causeway/core/wallet"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -283,4 +285,21 @@ func TestSelfService_ReturnsOnlyWhereStillAllowed(t *testing.T) {
 			t.Errorf("with the origins %q it returns to %q", other, got)
 		}
 	}
+}
+
+func TestSelfService_EmailOfWalletIsRefused(t *testing.T) {
+	t.Parallel()
+	// The pages cannot sign, so they do not change the address to which the codes of a wallet are sent.
+	e := newSelfServiceEnv(t)
+	ada := e.NewCustomer("ada", func(c *customer.Customer) { c.Status, c.Email = customer.Pending, "ada@example.com" })
+	account := e.NewInternalAccount(ada.ID, "USDB", 0)
+	now := e.Clock.Now()
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{{ID: wallet.DefaultCredentialID(account.ID), Platform: e.Platform.ID, Account: account.ID,
+			Type: wallet.EmailOTP, Nickname: ada.Email, Email: ada.Email, VerifiedAt: now, CreatedAt: now, UpdatedAt: now}}})
+	})
+
+	err := e.service.Update(t.Context(), e.open(ada.ID, ""), customer.Change{Email: new("eve@example.com")})
+
+	apptest.WantFault(t, "another address", err, fault.InvalidInput, "email")
 }

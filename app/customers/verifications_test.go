@@ -23,6 +23,7 @@ import (
 	"causeway/core/party"
 	"causeway/core/platform"
 	"causeway/core/verification"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -396,7 +397,7 @@ func TestVerifications_PatchDuringReviewIsNotApproved(t *testing.T) {
 	v := env.submit(business.ID)
 	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
 	name := "Acme Holding"
-	if _, err := service.Update(t.Context(), env.Platform.ID, business.ID, customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
+	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID, customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
 		t.Fatal(err)
 	}
 	env.wantStatus(v, verification.PendingManualReview, customer.Pending)
@@ -633,7 +634,7 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 		}
 	}
 	email := "acme@example.com"
-	updated, err := service.Update(t.Context(), env.Platform.ID, business.ID, customer.Change{Type: "BUSINESS", Email: &email})
+	updated, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID, customer.Change{Type: "BUSINESS", Email: &email})
 	if err != nil || names(updated) != "Silva Ek" || updated.Email != email {
 		t.Errorf("updated: %q, %v", names(updated), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/party"
 	"causeway/core/platform"
+	"causeway/core/wallet"
 )
 
 // customerUpdateRequest changes the fields that are sent; null removes a value. Fields of the other
@@ -96,19 +97,21 @@ func changed[T ~string](o httpapi.Optional[T]) *string {
 
 func registerCustomerChanges(a *httpapi.API, service Customers) {
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage,
+		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage, SignedRetry: true,
 		Description: "Changes only the fields that are sent; `businessInfo` is merged field by field. `null` removes an optional value.\n\n" +
 			"An APPROVED customer was approved with its identity: the name, birth date and nationality of a person; the legal name, country, registration number, incorporation date, " +
 			"legal form and tax id of a business. A change of it starts a new verification: the status becomes that of a new customer, which is PENDING unless your platform is " +
-			"regulated or the customer is an individual in the sandbox.",
-		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists},
+			"regulated or the customer is an individual in the sandbox.\n\n" +
+			"A new `email` of a customer whose embedded wallet has an EMAIL_OTP credential has to be signed by a session of the wallet, once any credential of it was verified: 202, then 200. " +
+			"Codes are sent to the new address from then on, and the one that was sent is not valid any more. Other changes need no signature, and ignore both headers.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists, fault.EmailOTPEmailAlreadyExists, fault.EmailOTPCredentialSetChanged},
 		CheckInvalid: func(ctx context.Context, call httpapi.Call, input any) error {
 			in := input.(*customerUpdateInput)
 			return service.CheckUpdate(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
 		},
-	}, func(ctx context.Context, call httpapi.Call, in *customerUpdateInput) (customer.Customer, error) {
-		return service.Update(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
-	}, renderCustomer)
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *customerUpdateInput) (customer.Customer, *wallet.SignedRequest, error) {
+		return service.Update(ctx, call.Principal.Platform, call.Signed, in.CustomerID.Value, in.Body.change())
+	}), renderCustomer)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Delete a customer", Permission: platform.Manage,

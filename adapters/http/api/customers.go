@@ -14,6 +14,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/platform"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -22,7 +23,7 @@ type Customers interface {
 	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
-	Update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) (customer.Customer, error)
+	Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer, change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 }
