@@ -56,6 +56,9 @@ func PlatformAccount(id ident.InternalAccount) string { return "platform/" + id.
 // Wallet returns the path of the balance of an embedded wallet.
 func Wallet(id ident.InternalAccount) string { return "wallets/" + id.String() }
 
+// IsWallet reports whether a path is that of the balance of an embedded wallet.
+func IsWallet(path string) bool { return strings.HasPrefix(path, "wallets/") }
+
 // Rail returns the path of our funds at the partner of a rail, such as "RTP".
 func Rail(name string) string { return "rails/" + name }
 

@@ -129,6 +129,24 @@ func Converted(h Header, c Conversion) Posting {
 	)
 }
 
+// Money moves on a chain, from and to wallets whose keys are the customers'.
+
+// WalletDebit records that the owner of a wallet signed a payment. What the wallet holds on the chain
+// can no longer be spent twice. The payment is held like one that was received; if the chain refuses the
+// transfer, this posting is reversed.
+//
+//	wallet → funding/jit
+func WalletDebit(h Header, wallet string, amount money.Amount) Posting {
+	return h.posting(KindWalletDebit, entry(wallet, FundingJIT, amount))
+}
+
+// WalletCredit records that a payment to a wallet settled on the chain.
+//
+//	transit/payouts → wallet
+func WalletCredit(h Header, wallet string, amount money.Amount) Posting {
+	return h.posting(KindWalletCredit, entry(TransitPayouts, wallet, amount))
+}
+
 // Money goes out.
 
 // OutgoingFunds is money that leaves an account. Fees are in minor units of the same

@@ -15,6 +15,7 @@ func TestMovements(t *testing.T) {
 	// Each movement has these entries; the amounts are computed by hand.
 	var (
 		customer = ledger.CustomerAccount(alice)
+		wallet   = ledger.Wallet(alice)
 		own      = ledger.PlatformAccount(bob)
 		rtp      = ledger.Rail("RTP")
 		layer2   = ledger.Chain("LAYER2")
@@ -40,6 +41,10 @@ func TestMovements(t *testing.T) {
 			customer + " → transit/payouts 500 USD\n" + customer + " → income/fees 25 USD"},
 		{"just-in-time funding in the currency of the account", ledger.TransferOut(h, ledger.OutgoingFunds{From: ledger.FundingJIT, To: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
 			"funding/jit → " + customer + " 500 USD\nfunding/jit → income/fees 25 USD"},
+		{"payment signed by the owner of a wallet", ledger.WalletDebit(h, wallet, money.Amount{Minor: 2_500_000, Currency: "USDB"}), ledger.KindWalletDebit,
+			wallet + " → funding/jit 2500000 USDB"},
+		{"payment to a wallet settled on the chain", ledger.WalletCredit(h, wallet, money.Amount{Minor: 2_500_000, Currency: "USDB"}), ledger.KindWalletCredit,
+			"transit/payouts → " + wallet + " 2500000 USDB"},
 		{"payout delivered", ledger.Delivered(h, layer2, btc(100_000)), ledger.KindDelivered,
 			"transit/payouts → chains/LAYER2 100000 BTC"},
 		{"payout returned", ledger.Returned(h, layer2, btc(100_000)), ledger.KindReturned,

@@ -55,6 +55,8 @@ const (
 	KindRefundFailed      Kind = "refund_failed"
 	KindTransferIn        Kind = "transfer_in"
 	KindTransferOut       Kind = "transfer_out"
+	KindWalletDebit       Kind = "wallet_debit"
+	KindWalletCredit      Kind = "wallet_credit"
 	KindUnmatchedReceived Kind = "unmatched_received"
 	KindUnmatchedAssigned Kind = "unmatched_assigned"
 	KindReversal          Kind = "reversal"
@@ -63,7 +65,7 @@ const (
 
 var kinds = []Kind{
 	KindDeposit, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
-	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut,
+	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut, KindWalletDebit, KindWalletCredit,
 	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment,
 }
 

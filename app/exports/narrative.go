@@ -163,6 +163,10 @@ func describeEntry(kind ledger.Kind, other string, amount int64) string {
 			return "Payment received"
 		}
 		return "Transfer out"
+	case ledger.KindWalletDebit:
+		return "Payment sent"
+	case ledger.KindWalletCredit:
+		return "Payment received"
 	case ledger.KindConverted:
 		if in {
 			return "Payment received"
