@@ -138,8 +138,15 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	if p.Receiver != nil {
 		q.Counterparty = p.Receiver.Facts
 	}
-	if r.Source.JustInTime() {
+	signed := ""
+	switch {
+	case r.Source.JustInTime():
 		q.Reference = transaction.NewReference(params.Transaction)
+	case p.FromWallet():
+		if signed, err = newPayload(q, p.ToExternal); err != nil {
+			return Quote{}, transaction.Transaction{}, err
+		}
+		q.Instructions = transaction.SigningInstructions(signed)
 	}
 	t := transaction.Transaction{
 		ID: params.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
@@ -147,7 +154,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		Source: q.Source, Destination: q.Destination,
 		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),
 		DestinationRail: destinationRail, DestinationAccount: ledgerPath(p.ToInternal, destinationRail),
-		Pricing: q.Pricing, Reference: q.Reference, Description: q.Description,
+		Pricing: q.Pricing, Reference: q.Reference, Instructions: q.Instructions, Payload: signed, Description: q.Description,
 		Counterparty: q.Counterparty, Payer: r.Payer,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
 	}
@@ -155,6 +162,16 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		t.PlatformCustomerID = p.Customer.PlatformCustomerID
 	}
 	return q, t, nil
+}
+
+// CheckFunds returns INSUFFICIENT_FUNDS if the wallet that pays holds less than the quote needs; balance
+// is in minor units. Other accounts are checked at the execution.
+func (q Quote) CheckFunds(balance int64) error {
+	if balance >= q.Pricing.Sent.Minor {
+		return nil
+	}
+	return fault.New(fault.InsufficientFunds, "The wallet holds %s, and %s is needed. Fund it first.",
+		money.Amount{Minor: balance, Currency: q.Pricing.Sent.Currency}, q.Pricing.Sent)
 }
 
 func (r Request) price(params MakeParams, from, to money.Currency) (price.Price, error) {

@@ -34,13 +34,14 @@ type Route struct {
 	Corridor corridor.Corridor
 	// Customer is the customer of the payment; zero if it belongs to the platform.
 	Customer ident.Customer
-	// SourceRail is the rail of the funding; empty if an internal account pays.
+	// SourceRail is the rail of the funding, which is the chain of a wallet; empty if another internal
+	// account pays.
 	SourceRail corridor.Rail
 }
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
 // USER_NOT_READY, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
-// INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), MISSING_MANDATORY_USER_INFO, INVALID_INPUT.
+// INVALID_CURRENCY, MISSING_MANDATORY_USER_INFO, INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
 	if err := r.checkFound(p); err != nil {
 		return Route{}, err
@@ -58,13 +59,10 @@ func (r Request) Route(p Parties) (Route, error) {
 	if bad = append(bad, more...); len(bad) > 0 {
 		return Route{}, fault.Invalid(bad...)
 	}
-	if p.FromInternal != nil && p.FromInternal.Type == account.EmbeddedWallet {
-		return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet, because its owner would have to sign. Pay from another account.")
-	}
 	if err := r.checkPayerInfo(p); err != nil {
 		return Route{}, err
 	}
-	pair, err := r.findCorridor(from, to, country)
+	pair, err := r.findCorridor(p, from, to, country)
 	if err != nil {
 		return Route{}, err
 	}
@@ -79,11 +77,20 @@ func (r Request) Route(p Parties) (Route, error) {
 	return route, err
 }
 
-// findCorridor returns the corridor. Only a payment to a UMA address, or one that is funded just in
-// time, can have one currency: from an account to an account it would be a transfer.
-func (r Request) findCorridor(from, to money.Currency, country string) (corridor.Corridor, error) {
+// FromWallet reports whether an embedded wallet pays.
+func (p Parties) FromWallet() bool { return isWallet(p.FromInternal) }
+
+// UsesChain reports whether an embedded wallet pays or receives.
+func (p Parties) UsesChain() bool { return isWallet(p.FromInternal) || isWallet(p.ToInternal) }
+
+func isWallet(a *account.Internal) bool { return a != nil && a.Type == account.EmbeddedWallet }
+
+// findCorridor returns the corridor. Only a payment to a UMA address or from an embedded wallet, or one
+// that is funded just in time, can have one currency: from another account to an account it would be a
+// transfer. A transfer has no fee, so neither has a payment from a wallet.
+func (r Request) findCorridor(p Parties, from, to money.Currency, country string) (corridor.Corridor, error) {
 	switch {
-	case from == to && r.Destination.UMA != "":
+	case from == to && (r.Destination.UMA != "" || p.FromWallet()):
 		return corridor.SameCurrency(from)
 	case from == to && r.Source.JustInTime():
 		return corridor.Within(from, country)
@@ -152,6 +159,9 @@ func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []faul
 	default:
 		return r.Source.Currency, r.Source.Customer, nil
 	}
+	if p.FromWallet() && r.ExecuteImmediately {
+		invalid("immediatelyExecute", "is not possible from an embedded wallet: its owner signs the quote first, and then it is executed")
+	}
 	if r.Source.Currency != "" && r.Source.Currency != currency {
 		invalid("source.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}
@@ -187,6 +197,9 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 		if p.ToExternal.Status != account.Active {
 			invalid("destination.accountId", "is "+string(p.ToExternal.Status)+"; only an ACTIVE account receives money")
 		}
+	}
+	if p.FromWallet() && r.Destination.Internal == r.Source.Internal {
+		invalid("destination.accountId", "is the account that pays; choose another one")
 	}
 	if !owner.IsZero() && !payer.IsZero() && owner != payer {
 		invalid("destination.accountId", "belongs to another customer; use one of this customer's accounts")
@@ -227,9 +240,12 @@ func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	}
 }
 
-// sourceRail returns the rail of the funding; empty if an internal account pays.
+// sourceRail returns the rail of the funding, which is the chain of a wallet; empty if another internal
+// account pays.
 func (r Request) sourceRail(p Parties, pair corridor.Corridor) (corridor.Rail, error) {
 	switch {
+	case p.FromWallet():
+		return transaction.DefaultFundingRail(pair.From), nil
 	case p.FromInternal != nil:
 		return "", nil
 	case p.FromExternal != nil:
@@ -242,9 +258,12 @@ func (r Request) sourceRail(p Parties, pair corridor.Corridor) (corridor.Rail, e
 	}
 }
 
-// destinationRail returns the rail of the payout; empty if an internal account receives.
+// destinationRail returns the rail of the payout, which is the chain of a wallet; empty if another
+// internal account receives.
 func (r Request) destinationRail(p Parties, minor int64) (corridor.Rail, error) {
 	switch {
+	case isWallet(p.ToInternal):
+		return transaction.DefaultFundingRail(p.ToInternal.Currency), nil
 	case p.ToInternal != nil:
 		return "", nil
 	case r.Destination.UMA != "":

@@ -178,7 +178,8 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 		"another source currency expected":      {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
 		"another destination currency expected": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput, "destination.currency"},
 		"no purpose for Nigeria":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
-		"an embedded wallet pays":               {quote.Parties{Customer: ana, FromInternal: wallet, ToExternal: walletAccount(ana)}, nil, fault.NotImplemented, ""},
+		"an embedded wallet pays at once":       {quote.Parties{Customer: ana, FromInternal: wallet, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.ExecuteImmediately = true }, fault.InvalidInput, "immediatelyExecute"},
+		"an embedded wallet pays itself":        {quote.Parties{Customer: ana, FromInternal: wallet, ToInternal: wallet}, nil, fault.InvalidInput, "destination.accountId"},
 		"the same currency":                     {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

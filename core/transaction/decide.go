@@ -54,7 +54,7 @@ func (t *Transaction) fundedBy(r Receipt) {
 // dispatch returns the decision about converted funds: a payment to an internal account is complete,
 // and any other payment is to be delivered.
 func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledger.Posting) (Decision, error) {
-	d := Decision{Transaction: next, Postings: postings, Events: next.eventNames(t.State), Next: StepDeliver}
+	d := Decision{Transaction: next, Postings: postings, Events: next.eventNames(t.State), Next: next.DeliveryStep()}
 	if !next.Flow().Internal {
 		return d, nil
 	}
@@ -67,31 +67,75 @@ func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledge
 	return d, nil
 }
 
+// CollectionStep returns the step that collects the funds of an executed quote.
+func (t Transaction) CollectionStep() Step {
+	if t.Flow().Funding == Wallet {
+		return StepDebitWallet
+	}
+	return StepCollect
+}
+
+// DeliveryStep returns the step that delivers the payment.
+func (t Transaction) DeliveryStep() Step {
+	if t.Flow().ToWallet {
+		return StepCreditWallet
+	}
+	return StepDeliver
+}
+
 // Execute executes a quote that an account funds. An internal account is debited at once, after the
 // caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, USER_NOT_READY.
+// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, USER_NOT_READY, UNAUTHORIZED (an embedded wallet pays).
 func (t Transaction) Execute(p Parties, now time.Time) (Decision, error) {
-	if err := t.checkExecutable(now); err != nil {
+	if err := t.checkRunnable(p, now); err != nil {
 		return Decision{}, err
 	}
-	if err := t.CheckParties(p); err != nil {
-		return Decision{}, err
-	}
-	if t.Flow().Funding == Pull {
+	switch t.Flow().Funding {
+	case Wallet:
+		return Decision{}, &fault.Error{Code: fault.Unauthorized, Reason: "Missing Service-Wallet-Signature",
+			Message: "An embedded wallet pays this quote. Have its owner sign payloadToSign of the quote's paymentInstructions, and send the signature in the header Service-Wallet-Signature."}
+	case Pull:
 		next, err := t.transition(Collect, "", now)
 		if err != nil {
 			return Decision{}, err
 		}
-		return Decision{Transaction: next, Events: next.eventNames(t.State), Next: StepCollect}, nil
+		return Decision{Transaction: next, Events: next.eventNames(t.State), Next: t.CollectionStep()}, nil
+	default:
+		next, err := t.transition(Execute, "", now)
+		if err != nil {
+			return Decision{}, err
+		}
+		return t.dispatch(next, now, next.converted(now))
 	}
-	next, err := t.transition(Execute, "", now)
+}
+
+// ExecuteSigned executes a quote that an embedded wallet funds, and whose payload its owner has signed.
+// The wallet is debited at once, after the caller has checked its balance, and the transfer on its chain
+// follows. Faults: as of Execute.
+func (t Transaction) ExecuteSigned(p Parties, now time.Time) (Decision, error) {
+	if err := t.checkRunnable(p, now); err != nil {
+		return Decision{}, err
+	}
+	if t.Flow().Funding != Wallet {
+		return Decision{}, fault.New(fault.Conflict, "%s is not paid by a wallet, so that there is nothing to sign", t.ID)
+	}
+	next, err := t.transition(Collect, "", now)
 	if err != nil {
 		return Decision{}, err
 	}
-	return t.dispatch(next, now, next.converted(now))
+	return Decision{Transaction: next, Postings: []ledger.Posting{next.walletDebited(now)}, Events: next.eventNames(t.State), Next: t.CollectionStep()}, nil
 }
 
-func (t Transaction) checkExecutable(now time.Time) error {
+func (t Transaction) checkRunnable(p Parties, now time.Time) error {
+	if err := t.CheckExecutable(now); err != nil {
+		return err
+	}
+	return t.CheckParties(p)
+}
+
+// CheckExecutable returns a fault if the quote of the transaction cannot be executed, whoever its parties
+// are: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED or QUOTE_NOT_EXECUTABLE.
+func (t Transaction) CheckExecutable(now time.Time) error {
 	switch {
 	case t.State.Status == Expired || t.State == Initial && !now.Before(t.ExpiresAt):
 		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", t.ExpiresAt.Format(time.RFC3339))
@@ -104,9 +148,11 @@ func (t Transaction) checkExecutable(now time.Time) error {
 	return nil
 }
 
-// Collected dispatches the funds that were collected from an external account.
+// Collected dispatches the funds that were collected from an external account, or transferred from a
+// wallet on its chain.
 func (t Transaction) Collected(now time.Time) (Decision, error) {
-	if t.Flow().Funding != Pull || t.State.Status != Processing {
+	funding := t.Flow().Funding
+	if funding != Pull && funding != Wallet || t.State.Status != Processing {
 		return Decision{}, fault.New(fault.Conflict, "%s is %s and is not collecting funds", t.ID, t.State)
 	}
 	next, err := t.transition(Fund, "", now)
@@ -114,16 +160,24 @@ func (t Transaction) Collected(now time.Time) (Decision, error) {
 		return Decision{}, err
 	}
 	next.Funded = t.Pricing.Sent
+	if funding == Wallet { // which was debited at the execution
+		return t.dispatch(next, now, next.converted(now))
+	}
 	return t.dispatch(next, now, next.received(t.Pricing.Sent, now), next.converted(now))
 }
 
-// CollectionFailed ends a transaction whose funds could not be collected.
+// CollectionFailed ends a transaction whose funds could not be collected. A wallet has its money again,
+// so that there is nothing to refund.
 func (t Transaction) CollectionFailed(reason FailureReason, now time.Time) (Decision, error) {
 	next, err := t.transition(FailCollection, reason, now)
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
+	d := Decision{Transaction: next, Events: next.eventNames(t.State)}
+	if t.Flow().Funding == Wallet {
+		d.Postings = []ledger.Posting{next.walletDebitReversed(now)}
+	}
+	return d, nil
 }
 
 // StartTransfer starts a transfer out: the source account is debited at once.
@@ -196,7 +250,7 @@ func (t Transaction) Cancel(now time.Time) (Decision, error) {
 
 // Return ends a delivered payout that the beneficiary's bank has returned.
 func (t Transaction) Return(now time.Time) (Decision, error) {
-	if t.Flow().Internal {
+	if flow := t.Flow(); flow.Internal || flow.ToWallet {
 		return Decision{}, fault.New(fault.Conflict, "%s was paid to an internal account, which no bank returns", t.ID)
 	}
 	return t.reverseAndRefund(Return, CounterpartyPostFailed, RefundFailed, now)

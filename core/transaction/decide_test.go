@@ -299,17 +299,23 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 	tx := onRamp()
 	tx.Pricing.RoundingSent = rapid.Int64Range(0, 100).Draw(t, "rounding sent")
 	tx.Pricing.RoundingReceived = rapid.Int64Range(0, 100).Draw(t, "rounding received")
-	switch rapid.IntRange(0, 2).Draw(t, "funding") {
+	switch rapid.IntRange(0, 3).Draw(t, "funding") {
 	case 0:
 		ident.SetUUID(&tx.Source.InternalAccount, internal)
 		tx.SourceAccount = ledger.CustomerAccount(tx.Source.InternalAccount)
 	case 1:
 		ident.SetUUID(&tx.Source.ExternalAccount, external)
+	case 2:
+		ident.SetUUID(&tx.Source.InternalAccount, internal)
+		tx.SourceRail, tx.SourceAccount = "LAYER2", ledger.Wallet(tx.Source.InternalAccount)
 	}
-	switch rapid.IntRange(0, 2).Draw(t, "destination") {
+	switch rapid.IntRange(0, 3).Draw(t, "destination") {
 	case 0:
 		ident.SetUUID(&tx.Destination.InternalAccount, external)
-		tx.DestinationAccount = ledger.PlatformAccount(tx.Destination.InternalAccount)
+		tx.DestinationRail, tx.DestinationAccount = "", ledger.PlatformAccount(tx.Destination.InternalAccount)
+	case 2:
+		ident.SetUUID(&tx.Destination.InternalAccount, external)
+		tx.DestinationAccount = ledger.Wallet(tx.Destination.InternalAccount)
 	case 1: // a payout in the sending currency
 		tx.Pricing.Received = money.Amount{Minor: tx.Pricing.Sent.Minor - tx.Pricing.Fees, Currency: tx.Pricing.Sent.Currency}
 		tx.Pricing.RoundingSent, tx.Pricing.RoundingReceived = 0, 0
@@ -324,7 +330,7 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 		parties.ToInternal, parties.FromInternal, parties.FromExternal = nil, nil, nil
 	}
 	reached := now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "reported late")) * time.Second)
-	switch rapid.IntRange(0, 13).Draw(t, "event") {
+	switch rapid.IntRange(0, 14).Draw(t, "event") {
 	case 0:
 		return tx.Receive(receiptFor(tx, 10050, string(rune('a'+step)), reached), parties, now)
 	case 1:
@@ -348,6 +354,8 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 11:
 		return tx.CollectionFailed(transaction.QuoteExecutionFailed, now)
 	case 12:
+		return tx.ExecuteSigned(parties, now)
+	case 13:
 		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance && !flow.Internal && !flow.Converts {
 			return tx.StartTransfer(now), nil
 		}
@@ -384,12 +392,120 @@ func TestTransaction_BalanceFundedBalances(t *testing.T) {
 		"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING", "OUTGOING_PAYMENT.REFUND_COMPLETED")
 }
 
+// fromWallet returns onRamp, paid by an embedded wallet.
+func fromWallet() transaction.Transaction {
+	t := onRamp()
+	ident.SetUUID(&t.Source.InternalAccount, internal)
+	t.SourceRail, t.SourceAccount = "LAYER2", ledger.Wallet(t.Source.InternalAccount)
+	return t
+}
+
+func TestTransaction_WalletFundedBalances(t *testing.T) {
+	t.Parallel()
+	// The signed execution debits the wallet and holds the money; it is converted when the transfer has
+	// settled on the chain. A payout that is refused later is refunded to the wallet.
+	quoted := fromWallet()
+
+	executed, err := quoted.ExecuteSigned(activeParties(), noon.Add(time.Minute))
+	if err != nil || executed.Next != transaction.StepDebitWallet {
+		t.Fatalf("%v, next %q", err, executed.Next)
+	}
+	wantBalances(t, executed.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "funding/jit USD": -10050})
+	settled, err := executed.Transaction.Collected(noon.Add(2 * time.Minute))
+	if err != nil || settled.Next != transaction.StepDeliver {
+		t.Fatalf("%v, next %q", err, settled.Next)
+	}
+	postings := append(executed.Postings, settled.Postings...)
+	wantBalances(t, postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
+		"fx/position USD": -10000, "fx/position BTC": 100000, "transit/payouts BTC": -100000})
+	refused, err := settled.Transaction.Refuse(transaction.CounterpartyPostFailed, noon.Add(3*time.Minute))
+	if err != nil || refused.Next != transaction.StepRefund {
+		t.Fatalf("%v, next %q", err, refused.Next)
+	}
+	refunded, err := refused.Transaction.RefundPaid(quoted.SourceAccount, noon.Add(4*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	wantBalances(t, append(append(postings, refused.Postings...), refunded.Postings...), nil)
+	wantEvents(t, append(append(append(executed.Events, settled.Events...), refused.Events...), refunded.Events...), "OUTGOING_PAYMENT.PROCESSING",
+		"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING", "OUTGOING_PAYMENT.REFUND_COMPLETED")
+}
+
+func TestTransaction_WalletTransferRefusedByChain(t *testing.T) {
+	t.Parallel()
+	// If the chain refuses the transfer, the debit is reversed and nothing is refunded.
+	executed, err := fromWallet().ExecuteSigned(activeParties(), noon.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	refused, err := executed.Transaction.CollectionFailed(transaction.QuoteExecutionFailed, noon.Add(2*time.Minute))
+
+	if err != nil || refused.Next != transaction.NoStep || refused.Transaction.State != (transaction.State{Status: transaction.Failed, Reason: transaction.QuoteExecutionFailed}) {
+		t.Fatalf("%v: %+v", err, refused)
+	}
+	if !refused.Postings[0].IsReversalOf(executed.Postings[0]) {
+		t.Errorf("posted %+v", refused.Postings)
+	}
+	wantKindsMatchState(t, refused.Transaction, append(executed.Postings, refused.Postings...))
+	wantEvents(t, refused.Events, "OUTGOING_PAYMENT.FAILED")
+}
+
+func TestTransaction_ExecuteNeedsSignatureOfWallet(t *testing.T) {
+	t.Parallel()
+	// A wallet pays with a signature only, and only a wallet does. A quote that cannot be executed says so
+	// first, so that nobody signs in vain.
+	unsigned, err := fromWallet().Execute(activeParties(), noon)
+	if missing, _ := fault.As(err); missing == nil || missing.Code != fault.Unauthorized || missing.Reason != "Missing Service-Wallet-Signature" || len(unsigned.Postings) > 0 {
+		t.Errorf("without a signature: %v", err)
+	}
+	if _, err := fromWallet().Execute(activeParties(), noon.Add(time.Hour)); !fault.Is(err, fault.QuoteExpired) {
+		t.Errorf("an expired quote: %v", err)
+	}
+	prefunded := onRamp()
+	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
+	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
+	if _, err := prefunded.ExecuteSigned(activeParties(), noon); !fault.Is(err, fault.Conflict) {
+		t.Errorf("another account: %v", err)
+	}
+}
+
+func TestTransaction_ToWalletSettlesOnChain(t *testing.T) {
+	t.Parallel()
+	// A payment to a wallet is credited when the chain has settled it, and no bank returns it. One without a
+	// rail, from before wallets were paid on a chain, is complete when it is converted.
+	quoted := onRamp()
+	ident.SetUUID(&quoted.Destination.InternalAccount, external)
+	quoted.DestinationAccount = ledger.Wallet(quoted.Destination.InternalAccount)
+
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), transaction.Parties{ToInternal: &account.Internal{Status: account.InternalActive}}, noon)
+	if err != nil || funded.Next != transaction.StepCreditWallet || funded.Transaction.State.Status != transaction.Processing {
+		t.Fatalf("%v: %+v", err, funded)
+	}
+	delivered, err := funded.Transaction.Deliver(noon.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	wantBalances(t, append(funded.Postings, delivered.Postings...), map[string]int64{"rails/RTP USD": 10050, "income/fees USD": -50,
+		"fx/position USD": -10000, "fx/position BTC": 100000, quoted.DestinationAccount + " BTC": -100000})
+	if _, err := delivered.Transaction.Return(noon.Add(time.Hour)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("returned: %v", err)
+	}
+	quoted.DestinationRail = ""
+	if flow := quoted.Flow(); !flow.Internal || flow.ToWallet {
+		t.Errorf("without a rail the flow is %+v", flow)
+	}
+}
+
 func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	t.Parallel()
 	// A payment from one internal account to another is complete when it is converted.
 	quoted := onRamp()
 	ident.SetUUID(&quoted.Source.InternalAccount, internal)
 	ident.SetUUID(&quoted.Destination.InternalAccount, external)
+	quoted.DestinationRail = ""
 	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
 	executed, err := quoted.Execute(activeParties(), noon.Add(time.Minute))

@@ -15,6 +15,8 @@ const (
 	Balance Funding = "BALANCE"
 	// Pull: an external account is debited.
 	Pull Funding = "PULL"
+	// Wallet: an embedded wallet is debited, with its owner's signature.
+	Wallet Funding = "WALLET"
 )
 
 // Flow is what determines the postings of a transaction.
@@ -24,15 +26,21 @@ type Flow struct {
 	// Internal: the destination is an internal account, so the payment is complete once it is
 	// converted.
 	Internal bool
+	// ToWallet: the destination is an embedded wallet, which is paid on its chain. Transactions to a
+	// wallet that name no rail are Internal: they are of a time when the wallet was credited at once.
+	ToWallet bool
 	// Converts: the receiving currency differs from the sending one.
 	Converts bool
 }
 
 // Flow returns the flow of the transaction.
 func (t Transaction) Flow() Flow {
-	flow := Flow{Type: t.Type, Funding: JustInTime, Internal: !t.Destination.InternalAccount.IsZero(),
+	inside := !t.Destination.InternalAccount.IsZero()
+	flow := Flow{Type: t.Type, Funding: JustInTime, Internal: inside && t.DestinationRail == "", ToWallet: inside && t.DestinationRail != "",
 		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency}
 	switch {
+	case ledger.IsWallet(t.SourceAccount):
+		flow.Funding = Wallet
 	case !t.Source.InternalAccount.IsZero():
 		flow.Funding = Balance
 	case !t.Source.ExternalAccount.IsZero():
@@ -59,15 +67,12 @@ func (f Flow) Kinds(s State) []ledger.Kind {
 	if f.Type == Incoming {
 		return f.incomingKinds(s)
 	}
-	var kinds []ledger.Kind
-	if s.Stage != NoFundsMoved && f.Funding != Balance {
-		kinds = append(kinds, ledger.KindJITReceived)
-	}
+	kinds := f.fundingKinds(s)
 	if s.Stage == Converted || s.Stage == Delivered {
 		kinds = append(kinds, f.conversionKind())
 	}
 	if s.Stage == Delivered && !f.Internal {
-		kinds = append(kinds, ledger.KindDelivered)
+		kinds = append(kinds, f.deliveryKind())
 	}
 	if s.Refund == NoRefund {
 		return kinds
@@ -87,6 +92,31 @@ func (f Flow) Kinds(s State) []ledger.Kind {
 	case NoRefund, RefundPending:
 	}
 	return kinds
+}
+
+// fundingKinds returns the kinds of the postings that fund an outgoing transaction in state s. A wallet
+// is debited when the payment is executed, and has its money again if the chain refuses the transfer.
+func (f Flow) fundingKinds(s State) []ledger.Kind {
+	switch {
+	case f.Funding == Balance:
+		return nil
+	case f.Funding != Wallet && s.Stage != NoFundsMoved:
+		return []ledger.Kind{ledger.KindJITReceived}
+	case f.Funding != Wallet || s.Status == Pending || s.Status == Expired:
+		return nil
+	case s.Status == Failed && s.Stage == NoFundsMoved:
+		return []ledger.Kind{ledger.KindWalletDebit, ledger.KindReversal}
+	default:
+		return []ledger.Kind{ledger.KindWalletDebit}
+	}
+}
+
+// deliveryKind returns the kind of the posting that moves money out of transit.
+func (f Flow) deliveryKind() ledger.Kind {
+	if f.ToWallet {
+		return ledger.KindWalletCredit
+	}
+	return ledger.KindDelivered
 }
 
 // fundingKind returns the kind of the posting that records money paid in.

@@ -51,7 +51,19 @@ func (t Transaction) conversionReversed(at time.Time) ledger.Posting {
 	return ledger.Reverse(t.converted(at), ledger.DerivedID(t.ID.UUID(), ledger.KindReversal, 0), at, t.Reference)
 }
 
+func (t Transaction) walletDebited(at time.Time) ledger.Posting {
+	return ledger.WalletDebit(t.header(ledger.KindWalletDebit, at), t.SourceAccount, t.Pricing.Sent)
+}
+
+// walletDebitReversed returns the reversal of walletDebited.
+func (t Transaction) walletDebitReversed(at time.Time) ledger.Posting {
+	return ledger.Reverse(t.walletDebited(at), ledger.DerivedID(t.ID.UUID(), ledger.KindReversal, 0), at, t.Reference)
+}
+
 func (t Transaction) delivered(at time.Time) ledger.Posting {
+	if t.Flow().ToWallet {
+		return ledger.WalletCredit(t.header(ledger.KindWalletCredit, at), t.DestinationAccount, t.Pricing.Received)
+	}
 	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.DestinationAccount, t.Pricing.Received)
 }
 

@@ -11,6 +11,10 @@ const (
 	StepDeliver Step = "deliver"
 	// StepCollect: debit an external account.
 	StepCollect Step = "collect"
+	// StepDebitWallet: transfer what the owner of a wallet signed for on its chain.
+	StepDebitWallet Step = "debit-wallet"
+	// StepCreditWallet: transfer a payment to a wallet on its chain.
+	StepCreditWallet Step = "credit-wallet"
 	// StepRefund: refund the payer.
 	StepRefund Step = "refund"
 	// StepSendBack: return a receipt that belongs to no transaction.

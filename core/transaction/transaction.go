@@ -80,7 +80,7 @@ type Transaction struct {
 	Destination        Endpoint
 	// SourceRail is the rail of the funding: the expected one until money is received, and then the
 	// actual one. DestinationRail is the rail of the payout. Each is empty if an internal account is
-	// at that end.
+	// at that end; that of an embedded wallet is its chain.
 	SourceRail      corridor.Rail
 	DestinationRail corridor.Rail
 	// SourceAccount and DestinationAccount are the ledger paths of the source and the destination:
@@ -95,6 +95,8 @@ type Transaction struct {
 	Receipt      ident.Receipt
 	Reference    string
 	Instructions []account.Instruction
+	// Payload is the text that the owner of the embedded wallet signs that pays; empty for others.
+	Payload string
 	// Counterparty are the known facts about the counterparty, by field name (FULL_NAME …).
 	Counterparty map[string]string
 	// Payer are the facts about the payer that the receiving side requires, by field name.
@@ -108,6 +110,19 @@ type Transaction struct {
 	UpdatedAt time.Time
 	// SettledAt is when the transaction completed. A later return does not change it.
 	SettledAt time.Time
+}
+
+// SigningInstructions returns how to pay with an embedded wallet: its owner signs a payload.
+func SigningInstructions(payload string) []account.Instruction {
+	return []account.Instruction{{
+		Notes: "Have the owner of the wallet sign payloadToSign, byte for byte, and execute the quote with the signature in the header Service-Wallet-Signature.",
+		Info:  map[string]any{"accountType": string(account.EmbeddedWallet), "payloadToSign": payload},
+	}}
+}
+
+// IsSigned reports whether instructions are those of SigningInstructions.
+func IsSigned(instructions []account.Instruction) bool {
+	return len(instructions) == 1 && instructions[0].Info["accountType"] == string(account.EmbeddedWallet)
 }
 
 // RefundReason is the reason for a refund.

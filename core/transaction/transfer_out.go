@@ -44,8 +44,7 @@ func checkTransferAmount(minor int64) error {
 
 // Make checks the parties and returns the transaction, which debits the internal account at once. The
 // caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
-// USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED (from an
-// embedded wallet).
+// USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE.
 func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.Time) (Decision, error) {
 	if err := o.checkParties(p); err != nil {
 		return Decision{}, err
@@ -98,11 +97,11 @@ func (o TransferOut) checkParties(p TransferOutParties) error {
 		invalid("destination.accountId", "holds "+string(to.Currency)+" and the source "+string(from.Currency)+
 			"; a transfer stays in one currency: use POST /quotes to exchange")
 	}
+	if from.Type == account.EmbeddedWallet {
+		invalid("source.accountId", "is an embedded wallet, whose owner signs each payment: create a quote with POST /quotes, and execute it with the signature")
+	}
 	if len(bad) > 0 {
 		return fault.Invalid(bad...)
-	}
-	if from.Type == account.EmbeddedWallet {
-		return fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet, because its owner would have to sign. Pay from another account.")
 	}
 	return nil
 }

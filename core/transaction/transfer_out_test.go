@@ -72,7 +72,7 @@ func TestTransferOut_MakeRefused(t *testing.T) {
 		"an account under review":  {func(p *transaction.TransferOutParties) { p.To.Status = account.UnderReview }, fault.InvalidInput},
 		"another customer's":       {func(p *transaction.TransferOutParties) { p.To.Customer = idWithNumber(ident.Customer{}, 7) }, fault.InvalidInput},
 		"another currency":         {func(p *transaction.TransferOutParties) { p.From.Currency = "EUR" }, fault.InvalidInput},
-		"an embedded wallet":       {func(p *transaction.TransferOutParties) { p.From.Type = account.EmbeddedWallet }, fault.NotImplemented},
+		"an embedded wallet":       {func(p *transaction.TransferOutParties) { p.From.Type = account.EmbeddedWallet }, fault.InvalidInput},
 	} {
 		p := transferOutParties()
 		c.change(&p)
