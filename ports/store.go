@@ -34,6 +34,7 @@ type Tx interface {
 	IncomingPaymentWriter
 	UnmatchedWriter
 	RailReplyWriter
+	WalletAuthorizationWriter
 	PeriodWriter
 	JobWriter
 	ReconciliationWriter
@@ -64,6 +65,7 @@ type Reader interface {
 	LookupReader
 	UnmatchedReader
 	RailReplyReader
+	WalletAuthorizationReader
 	PeriodReader
 	PricingReader
 	WebhookSecretReader

@@ -58,7 +58,7 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 	expires, created := make(timeArray, n), make(timeArray, n)
 	for i := range quotes {
 		q := &quotes[i]
-		text, err := json.Marshal(q.Instructions)
+		text, err := storedInstructions(q)
 		if err != nil {
 			return err
 		}
@@ -74,6 +74,15 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 	u.queueExec(insertQuotes, platforms, ids, transactions, sides, locked, fees, fixed, variable, fraction,
 		rates, markets, sent, received, networks, references, ways, descriptions, purposes, expires, created)
 	return nil
+}
+
+// storedInstructions returns the column of a quote. How to pay with a wallet follows from the payload,
+// which the transaction has: it is encrypted there, because it can name the address of a person.
+func storedInstructions(q *quote.Quote) ([]byte, error) {
+	if transaction.IsSigned(q.Instructions) {
+		return nil, nil
+	}
+	return json.Marshal(q.Instructions)
 }
 
 func (u *unit) insertTransactions(ctx context.Context, transactions []transaction.Transaction) error {

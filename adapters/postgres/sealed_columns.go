@@ -40,6 +40,7 @@ const (
 	walletCredentialsEmail
 	walletCredentialsEmailFingerprint
 	walletCredentialsIdentity
+	walletAuthorizationsPayload
 	numSealedColumns // keep last
 )
 
@@ -74,6 +75,7 @@ var sealedColumns = [numSealedColumns]struct {
 	walletCredentialsEmail:            {"wallet_credentials", "email", textFormat},
 	walletCredentialsEmailFingerprint: {"wallet_credentials", "email_fingerprint", fingerprintFormat},
 	walletCredentialsIdentity:         {"wallet_credentials", "identity", jsonFormat},
+	walletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

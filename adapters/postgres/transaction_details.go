@@ -20,6 +20,8 @@ type detailsColumn struct {
 	// Description of a transaction without a quote; otherwise the quote has it.
 	Description string          `json:"description,omitempty"`
 	Approval    *approvalColumn `json:"approval,omitempty"`
+	// Payload is what the owner of the wallet signs that pays.
+	Payload string `json:"payload,omitempty"`
 }
 
 type approvalColumn struct {
@@ -33,14 +35,14 @@ type approvalColumn struct {
 // writeDetails returns the value of the column; empty if all fields are. The names of the parties
 // are in it, so it is sealed.
 func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (string, error) {
-	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer}
+	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload}
 	if t.Quote.IsZero() {
 		column.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
 		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
-	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil {
+	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil && column.Payload == "" {
 		return "", nil
 	}
 	text, err := json.Marshal(column)
@@ -66,7 +68,7 @@ func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, store
 	if err := json.Unmarshal([]byte(text), &column); err != nil {
 		return fmt.Errorf("details of %s: %w", t.ID, err)
 	}
-	t.Counterparty, t.Payer = column.Counterparty, column.Payer
+	t.Counterparty, t.Payer, t.Payload = column.Counterparty, column.Payer, column.Payload
 	if t.Quote.IsZero() {
 		t.Description = column.Description
 	}

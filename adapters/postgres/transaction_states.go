@@ -16,7 +16,8 @@ import (
 
 // stateColumns are the columns that scanState reads, of transactions t.
 const stateColumns = `t.id, t.status, t.refund_status, t.stage, t.failure_reason, t.direction,
-	t.source_internal IS NOT NULL, t.source_external IS NOT NULL, t.destination_internal IS NOT NULL,
+	t.source_account LIKE 'wallets/%', t.source_internal IS NOT NULL, t.source_external IS NOT NULL,
+	t.destination_internal IS NOT NULL AND t.destination_rail = '', t.destination_internal IS NOT NULL AND t.destination_rail <> '',
 	t.sent_currency <> t.received_currency`
 
 // stateRow is the state of a transaction and its flow.
@@ -28,10 +29,12 @@ type stateRow struct {
 
 func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 	var s stateRow
-	var balance, pull bool
+	var wallet, balance, pull bool
 	err := rows.Scan(append([]any{&s.id, &s.state.Status, &s.state.Refund, &s.state.Stage, &s.state.Reason, &s.flow.Type,
-		&balance, &pull, &s.flow.Internal, &s.flow.Converts}, more...)...)
+		&wallet, &balance, &pull, &s.flow.Internal, &s.flow.ToWallet, &s.flow.Converts}, more...)...)
 	switch {
+	case wallet:
+		s.flow.Funding = transaction.Wallet
 	case balance:
 		s.flow.Funding = transaction.Balance
 	case pull:

@@ -87,7 +87,13 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	if err := db.readDetails(ctx, &t, details); err != nil {
 		return t, err
 	}
-	return t, parsePricing(&t, rate, market, feeFraction, ways)
+	if err := parsePricing(&t, rate, market, feeFraction, ways); err != nil {
+		return t, err
+	}
+	if t.Payload != "" {
+		t.Instructions = transaction.SigningInstructions(t.Payload)
+	}
+	return t, nil
 }
 
 func parsePricing(t *transaction.Transaction, rate, market, feeFraction, ways string) (err error) {

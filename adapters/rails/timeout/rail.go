@@ -1,5 +1,5 @@
-// Package timeout bounds the duration of the calls of another rail, also of one that ignores its
-// context.
+// Package timeout bounds the duration of the calls of another rail, or of a chain, also of one that ignores
+// its context.
 package timeout
 
 import (
@@ -19,40 +19,73 @@ const maxCalls = 256
 // repeated later.
 type Rail struct {
 	ports.Rail
+	calls calls
+}
+
+// calls are the calls of one rail or chain.
+type calls struct {
 	timeout time.Duration
 	log     logrus.FieldLogger
 	running chan struct{} // holds one element for each call that has not returned
 }
 
-var _ ports.Rail = (*Rail)(nil)
+var (
+	_ ports.Rail        = (*Rail)(nil)
+	_ ports.WalletChain = (*Chain)(nil)
+)
 
 // New returns a rail whose calls of another one take at most timeout.
 func New(rail ports.Rail, timeout time.Duration, log logrus.FieldLogger) *Rail {
-	return &Rail{Rail: rail, timeout: timeout, log: log, running: make(chan struct{}, maxCalls)}
+	return &Rail{rail, newCalls(timeout, log)}
+}
+
+func newCalls(timeout time.Duration, log logrus.FieldLogger) calls {
+	return calls{timeout: timeout, log: log, running: make(chan struct{}, maxCalls)}
+}
+
+// Chain calls another chain, as Rail calls another rail.
+type Chain struct {
+	chain ports.WalletChain
+	calls calls
+}
+
+// NewChain returns a chain whose calls of another one take at most timeout.
+func NewChain(chain ports.WalletChain, timeout time.Duration, log logrus.FieldLogger) *Chain {
+	return &Chain{chain, newCalls(timeout, log)}
+}
+
+// Debit calls the chain.
+func (c *Chain) Debit(ctx context.Context, transfers []ports.WalletTransfer) []ports.Outcome {
+	return call(ctx, c.calls, "debit", c.chain.Debit, transfers)
+}
+
+// Credit calls the chain.
+func (c *Chain) Credit(ctx context.Context, credits []ports.WalletCredit) []ports.Outcome {
+	return call(ctx, c.calls, "credit", c.chain.Credit, credits)
 }
 
 // Send calls the rail.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return call(ctx, r, "send", r.Rail.Send, payouts)
+	return call(ctx, r.calls, "send", r.Rail.Send, payouts)
 }
 
 // Status calls the rail.
 func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return call(ctx, r, "status", r.Rail.Status, payouts)
+	return call(ctx, r.calls, "status", r.Rail.Status, payouts)
 }
 
 // Collect calls the rail.
 func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return call(ctx, r, "collect", r.Rail.Collect, collections)
+	return call(ctx, r.calls, "collect", r.Rail.Collect, collections)
 }
 
 // Refund calls the rail.
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
-	return call(ctx, r, "refund", r.Rail.Refund, refunds)
+	return call(ctx, r.calls, "refund", r.Rail.Refund, refunds)
 }
 
-// call calls the rail and returns one outcome for each item.
-func call[T any](ctx context.Context, r *Rail, name string, do func(context.Context, []T) []ports.Outcome, items []T) []ports.Outcome {
+// call calls the rail or chain and returns one outcome for each item.
+func call[T any](ctx context.Context, r calls, name string, do func(context.Context, []T) []ports.Outcome, items []T) []ports.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	log := r.log.WithField("call", name).WithField("items", len(items))

@@ -31,6 +31,13 @@ func (r fakeRail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Ou
 	return r.fn(ctx, len(refunds))
 }
 
+func (r fakeRail) Debit(ctx context.Context, transfers []ports.WalletTransfer) []ports.Outcome {
+	return r.fn(ctx, len(transfers))
+}
+func (r fakeRail) Credit(ctx context.Context, credits []ports.WalletCredit) []ports.Outcome {
+	return r.fn(ctx, len(credits))
+}
+
 func newRail(t *testing.T, fn func(ctx context.Context, n int) []ports.Outcome) *timeout.Rail {
 	t.Helper()
 	log := logrus.New()

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+const insertWalletAuthorizations = `
+	INSERT INTO wallet_authorizations (platform_id, id, account_id, payload, signature, session_id, session_key,
+		certificate_statement, certificate_key, certificate_signature, signed_at)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::bytea[],
+		$8::text[], $9::bytea[], $10::bytea[], $11::timestamptz[])`
+
+// SaveWalletAuthorizations stores the evidence of payments from wallets.
+func (u *unit) SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error {
+	n := len(authorizations)
+	if n == 0 {
+		return nil
+	}
+	platforms, ids, accounts, sessions := make(idArray, n), make(idArray, n), make(idArray, n), make(idArray, n)
+	payloads, signatures, statements := make([]string, n), make([]string, n), make([]*string, n)
+	sessionKeys, walletKeys, certificates, signed := make([][]byte, n), make([][]byte, n), make([][]byte, n), make(timeArray, n)
+	for i := range authorizations {
+		a := &authorizations[i]
+		var err error
+		if payloads[i], err = u.db.sealText(ctx, sealedRow{a.Platform.UUID(), a.Transaction.UUID()}, walletAuthorizationsPayload, a.Payload); err != nil {
+			return err
+		}
+		platforms[i], ids[i], accounts[i] = pgID(a.Platform.UUID()), pgID(a.Transaction.UUID()), pgID(a.Account.UUID())
+		signatures[i], sessions[i], signed[i] = a.Signature, pgID(a.Session.UUID()), pgTime(a.SignedAt)
+		if !a.Session.IsZero() {
+			statements[i], sessionKeys[i] = &a.Certificate.Statement, a.SessionKey[:]
+			walletKeys[i], certificates[i] = a.Certificate.Key[:], a.Certificate.Signature
+		}
+	}
+	u.queueExec(insertWalletAuthorizations, platforms, ids, accounts, payloads, signatures, sessions, sessionKeys, statements, walletKeys, certificates, signed)
+	return nil
+}
+
+const walletAuthorizationColumns = `platform_id, id, account_id, payload, signature, session_id, session_key,
+	coalesce(certificate_statement, ''), certificate_key, certificate_signature, signed_at`
+
+// readWalletAuthorization uses the primary key.
+const readWalletAuthorization = `SELECT ` + walletAuthorizationColumns + ` FROM wallet_authorizations WHERE platform_id = $1 AND id = $2`
+
+// WalletAuthorization reads the evidence of a payment from a wallet.
+func (db *DB) WalletAuthorization(ctx context.Context, key ports.TransactionKey) (found wallet.Authorization, exists bool, err error) {
+	rows, err := db.pool.Query(ctx, readWalletAuthorization, pgx.QueryExecModeCacheStatement, key.Platform.UUID(), key.ID.UUID())
+	if err == nil {
+		err = forEachRow(rows, func(rows pgx.Rows) error {
+			exists = true
+			found, err = db.scanWalletAuthorization(ctx, rows)
+			return err
+		})
+	}
+	return found, exists, err
+}
+
+func (db *DB) scanWalletAuthorization(ctx context.Context, rows pgx.Rows) (wallet.Authorization, error) {
+	var a wallet.Authorization
+	var platform, id, account, session pgtype.UUID
+	var sessionKey, walletKey []byte
+	if err := rows.Scan(&platform, &id, &account, &a.Payload, &a.Signature, &session, &sessionKey,
+		&a.Certificate.Statement, &walletKey, &a.Certificate.Signature, &a.SignedAt); err != nil {
+		return a, err
+	}
+	ident.SetUUID(&a.Platform, platform.Bytes)
+	ident.SetUUID(&a.Transaction, id.Bytes)
+	ident.SetUUID(&a.Account, account.Bytes)
+	ident.SetUUID(&a.Session, session.Bytes)
+	copy(a.SessionKey[:], sessionKey)
+	copy(a.Certificate.Key[:], walletKey)
+	a.SignedAt = a.SignedAt.UTC()
+	var err error
+	a.Payload, err = db.openText(ctx, sealedRow{platform.Bytes, id.Bytes}, walletAuthorizationsPayload, a.Payload)
+	return a, err
+}
+
+// readWalletPayments uses the primary keys. The transactions of all platforms are read, because few
+// checks need those of wallets alone.
+const readWalletPayments = `
+	SELECT t.platform_id, t.id, t.source_internal, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor, t.details, p.environment,
+		a.account_id, a.payload, a.signature, a.session_id, a.session_key, coalesce(a.certificate_statement, ''), a.certificate_key, a.certificate_signature, a.signed_at, k.public_key
+	FROM transactions t JOIN platforms p ON p.id = t.platform_id
+	LEFT JOIN wallet_authorizations a ON a.platform_id = t.platform_id AND a.id = t.id
+	LEFT JOIN wallet_keys k ON k.platform_id = t.platform_id AND k.id = t.source_internal
+	WHERE (t.platform_id, t.id) > ($1, $2) AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'EXPIRED')
+	ORDER BY t.platform_id, t.id LIMIT $3`
+
+// EachWalletPayment reads in batches. It reads of a transaction what its evidence names.
+func (db *DB) EachWalletPayment(ctx context.Context, visit func(ports.WalletPayment) error) error {
+	const batchSize = 1000
+	var last ports.TransactionKey
+	for {
+		n := 0
+		rows, err := db.pool.Query(ctx, readWalletPayments, pgx.QueryExecModeCacheStatement, last.Platform.UUID(), last.ID.UUID(), batchSize)
+		if err != nil {
+			return err
+		}
+		err = forEachRow(rows, func(rows pgx.Rows) error {
+			n++
+			p, err := db.scanWalletPayment(ctx, rows)
+			last = ports.TransactionKey{Platform: p.Transaction.Platform, ID: p.Transaction.ID}
+			if err != nil {
+				return err
+			}
+			return visit(p)
+		})
+		if err != nil || n < batchSize {
+			return err
+		}
+	}
+}
+
+func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.WalletPayment, error) {
+	var p ports.WalletPayment
+	t := &p.Transaction
+	var a wallet.Authorization
+	var platform, id, source, account, session pgtype.UUID
+	var details string
+	var payload, signature *string
+	var sessionKey, certificateKey, walletKey []byte
+	var signedAt *time.Time
+	if err := rows.Scan(&platform, &id, &source, &t.Pricing.Sent.Currency, &t.Pricing.Sent.Minor, &t.Pricing.Received.Currency, &t.Pricing.Received.Minor, &details, &p.Environment,
+		&account, &payload, &signature, &session, &sessionKey, &a.Certificate.Statement, &certificateKey, &a.Certificate.Signature, &signedAt, &walletKey); err != nil {
+		return p, err
+	}
+	ident.SetUUID(&t.Platform, platform.Bytes)
+	ident.SetUUID(&t.ID, id.Bytes)
+	ident.SetUUID(&t.Source.InternalAccount, source.Bytes)
+	copy(p.WalletKey[:], walletKey)
+	if signedAt == nil {
+		return p, nil
+	}
+	err := db.readDetails(ctx, t, details)
+	if err == nil {
+		a.Payload, err = db.openText(ctx, sealedRow{platform.Bytes, id.Bytes}, walletAuthorizationsPayload, *payload)
+	}
+	if errors.Is(err, errNoCipher) {
+		p.Encrypted, err = true, nil
+	}
+	a.Platform, a.Transaction, a.Signature, a.SignedAt = t.Platform, t.ID, *signature, signedAt.UTC()
+	ident.SetUUID(&a.Account, account.Bytes)
+	ident.SetUUID(&a.Session, session.Bytes)
+	copy(a.SessionKey[:], sessionKey)
+	copy(a.Certificate.Key[:], certificateKey)
+	p.Authorization = &a
+	return p, err
+}

@@ -1,0 +1,78 @@
+package ports
+
+import (
+	"context"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/core/wallet"
+)
+
+// WalletChain moves the coins of embedded wallets on their chain. Every call is idempotent by the id of
+// the transaction: a repeated call moves the coins once and returns the same outcome.
+type WalletChain interface {
+	// Debit transfers coins from wallets; one outcome per transfer. A transfer that the key of the
+	// wallet has not signed is refused.
+	Debit(ctx context.Context, transfers []WalletTransfer) []Outcome
+	// Credit transfers coins to wallets; one outcome per credit.
+	Credit(ctx context.Context, credits []WalletCredit) []Outcome
+}
+
+// WalletTransfer is a transfer from a wallet, and the certificate by which its key authorises it: the
+// statement is that of the transfer.
+type WalletTransfer struct {
+	wallet.Transfer
+	Wallet      WalletID
+	Certificate wallet.Certificate
+}
+
+// WalletCredit is a transfer to a wallet. A payment and its refund are two of them.
+type WalletCredit struct {
+	Transaction transaction.Transaction
+	Wallet      WalletID
+	// Key is the key of the wallet, from which its address on the chain follows.
+	Key      wallet.Key
+	Amount   money.Amount
+	IsRefund bool
+}
+
+// WalletChains selects the chain of the wallets of a platform.
+type WalletChains interface {
+	// ChainFor returns NOT_IMPLEMENTED if no chain is connected for the platform's environment.
+	ChainFor(p ident.Platform) (WalletChain, error)
+}
+
+// WalletChainsByEnvironment holds the chain of each environment; an environment may have none.
+type WalletChainsByEnvironment map[platform.Environment]WalletChain
+
+// WalletAuthorizationWriter stores the evidence of payments from wallets.
+type WalletAuthorizationWriter interface {
+	// SaveWalletAuthorizations stores authorizations. They never change.
+	SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error
+}
+
+// WalletAuthorizationReader reads the evidence of payments from wallets.
+type WalletAuthorizationReader interface {
+	// WalletAuthorization returns the authorization of a transaction, and false if it has none.
+	WalletAuthorization(ctx context.Context, key TransactionKey) (wallet.Authorization, bool, error)
+}
+
+// WalletPayment is an executed payment from a wallet with its evidence.
+type WalletPayment struct {
+	Transaction transaction.Transaction
+	Environment platform.Environment
+	// Authorization is nil if there is none.
+	Authorization *wallet.Authorization
+	// WalletKey is the key of the wallet; zero if the custody keeps it elsewhere.
+	WalletKey wallet.Key
+	// Encrypted: the payload cannot be read without the master key, and is empty.
+	Encrypted bool
+}
+
+// WalletPayments reads all payments from wallets, for audits.
+type WalletPayments interface {
+	// EachWalletPayment calls visit for every executed payment from a wallet of all platforms.
+	EachWalletPayment(ctx context.Context, visit func(WalletPayment) error) error
+}
