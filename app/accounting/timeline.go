@@ -10,6 +10,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -23,6 +24,8 @@ const (
 	TimelineRequested TimelineEventType = "REQUESTED"
 	// TimelineQuoted: the payment was quoted.
 	TimelineQuoted TimelineEventType = "QUOTED"
+	// TimelineAuthorized: the owner of the embedded wallet that pays signed the quote.
+	TimelineAuthorized TimelineEventType = "AUTHORIZED"
 	// TimelineAssigned: unmatched funds were assigned to it.
 	TimelineAssigned TimelineEventType = "ASSIGNED"
 	// TimelineRailReplied: a rail replied to a call.
@@ -36,7 +39,7 @@ const (
 )
 
 // TimelineEventTypes lists every type, in that order.
-var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
+var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
 
 // Timeline is everything recorded about one transaction, in the order of time.
 type Timeline struct {
@@ -48,12 +51,14 @@ type Timeline struct {
 
 // TimelineEvent is one event. The field that belongs to its type is set.
 type TimelineEvent struct {
-	At         time.Time
-	Type       TimelineEventType
-	Quote      *quote.Quote
-	Assignment *transaction.Unmatched
-	RailReply  *ports.RailReply
-	Posting    *ports.RecordedPosting
+	At    time.Time
+	Type  TimelineEventType
+	Quote *quote.Quote
+	// Authorization is the evidence that the owner of a wallet signed.
+	Authorization *wallet.Authorization
+	Assignment    *transaction.Unmatched
+	RailReply     *ports.RailReply
+	Posting       *ports.RecordedPosting
 	// Delivery is set for events and attempts, Attempt for attempts.
 	Delivery *ports.Delivery
 	Attempt  *event.Attempt
@@ -69,7 +74,7 @@ func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Trans
 		return Timeline{}, err
 	}
 	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
+	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAuthorization, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
 		if err := add(ctx, &timeline); err != nil {
 			return Timeline{}, err
 		}
@@ -93,6 +98,19 @@ func (s *Service) addQuote(ctx context.Context, timeline *Timeline) error {
 	}
 	timeline.Events = append(timeline.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
 	return err
+}
+
+func (s *Service) addAuthorization(ctx context.Context, timeline *Timeline) error {
+	t := timeline.Transaction
+	if t.Flow().Funding != transaction.Wallet {
+		return nil
+	}
+	a, found, err := s.Store.WalletAuthorization(ctx, ports.TransactionKey{Platform: t.Platform, ID: t.ID})
+	if err != nil || !found {
+		return err
+	}
+	timeline.Events = append(timeline.Events, TimelineEvent{At: a.SignedAt, Type: TimelineAuthorized, Authorization: &a})
+	return nil
 }
 
 func (s *Service) addAssignment(ctx context.Context, timeline *Timeline) error {
@@ -136,15 +154,16 @@ func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
 // replies are not stored on their own.
 func impliedRailReply(t transaction.Transaction, p ports.RecordedPosting) (ports.RailReply, bool) {
 	reply := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
-	pulled := t.Flow().Funding == transaction.Pull
+	funding := t.Flow().Funding
 	switch {
 	case p.Transaction != t.ID:
 		return reply, false
-	case p.Kind == ledger.KindDelivered:
+	case p.Kind == ledger.KindDelivered, p.Kind == ledger.KindWalletCredit:
 		reply.Call = ports.CallSend
 	case p.Kind == ledger.KindRefundPaid:
 		reply.Call = ports.CallRefund
-	case pulled && (p.Kind == ledger.KindJITReceived || p.Kind == ledger.KindTransferIn):
+	case funding == transaction.Pull && (p.Kind == ledger.KindJITReceived || p.Kind == ledger.KindTransferIn),
+		funding == transaction.Wallet && (p.Kind == ledger.KindConverted || p.Kind == ledger.KindTransferOut):
 		reply.Call = ports.CallCollect
 	default:
 		return reply, false

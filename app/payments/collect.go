@@ -40,7 +40,7 @@ func (s *Service) collectFunds(ctx context.Context, jobs []ports.Job, isWaiting 
 	}
 	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !isWaiting(c.Transaction) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	for i, o := range callRails(ctx, s, collections, func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
+	for i, o := range callRails(ctx, s, collections, s.Rails.RailFor, func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
 		func(ctx context.Context, rail ports.Rail, batch []ports.Collection) []ports.Outcome {
 			return rail.Collect(ctx, batch)
 		}) {
@@ -61,7 +61,7 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 	case ports.Refused:
 		return w.update(t.CollectionFailed(o.Reason, w.Now))
 	default: // waiting, or the rail could not be called
-		w.callAgain(t.Platform, transaction.StepCollect, t.ID.UUID(), o)
+		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
 		return nil
 	}
 }

@@ -34,7 +34,7 @@ func (s *Service) callAboutPayouts(ctx context.Context, jobs []ports.Job, call p
 	}
 	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !applies(p.Transaction.State) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	for i, o := range callRails(ctx, s, payouts, platformOfPayout, callRail) {
+	for i, o := range callRails(ctx, s, payouts, s.Rails.RailFor, platformOfPayout, callRail) {
 		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
 	return s.settleOutcomes(ctx, jobs, call, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
@@ -110,7 +110,7 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
-		w.callAgain(t.Platform, transaction.StepDeliver, t.ID.UUID(), o)
+		w.callAgain(t.Platform, t.DeliveryStep(), t.ID.UUID(), o)
 		return nil
 	}
 }

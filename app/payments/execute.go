@@ -3,14 +3,17 @@ package payments
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -18,6 +21,10 @@ import (
 type executeCommand struct {
 	quote       ports.QuoteKey
 	idempotency *ports.IdempotentRequest
+	// signature is that of the owner of the wallet that pays, and session the one that made it, which is
+	// zero for a test value; the signature is empty if nobody has signed.
+	signature string
+	session   wallet.Session
 	// executed is set once a batch has executed the quote for the command. If the result of its commit
 	// was lost, the quote is executed. If the batch failed for another reason, and the quote had been
 	// executed before, the command is refused in its own next batch as it was in the first.
@@ -26,11 +33,54 @@ type executeCommand struct {
 
 // ExecuteQuote executes a quote that an account funds, and returns the quote afterwards. Any number of
 // calls execute it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED; QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer was
+// QUOTE_ALREADY_EXECUTED; UNAUTHORIZED (an embedded wallet pays); QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer was
 // deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
 // the receiving account has capacity).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
+}
+
+// Signature is the header Service-Wallet-Signature of a request; Text is empty if there is none.
+type Signature struct {
+	Text        string
+	Environment platform.Environment
+}
+
+// ExecuteSignedQuote is ExecuteQuote for a request that may have a signature. It is ignored unless an
+// embedded wallet pays; then the owner of the wallet must have signed the payload of the quote, in a
+// session that is active at the commit.
+func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim}
+	if signature.Text != "" {
+		if err := s.checkSignature(ctx, command, signature); err != nil {
+			return quote.WithStatus{}, err
+		}
+	}
+	return s.executeBatcher.Do(ctx, p, command)
+}
+
+// checkSignature adds the signature to the command, and the session that made it. It adds nothing if the
+// quote needs none, or cannot be executed: then that is the fault of the command.
+func (s *Service) checkSignature(ctx context.Context, command *executeCommand, signature Signature) error {
+	now := s.Clock.Now()
+	_, t, err := s.Store.Quote(ctx, command.quote.Platform, command.quote.ID)
+	if err != nil || t.Flow().Funding != transaction.Wallet || t.CheckExecutable(now) != nil {
+		return err
+	}
+	proofs, known := s.WalletProofs[signature.Environment]
+	if !known {
+		return fault.New(fault.NotImplemented, "Signatures of embedded wallets cannot be checked on %s platforms of this service.", signature.Environment)
+	}
+	sessions, err := s.Store.ActiveWalletSessions(ctx, ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount}, now)
+	if err != nil {
+		return err
+	}
+	session, err := proofs.CheckSignature(t.Payload, signature.Text, sessions)
+	if err != nil {
+		return err
+	}
+	command.signature, command.session = signature.Text, session
+	return nil
 }
 
 func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]batch.Result[quote.WithStatus], error) {
@@ -42,6 +92,11 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	var done work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]batch.Result[quote.WithStatus], len(orders)), s.newWork()
+		sessions, err := lockSessions(ctx, tx, orders)
+		if err != nil {
+			return err
+		}
+		var authorized []wallet.Authorization
 		states, err := tx.LockQuotes(ctx, keys)
 		if err != nil {
 			return err
@@ -59,12 +114,18 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 			if !known {
 				results[i].Err = fault.New(fault.QuoteNotFound, "There is no quote %s.", o.quote.ID)
 			} else {
-				results[i].Value, results[i].Err = done.execute(state, o.executed, balances)
+				var evidence []wallet.Authorization
+				results[i].Value, evidence, results[i].Err = done.execute(state, o, sessions, balances)
+				authorized = append(authorized, evidence...)
 			}
 			o.executed = o.executed || results[i].Err == nil
 			if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
+		}
+		// The database debits a wallet only if it has the evidence.
+		if err := tx.SaveWalletAuthorizations(ctx, authorized); err != nil {
+			return err
 		}
 		return done.Write(ctx, tx)
 	})
@@ -75,21 +136,48 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	return results, nil
 }
 
-// execute decides about one command, after those before it in the batch.
-func (w work) execute(state ports.QuoteState, executed bool, balances ledger.Balances) (quote.WithStatus, error) {
+// execute decides about one command, after those before it in the batch. It returns the quote, and the
+// evidence if the owner of a wallet authorised the payment.
+func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session, balances ledger.Balances) (quote.WithStatus, []wallet.Authorization, error) {
 	t := w.Latest(state.Transaction)
-	d, err := t.Execute(state.Parties, w.Now)
-	if executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
-		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
+	var d transaction.Decision
+	var evidence []wallet.Authorization
+	var err error
+	if o.signature == "" {
+		d, err = t.Execute(state.Parties, w.Now)
+	} else {
+		d, err = t.ExecuteSigned(state.Parties, w.Now)
+		evidence = []wallet.Authorization{wallet.NewAuthorization(t.Platform, t.ID, t.Source.InternalAccount, t.Payload, o.signature, o.session, w.Now)}
+	}
+	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
+		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil, nil
+	}
+	if err == nil && !o.session.ID.IsZero() && !sessions[o.session.ID].Active(w.Now) {
+		err = wallet.InvalidSignature("The session that made the signature in Service-Wallet-Signature has ended. Open a new one, and sign payloadToSign again.")
 	}
 	if err != nil {
-		return quote.WithStatus{}, err
+		return quote.WithStatus{}, nil, err
 	}
 	if err := applyPostings(balances, d); err != nil {
-		return quote.WithStatus{}, err
+		return quote.WithStatus{}, nil, err
 	}
 	w.Update(d)
-	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
+	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
+}
+
+// lockSessions returns the sessions that have signed, as they are now, and keeps them from being ended
+// until the commit. It reads nothing if nobody has signed.
+func lockSessions(ctx context.Context, tx ports.Tx, orders []*executeCommand) (map[ident.Session]wallet.Session, error) {
+	var ids []ident.Session
+	for _, o := range orders {
+		if !o.session.ID.IsZero() && !slices.Contains(ids, o.session.ID) {
+			ids = append(ids, o.session.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return tx.LockWalletSessions(ctx, orders[0].quote.Platform, ids)
 }
 
 // applyPostings applies the postings of a decision to locked balances, so that the next decision sees

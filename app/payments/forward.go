@@ -32,7 +32,7 @@ func (s *Service) forwardOne(ctx context.Context, t transaction.Transaction) err
 		return err
 	}
 	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
-	if fault.IsFinal(err) || fault.Is(err, fault.NotImplemented) { // an embedded wallet cannot pay
+	if fault.IsFinal(err) { // also an embedded wallet, whose owner signs each payment
 		s.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("payment not forwarded; it stays on the balance")
 		return nil
 	}

@@ -28,6 +28,11 @@ type Config struct {
 	Store ports.Store
 	Jobs  ports.Jobs
 	Rails ports.Rails
+	// Chains move the coins of embedded wallets, and Custody signs for the chain what an owner has
+	// authorised. WalletProofs check what owners sign.
+	Chains       ports.WalletChains
+	Custody      ports.Custody
+	WalletProofs ports.WalletProofsByEnvironment
 	// Prices are the terms and rates of new quotes.
 	Prices *prices.Prices
 	// Counterparties are the people at other providers who pay customers.
@@ -82,6 +87,8 @@ func New(c Config) *Service {
 		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
 		jobs.Handler{Step: transaction.StepCollect, Do: s.collect},
 		jobs.Handler{Step: transaction.StepPull, Do: s.pull},
+		jobs.Handler{Step: transaction.StepDebitWallet, Do: s.debitWallets},
+		jobs.Handler{Step: transaction.StepCreditWallet, Do: s.creditWallets},
 		jobs.Handler{Step: transaction.StepRefund, Do: s.refund},
 		jobs.Handler{Step: transaction.StepSendBack, Do: s.sendBack},
 		jobs.Handler{Step: transaction.StepExpire, Do: s.expire},

@@ -12,6 +12,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -42,7 +43,8 @@ func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
 }
 
 // CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED,
-// EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
+// EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, INSUFFICIENT_FUNDS (from an embedded
+// wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	if err := r.Check(); err != nil {
 		return quote.WithStatus{}, err
@@ -93,10 +95,17 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			return err
 		}
 		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
+		balances, err := walletBalances(ctx, tx, parties)
+		if err != nil {
+			return err
+		}
 		for i, c := range commands {
 			c.attempted = true
 			parties[i].Receiver = c.receiver
 			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
+			if err == nil && parties[i].FromWallet() {
+				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
+			}
 			results[i].Value, results[i].Err = quote.WithStatus{Quote: created, Status: quote.Pending}, err
 			if err == nil {
 				writes.add(created, t)
@@ -108,6 +117,20 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 		return writes.write(ctx, tx)
 	})
 	return results, err
+}
+
+// walletBalances returns the balances of the wallets that pay. It reads nothing if none does.
+func walletBalances(ctx context.Context, tx ports.Tx, parties []quote.Parties) (ledger.Balances, error) {
+	var wallets []ledger.Account
+	for _, p := range parties {
+		if p.FromWallet() {
+			wallets = append(wallets, p.FromInternal.LedgerAccount())
+		}
+	}
+	if len(wallets) == 0 {
+		return nil, nil
+	}
+	return tx.Balances(ctx, wallets)
 }
 
 // makeQuote decides one quote: its route, price, terms and payment instructions.
@@ -127,6 +150,9 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	created, t, err := c.request.Make(p, route, quote.MakeParams{
 		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now,
 	})
+	if err == nil && p.UsesChain() {
+		_, err = s.Chains.ChainFor(c.request.Platform)
+	}
 	if err != nil || !c.request.Source.JustInTime() {
 		return created, t, err
 	}

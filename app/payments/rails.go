@@ -17,14 +17,14 @@ import (
 // noRailDelay is how long a payment waits at least while no rail is connected for its platform.
 const noRailDelay = time.Minute
 
-// callRails calls the rails of the platforms of items, each rail once and all at the same time, and
-// returns one outcome for each item. An item whose rail cannot be called has the outcome Unknown.
-func callRails[T any](ctx context.Context, s *Service, items []T, platformOf func(T) ident.Platform,
-	call func(context.Context, ports.Rail, []T) []ports.Outcome) []ports.Outcome {
+// callRails calls the rails, or the chains, of the platforms of items, each rail once and all at the same
+// time, and returns one outcome for each item. An item whose rail cannot be called has the outcome Unknown.
+func callRails[R comparable, T any](ctx context.Context, s *Service, items []T, railFor func(ident.Platform) (R, error), platformOf func(T) ident.Platform,
+	call func(context.Context, R, []T) []ports.Outcome) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(items))
-	byRail := map[ports.Rail][]int{}
+	byRail := map[R][]int{}
 	for i, item := range items {
-		rail, err := s.Rails.RailFor(platformOf(item))
+		rail, err := railFor(platformOf(item))
 		if err != nil {
 			s.Log.WithError(err).WithField("platform", platformOf(item).String()).Error("no rail for a payment; will retry")
 			outcomes[i] = ports.Outcome{Verdict: ports.Unknown, RetryAt: s.Clock.Now().Add(noRailDelay)}
@@ -57,7 +57,7 @@ func callRails[T any](ctx context.Context, s *Service, items []T, platformOf fun
 
 // callRail calls one rail. It returns an error if the rail panics, or does not return one outcome for
 // each item: then none of its outcomes can be trusted.
-func callRail[T any](ctx context.Context, rail ports.Rail, items []T, call func(context.Context, ports.Rail, []T) []ports.Outcome) (outcomes []ports.Outcome, err error) {
+func callRail[R, T any](ctx context.Context, rail R, items []T, call func(context.Context, R, []T) []ports.Outcome) (outcomes []ports.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -11,8 +11,8 @@ import (
 	"causeway/ports"
 )
 
-// refund sends refunds: to the internal account that paid, crypto that was paid in to the customer's
-// internal account that can pay, and all else to where it was paid from.
+// refund sends refunds: to the internal account or the wallet that paid, crypto that was paid in to the
+// customer's internal account that can pay, and all else to where it was paid from.
 func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
@@ -23,9 +23,15 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 		return err
 	}
 	var refunds []ports.Refund
+	var toWallets []ports.WalletCredit
 	for _, payout := range payouts {
 		t := payout.Transaction
 		if t.State.Refund != transaction.RefundPending {
+			continue
+		}
+		if t.Flow().Funding == transaction.Wallet {
+			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
+				Amount: t.Refundable(), IsRefund: true})
 			continue
 		}
 		_, inside := homes[t.ID]
@@ -33,6 +39,9 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for i, o := range s.credit(ctx, toWallets) {
+		outcomes[transactionKey(toWallets[i].Transaction)] = o
+	}
 	for i, o := range s.sendRefunds(ctx, refunds) {
 		outcomes[transactionKey(refunds[i].Payout.Transaction)] = o
 	}
@@ -49,7 +58,7 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 }
 
 func (s *Service) sendRefunds(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
-	return callRails(ctx, s, refunds, func(r ports.Refund) ident.Platform { return r.Platform },
+	return callRails(ctx, s, refunds, s.Rails.RailFor, func(r ports.Refund) ident.Platform { return r.Platform },
 		func(ctx context.Context, rail ports.Rail, batch []ports.Refund) []ports.Outcome {
 			return rail.Refund(ctx, batch)
 		})
@@ -81,7 +90,7 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 		t := payout.Transaction
 		switch {
 		case t.State.Refund != transaction.RefundPending:
-		case t.Flow().Funding == transaction.Balance:
+		case t.Flow().Funding == transaction.Balance, t.Flow().Funding == transaction.Wallet:
 			homes[t.ID] = t.SourceAccount
 		case t.Refundable().Currency.IsCrypto():
 			home, err := s.ensureRefundAccount(ctx, t, t.Refundable().Currency)

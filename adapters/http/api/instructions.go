@@ -51,6 +51,11 @@ func (paymentAccountInfo) Union() httpapi.UnionSpec {
 	for _, t := range account.Catalogue() {
 		spec.Branches = append(spec.Branches, paymentBranch(t))
 	}
+	spec.Branches = append(spec.Branches, httpapi.Branch{Name: "PaymentEmbeddedWallet", Values: []string{string(account.EmbeddedWallet)},
+		Description: "An embedded wallet, whose owner authorises the payment with a signature.",
+		Fields: []httpapi.Field{{Name: "payloadToSign", Required: true,
+			Description: "Text to sign, byte for byte: the terms of the payment as JSON. Show them to the customer, and send the signature in the header Service-Wallet-Signature when you execute the quote.",
+			Example:     `{"type":"PAYMENT","version":1,"quoteId":"Quote:0199f0a5-2d3e-7e4f-9a5b-6c7d8e9f0a14"}`}}})
 	return spec
 }
 

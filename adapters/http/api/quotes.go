@@ -179,7 +179,7 @@ type quoteBody struct {
 	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"Amount received, in the smallest unit of the receiving currency: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
 	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Exact rate: smallest units of the receiving currency per smallest unit of the sending currency. If the receiving amount is locked and one sending unit would buy more than that, this is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier is the market rate."`
 	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"Fees included in totalSendingAmount, in the smallest unit of the sending currency."`
-	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the quote just in time. Paying any one of them runs the quote."`
+	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the quote just in time: paying any one of them runs the quote. For an embedded wallet: what its owner has to sign."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"Id of the transaction, which is created with the quote."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
 	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the receiver, keyed by the field names in your configuration."`
@@ -216,16 +216,17 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 	}
 }
 
-func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
+func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
 		Description: "Locks a rate and fees until `expiresAt`. If the source is an account, execute the quote before then. " +
 			"Otherwise it is funded just in time: follow its `paymentInstructions`, with the exact amount and reference, before " +
 			"`expiresAt`; the quote runs when the payment arrives. A payment is late if it reaches the partner after `expiresAt`; one that reached it in time runs " +
-			"the quote even if it is reported later.",
+			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already (`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
+			"`paymentInstructions` before you execute the quote.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
-			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
+			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds, fault.QuoteRequestFailed, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
@@ -246,16 +247,17 @@ func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
 
 	type executeParams struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
-		Signature string                  `header:"Service-Wallet-Signature" doc:"Wallet signature, for quotes whose source is an embedded wallet."`
+		Signature string                  `header:"Service-Wallet-Signature" doc:"Signature over payloadToSign of the quote, byte for byte, by the key of an active session of the wallet. Required if the source is an embedded wallet; ignored otherwise. Either the base64 text of an ECDSA signature (P-256, SHA-256) in DER, or a stamp." example:"sandbox-valid-signature"`
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
 		Description: "For quotes whose source is an account: debits the account at once. A quote runs only once, even if it is executed again. " +
 			"If the balance is too low (`INSUFFICIENT_BALANCE`) nothing changes; fund the account and execute the quote again before it expires. " +
 			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`. So does a quote of which a customer or an account " +
-			"was deleted, or is no longer active; what is paid in for such a quote is refunded.",
+			"was deleted, or is no longer active; what is paid in for such a quote is refunded. A quote of an embedded wallet needs the header `Service-Wallet-Signature`; without it, or with one " +
+			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid Service-Wallet-Signature`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
-		return payments.ExecuteQuote(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
+		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value, payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
 	}, renderQuote)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/hex"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -10,6 +11,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -21,11 +23,12 @@ type timelineBody struct {
 
 type timelineEventBody struct {
 	At         httpapi.Time          `json:"at" doc:"Time of the event."`
-	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
+	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. AUTHORIZED: the owner of the embedded wallet that pays signed the quote. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
 	Request    *timelineRequest      `json:"request,omitempty" doc:"REQUESTED only: the request."`
 	Quote      *timelineQuote        `json:"quote,omitempty" doc:"QUOTED only: the quote."`
 	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"ASSIGNED only: the assigned funds."`
 	Rail       *railReplyBody        `json:"rail,omitempty" doc:"RAIL_REPLIED only: the reply."`
+	Wallet     *authorizationBody    `json:"authorization,omitempty" doc:"AUTHORIZED only: the evidence that the owner of the embedded wallet authorised the payment."`
 	Posting    *PostingBody          `json:"posting,omitempty" doc:"POSTED only: the posting. A posting without transactionId belongs to another payment with the same reference."`
 	Event      *timelineWebhookEvent `json:"event,omitempty" doc:"EVENT and WEBHOOK_ATTEMPT only: the webhook event."`
 	Attempt    *deliveryAttemptBody  `json:"attempt,omitempty" doc:"WEBHOOK_ATTEMPT only: the attempt."`
@@ -52,6 +55,32 @@ type timelineQuote struct {
 	Fees         httpapi.Minor           `json:"fees" doc:"Fees included in the amount sent, in the smallest unit of its currency."`
 	ExchangeRate httpapi.Decimal         `json:"exchangeRate" doc:"Exact rate: smallest units of the receiving currency per smallest unit of the sending currency."`
 	ExpiresAt    httpapi.Time            `json:"expiresAt" doc:"Time the quote expires."`
+}
+
+// authorizationBody is everything that is needed to verify a payment of a wallet without this service.
+type authorizationBody struct {
+	AccountID   httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the wallet."`
+	Payload     string                            `json:"payload" doc:"Text that was signed, byte for byte: payloadToSign of the quote."`
+	Signature   string                            `json:"signature" doc:"Header Service-Wallet-Signature, as it was received." example:"sandbox-valid-signature"`
+	Form        string                            `json:"signatureForm" enum:"DER,STAMP,TEST_VALUE" doc:"Form of the signature. DER: base64 of an ECDSA signature (P-256, SHA-256). STAMP: base64url of a JSON object that contains it in hexadecimal digits. TEST_VALUE: the published value of the sandbox."`
+	SessionID   httpapi.ID[ident.Session]         `json:"sessionId,omitzero" doc:"Id of the session that signed. Omitted for a test value without a session."`
+	SessionKey  string                            `json:"sessionPublicKey,omitempty" doc:"Public key of the session on P-256, compressed, in hexadecimal digits. It verifies the signature over the payload."`
+	Certificate *certificateBody                  `json:"sessionCertificate,omitempty" doc:"Statement of the wallet that it opened the session for that key."`
+}
+
+type certificateBody struct {
+	Statement string `json:"statement" doc:"Statement, byte for byte. Its publicKey is that of the session."`
+	Key       string `json:"walletPublicKey" doc:"Public key of the wallet on secp256k1, compressed, in hexadecimal digits. It also follows from the words of the wallet."`
+	Signature string `json:"signature" doc:"Signature of the wallet over the statement: ECDSA with SHA-256, in DER, in hexadecimal digits."`
+}
+
+func renderAuthorization(a wallet.Authorization) *authorizationBody {
+	body := &authorizationBody{AccountID: httpapi.NewID(a.Account), Payload: a.Payload, Signature: a.Signature, Form: string(a.Form())}
+	if !a.Session.IsZero() {
+		body.SessionID, body.SessionKey = httpapi.NewID(a.Session), hex.EncodeToString(a.SessionKey[:])
+		body.Certificate = &certificateBody{Statement: a.Certificate.Statement, Key: hex.EncodeToString(a.Certificate.Key[:]), Signature: hex.EncodeToString(a.Certificate.Signature)}
+	}
+	return body
 }
 
 type railReplyBody struct {
@@ -91,6 +120,9 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 		assigned := renderUnmatchedFunds(*c.Assignment)
 		body.Assignment = &assigned
 	}
+	if c.Authorization != nil {
+		body.Wallet = renderAuthorization(*c.Authorization)
+	}
 	if c.RailReply != nil {
 		body.Rail = renderRailReply(*c.RailReply)
 	}
@@ -118,7 +150,7 @@ func registerTimeline(a *httpapi.API, service Accounting) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the timeline of a transaction", Permission: platform.View,
-		Description: "Returns everything that happened to a payment, in order: the request, the quote, the replies of payment rails, ledger postings, " +
+		Description: "Returns everything that happened to a payment, in order: the request, the quote, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
 			"webhook events and delivery attempts.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Timeline, error) {

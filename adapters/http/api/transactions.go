@@ -5,6 +5,7 @@ import (
 	"time"
 
 	httpapi "causeway/adapters/http"
+	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -17,8 +18,8 @@ import (
 type Payments interface {
 	GetTransaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
-	// ExecuteQuote runs a quote whose source is an account.
-	ExecuteQuote(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	// ExecuteSignedQuote runs a quote whose source is an account. The signature may be empty.
+	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	TransferOut(ctx context.Context, out transaction.TransferOut, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 

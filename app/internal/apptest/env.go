@@ -25,6 +25,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/platform"
+	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -43,6 +44,10 @@ type Env struct {
 	Log   *logrus.Entry
 	// Rail is the rail of every platform: the sandbox's, unless a test overrides a call.
 	Rail *Rail
+	// Chain is the chain of every platform's wallets: the simulated one, unless a test overrides a call.
+	// Custody has the keys of the wallets.
+	Chain   *Chain
+	Custody ports.Custody
 	// Events records the events emitted on all platforms.
 	Events *Events
 	// Emitted is notified after each commit that emitted events.
@@ -94,7 +99,7 @@ func New(t testing.TB, opts ...Option) *Env {
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
 		t: t, URL: pgtest.SimulateClock(t, pgtest.New(t)), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
-		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
+		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Chain: &Chain{}, Custody: Custody{}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
 	}
 	var err error
 	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,

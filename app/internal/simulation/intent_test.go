@@ -164,7 +164,7 @@ func (w *world) newIntent() *intent {
 		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one owner
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
-		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.umaQuote, w.umaQuote,
+		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote, w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 	}
 	if w.chance(4) {
@@ -196,7 +196,7 @@ func (w *world) transactionsOf(p ident.Platform) []ident.Transaction {
 }
 
 func (w *world) fund(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
-	amount *= 5
+	amount = 5 * inUnits(amount, w.internal[to].Currency)
 	i.name, i.created, i.keyless = fmt.Sprintf("deposit of %d into %s", amount, to), true, false
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		funded, err := p.service.Fund(ctx, i.platform, to, amount, r)
@@ -226,10 +226,15 @@ func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount,
 
 func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.USDC})}
-	if source.Currency.IsCrypto() {
-		amount *= 10_000 // of a much smaller unit
+	w.quote(i, source, w.destination(in, out), inUnits(amount, source.Currency))
+}
+
+// inUnits returns an amount of cents in the units of a currency, which are much smaller for crypto.
+func inUnits(amount int64, currency money.Currency) int64 {
+	if currency.IsCrypto() {
+		return amount * 10_000
 	}
-	w.quote(i, source, w.destination(in, out), amount)
+	return amount
 }
 
 func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
@@ -240,6 +245,7 @@ func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, 
 	case 1:
 		source.Internal = in
 	}
+	amount = inUnits(amount, w.internal[source.Internal].Currency)
 	w.quote(i, source, w.destination(in, out), amount)
 }
 
@@ -416,6 +422,10 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 	}
 	id := pick(w, payable)
 	i.name, i.executes = fmt.Sprintf("execution of %s", id), id
+	if q := w.quotes[id]; w.transactions[q.Transaction].Flow().Funding == transaction.Wallet {
+		w.executeSigned(i, q)
+		return
+	}
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		executed, err := p.service.ExecuteQuote(ctx, i.platform, id, r)
 		return executed.Quote.Transaction, err
@@ -450,7 +460,7 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 // deposit pays into an internal account by its reference.
 func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
 	a := w.internal[to]
-	r := transaction.Receipt{Reference: a.Reference, Amount: money.Amount{Minor: amount, Currency: a.Currency}, Rail: transaction.DefaultFundingRail(a.Currency)}
+	r := transaction.Receipt{Reference: a.Reference, Amount: money.Amount{Minor: inUnits(amount, a.Currency), Currency: a.Currency}, Rail: transaction.DefaultFundingRail(a.Currency)}
 	if w.chance(8) {
 		r.Amount.Currency = money.BTC
 		r.Rail = corridor.Layer2

@@ -19,6 +19,7 @@ func (w *world) checkCommit(u *tx) {
 	}
 	for _, c := range u.changed {
 		w.checkPostings(w.transactions[c.after.ID])
+		w.checkAuthorized(w.transactions[c.after.ID])
 		w.checkEvents(w.transactions[c.after.ID])
 	}
 	w.checkBalances()
@@ -181,6 +182,10 @@ func (w *world) outcomes() map[string]int {
 	for _, t := range w.transactions {
 		kind := "payout"
 		switch {
+		case t.Flow().Funding == transaction.Wallet:
+			kind = "payout of a wallet"
+		case t.Flow().ToWallet:
+			kind = "payout to a wallet"
 		case t.Type == transaction.Incoming && t.Source.UMA == otherProvider:
 			kind = "deposit from another provider"
 		case t.Type == transaction.Incoming:
@@ -299,7 +304,7 @@ func (w *world) checkOrders(t transaction.Transaction) {
 		{"paid out", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && !t.Flow().Internal, paid},
 		{"returned", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && t.State.Status == transaction.Failed, payout != nil && payout.returned},
 		{"refunded", t.State.Refund == transaction.RefundCompleted, w.bank.refunds[id].done()},
-		{"collected", t.Flow().Funding == transaction.Pull && (t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming), w.bank.collections[id].done()},
+		{"collected", (t.Flow().Funding == transaction.Pull || t.Flow().Funding == transaction.Wallet) && (t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming), w.bank.collections[id].done()},
 	} {
 		if c.shown != c.done {
 			w.fail("%s is %s; %s: %t, by the rail: %t", t.ID, t.State, c.what, c.shown, c.done)

@@ -20,6 +20,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -48,6 +49,9 @@ type memory struct {
 	calendars    map[ident.Platform]period.Calendar
 	closings     map[closedMonth]map[ledger.Account]int64 // the balances of closed months
 
+	sessions       map[ident.Session]wallet.Session
+	authorizations map[ident.Transaction]wallet.Authorization
+
 	undo []func() // of the unit of work that runs
 }
 
@@ -62,6 +66,7 @@ func newMemory() *memory {
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
+		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }
 
@@ -245,6 +250,9 @@ func (u *tx) CreateTransactions(_ context.Context, transactions []transaction.Tr
 func (u *tx) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
 	for _, t := range transactions {
 		u.writes(t.Platform)
+		if _, authorized := u.authorizations[t.ID]; ledger.IsWallet(t.SourceAccount) && t.State.Status == transaction.Processing && !authorized {
+			u.world.fail("%s is paid by a wallet before its evidence is stored", t.ID)
+		}
 		u.changed = append(u.changed, change{u.transactions[t.ID], t})
 		put(u.memory, u.transactions, t.ID, t)
 	}

@@ -91,7 +91,7 @@ func (w *world) addCustomer(p platform.Platform, name string) {
 	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual, FullName: "Ana Silva",
 		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 	w.customers[c.ID] = c
-	for _, currency := range []money.Currency{money.USD, money.EUR} {
+	for _, currency := range []money.Currency{money.USD, money.EUR, money.USDB} {
 		a, err := account.NewInternal(ident.NewInternalAccount(w.newID, w.now), p.ID, c.ID, currency, w.now)
 		if err != nil {
 			w.fail("%v", err)
@@ -101,6 +101,7 @@ func (w *world) addCustomer(p platform.Platform, name string) {
 	for _, a := range []account.External{
 		{Currency: money.USD, Type: account.USAccount, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
 		{Currency: money.BTC, Type: account.Layer2Wallet, Rails: []corridor.Rail{corridor.Layer2}},
+		{Currency: money.USDB, Type: account.Layer2Wallet, Rails: []corridor.Rail{corridor.Layer2}},
 	} {
 		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), p.ID, c.ID, account.Active, w.now
 		w.external[a.ID] = a
@@ -251,7 +252,7 @@ func (w *world) release(i int) {
 }
 
 // steps are the steps of the jobs that are run.
-var steps = []transaction.Step{transaction.StepCollect, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepExpire,
+var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepExpire,
 	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut, transaction.StepForward}
 
 // startJobs runs some due jobs of a step in a process, and reports whether there were any.
@@ -295,7 +296,9 @@ func (w *world) crash() {
 // changeParty changes whether a customer or an account may move money. Mostly they may.
 func (w *world) changeParty() {
 	good := !w.chance(3)
-	switch w.random.IntN(3) {
+	switch w.random.IntN(4) {
+	case 3:
+		w.endSession()
 	case 0:
 		c := w.customers[pick(w, sortedKeys(w.customers))]
 		c.Status = choose(good, customer.Approved, customer.Rejected)

@@ -1,0 +1,130 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"causeway/app/internal/uow"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// debitWallets transfers what the owners of wallets have signed for, on their chain.
+func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
+	transactions, err := s.transactionsOf(ctx, jobs, isCollecting)
+	if err != nil {
+		return err
+	}
+	transfers := make([]ports.WalletTransfer, len(transactions))
+	for i, t := range transactions {
+		transfers[i] = ports.WalletTransfer{Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
+			Transfer: wallet.Transfer{Transaction: t.ID, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent, Network: string(t.SourceRail), Payload: t.Payload}}
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for i, o := range callChains(ctx, s, transfers,
+		func(t *ports.WalletTransfer) ident.Platform { return t.Wallet.Platform },
+		func(ctx context.Context, t *ports.WalletTransfer) (err error) {
+			t.Certificate, err = s.Custody.Sign(ctx, t.Wallet, t.Statement())
+			return err
+		},
+		func(ctx context.Context, chain ports.WalletChain, batch []ports.WalletTransfer) []ports.Outcome {
+			return chain.Debit(ctx, batch)
+		}) {
+		outcomes[transactionKey(transactions[i])] = o
+	}
+	return s.settleOutcomes(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+		if !isCollecting(t) {
+			return nil // settled by an earlier attempt
+		}
+		return w.settleCollection(t, o)
+	})
+}
+
+// creditWallets transfers payments to wallets on their chain.
+func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
+	isInTransit := func(t transaction.Transaction) bool { return t.State.InTransit() }
+	transactions, err := s.transactionsOf(ctx, jobs, isInTransit)
+	if err != nil {
+		return err
+	}
+	credits := make([]ports.WalletCredit, len(transactions))
+	for i, t := range transactions {
+		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount}, Amount: t.Pricing.Received}
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for i, o := range s.credit(ctx, credits) {
+		outcomes[transactionKey(transactions[i])] = o
+	}
+	return s.settleOutcomes(ctx, jobs, ports.CallSend, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+		if !isInTransit(t) {
+			return nil // settled by an earlier attempt
+		}
+		return w.settlePayout(t, o)
+	})
+}
+
+// transactionsOf returns the transactions of jobs for which the work is still to be done.
+func (s *Service) transactionsOf(ctx context.Context, jobs []ports.Job, isWaiting func(transaction.Transaction) bool) ([]transaction.Transaction, error) {
+	keys := uow.TransactionKeys(jobs)
+	read, err := s.Store.TransactionsByKey(ctx, keys)
+	return slices.DeleteFunc(inOrder(keys, read), func(t transaction.Transaction) bool { return !isWaiting(t) }), err
+}
+
+// credit calls the chains to transfer coins to wallets, and returns one outcome for each credit.
+func (s *Service) credit(ctx context.Context, credits []ports.WalletCredit) []ports.Outcome {
+	return callChains(ctx, s, credits,
+		func(c *ports.WalletCredit) ident.Platform { return c.Wallet.Platform },
+		func(ctx context.Context, c *ports.WalletCredit) (err error) {
+			c.Key, err = s.Custody.WalletKey(ctx, c.Wallet)
+			return err
+		},
+		func(ctx context.Context, chain ports.WalletChain, batch []ports.WalletCredit) []ports.Outcome {
+			return chain.Credit(ctx, batch)
+		})
+}
+
+// maxCustodyCalls is how many calls of custody run at the same time for the jobs of a batch.
+const maxCustodyCalls = 4
+
+// callChains prepares items with the help of custody and calls their chains. An item that cannot be
+// prepared, or whose chain cannot be called, has the outcome Unknown.
+func callChains[T any](ctx context.Context, s *Service, items []T, platformOf func(*T) ident.Platform, prepare func(context.Context, *T) error,
+	call func(context.Context, ports.WalletChain, []T) []ports.Outcome) []ports.Outcome {
+	if len(items) == 0 {
+		return nil
+	}
+	outcomes, failed := make([]ports.Outcome, len(items)), make([]error, len(items))
+	var preparing errgroup.Group
+	preparing.SetLimit(maxCustodyCalls)
+	for i := range items {
+		preparing.Go(func() error {
+			defer func() {
+				if p := recover(); p != nil {
+					failed[i] = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
+			failed[i] = prepare(ctx, &items[i])
+			return nil
+		})
+	}
+	_ = preparing.Wait() // each error is that of its item
+	var ready []T
+	var positions []int
+	for i := range items {
+		if outcomes[i].Verdict = ports.Unknown; failed[i] != nil {
+			s.Log.WithError(failed[i]).WithField("platform", platformOf(&items[i]).String()).Error("key of a wallet not available; will retry")
+			continue
+		}
+		ready, positions = append(ready, items[i]), append(positions, i)
+	}
+	for n, outcome := range callRails(ctx, s, ready, s.Chains.ChainFor, func(item T) ident.Platform { return platformOf(&item) }, call) {
+		outcomes[positions[n]] = outcome
+	}
+	return outcomes
+}
