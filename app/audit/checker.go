@@ -20,11 +20,15 @@ type Checker struct {
 	reader       ports.LedgerReader
 	audit        ports.LedgerAudit
 	stateChecker StateChecker
+	// walletPayments and walletProofs are those of WithWalletPayments.
+	walletPayments ports.WalletPayments
+	walletProofs   ports.WalletProofsByEnvironment
 }
 
-// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactionStates.
+// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactionStates, and
+// RuleWalletPayments unless WithWalletPayments adds it.
 func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, stateChecker StateChecker) *Checker {
-	return &Checker{reader, audit, stateChecker}
+	return &Checker{reader: reader, audit: audit, stateChecker: stateChecker}
 }
 
 // Check checks every rule on the ledger of all platforms, in one snapshot. It streams: the
@@ -56,10 +60,14 @@ func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 }
 
 func (c *Checker) uncheckedRules() []Rule {
+	var rules []Rule
 	if c.stateChecker == nil {
-		return []Rule{RuleTransactionStates}
+		rules = append(rules, RuleTransactionStates)
 	}
-	return nil
+	if c.walletPayments == nil {
+		rules = append(rules, RuleWalletPayments)
+	}
+	return rules
 }
 
 func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
@@ -88,6 +96,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.recheckTransactions(ctx, report, inDoubt); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkWalletPayments(ctx, report); err != nil {
 		return Report{}, err
 	}
 	return *report, nil

@@ -21,6 +21,7 @@ const (
 	RuleClosedMonths         Rule = "closed months match their trial balances"
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleTransactionStates    Rule = "transaction states match their postings"
+	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleSealed               Rule = "postings match the sealed log"
 	RuleSignedCheckpoints    Rule = "signed checkpoints match the postings"
 	RuleExport               Rule = "the export is unchanged"
@@ -57,6 +58,7 @@ var rules = []struct {
 	{RuleClosedMonths, "lines of closed months", check},
 	{RuleSoftClosedMonths, "changes of months", check},
 	{RuleTransactionStates, "transactions", check},
+	{RuleWalletPayments, "payments of wallets", check},
 	{RuleSealed, "postings", verify},
 	{RuleSignedCheckpoints, "checkpoints", verify},
 	{RuleExport, "exports", verifyExport},

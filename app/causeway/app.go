@@ -169,7 +169,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	log := logrus.NewEntry(a.log)
 	byEnvironment := a.boundRails(railsByEnvironment(systemClock{}, a.SandboxSpeed))
 	a.jobMetrics = newJobMetrics(a.metrics)
-	rails := newRailSelector(a.db, byEnvironment)
+	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
@@ -189,9 +189,10 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.custody = localcustody.New(a.db)
+	a.walletProofs = a.newWalletProofs()
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
-	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Prices: quotePrices, Counterparties: counterparties,
+	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody, WalletProofs: a.walletProofs, Prices: quotePrices, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})

@@ -17,11 +17,12 @@ import (
 type railSelector struct {
 	store         ports.Store
 	byEnvironment ports.RailsByEnvironment
+	chains        ports.WalletChainsByEnvironment
 	environments  sync.Map // ident.Platform to platform.Environment
 }
 
-func newRailSelector(store ports.Store, by ports.RailsByEnvironment) *railSelector {
-	return &railSelector{store: store, byEnvironment: by}
+func newRailSelector(store ports.Store, by ports.RailsByEnvironment, chains ports.WalletChainsByEnvironment) *railSelector {
+	return &railSelector{store: store, byEnvironment: by, chains: chains}
 }
 
 // railsByEnvironment returns the connected rails. There is none for production.
@@ -31,19 +32,39 @@ func railsByEnvironment(clock ports.Clock, speed int) ports.RailsByEnvironment {
 
 // RailFor returns NOT_IMPLEMENTED if no rail is connected, as for production platforms.
 func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
-	environment, ok := r.environments.Load(p)
-	if !ok {
-		ctx, cancel := context.WithTimeout(ports.ForPlatform(context.Background(), p), 5*time.Second)
-		defer cancel()
-		found, err := r.store.Platform(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		environment = found.Environment
-		r.environments.Store(p, environment)
+	environment, err := r.environment(p)
+	if err != nil {
+		return nil, err
 	}
-	if rail, connected := r.byEnvironment[environment.(platform.Environment)]; connected {
+	if rail, connected := r.byEnvironment[environment]; connected {
 		return rail, nil
 	}
 	return nil, fault.New(fault.NotImplemented, "Payment rails for production platforms are not connected yet. Use a sandbox platform.")
+}
+
+// ChainFor returns NOT_IMPLEMENTED if no chain is connected, as for production platforms unless the
+// operator connects the simulated one.
+func (r *railSelector) ChainFor(p ident.Platform) (ports.WalletChain, error) {
+	environment, err := r.environment(p)
+	if err != nil {
+		return nil, err
+	}
+	if chain, connected := r.chains[environment]; connected {
+		return chain, nil
+	}
+	return nil, fault.New(fault.NotImplemented, "No chain of embedded wallets is connected for production platforms, so that wallets can neither pay nor be paid. Use a sandbox platform.")
+}
+
+func (r *railSelector) environment(p ident.Platform) (platform.Environment, error) {
+	if known, ok := r.environments.Load(p); ok {
+		return known.(platform.Environment), nil
+	}
+	ctx, cancel := context.WithTimeout(ports.ForPlatform(context.Background(), p), 5*time.Second)
+	defer cancel()
+	found, err := r.store.Platform(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	r.environments.Store(p, found.Environment)
+	return found.Environment, nil
 }

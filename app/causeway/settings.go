@@ -58,6 +58,7 @@ type serverFlags struct {
 	identityFlags
 	issuerFlags
 	mailFlags
+	walletChainFlags
 }
 
 // validate returns an error for each invalid value, with the name of its setting.

@@ -1,0 +1,121 @@
+package audit_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/rates/market"
+	"causeway/app/audit"
+	"causeway/app/internal/apptest"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/prices"
+	"causeway/app/payments"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// signatures check the signatures of wallets; a test value of the sandbox is one.
+var signatures = ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{TestValue: "sandbox-valid-signature"}}
+
+// payFromWallet makes and completes a payment from a wallet of the customer that holds 100 USDB, signed by
+// a session of the wallet or, if signed is false, with the test value without a session.
+func (e *env) payFromWallet(service *payments.Service, signed bool) ident.Transaction {
+	e.t.Helper()
+	owner := e.NewCustomer(e.IDs.New(noon).String()).ID
+	from, to := e.NewInternalAccount(owner, "USDB", 100_000_000), e.NewInternalAccount(owner, "USD", 0)
+	created, err := service.CreateQuote(e.t.Context(), quote.Request{Platform: e.platform, Source: quote.Source{Internal: from.ID},
+		Destination: quote.Destination{Internal: to.ID}, Side: quote.Sending, Amount: 25_000_000}, nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	payload, _ := created.Quote.Instructions[0].Info["payloadToSign"].(string)
+	signature := "sandbox-valid-signature"
+	if signed {
+		signature = e.NewWalletSession(from).Sign(e.t, payload)
+	}
+	if _, err := service.ExecuteSignedQuote(e.t.Context(), e.platform, created.Quote.ID, payments.Signature{Text: signature, Environment: platform.Sandbox}, nil); err != nil {
+		e.t.Fatal(err)
+	}
+	e.Clock.Advance(time.Minute)
+	if err := service.RunDue(ports.ForAllPlatforms(e.t.Context())); err != nil {
+		e.t.Fatal(err)
+	}
+	if state := e.Transaction(created.Quote.Transaction).State; state.Status != transaction.Completed {
+		e.t.Fatalf("the payment is %s", state)
+	}
+	return created.Quote.Transaction
+}
+
+func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
+	t.Parallel()
+	// Every executed payment of a wallet has evidence for exactly this payment, signed by a session that the
+	// wallet certified. Whatever is changed in the database is found.
+	env := newEnv(t)
+	service := payments.New(payments.Config{Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: signatures,
+		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
+	checker := audit.NewChecker(ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()), ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()), env.Store.CheckTransactionStates).
+		WithWalletPayments(env.Store, signatures)
+	findings := func() []string {
+		t.Helper()
+		report, err := checker.Check(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range report.Findings {
+			if f.Rule != audit.RuleWalletPayments {
+				t.Errorf("%s", f)
+			}
+			found = append(found, f.Message)
+		}
+		for _, r := range report.Rules {
+			if r.Rule == audit.RuleWalletPayments && r.Checked != 2 {
+				t.Errorf("checked %d payments of wallets, want 2", r.Checked)
+			}
+		}
+		return found
+	}
+	signed, tested := env.payFromWallet(service, true), env.payFromWallet(service, false)
+	if found := findings(); len(found) > 0 {
+		t.Fatalf("findings in unchanged data: %v", found)
+	}
+
+	if err := env.Exec("ALTER TABLE wallet_authorizations DISABLE TRIGGER USER"); err != nil {
+		t.Fatal(err)
+	}
+	for statement, want := range map[string]string{
+		`DELETE FROM wallet_authorizations WHERE id = $1`:                                                                       "nobody has signed it",
+		`UPDATE wallet_authorizations SET account_id = platform_id WHERE id = $1`:                                               "signed it",
+		`UPDATE wallet_authorizations SET payload = replace(payload, '25000000', '24000000') WHERE id = $1`:                     "not that of its quote",
+		`UPDATE transactions SET details = replace(details, '25000000', '24000000') WHERE id = $1`:                              "not that of its quote",
+		`UPDATE wallet_authorizations SET signature = 'sandbox-valid-signatur' WHERE id = $1`:                                   "the signature is not",
+		`UPDATE wallet_authorizations SET session_key = set_byte(session_key, 9, 255 - get_byte(session_key, 9)) WHERE id = $1`: "another session",
+		`UPDATE wallet_authorizations SET session_id = platform_id WHERE id = $1`:                                               "another session",
+		`UPDATE wallet_authorizations SET certificate_statement = certificate_statement || ' ' WHERE id = $1`:                   "did not sign the statement",
+		`UPDATE wallet_authorizations SET signed_at = signed_at + interval '15 minutes' WHERE id = $1`:                          "not active",
+	} {
+		changed := strings.ReplaceAll(statement, "$1", "'"+signed.UUID().String()+"'")
+		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", changed); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		if found := findings(); len(found) != 1 || !strings.Contains(found[0], want) || !strings.Contains(found[0], signed.String()) {
+			t.Errorf("%s: findings %v, want one with %q", statement, found, want)
+		}
+		if err := env.Exec("DELETE FROM wallet_authorizations", "INSERT INTO wallet_authorizations SELECT * FROM kept_a",
+			"UPDATE transactions t SET details = k.details FROM kept_t k WHERE k.id = t.id", "DROP TABLE kept_a, kept_t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := env.Exec(`UPDATE wallet_authorizations SET signature = 'x' WHERE id = '` + tested.UUID().String() + `'`); err != nil {
+		t.Fatal(err)
+	}
+	if found := findings(); len(found) != 1 || !strings.Contains(found[0], tested.String()) {
+		t.Errorf("a test value was changed: %v", found)
+	}
+}
