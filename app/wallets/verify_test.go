@@ -1,6 +1,7 @@
 package wallets_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -276,7 +277,7 @@ func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
 	challenge := func() *wallet.PasskeyChallenge {
 		t.Helper()
 		challenged, err := env.wallets.Challenge(t.Context(), env.live, nil, passkey.ID, &client)
-		if err != nil || len(challenged.Challenge.Challenge) != 32 {
+		if err != nil || !bytes.Equal(challenged.Challenge.Challenge, wallet.BoundChallenge([32]byte(challenged.Challenge.Challenge), client)) {
 			t.Fatalf("%+v, %v", challenged, err)
 		}
 		return challenged.Challenge
