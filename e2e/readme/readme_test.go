@@ -45,7 +45,7 @@ var wantOutput = map[string]map[string]int{
 	"customers.md":       {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2, `"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
 	"exports.md":         {`books\.journal: \d+ bytes`: 1},
 	"finance.md":         {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
-	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1},
+	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1, `"privateEnabled":true`: 1, `"encryptedSessionSigningKey":"`: 1},
 	"operating.md":       {`All \d+ rules passed\.`: 1, `Agreed in March`: 1, `Encrypted \d+ rows with data key`: 1, `Z +newest `: 1},
 	"reconciliation.md":  {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
 }
