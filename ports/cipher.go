@@ -2,10 +2,14 @@ package ports
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
 )
+
+// ErrNoMasterKey is the error for encrypted data if the master key was not given.
+var ErrNoMasterKey = errors.New("it is missing")
 
 // Cipher encrypts personal data at rest with data keys, which can be replaced while the service
 // runs.

@@ -144,7 +144,7 @@ func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.Walle
 	if err == nil {
 		a.Payload, err = db.openText(ctx, sealedRow{platform.Bytes, id.Bytes}, walletAuthorizationsPayload, *payload)
 	}
-	if errors.Is(err, errNoCipher) {
+	if errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey) {
 		p.Encrypted, err = true, nil
 	}
 	a.Platform, a.Transaction, a.Signature, a.SignedAt = t.Platform, t.ID, *signature, signedAt.UTC()

@@ -151,7 +151,7 @@ func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
 	case f.DatabaseURL == "":
 		master, err = parser.file(masterKeyPath(f.Data))
 	default:
-		err = fmt.Errorf("it is missing; set %s", masterKeyEnv)
+		err = fmt.Errorf("%w; set %s", ports.ErrNoMasterKey, masterKeyEnv)
 	}
 	if err != nil {
 		master = noMaster{fmt.Errorf("the database needs the master key of the service: %w", err)}
