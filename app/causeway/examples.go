@@ -55,6 +55,7 @@ var examples = map[string]string{
 	"identity conformance": "causeway identity conformance --url https://identity.example.com/v1 --token-file token --secret-file secret --listen 0.0.0.0:9100 --callback-url https://test.example.com/identity/decisions",
 	"screening load":       "causeway screening load --list ofac sdn.xml --actor ana",
 	"screening status":     "causeway screening status",
+	"wallets show":         "causeway wallets show InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e99 --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
 	"wallets verify":       "causeway wallets verify payment.json --key 02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc",
 	"keys rotate":          "causeway keys rotate",
 	"keys reencrypt":       "causeway keys reencrypt",

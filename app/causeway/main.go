@@ -47,7 +47,7 @@ type commands struct {
 	Reviews   reviewsCommand   `cmd:"" help:"Decide the verifications of customers and beneficial owners that wait for a person."`
 	Identity  identityCommand  `cmd:"" help:"Test an identity provider."`
 	Screening screeningCommand `cmd:"" help:"Load the sanctions lists that the names of customers are screened against when they are reviewed."`
-	Wallets   walletsCommand   `cmd:"" help:"Verify payments of embedded wallets."`
+	Wallets   walletsCommand   `cmd:"" help:"Show embedded wallets, and verify their payments."`
 	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
 	Version   versionCommand   `cmd:"" help:"Print the version, as --version does."`
 }

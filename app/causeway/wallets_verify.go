@@ -14,6 +14,7 @@ import (
 )
 
 type walletsCommand struct {
+	Show   walletsShowCommand   `cmd:"" help:"Print the credentials and sessions of a wallet, and when its words were exported. Who looked is recorded."`
 	Verify walletsVerifyCommand `cmd:"" help:"Verify that the owner of a wallet signed a payment, from its saved timeline and the public key of the wallet alone. Needs no database and no connection."`
 }
 

@@ -33,6 +33,7 @@ const (
 	OperatorRotatedWebhookKeys OperatorActionKind = "ROTATE_WEBHOOK_KEYS"
 	OperatorOpenedDocument     OperatorActionKind = "OPEN_DOCUMENT"
 	OperatorOpenedReview       OperatorActionKind = "OPEN_REVIEW"
+	OperatorOpenedWallet       OperatorActionKind = "OPEN_WALLET"
 	OperatorClearedHit         OperatorActionKind = "CLEAR_SCREENING_HIT"
 	OperatorConfirmedHit       OperatorActionKind = "CONFIRM_SCREENING_HIT"
 )
