@@ -17,7 +17,7 @@ import (
 // wallet has to sign a change of the e-mail address to which its codes are sent: it returns the request
 // to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS; UNAUTHORIZED,
-// EMAIL_OTP_EMAIL_ALREADY_EXISTS and EMAIL_OTP_CREDENTIAL_SET_CHANGED for a wallet.
+// EMAIL_OTP_EMAIL_ALREADY_EXISTS, EMAIL_OTP_CREDENTIAL_SET_CHANGED and RATE_LIMITED for a wallet.
 func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer, change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
 	after, protected, err := s.update(ctx, platformID, id, change, nil)
 	if err != nil || protected == nil {

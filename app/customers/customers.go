@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/mails"
 	"causeway/app/internal/signedrequests"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -29,8 +30,10 @@ type Config struct {
 	Identity ports.IdentityByEnvironment
 	// Sanctions has the environments whose customers are screened when they are new or renamed.
 	Sanctions Screeners
-	// WalletProofs check the signatures of the owners of wallets.
+	// WalletProofs check the signatures of the owners of wallets, whom Mails tell of another e-mail address.
+	// Only Update needs both.
 	WalletProofs ports.WalletProofsByEnvironment
+	Mails        *mails.Queue
 
 	// Jobs, Log, JobRetry and JobMetrics are used by Run only.
 	Jobs ports.Jobs

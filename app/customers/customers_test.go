@@ -10,6 +10,7 @@ import (
 	"causeway/adapters/identity/sandbox"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/mails"
 	"causeway/app/platforms"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -33,10 +34,14 @@ func newEnv(t *testing.T) *env {
 		Env: e, rails: rails,
 		customers: customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
 			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
-			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}}}),
+			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}},
+			Mails:        mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}}, From: "wallets@example.com", MaxPerHour: 1})}),
 		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }
+
+// mailer stands for one: mails stay in the queue.
+type mailer struct{ ports.Mailer }
 
 // createPlatform creates a platform as an operator does, with its own accounts, and returns
 // the holder of its first token.

@@ -3,6 +3,7 @@ package customers
 import (
 	"context"
 
+	"causeway/app/internal/mails"
 	"causeway/app/internal/signedrequests"
 	"causeway/core/account"
 	"causeway/core/customer"
@@ -30,7 +31,8 @@ func (*unsignedError) Error() string {
 
 // moveWalletCodes makes the new e-mail address of a locked customer the one to which the codes of its
 // wallet are sent, and ends the code that was sent to the old one. It returns *unsignedError if that has to
-// be signed and signed is nil.
+// be signed and signed is nil. The old address gets a notice of a change that was signed: its owner may not
+// be who signed it.
 func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platform.Platform, before, after customer.Customer, accounts []account.Internal, signed *signedEmailChange) error {
 	for _, a := range accounts {
 		if a.Type != account.EmbeddedWallet {
@@ -55,6 +57,12 @@ func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platfo
 		}
 		if err := tx.SaveWallet(ctx, change); err != nil {
 			return err
+		}
+		if locked.EmailNeedsSignature() {
+			tied, _ := locked.EmailOTP()
+			if err := s.Mails.Add(ctx, tx, owner, tied.Email, mails.AddressChanged(after.UpdatedAt), after.UpdatedAt); err != nil {
+				return err
+			}
 		}
 		code, err := tx.LockWalletCode(ctx, a.Platform, change.Credentials[0].ID)
 		if err != nil {

@@ -8,9 +8,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -178,6 +181,47 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 	}
 	_, _, err = env.update(t, call, customer.Change{Email: new("ana@example.com")})
 	wantReason(t, "used request", err, wallet.ReasonRequestUsed)
+}
+
+// mails returns "kind recipient" of the mails in the queue, oldest first.
+func (e *emailEnv) mails(t *testing.T) (queued []string) {
+	t.Helper()
+	for _, id := range e.QueryStrings(`SELECT id::text FROM mails ORDER BY id`) {
+		m, _, waits, err := e.Store.WaitingMail(t.Context(), e.platform, uuid.MustParse(id))
+		if err != nil || !waits {
+			t.Fatalf("mail %s: waits %t, %v", id, waits, err)
+		}
+		queued = append(queued, string(m.Kind)+" "+m.To)
+	}
+	return queued
+}
+
+func TestUpdate_EmailChangeIsToldToOldAddress(t *testing.T) {
+	t.Parallel()
+	// Who had the old address learns of a change that was signed, and of nothing else: a change that needs no
+	// signature, a first request and a refused one send no mail.
+	env := newEmailEnv(t)
+	if _, _, err := env.update(t, wallet.Call{}, customer.Change{Email: new("ana.souza@example.com")}); err != nil {
+		t.Fatal(err)
+	}
+	sign := env.openSession(t, env.addCredential(env.wallet, wallet.EmailOTP, "ana.souza@example.com", true))
+	_, request, err := env.update(t, wallet.Call{}, toNewEmail())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = env.update(t, wallet.Call{RequestID: request.ID.String(), Signature: sign("another payload")}, toNewEmail())
+	wantReason(t, "another payload", err, wallet.ReasonSignature)
+	if queued := env.mails(t); len(queued) != 0 {
+		t.Fatalf("mails before the change: %q", queued)
+	}
+
+	if _, _, err := env.update(t, wallet.Call{RequestID: request.ID.String(), Signature: sign(request.Payload)}, toNewEmail()); err != nil {
+		t.Fatal(err)
+	}
+
+	if queued := env.mails(t); !slices.Equal(queued, []string{"ADDRESS_CHANGED ana.souza@example.com"}) {
+		t.Errorf("mails %q", queued)
+	}
 }
 
 func TestUpdate_EmailRefusals(t *testing.T) {
