@@ -55,8 +55,12 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	}
 	o.signed("DELETE", "/auth/sessions/"+byCode.text("id"), nil).wantStatus(204)
 	o.delete("/auth/sessions/"+byCode.text("id")).wantError(404, "SESSION_NOT_FOUND")
+	h.exec("UPDATE wallet_sessions SET expires_at = now() - interval '1 second' WHERE id = $1", uuidOf(refreshed.text("id")))
+	for _, ended := range []string{byCode.text("id"), refreshed.text("id")} {
+		o.post("/auth/sessions/"+ended+"/refresh", object{"clientPublicKey": public}).wantError(404, "SESSION_NOT_FOUND")
+	}
 	o.signed("DELETE", "/auth/credentials/"+google, nil).wantStatus(204)
-	if sessions := o.listed("/auth/sessions", "type"); sessions != "PASSKEY EMAIL_OTP" {
+	if sessions := o.listed("/auth/sessions", "type"); sessions != "PASSKEY" {
 		t.Errorf("sessions after the revocations: %s", sessions)
 	}
 	o.verify(google, object{"type": "OAUTH", "oidcToken": sandbox.WalletIDToken, "clientPublicKey": public}).wantError(404, "CREDENTIAL_NOT_FOUND")

@@ -20,7 +20,7 @@ func exampleFiles(examples map[string]string) fstest.MapFS {
 }
 
 const (
-	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "response": {"weight": 7, "id": "a"}},
+	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "headers": {"Request-Id": "it's"}, "status": 201, "response": {"weight": 7, "id": "a"}},
 		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "response": {"weight": 1, "id": "b"}},
 		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "response": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
 	parcelArrivedExamples = `[{"title": "Arrived", "method": "POST", "body": {"id": "a"}, "status": 202}]`
@@ -66,7 +66,7 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	}
 	rest := page
 	for _, want := range []string{
-		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
+		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\" \\\n  -H 'Request-Id: it'\\''s'",
 		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Response 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Response 409",
 		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Response 204",
 		"ArrivedBody", "Your response 202",

@@ -188,7 +188,8 @@ func TestSignedRetry_HeadersMeanNothingElsewhere(t *testing.T) {
 
 func TestSignedRetry_IsDescribed(t *testing.T) {
 	t.Parallel()
-	// The description of an operation has both headers and the response of the first leg.
+	// The description of an operation has both headers and the response of the first leg, and so has the
+	// reference page.
 	f := newSignedFixture(t)
 	var document map[string]any
 	if err := json.Unmarshal([]byte(f.do("GET", "/openapi.json", "").body), &document); err != nil {
@@ -209,6 +210,10 @@ func TestSignedRetry_IsDescribed(t *testing.T) {
 	}
 	if name := lookup(document, "components", "parameters", "WalletSignature", "name"); name != "Service-Wallet-Signature" {
 		t.Errorf("WalletSignature is %v", name)
+	}
+	page := f.do("GET", "/docs", "").body
+	if headers := strings.Count(page, `<code class="name">Service-Wallet-Signature</code>`); headers != 3 || !strings.Contains(page, "Nothing has changed yet.") {
+		t.Errorf("the page shows %d headers, want 3", headers)
 	}
 	required := jsonText(lookup(document, "components", "schemas", "SignedRequestChallenge", "required"))
 	for _, field := range []string{"payloadToSign", "requestId", "expiresAt"} {

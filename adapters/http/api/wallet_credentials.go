@@ -161,7 +161,7 @@ type verifyInput struct {
 func (in *verifyInput) Resolve(huma.Context) []error {
 	var sent map[string]any
 	if err := in.Body.Decode(&sent); err != nil || sent["type"] == string(wallet.Passkey) {
-		return nil //nolint:nilerr // reported by the validator
+		return nil // reported by the validator
 	}
 	key := text(sent, "clientPublicKey")
 	if !clientKeyForm.MatchString(key) {

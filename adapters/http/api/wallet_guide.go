@@ -45,7 +45,7 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 **Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. The challenge is 32 random bytes, and the SHA-256 of these and of the 130 hexadecimal digits of |clientPublicKey| as text in lower case: a client that checks it cannot open a session for the key of somebody else. Binary values are base64url without padding.
 
-**Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
+**Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old when it is first sent. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
 
 **Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets are real, so that a client can be tested.
 

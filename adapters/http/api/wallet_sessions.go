@@ -85,7 +85,7 @@ func registerWalletSessions(a *httpapi.API, service WalletSessions) {
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "refreshAuthSession", Path: "/auth/sessions/{id}/refresh", Tag: tagWallets, Summary: "Refresh a session", Permission: platform.Transact, Status: 201, SignedRetry: true,
-		Description: "Opens another session of the same credential, with a new key, for 15 minutes: 202, then 201. The session in the path has to be active at both requests, and remains so until it expires.",
+		Description: "Opens another session of the same credential, with a new key, for 15 minutes: 202, then 201. The session in the path has to be active at both requests, has to sign, and remains active until it expires.",
 		Errors:      []fault.Code{fault.SessionNotFound, fault.CustomerDeleted, fault.UserNotReady},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *refreshInput) (wallets.OpenedSession, *wallet.SignedRequest, error) {
 		client, err := wallet.ParseClientKey(in.Body.ClientPublicKey)
