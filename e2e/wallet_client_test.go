@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"causeway/e2e/kit"
@@ -13,7 +17,7 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	issuer := startNodeServer(t, nil, "issuer.mjs")
 	mails := t.TempDir()
 	h := newDatabaseEnv(t)
-	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer)
+	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer, "--wallet-chain", "simulated")
 	h.tenant = h.createPlatform("Live", "PRODUCTION", "--regulated")
 
 	if _, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{
@@ -23,5 +27,39 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	}
 	if n := h.queryInt("SELECT count(*) FROM wallet_exports WHERE platform_id = $1", uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d exports are recorded, want 1", n)
+	}
+}
+
+func TestWalletClient_DocumentIsRight(t *testing.T) {
+	t.Parallel()
+	// The scripts in docs/wallets.md are parts of the client, and its example is right.
+	document, err := os.ReadFile("../docs/wallets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := os.ReadFile("node/wallet.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := func(heading, language string) (texts []string) {
+		_, section, _ := strings.Cut(string(document), "\n## "+heading+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		for _, match := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1) {
+			texts = append(texts, match[1])
+		}
+		return texts
+	}
+
+	scripts, examples := slices.Concat(blocks("Payments", "js"), blocks("Write a client", "js")), blocks("Write a client", "json")
+	if len(scripts) == 0 || len(examples) != 1 {
+		t.Fatalf("%d scripts and %d examples, want scripts and one example", len(scripts), len(examples))
+	}
+	for _, script := range scripts {
+		if !strings.Contains(string(client), script) {
+			t.Errorf("e2e/node/wallet.mjs does not contain this script of docs/wallets.md:\n%s", script)
+		}
+	}
+	if _, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{"EXAMPLE=" + examples[0]}, "wallet-example.mjs")); err != nil {
+		t.Error(err)
 	}
 }

@@ -31,22 +31,24 @@ import (
 // walletDomain is the domain of the platform's app. The browser finds it on this computer: see startBrowser.
 const walletDomain = "wallet.test"
 
-// walletPage is a page of the platform's app, with the scripts of docs/wallets.md.
+// walletPage is a page of the platform's app, with the scripts for credentials of docs/wallets.md.
 type walletPage struct {
 	*tab
 	authenticator webauthn.AuthenticatorID
 }
 
-// walletScripts returns the scripts of docs/wallets.md.
+// walletScripts returns the scripts for credentials of docs/wallets.md.
 func walletScripts(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/wallets.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, section, _ := strings.Cut(string(page), "\n## Credentials\n")
+	section, _, _ = strings.Cut(section, "\n## ")
 	scripts := ""
-	for _, match := range regexp.MustCompile("(?s)\n```js\n(.*?)```").FindAllSubmatch(page, -1) {
-		scripts += string(match[1])
+	for _, match := range regexp.MustCompile("(?s)\n```js\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		scripts += match[1]
 	}
 	return scripts
 }

@@ -5,10 +5,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
+import { p256 } from "@noble/curves/nist.js";
+import { base64 } from "@scure/base";
+import { generateMnemonic } from "@scure/bip39";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
 import emulator from "nid-webauthn-emulator";
-import { newClientKey, openExport, openSession, readRequest, sessionKey, sign, stamp } from "./wallet.mjs";
+import {
+  checkChallenge, newClientKey, nonceFor, openExport, openSession, readPayment, readRequest, sessionKey, sign, stamp, verifyPayment, walletKey,
+} from "./wallet.mjs";
 
 const { BASE_URL, CLIENT_ID, CLIENT_SECRET, MAIL_FOLDER, ISSUER } = process.env;
 
@@ -42,9 +46,15 @@ const prove = (first, signature) => ({ "request-id": first.requestId, "service-w
 
 // agree is what the client does: it signs a payload if that is about the request that it knows.
 function agree(session, payload, operation, method, path, body) {
-  const known = { accountId: wallet.id, operation, method, path: new URL(BASE_URL).pathname + path, body: body && JSON.stringify(body) };
+  const known = { accountId: wallet.id, operation, method, path: new URL(BASE_URL).pathname + path, body: body ? JSON.stringify(body) : "" };
   readRequest(payload, known);
   return sign(session, payload);
+}
+
+// highS returns the other signature that is valid, which some libraries make.
+function highS(signature) {
+  const { r, s } = p256.Signature.fromBytes(base64.decode(signature), "der");
+  return base64.encode(new p256.Signature(r, p256.Point.Fn.ORDER - s).toBytes("der"));
 }
 
 // signed makes a request, lets the client sign it, and makes it again.
@@ -62,7 +72,7 @@ async function eventually(what, look) {
 }
 
 const mail = (pattern) => eventually(`a mail with ${pattern}`, () => {
-  const texts = readdirSync(MAIL_FOLDER).map((name) => readFileSync(join(MAIL_FOLDER, name), "utf8"));
+  const texts = readdirSync(MAIL_FOLDER).filter((name) => name.endsWith(".eml")).map((name) => readFileSync(join(MAIL_FOLDER, name), "utf8"));
   return texts.map((text) => text.match(pattern)).find(Boolean);
 });
 
@@ -120,6 +130,8 @@ await refused("Request-Id already used", "POST", "/auth/credentials", newPasskey
 const verifyPasskey = `/auth/credentials/${passkey.id}/verify`;
 const passkeyKey = await newClientKey();
 const ask = await call(200, "POST", `/auth/credentials/${passkey.id}/challenge`, { clientPublicKey: passkeyKey.publicKey });
+checkChallenge(ask.challenge, passkeyKey.publicKey);
+assert.throws(() => checkChallenge(ask.challenge, emailKey.publicKey), /another key/);
 const answer = (challenge) => {
   const { rawId, response } = device.getJSON(origin, { challenge, rpId: "acme.example", allowCredentials: [{ type: "public-key", id: ask.credentialId }] });
   const { clientDataJSON: clientDataJson, authenticatorData, signature, userHandle } = response;
@@ -139,21 +151,62 @@ const identity = await signed(201, passkeySigner, "ADD_CREDENTIAL", "POST", "/au
 assert.equal(identity.nickname, "ana@mail.example");
 const verifyIdentity = `/auth/credentials/${identity.id}/verify`;
 const identityKey = await newClientKey();
-const nonce = hex.encode(sha256(new TextEncoder().encode(identityKey.publicKey)));
+const nonce = nonceFor(identityKey.publicKey);
 const shown = async (claims) => ({ type: "OAUTH", oidcToken: await token(claims), clientPublicKey: identityKey.publicKey });
-await refused("Invalid OIDC token", "POST", verifyIdentity, await shown({ nonce: hex.encode(randomBytes(32)) }));
+await refused("Invalid OIDC token", "POST", verifyIdentity, await shown({ nonce: nonceFor(passkeyKey.publicKey) }));
 await refused("Invalid OIDC token", "POST", verifyIdentity, await shown({ nonce, sub: "ben" }));
 const identitySession = await call(200, "POST", verifyIdentity, await shown({ nonce }));
 await openSession(identityKey, identitySession.encryptedSessionSigningKey);
 
 // A session is refreshed. Any session can end another one, and itself; a credential takes its sessions along.
 const freshKey = await newClientKey();
-const freshSession = await signed(201, passkeySigner, "REFRESH_SESSION", "POST", `/auth/sessions/${passkeySession.id}/refresh`, { clientPublicKey: freshKey.publicKey });
+const refreshPath = `/auth/sessions/${passkeySession.id}/refresh`;
+const freshBody = { clientPublicKey: freshKey.publicKey };
+const refresh = await call(202, "POST", refreshPath, freshBody);
+await refused("Invalid Service-Wallet-Signature", "POST", refreshPath, freshBody, prove(refresh, sign(emailSigner, refresh.payloadToSign)));
+const freshSession = await call(201, "POST", refreshPath, freshBody, prove(refresh, highS(agree(passkeySigner, refresh.payloadToSign, "REFRESH_SESSION", "POST", refreshPath, freshBody))));
 const signer = await openSession(freshKey, freshSession.encryptedSessionSigningKey);
 await signed(204, emailSigner, "REVOKE_SESSION", "DELETE", `/auth/sessions/${emailSession.id}`);
 await signed(204, signer, "REVOKE_CREDENTIAL", "DELETE", `/auth/credentials/${identity.id}`);
 const active = (await call(200, "GET", `/auth/sessions?accountId=${wallet.id}`)).data.map(({ id }) => id);
 assert.deepEqual(active, [passkeySession.id, freshSession.id]);
+
+// The session signs other changes too: of the privacy of the wallet, and of the customer's address.
+assert.equal((await signed(200, signer, "UPDATE_INTERNAL_ACCOUNT", "PATCH", `/internal-accounts/${wallet.id}`, { privateEnabled: true })).privateEnabled, true);
+assert.equal((await signed(200, signer, "UPDATE_CUSTOMER_EMAIL", "PATCH", `/customers/${customer.id}`, { customerType: "INDIVIDUAL", email: "silva@acme.example" })).email, "silva@acme.example");
+
+// The wallet has coins, and pays with a signature for exactly this payment.
+await call(201, "POST", "/ledger/adjustments", {
+  note: "Coins for a test.", ownedAccounts: true,
+  entries: [{ debit: "chains/LAYER2", credit: `wallets/${wallet.id}`, currency: "USDB", amount: 5_000_000 }],
+});
+const dollars = await accountIn("USD");
+const newQuote = () => call(201, "POST", "/quotes", {
+  source: { sourceType: "ACCOUNT", accountId: wallet.id },
+  destination: { destinationType: "ACCOUNT", accountId: dollars.id },
+  lockedCurrencySide: "SENDING", lockedCurrencyAmount: 2_000_000,
+});
+const payloadOf = (quote) => quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
+const quote = await newQuote();
+const said = readPayment(payloadOf(quote), {
+  quoteId: quote.id, transactionId: quote.transactionId, platformId: JSON.parse(add.payloadToSign).platformId, accountId: wallet.id,
+  totalSendingAmount: 2_000_000, sendingCurrency: "USDB", feesIncluded: quote.feesIncluded,
+  totalReceivingAmount: quote.totalReceivingAmount, receivingCurrency: "USD", exchangeRate: quote.exchangeRate,
+  destination: { accountId: dollars.id },
+});
+assert.equal(new Date(said.expiresAt).getTime(), new Date(quote.expiresAt).getTime());
+assert.equal(quote.totalReceivingAmount, Math.floor((2_000_000 - quote.feesIncluded) * quote.exchangeRate));
+const execute = `/quotes/${quote.id}/execute`;
+const withSignature = (signature) => ({ "service-wallet-signature": signature });
+await refused("Missing Service-Wallet-Signature", "POST", execute);
+await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, withSignature(sign(sessionKey(randomBytes(32)), payloadOf(quote))));
+await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, withSignature(sign(signer, payloadOf(await newQuote()))));
+await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, withSignature(sign(emailSigner, payloadOf(quote)))); // of the revoked session
+await call(200, "POST", execute, undefined, withSignature(sign(signer, payloadOf(quote))));
+await eventually("the payment is completed", async () => (await call(200, "GET", "/transactions/" + quote.transactionId)).status === "COMPLETED");
+assert.equal((await call(409, "POST", execute, undefined, withSignature(sign(signer, payloadOf(quote))))).code, "QUOTE_ALREADY_EXECUTED");
+assert.equal((await accountIn("USDB")).balance.amount, 3_000_000);
+assert.equal((await accountIn("USD")).balance.amount, quote.totalReceivingAmount);
 
 // The words in an export lead to the key of the wallet. The customer gets a notice.
 const exportPath = `/internal-accounts/${wallet.id}/export`;
@@ -165,6 +218,23 @@ const exported = await signed(200, signer, "EXPORT_WALLET", "POST", exportPath, 
 const restored = await openExport(exportKey, exported.encryptedWalletCredentials);
 assert.equal(restored.words.split(" ").length, 24);
 await mail(/^Subject: Your wallet was exported/m);
+
+// With nothing but the key that follows from the words, anybody sees that the customer signed the payment.
+const timeline = await call(200, "GET", `/transactions/${quote.transactionId}/timeline`);
+const evidence = timeline.data.find(({ type }) => type === "AUTHORIZED");
+assert.deepEqual(verifyPayment(evidence, restored.publicKey), said);
+const entries = timeline.data.filter(({ type }) => type === "POSTED").flatMap(({ posting }) => posting.entries);
+assert.deepEqual(entries.filter(({ debit }) => debit === `wallets/${wallet.id}`).map(({ amount }) => amount), [2_000_000]);
+const altered = (change) => {
+  const copy = structuredClone(evidence);
+  change(copy, copy.authorization, copy.authorization.sessionCertificate);
+  return () => verifyPayment(copy, restored.publicKey);
+};
+assert.throws(altered((_, a) => { a.payload = a.payload.replace("2000000", "2000001"); }), /session did not sign/);
+assert.throws(altered((_, a, c) => { c.statement = c.statement.replace(signer.publicKey, emailSigner.publicKey); }), /wallet did not sign/);
+assert.throws(altered((_, a) => { a.accountId = dollars.id; }), /another wallet/);
+assert.throws(altered((event) => { event.at = freshSession.expiresAt; }), /not active/);
+assert.throws(() => verifyPayment(evidence, walletKey(generateMnemonic(wordlist, 256)).publicKey), /wallet did not sign/);
 
 // A client does not sign what is not the request that it knows, such as an export for the key of somebody else.
 const thief = await newClientKey();

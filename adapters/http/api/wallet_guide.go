@@ -12,6 +12,8 @@ var walletGuide = strings.NewReplacer(
 	"{noSignature}", wallet.ReasonNoSignature, "{noRequestId}", wallet.ReasonNoRequestID, "{unknownRequestId}", wallet.ReasonRequestID,
 	"{used}", wallet.ReasonRequestUsed, "{expired}", wallet.ReasonRequestExpired, "{differs}", wallet.ReasonRequestDiffers,
 	"{signature}", wallet.ReasonSignature, "{revoked}", wallet.ReasonRevokedCredential,
+	"{operations}", "`"+strings.Join([]string{string(wallet.AddCredential), string(wallet.RevokeCredential), string(wallet.RefreshSession), string(wallet.RevokeSession),
+		string(wallet.ExportWallet), string(wallet.UpdateAccount), string(wallet.UpdateCustomerEmail)}, "`, `")+"`",
 	"{code}", wallet.ReasonCode, "{passkey}", wallet.ReasonPasskey, "{identity}", wallet.ReasonIdentity,
 ).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the signatures, so an API token alone cannot spend from the wallet.
 
@@ -31,7 +33,7 @@ var walletGuide = strings.NewReplacer(
 
 A |requestId| is used up by the request that succeeds with it. A second request needs an |Idempotency-Key| of its own. A payment from a wallet is signed in the same way, except that the payload is in the quote and there is no |Request-Id|: see Execute a quote.
 
-**What the payload says.** |payloadToSign| is a JSON object with |type| (|REQUEST|), |version|, |operation|, |requestId|, |platformId|, |accountId|, |method|, |path| (with the query), |bodySha256| in hexadecimal digits, and |expiresAt|, so that a client can show the customer what is being signed.
+**What the payload says.** |payloadToSign| is a JSON object with |type| (|REQUEST|), |version| (1), |operation| ({operations}), |requestId|, |platformId|, |accountId| (the wallet), |method|, |path| (with the version in front, |/2025-10-13/…|, and the query), |bodySha256| (of the body's bytes, or of none, in hexadecimal digits), and |expiresAt|. A client checks that these are the request that it expects before it signs, above all that the body has its own |clientPublicKey|, and shows the customer what is being signed.
 
 **Refusals.** A second request is refused with 401 and one of these reasons, checked in this order:
 
