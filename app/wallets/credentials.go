@@ -38,7 +38,8 @@ const (
 // CreateCredential adds a credential: the first one of a wallet at once, others by a signed request. Faults:
 // INTERNAL_ACCOUNT_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS,
 // PASSKEY_CREDENTIAL_ALREADY_EXISTS; UNAUTHORIZED for an ID token or a signature; CONFLICT.
-func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, r NewCredential) (wallet.Credential, *wallet.SignedRequest, error) {
+func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, r NewCredential) (_ wallet.Credential, _ *wallet.SignedRequest, err error) {
+	defer func() { err = s.replayed(ctx, request, err) }()
 	w, err := s.read(ctx, principal.Platform, r.Account, "accountId")
 	if err != nil {
 		return wallet.Credential{}, nil, err

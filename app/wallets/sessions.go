@@ -45,7 +45,8 @@ func (s *Service) readSession(ctx context.Context, p ident.Platform, id ident.Se
 
 // RefreshSession opens another session of the same credential, by a request that the session itself signs.
 // The session stays as it is. Faults: SESSION_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY, UNAUTHORIZED.
-func (s *Service) RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, id ident.Session, client wallet.ClientKey) (OpenedSession, *wallet.SignedRequest, error) {
+func (s *Service) RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, id ident.Session, client wallet.ClientKey) (_ OpenedSession, _ *wallet.SignedRequest, err error) {
+	defer func() { err = s.replayed(ctx, request, err) }()
 	session, w, err := s.readSession(ctx, principal.Platform, id)
 	if err != nil {
 		return OpenedSession{}, nil, err

@@ -120,8 +120,9 @@ func TestService_OneSignatureWorksOnceAmongConcurrent(t *testing.T) {
 
 func TestService_LostAnswerOfSecondLegKeepsResponse(t *testing.T) {
 	t.Parallel()
-	// When the answer of the commit of a second leg is lost, what it did is done, and its response is stored
-	// under its idempotency key; the signature works no second time.
+	// When the answer of the commit of a second leg is lost, what it did is done. Its response is stored under its
+	// idempotency key, and is that of this and of every repeated request, also of many at the same time; the
+	// signature works no second time.
 	env := newEnv(t)
 	session := env.liveSession()
 	call := newCall("/internal-accounts/1/export")
@@ -133,18 +134,51 @@ func TestService_LostAnswerOfSecondLegKeepsResponse(t *testing.T) {
 	second := apptest.IdempotentRequest(env.live, "second", func(result any) string { return result.(wallets.Exported).Encrypted })
 
 	_, _, err = env.newService(lostStore{env.Store}).Export(t.Context(), env.live, env.signedBy(session, call, toSign), second, env.liveWallet.ID, clientKey(t))
-	if !errors.Is(err, errLost) {
-		t.Fatalf("got %v", err)
+	words := "words of " + env.liveWallet.ID.String()
+	wantReplay(t, "lost", err, words)
+	_, _, err = env.wallets.Export(t.Context(), env.live, call, first, env.liveWallet.ID, clientKey(t))
+	wantReplay(t, "the first leg again", err, toSign.ID.String())
+	right := env.signedBy(session, call, toSign)
+	again := concurrently(20, func() error {
+		_, _, err := env.wallets.Export(t.Context(), env.live, right, second, env.liveWallet.ID, clientKey(t))
+		return err
+	})
+	for _, err := range again.failed {
+		wantReplay(t, "again", err, words)
 	}
-
-	stored, err := env.Store.StoredResponses(t.Context(), []ports.IdempotencyKey{first.IdempotencyKey(), second.IdempotencyKey()})
-	if err != nil || stored[0] == nil || string(stored[0].Body) != toSign.ID.String() || stored[1] == nil || string(stored[1].Body) != "words of "+env.liveWallet.ID.String() {
-		t.Errorf("stored %+v, %v", stored, err)
+	if again.succeeded > 0 {
+		t.Errorf("%d of the repeated requests were carried out", again.succeeded)
 	}
-	_, _, err = env.wallets.Export(t.Context(), env.live, env.signedBy(session, call, toSign), second, env.liveWallet.ID, clientKey(t))
-	wantReason(t, "again", err, "Request-Id already used")
+	_, _, err = env.wallets.Export(t.Context(), env.live, right, nil, env.liveWallet.ID, clientKey(t))
+	wantReason(t, "without a key", err, "Request-Id already used")
 	if rows := env.QueryStrings(`SELECT id::text FROM wallet_exports`); len(rows) != 1 {
 		t.Errorf("exports %v", rows)
+	}
+}
+
+func TestService_SameRequestInTwoProcessesHasOneResponse(t *testing.T) {
+	t.Parallel()
+	// A second leg that is sent many times at once with one idempotency key is carried out once, and the others
+	// get its response, although the request and the code are used up.
+	env := newEnv(t)
+	session := env.liveSession()
+	request := wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.Passkey, Nickname: "Phone", Challenge: []byte("challenge"), Attestation: wallet.Attestation{ClientDataJSON: "challenge"}}
+	call := newCall("/auth/credentials")
+	_, toSign, err := env.wallets.CreateCredential(t.Context(), env.live, call, nil, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := env.signedBy(session, call, toSign)
+	added := concurrently(20, func() error {
+		key := apptest.IdempotentRequest(env.live, "add", func(result any) string { return result.(wallet.Credential).Nickname })
+		_, _, err := env.wallets.CreateCredential(t.Context(), env.live, right, key, request)
+		return err
+	})
+	for _, err := range added.failed {
+		wantReplay(t, "concurrent", err, "Phone")
+	}
+	if credentials := env.credentials(env.liveWallet); added.succeeded != 1 || len(credentials) != 2 {
+		t.Errorf("%d were added: %+v", added.succeeded, credentials)
 	}
 }
 

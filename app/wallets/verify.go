@@ -23,7 +23,8 @@ type Challenged struct {
 // Challenge begins the verification of a credential: it sends a new code by e-mail, or returns a challenge
 // for a passkey, for which it needs the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED,
 // USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED.
-func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (Challenged, error) {
+func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (_ Challenged, err error) {
+	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
 	if err != nil {
 		return Challenged{}, err
@@ -158,7 +159,8 @@ type Verification struct {
 
 // Verify opens a session. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
 // another type of credential; UNAUTHORIZED with a reason.
-func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, v Verification) (OpenedSession, error) {
+func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, v Verification) (_ OpenedSession, err error) {
+	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
 	if err != nil {
 		return OpenedSession{}, err

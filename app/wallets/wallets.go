@@ -136,6 +136,19 @@ func (s *Service) readCredential(ctx context.Context, p ident.Platform, id ident
 	return c, w, err
 }
 
+// replayed returns the stored response of a request in place of an error. When another process carries out
+// the same request at the same time, what this one checks is used up or changed already.
+func (s *Service) replayed(ctx context.Context, request *ports.IdempotentRequest, err error) error {
+	if err == nil || request == nil {
+		return err
+	}
+	stored, failed := s.Store.StoredResponses(ctx, []ports.IdempotencyKey{request.IdempotencyKey()})
+	if failed != nil || stored[0] == nil || stored[0].Fingerprint != request.Fingerprint {
+		return err
+	}
+	return &ports.Replay{Status: stored[0].Status, Body: stored[0].Body}
+}
+
 // proofs returns the checks of a platform's environment, and its settings.
 func (s *Service) proofs(ctx context.Context, principal platform.Principal) (ports.WalletProofs, platform.Platform, error) {
 	proofs, connected := s.Proofs[principal.Environment]
