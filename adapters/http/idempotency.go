@@ -90,12 +90,12 @@ func (x *exchange) runIdempotent() error {
 	}
 	x.keyed, x.call.IdempotentRequest = c, &c.IdempotentRequest
 	x.runOperation()
-	if !x.shouldSaveResponse() {
-		return nil
-	}
 	// The response is saved even if the caller has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), 5*time.Second)
 	defer cancel()
+	if x.replaySavedMeanwhile(ctx) || !x.shouldSaveResponse() {
+		return nil
+	}
 	response := ports.StoredResponse{Fingerprint: c.Fingerprint, Status: x.status}
 	if x.response != nil {
 		response.Body = append([]byte{}, x.response.Bytes()...)
@@ -104,6 +104,26 @@ func (x *exchange) runIdempotent() error {
 		x.err = err // nothing was changed, so the response is still sent
 	}
 	return nil
+}
+
+// replaySavedMeanwhile replays the response that another process has saved for the same request since the
+// operation began, instead of an error that may come from what that process has changed: that the
+// credential exists, or that the signature was used. It reports whether there is one.
+func (x *exchange) replaySavedMeanwhile(ctx context.Context) bool {
+	last := x.keyed.rendered.Load()
+	if !x.responded || x.replayed || x.status < http.StatusBadRequest || x.status >= http.StatusInternalServerError || last != nil && last.status == x.status {
+		return false
+	}
+	stored, found, err := x.api.config.IdempotencyStore.Get(ctx, x.keyed.IdempotentRequest)
+	if err != nil || !found || stored.Fingerprint != x.keyed.Fingerprint {
+		return false // the error is sent as it is
+	}
+	x.code = ""
+	for _, name := range []string{"Www-Authenticate", "Retry-After"} { // of the error
+		x.w.Header().Del(name)
+	}
+	x.replay(stored.Status, stored.Body)
+	return true
 }
 
 // shouldSaveResponse reports whether the response must be saved here: a success or a

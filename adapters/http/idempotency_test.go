@@ -364,6 +364,44 @@ func TestIdempotency_EveryPOSTUsesStore(t *testing.T) {
 	}
 }
 
+func TestIdempotency_ErrorCausedBySameRequestElsewhereIsReplayed(t *testing.T) {
+	t.Parallel()
+	// Another process carries the same request out after this one looked for its response. This one then finds
+	// what was changed and fails; its caller gets the response of the other one. An error of a request
+	// that was not carried out, or another one that was, is sent as it is.
+	f := newFixture(t)
+	for name, c := range map[string]struct {
+		err  error
+		save func(*ports.IdempotentRequest) bool
+		want int
+	}{
+		"final error":     {fault.New(fault.Conflict, "It exists."), func(*ports.IdempotentRequest) bool { return true }, 201},
+		"not final error": {fault.New(fault.Unauthorized, "It was used."), func(*ports.IdempotentRequest) bool { return true }, 201},
+		"not saved":       {fault.New(fault.Unauthorized, "It is wrong."), func(*ports.IdempotentRequest) bool { return false }, 401},
+		"other request": {fault.New(fault.Conflict, "It exists."), func(r *ports.IdempotentRequest) bool {
+			r.Fingerprint[0]++
+			return true
+		}, 409},
+	} {
+		f.handler = func(ctx context.Context, call Call, _ *sendParcel) (parcel, error) {
+			elsewhere := *call.IdempotentRequest
+			if c.save(&elsewhere) {
+				if err := f.store.Save(ctx, elsewhere, ports.StoredResponse{Fingerprint: elsewhere.Fingerprint, Status: 201, Body: []byte(`{"weight":9}`)}); err != nil {
+					return parcel{}, err
+				}
+			}
+			return parcel{}, c.err
+		}
+
+		got := f.do("POST", "/parcels", validParcel, withKey(name))
+
+		replayed := got.header.Get("Idempotent-Replayed") == "true"
+		if got.status != c.want || replayed != (c.want == 201) || replayed && (got.body != `{"weight":9}` || got.header.Get("Www-Authenticate") != "") {
+			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
+		}
+	}
+}
+
 func TestIdempotency_StoreFailurePreventsRun(t *testing.T) {
 	t.Parallel()
 	// If the store fails, the operation does not run.
