@@ -34,6 +34,7 @@ type Request struct {
 	Body           any
 	ContentType    string // application/json if empty
 	IdempotencyKey string
+	Signature      string // Service-Wallet-Signature
 }
 
 // Response is a response that was read to its end.
@@ -90,6 +91,9 @@ func (c *Client) Open(ctx context.Context, r Request) (*http.Response, error) {
 	}
 	if r.IdempotencyKey != "" {
 		request.Header.Set("Idempotency-Key", r.IdempotencyKey)
+	}
+	if r.Signature != "" {
+		request.Header.Set("Service-Wallet-Signature", r.Signature)
 	}
 	for name, values := range c.Header {
 		request.Header[name] = values

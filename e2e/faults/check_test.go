@@ -51,7 +51,7 @@ func (l *load) awaitEnd() {
 // checkTransactions compares the transactions and their events, and that there are no others.
 func (l *load) checkTransactions() {
 	l.t.Helper()
-	want := len(l.customers) // deposits
+	want := 2 * len(l.customers) // deposits
 	for _, p := range l.payments {
 		want += 1 + p.arrivals
 		got := l.mustCall(http.MethodGet, "/transactions/"+p.transactionID, nil, http.StatusOK)
@@ -100,9 +100,9 @@ func (r *receiver) ended(prefix string) (n int) {
 // those of the ledger's other accounts.
 func (l *load) checkBalances() {
 	l.t.Helper()
-	want := map[string]int64{"rails/RTP USD": -initialBalance * int64(len(l.customers))}
+	want := map[string]int64{"rails/RTP USD": -initialBalance * int64(len(l.customers)), "chains/LAYER2 USDB": -initialCoins * int64(len(l.customers))}
 	for _, c := range l.customers {
-		want[c.account] = initialBalance
+		want[c.account], want[c.embedded] = initialBalance, initialCoins
 	}
 	for _, p := range l.payments {
 		for account, amount := range p.moves {
@@ -110,12 +110,14 @@ func (l *load) checkBalances() {
 		}
 	}
 	for _, c := range l.customers {
-		account := l.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+c.id, nil, http.StatusOK)
-		balance, notified := account.text("data.0.balance.amount"), l.receiver.balanceOf(c.account)
-		if expected := fmt.Sprint(want[c.account]); balance != expected || notified != expected {
-			l.t.Errorf("the balance of %s is %s and in its last event %s, want %s", c.account, balance, notified, expected)
+		for currency, id := range map[string]string{"USD": c.account, "USDB": c.embedded} {
+			account := l.mustCall(http.MethodGet, "/customers/internal-accounts?currency="+currency+"&customerId="+c.id, nil, http.StatusOK)
+			balance, notified := account.text("data.0.balance.amount"), l.receiver.balanceOf(id)
+			if expected := fmt.Sprint(want[id]); balance != expected || notified != expected {
+				l.t.Errorf("the balance of %s is %s and in its last event %s, want %s", id, balance, notified, expected)
+			}
+			delete(want, id)
 		}
-		delete(want, c.account)
 	}
 	maps.DeleteFunc(want, func(_ string, amount int64) bool { return amount == 0 })
 	if got := l.ledgerBalances(); !maps.Equal(got, want) {
@@ -138,7 +140,7 @@ func (l *load) ledgerBalances() map[string]int64 {
 			SELECT platform_id, credit_account_id AS account, currency, amount FROM ledger_entries
 			UNION ALL SELECT platform_id, debit_account_id, currency, -amount FROM ledger_entries) e
 		JOIN ledger_accounts a ON a.platform_id = e.platform_id AND a.id = e.account
-		WHERE path !~ '^(customers|income|fx)/' GROUP BY 1 HAVING sum(amount) <> 0`)
+		WHERE path !~ '^(customers|wallets|income|fx)/' GROUP BY 1 HAVING sum(amount) <> 0`)
 	if err != nil {
 		l.t.Fatal(err)
 	}

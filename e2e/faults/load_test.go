@@ -99,22 +99,27 @@ func (l *load) finish() {
 // call makes a request with one key until its response is final: by one process after the other,
 // while they cannot be reached or cannot tell.
 func (l *load) call(method, path string, body any, want ...int) (response, error) {
-	key := uuid.NewString()
+	return l.repeat(apiclient.Request{Method: method, Path: path, Body: body}, want...)
+}
+
+// repeat is call for any request.
+func (l *load) repeat(request apiclient.Request, want ...int) (response, error) {
+	request.IdempotencyKey = uuid.NewString()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
-		got, err := l.attempt(ctx, l.processes[attempt%len(l.processes)], apiclient.Request{Method: method, Path: path, Body: body, IdempotencyKey: key})
+		got, err := l.attempt(ctx, l.processes[attempt%len(l.processes)], request)
 		switch {
 		case err == nil && slices.Contains(want, got.status):
 			return got, nil
 		case err == nil && got.status < 500 && got.text("code") != "IDEMPOTENCY_KEY_IN_USE":
-			return got, fmt.Errorf("%s %s: status %d: %s", method, path, got.status, got.body)
+			return got, fmt.Errorf("%s %s: status %d: %s", request.Method, request.Path, got.status, got.body)
 		}
 		l.repeats.Add(1)
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return got, fmt.Errorf("%s %s: no final response within %s: %w, %d %s", method, path, recoveryTimeout, err, got.status, got.body)
+			return got, fmt.Errorf("%s %s: no final response within %s: %w, %d %s", request.Method, request.Path, recoveryTimeout, err, got.status, got.body)
 		}
 	}
 }
@@ -141,12 +146,15 @@ func (s *system) mustCall(method, path string, body any, want int) response {
 // customer is a customer with money in dollars, and the accounts to pay to.
 type customer struct {
 	id, umaAddress              string
-	account                     string // internal, in dollars
+	account, embedded           string // internal: in dollars, and the embedded wallet
 	wallet, failingWallet, bank string // external
 }
 
-// initialBalance is what each customer has at first, in cents.
-const initialBalance = 100_000_000
+// initialBalance is what each customer has at first, in cents, and initialCoins what their wallet holds.
+const (
+	initialBalance = 100_000_000
+	initialCoins   = 100_000_000_000
+)
 
 func (s *system) createCustomer(n int) *customer {
 	s.t.Helper()
@@ -160,5 +168,7 @@ func (s *system) createCustomer(n int) *customer {
 	c.wallet, c.failingWallet, c.bank = external(kit.WalletBody(c.id, "")), external(kit.WalletBody(c.id, "004")), external(kit.USAccountBody(c.id, "555"))
 	c.account = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
 	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.account+"/fund", kit.Object{"amount": initialBalance}, http.StatusOK)
+	c.embedded = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USDB&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
+	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.embedded+"/fund", kit.Object{"amount": initialCoins}, http.StatusOK)
 	return c
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"time"
 
+	"causeway/adapters/apiclient"
+	"causeway/core/sandbox"
 	"causeway/e2e/kit"
 )
 
@@ -58,6 +60,14 @@ var kinds = []struct {
 	{"incoming payment that is approved later", func(l *load, from, _ *customer) (payment, error) { return l.receive(from, deferredAmount) }},
 	{"refund to the balance", func(l *load, from, _ *customer) (payment, error) {
 		one, err := l.execute(from, kit.Object{"accountId": from.failingWallet}, nil, "chains/LAYER2 BTC")
+		return one.refunded(), err
+	}},
+	{"payment from a wallet", func(l *load, from, _ *customer) (payment, error) { return l.executeSigned(from, from.wallet) }},
+	{"payment to a wallet", func(l *load, from, _ *customer) (payment, error) {
+		return l.execute(from, kit.Object{"accountId": from.embedded}, nil, from.embedded)
+	}},
+	{"refund to a wallet", func(l *load, from, _ *customer) (payment, error) {
+		one, err := l.executeSigned(from, from.failingWallet)
 		return one.refunded(), err
 	}},
 	{"refund to the source", func(l *load, from, _ *customer) (payment, error) {
@@ -120,6 +130,16 @@ func (l *load) execute(from *customer, to, more kit.Object, arrives string) (pay
 	}
 	_, err = l.call(http.MethodPost, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK)
 	return l.delivered(quote, from.account, arrives), err
+}
+
+// executeSigned pays a quote from the customer's wallet, with a valid signature.
+func (l *load) executeSigned(from *customer, to string) (payment, error) {
+	quote, err := l.quote(kit.Object{"accountId": from.embedded}, kit.Object{"accountId": to}, kit.Object{"lockedCurrencyAmount": quoteAmount * 1000})
+	if err != nil {
+		return payment{}, err
+	}
+	_, err = l.repeat(apiclient.Request{Method: http.MethodPost, Path: "/quotes/" + quote.text("id") + "/execute", Signature: sandbox.WalletSignature}, http.StatusOK)
+	return l.delivered(quote, from.embedded, "chains/LAYER2 BTC"), err
 }
 
 // fund pays a quote by its reference.
