@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"math/big"
 	"net/http"
 	"os"
 	"os/exec"
@@ -160,14 +159,6 @@ func TestWalletPayments_OneSignatureMovesMoneyOnce(t *testing.T) {
 // sessionSigner signs with the key of a session.
 type sessionSigner struct{ private *ecdsa.PrivateKey }
 
-// newSessionSigner returns a signer with a private key of 32 bytes.
-func newSessionSigner(key []byte) sessionSigner {
-	private := &ecdsa.PrivateKey{D: new(big.Int).SetBytes(key)}
-	private.Curve = elliptic.P256()
-	private.X, private.Y = private.ScalarBaseMult(key)
-	return sessionSigner{private}
-}
-
 func (s sessionSigner) sign(t *testing.T, payload string) string {
 	t.Helper()
 	digest := sha256.Sum256([]byte(payload))
@@ -200,7 +191,11 @@ func (p *tenant) openSessionByMail(mails, wallet string) sessionSigner {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return newSessionSigner(key)
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), key)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return sessionSigner{private}
 }
 
 func TestWalletPayments_SignatureOfProductionProvesItself(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -75,7 +74,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 				t.Errorf("evidence %d: %+v, %t, %v\nwant %+v", i, got, found, err, want[i])
 			}
 			q, read, err := db.Quote(t.Context(), p.Platform, p.Quote)
-			if err != nil || read.Payload != p.Payload || !reflect.DeepEqual(q.Instructions, []account.Instruction(transaction.SigningInstructions(p.Payload))) {
+			if err != nil || read.Payload != p.Payload || !reflect.DeepEqual(q.Instructions, transaction.SigningInstructions(p.Payload)) {
 				t.Errorf("quote %d: %+v, %v", i, q, err)
 			}
 		}

@@ -20,7 +20,7 @@ const payloadText = `{"type":"PAYMENT","version":1,"quoteId":"%s","transactionId
 // order and no spaces. It is stored with the quote, and never built again. to is the external account that
 // receives, if there is one.
 func newPayload(q Quote, to *account.External) (string, error) {
-	destination := ""
+	var destination string
 	switch {
 	case q.Destination.UMA != "":
 		address, err := jsonString(q.Destination.UMA)
