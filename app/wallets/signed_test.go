@@ -223,6 +223,46 @@ func TestService_FirstCredentialNeedsNoSignature(t *testing.T) {
 	}
 }
 
+func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
+	t.Parallel()
+	// Sessions that are opened while their credential is revoked end with it, or are not opened.
+	env := newEnv(t)
+	session := env.liveSession()
+	added := env.addIdentity(session, "https://accounts.google.com bo-1")
+	call := newCall("/auth/credentials/" + added.ID.String())
+	toSign, err := env.wallets.RevokeCredential(t.Context(), env.live, call, added.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := env.signedBy(session, call, toSign)
+	turns := make(chan int, 20)
+	for i := range cap(turns) {
+		turns <- i
+	}
+
+	done := concurrently(cap(turns), func() error {
+		turn := <-turns
+		if turn == 5 {
+			_, err := env.wallets.RevokeCredential(t.Context(), env.live, right, added.ID)
+			return err
+		}
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: fmt.Sprint("https://accounts.google.com bo-1 ", turn), ClientKey: clientKey(t)})
+		return err
+	})
+
+	for _, err := range done.failed {
+		if !fault.Is(err, fault.CredentialNotFound) {
+			t.Errorf("meanwhile: %v", err)
+		}
+	}
+	if sessions, credentials := env.sessions(env.liveWallet), env.credentials(env.liveWallet); len(sessions) != 1 || sessions[0].ID != session.ID || len(credentials) != 1 {
+		t.Errorf("left: %+v, %+v", sessions, credentials)
+	}
+	if active := env.QueryStrings(`SELECT s.id::text FROM wallet_sessions s JOIN wallet_credentials c ON c.platform_id = s.platform_id AND c.id = s.credential_id WHERE s.revoked_at IS NULL AND c.revoked_at IS NOT NULL`); len(active) > 0 {
+		t.Errorf("active sessions of a revoked credential: %v", active)
+	}
+}
+
 func TestService_RefreshIsSignedByTheSessionItself(t *testing.T) {
 	t.Parallel()
 	// Only the session itself opens another one of its credential, while it is active. Both are active then.
