@@ -189,6 +189,27 @@ func TestReferencePage_IsSelfContained(t *testing.T) {
 	}
 }
 
+func TestReferencePage_ShowsBodyThatIsUnion(t *testing.T) {
+	t.Parallel()
+	// A body that has one of several forms links to each of them.
+	f := newUnbuiltFixture(t)
+	type input struct{ Body Union[ways] }
+	Post(f.API, Operation{ID: "planWay", Path: "/ways", Summary: "Plan a way", Tag: "Parcels", Permission: platform.Transact},
+		func(_ context.Context, _ Call, _ *input) (parcel, error) { return parcel{}, nil }, renderParcel)
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+
+	page := f.do("GET", "/docs", "", withoutCredentials).body
+	_, operation, _ := strings.Cut(page, `<article class="operation" id="planWay">`)
+	operation, _, _ = strings.Cut(operation, "</article>")
+	for _, want := range []string{"<h4>Request body</h4>", `<a href="#object-RoadWay">ROAD</a>`, `<a href="#object-SeaWay">SEA</a>`} {
+		if !strings.Contains(operation, want) {
+			t.Errorf("no %s in %s", want, operation)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	// The supported Markdown becomes HTML, and everything else is escaped.

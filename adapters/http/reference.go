@@ -64,6 +64,7 @@ type operationView struct {
 	Webhook                               bool
 	Parameters                            []fieldView
 	Request                               []fieldView
+	RequestVariants                       []variantView // of a body that is a union
 	Successes, Failures                   []responseView
 	Examples                              []exampleView
 }
@@ -83,8 +84,10 @@ type segmentView struct {
 
 type responseView struct {
 	Status, Description string
-	Codes               []string
-	Fields              []fieldView
+	// About is a description that is longer than the name of the status.
+	About  template.HTML
+	Codes  []string
+	Fields []fieldView
 }
 
 // commonErrorView is an error that most operations can return.
@@ -191,7 +194,7 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 			media = op.RequestBody.Content[formType]
 		}
 		if media != nil {
-			view.Request = r.fields(media.Schema, 0)
+			view.Request, view.RequestVariants = r.fields(media.Schema, 0), r.variantsOf(r.resolve(media.Schema))
 		}
 	}
 	for _, status := range sortedKeys(op.Responses) {
@@ -200,6 +203,9 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 			response.Fields = markOptional(r.fields(media.Schema, 0))
 		}
 		if status < "300" {
+			if code, _ := strconv.Atoi(status); response.Description != http.StatusText(code) {
+				response.Description, response.About = "", markdown(response.Description)
+			}
 			view.Successes = append(view.Successes, response)
 			continue
 		}

@@ -212,8 +212,8 @@ func TestSignedRetry_IsDescribed(t *testing.T) {
 		t.Errorf("WalletSignature is %v", name)
 	}
 	page := f.do("GET", "/docs", "").body
-	if headers := strings.Count(page, `<code class="name">Service-Wallet-Signature</code>`); headers != 3 || !strings.Contains(page, "Nothing has changed yet.") {
-		t.Errorf("the page shows %d headers, want 3", headers)
+	if headers := strings.Count(page, `<code class="name">Service-Wallet-Signature</code>`); headers != 3 || !strings.Contains(page, "Nothing has changed yet. Sign <code>payloadToSign</code>") {
+		t.Errorf("the page shows %d headers, want 3, and what to do after 202", headers)
 	}
 	required := jsonText(lookup(document, "components", "schemas", "SignedRequestChallenge", "required"))
 	for _, field := range []string{"payloadToSign", "requestId", "expiresAt"} {
