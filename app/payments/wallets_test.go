@@ -415,8 +415,10 @@ func TestCreateQuote_WalletFaults(t *testing.T) {
 		t.Error("there is evidence of a payment that was not made")
 	}
 
-	env.Chain.Missing = fault.New(fault.NotImplemented, "No chain.")
-	_, err = env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"},
+	unconnected := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) {
+		c.Chains = &apptest.Chain{Missing: fault.New(fault.NotImplemented, "No chain.")}
+	})
+	_, err = unconnected.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"},
 		Destination: quote.Destination{Internal: env.wallet.ID}, Side: quote.Sending, Amount: 10050}, nil)
 	apptest.WantFault(t, "no chain", err, fault.NotImplemented)
 }
