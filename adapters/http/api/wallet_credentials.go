@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -86,7 +87,7 @@ func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
 			}},
 			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on a device of the customer.", Fields: []httpapi.Field{
 				account,
-				{Name: "nickname", Required: true, MinLength: 1, MaxLength: 100, Description: "Name of the passkey for the customer: letters, digits, spaces and . _ - ' ( ).", Example: "Ana's phone"},
+				{Name: "nickname", Required: true, MinLength: 1, MaxLength: maxNickname, Description: "Name of the passkey for the customer: letters, digits, spaces and . _ - ' ( ).", Example: "Ana's phone"},
 				{Name: "challenge", Required: true, MinLength: 1, MaxLength: 1024, Pattern: base64URLPattern, PatternDescription: base64URLDescription,
 					Description: "The challenge that your server passed to navigator.credentials.create(), in base64url. It must have been made for this passkey, and is accepted once.", Example: "3q2-7wMnCqxTgWbcZk0mWQ"},
 				{Name: "attestation", Required: true, Description: "What navigator.credentials.create() returned.", Fields: []httpapi.Field{
@@ -139,6 +140,7 @@ const (
 	base64URLDescription = "base64url without padding"
 	clientKeyPattern     = "^04[0-9a-fA-F]{128}$"
 	clientKeyDescription = "a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits"
+	maxNickname          = 100 // characters
 	exampleClientKey     = "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
 )
 
@@ -149,6 +151,24 @@ type CredentialPath struct {
 
 type walletFilter struct {
 	AccountID httpapi.ID[ident.InternalAccount] `query:"accountId" required:"true" doc:"Id of the embedded wallet, an internal account."`
+}
+
+type createCredentialInput struct {
+	Body httpapi.Union[authCredentialCreateRequest]
+}
+
+// Resolve reports a nickname of the right length with characters that it must not have. The schema has no
+// pattern for letters of all languages that every generator of clients understands.
+func (in *createCredentialInput) Resolve(huma.Context) []error {
+	var sent map[string]any
+	if err := in.Body.Decode(&sent); err != nil || sent["type"] != string(wallet.Passkey) {
+		return nil //nolint:nilerr // reported by the validator
+	}
+	nickname := text(sent, "nickname")
+	if length := utf8.RuneCountInString(nickname); length < 1 || length > maxNickname {
+		return nil // also reported by the validator
+	}
+	return httpapi.FieldErrors(wallet.CheckNickname(nickname))
 }
 
 type verifyInput struct {
@@ -172,15 +192,12 @@ func (in *verifyInput) Resolve(huma.Context) []error {
 }
 
 func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
-	type createInput struct {
-		Body httpapi.Union[authCredentialCreateRequest]
-	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createAuthCredential", Path: "/auth/credentials", Tag: tagWallets, Summary: "Add a credential", Permission: platform.Transact, Status: 201, SignedRetry: true,
 		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be signed by a session of the wallet: 202, then 201.\n\n" +
 			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet of a customer with an e-mail address has an EMAIL_OTP credential.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists, fault.CustomerDeleted, fault.UserNotReady},
-	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *createInput) (wallet.Credential, *wallet.SignedRequest, error) {
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *createCredentialInput) (wallet.Credential, *wallet.SignedRequest, error) {
 		return service.CreateCredential(ctx, call.Principal, call.Signed, call.IdempotentRequest, newCredential(in.Body))
 	}), renderCredential)
 

@@ -241,6 +241,8 @@ func TestWallets_ListAllInvalidFields(t *testing.T) {
 			[]string{"accountId", "attestation.attestationObject", "attestation.clientDataJson", "attestation.credentialId", "attestation.transports[0]", "challenge", "nickname"}},
 		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "` + walletID + `", "nickname": "x", "challenge": "YQ", "attestation": {}}`,
 			[]string{"attestation.attestationObject", "attestation.clientDataJson", "attestation.credentialId"}},
+		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "1", "nickname": "<Ana>", "challenge": "YQ", "attestation": {"credentialId": "YQ", "clientDataJson": "YQ", "attestationObject": "YQ"}}`,
+			[]string{"accountId", "nickname"}},
 		{"POST", path + "/challenge", `{"clientPublicKey": "02"}`, []string{"clientPublicKey"}},
 		{"POST", path + "/challenge", `{"clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey"}},
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "otp": 0, "clientPublicKey": "04"}`, []string{"clientPublicKey", "otp"}},
