@@ -3,6 +3,7 @@ package wallets
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"time"
 
 	"causeway/app/internal/mails"
@@ -168,9 +169,14 @@ type usedOnce struct {
 	again  *fault.Error // for a second use
 }
 
+// tokenOnce makes an ID token single-use by what is signed: who has one signature of ECDSA can make another
+// that is as valid.
 func tokenOnce(proofs ports.WalletProofs, token string) usedOnce {
 	if !proofs.TokensAreSingleUse() {
 		return usedOnce{}
+	}
+	if end := strings.LastIndexByte(token, '.'); end >= 0 {
+		token = token[:end]
 	}
 	return usedOnce{hash: sha256.Sum256([]byte("ID token " + token)), memory: tokenMemory,
 		again: wallet.InvalidIdentity("The ID token was used before. Get a new one from the provider.")}

@@ -113,7 +113,7 @@ func (c *custody) sign(t *testing.T, s wallet.Session, payload string) string {
 }
 
 // proofs are those of production with passkeys and ID tokens that are plain texts: an assertion is signed
-// with "signed <challenge>", and an ID token is "<issuer> <subject>".
+// with "signed <challenge>", and an ID token is "<issuer> <subject>" and, after a dot, a signature.
 type proofs struct {
 	ports.WalletProofs
 	mu   sync.Mutex

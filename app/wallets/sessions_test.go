@@ -46,7 +46,7 @@ func TestService_SignedRequestsInProduction(t *testing.T) {
 	// one, whose sessions end with it; the last one stays.
 	env := newEnv(t)
 	session := env.liveSession()
-	added := env.addIdentity(session, "https://accounts.google.com bo-1")
+	added := env.addIdentity(session, "google bo-1")
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 
 	call := newCall("/auth/credentials/" + id.String())
@@ -57,7 +57,7 @@ func TestService_SignedRequestsInProduction(t *testing.T) {
 	_, err = env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(session, call, toSign), id)
 	wantReason(t, "signed by its own session", err, "Signed by the revoked credential")
 
-	other, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "https://accounts.google.com bo-1 again", ClientKey: clientKey(t)})
+	other, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 again", ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

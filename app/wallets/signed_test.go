@@ -201,7 +201,7 @@ func TestService_FirstCredentialNeedsNoSignature(t *testing.T) {
 	}
 	added := concurrently(cap(n), func() error {
 		_, toSign, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil,
-			wallets.NewCredential{Account: empty.ID, Type: wallet.OAuth, Token: fmt.Sprint("https://accounts.google.com cy-", <-n)})
+			wallets.NewCredential{Account: empty.ID, Type: wallet.OAuth, Token: fmt.Sprint("google cy-", <-n)})
 		if toSign != nil {
 			return errors.New("to be signed")
 		}
@@ -356,7 +356,7 @@ func TestService_RevocationSendsNoticeAndWaitsForNone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := env.addIdentity(session, "https://accounts.google.com bo-1"), env.addIdentity(session, "https://accounts.google.com bo-2")
+	first, second := env.addIdentity(session, "google bo-1"), env.addIdentity(session, "google bo-2")
 	mails := []string{"CODE", "CREDENTIAL_ADDED", "CREDENTIAL_ADDED", "CREDENTIAL_REMOVED"}
 
 	revoke(first.ID)
