@@ -347,12 +347,7 @@ func TestService_RevocationSendsNoticeAndWaitsForNone(t *testing.T) {
 	session := env.liveSession()
 	revoke := func(id ident.AuthMethod) {
 		t.Helper()
-		call := newCall("/auth/credentials/" + id.String())
-		toSign, err := env.wallets.RevokeCredential(t.Context(), env.live, call, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(session, call, toSign), id); err != nil {
+		if err := env.revoke(session, id); err != nil {
 			t.Fatal(err)
 		}
 	}
