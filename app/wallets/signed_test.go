@@ -228,7 +228,7 @@ func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
 	// Sessions that are opened while their credential is revoked end with it, or are not opened.
 	env := newEnv(t)
 	session := env.liveSession()
-	added := env.addIdentity(session, "https://accounts.google.com bo-1")
+	added := env.addIdentity(session, "google bo-1")
 	call := newCall("/auth/credentials/" + added.ID.String())
 	toSign, err := env.wallets.RevokeCredential(t.Context(), env.live, call, added.ID)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
 			_, err := env.wallets.RevokeCredential(t.Context(), env.live, right, added.ID)
 			return err
 		}
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: fmt.Sprint("https://accounts.google.com bo-1 ", turn), ClientKey: clientKey(t)})
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: fmt.Sprint("google bo-1 ", turn), ClientKey: clientKey(t)})
 		return err
 	})
 
