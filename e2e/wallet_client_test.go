@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -19,13 +20,21 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer, "--wallet-chain", "simulated")
 	h.tenant = h.createPlatform("Live", "PRODUCTION", "--regulated")
 
-	if _, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{
+	story, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{
 		"BASE_URL=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret, "MAIL_FOLDER=" + mails, "ISSUER=" + issuer,
-	}, "wallet-story.mjs")); err != nil {
+	}, "wallet-story.mjs"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if n := h.queryInt("SELECT count(*) FROM wallet_exports WHERE platform_id = $1", uuidOf(h.platformID)); n != 1 {
-		t.Errorf("%d exports are recorded, want 1", n)
+
+	var got struct{ Wallet, PublicKey, ExportedBy string }
+	if err := json.Unmarshal([]byte(story.Output), &got); err != nil {
+		t.Fatalf("%v: %s", err, story.Output)
+	}
+	shown := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "wallets", "show", got.Wallet, "--platform", h.platformID, "--actor", "ana")
+	_, exports, _ := strings.Cut(shown, "\nexported ")
+	if !strings.Contains(shown, "public key "+got.PublicKey+"\n") || strings.Count(exports, got.ExportedBy) != 1 || strings.Count(exports, "Session:") != 1 {
+		t.Errorf("the operator does not see the key %s and one export by %s:\n%s", got.PublicKey, got.ExportedBy, shown)
 	}
 }
 

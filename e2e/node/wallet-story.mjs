@@ -240,3 +240,6 @@ assert.throws(() => verifyPayment(evidence, walletKey(generateMnemonic(wordlist,
 const thief = await newClientKey();
 const stolen = await call(202, "POST", exportPath, { clientPublicKey: thief.publicKey });
 assert.throws(() => agree(signer, stolen.payloadToSign, "EXPORT_WALLET", "POST", exportPath, exportBody), /bodySha256/);
+
+// The test compares this with what an operator sees.
+console.log(JSON.stringify({ wallet: wallet.id, publicKey: restored.publicKey, exportedBy: freshSession.id }));

@@ -247,7 +247,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 
 	type executeParams struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
-		Signature string                  `header:"Service-Wallet-Signature" doc:"Signature over payloadToSign of the quote, byte for byte, by the key of an active session of the wallet. Required if the source is an embedded wallet; ignored otherwise. Either the base64 text of an ECDSA signature (P-256, SHA-256) in DER, or a stamp." example:"sandbox-valid-signature"`
+		Signature string                  `header:"Service-Wallet-Signature" doc:"Signature over payloadToSign of the quote, byte for byte, by the key of an active session of the wallet. Required if the source is an embedded wallet; ignored otherwise. It has one of the two forms that the section on wallets describes." example:"sandbox-valid-signature"`
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
