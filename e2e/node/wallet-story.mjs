@@ -203,10 +203,14 @@ await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, wi
 await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, withSignature(sign(signer, payloadOf(await newQuote()))));
 await refused("Invalid Service-Wallet-Signature", "POST", execute, undefined, withSignature(sign(emailSigner, payloadOf(quote)))); // of the revoked session
 await call(200, "POST", execute, undefined, withSignature(sign(signer, payloadOf(quote))));
-await eventually("the payment is completed", async () => (await call(200, "GET", "/transactions/" + quote.transactionId)).status === "COMPLETED");
+const completed = ({ transactionId }) => eventually("the payment is completed", async () => (await call(200, "GET", "/transactions/" + transactionId)).status === "COMPLETED");
+await completed(quote);
 assert.equal((await call(409, "POST", execute, undefined, withSignature(sign(signer, payloadOf(quote))))).code, "QUOTE_ALREADY_EXECUTED");
 assert.equal((await accountIn("USDB")).balance.amount, 3_000_000);
 assert.equal((await accountIn("USD")).balance.amount, quote.totalReceivingAmount);
+const stamped = await newQuote();
+await call(200, "POST", `/quotes/${stamped.id}/execute`, undefined, withSignature(stamp(signer, payloadOf(stamped))));
+await completed(stamped);
 
 // The words in an export lead to the key of the wallet. The customer gets a notice.
 const exportPath = `/internal-accounts/${wallet.id}/export`;
@@ -220,10 +224,13 @@ assert.equal(restored.words.split(" ").length, 24);
 await mail(/^Subject: Your wallet was exported/m);
 
 // With nothing but the key that follows from the words, anybody sees that the customer signed the payment.
-const timeline = await call(200, "GET", `/transactions/${quote.transactionId}/timeline`);
-const evidence = timeline.data.find(({ type }) => type === "AUTHORIZED");
+const timelineOf = async ({ transactionId }) => (await call(200, "GET", `/transactions/${transactionId}/timeline`)).data;
+const authorized = (timeline) => timeline.find(({ type }) => type === "AUTHORIZED");
+const timeline = await timelineOf(quote);
+const evidence = authorized(timeline);
 assert.deepEqual(verifyPayment(evidence, restored.publicKey), said);
-const entries = timeline.data.filter(({ type }) => type === "POSTED").flatMap(({ posting }) => posting.entries);
+assert.equal(verifyPayment(authorized(await timelineOf(stamped)), restored.publicKey).quoteId, stamped.id);
+const entries = timeline.filter(({ type }) => type === "POSTED").flatMap(({ posting }) => posting.entries);
 assert.deepEqual(entries.filter(({ debit }) => debit === `wallets/${wallet.id}`).map(({ amount }) => amount), [2_000_000]);
 const altered = (change) => {
   const copy = structuredClone(evidence);

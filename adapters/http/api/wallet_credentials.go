@@ -162,7 +162,7 @@ type createCredentialInput struct {
 func (in *createCredentialInput) Resolve(huma.Context) []error {
 	var sent map[string]any
 	if err := in.Body.Decode(&sent); err != nil || sent["type"] != string(wallet.Passkey) {
-		return nil //nolint:nilerr // reported by the validator
+		return nil // reported by the validator
 	}
 	nickname := text(sent, "nickname")
 	if length := utf8.RuneCountInString(nickname); length < 1 || length > maxNickname {
