@@ -28,11 +28,11 @@ type Authorization struct {
 	SignedAt    time.Time
 }
 
-// NewAuthorization returns the evidence of a payment whose payload a session signed. It is of the time
-// when the session opened if the clock of that process was ahead.
+// NewAuthorization returns the evidence of a payment whose payload a session signed. It is of the first
+// millisecond of the session, which timelines show, if the clock of the process that opened it was ahead.
 func NewAuthorization(p ident.Platform, t ident.Transaction, account ident.InternalAccount, payload, signature string, s Session, now time.Time) Authorization {
-	if now.Before(s.CreatedAt) {
-		now = s.CreatedAt
+	if first := s.CreatedAt.Add(time.Millisecond - 1).Truncate(time.Millisecond); now.Before(first) {
+		now = first
 	}
 	return Authorization{Platform: p, Transaction: t, Account: account, Payload: payload, Signature: signature,
 		Session: s.ID, SessionKey: s.PublicKey, Certificate: s.Certificate, SignedAt: now}

@@ -86,15 +86,17 @@ func TestAuthorization_VerifyNeedsTheWholeChain(t *testing.T) {
 
 func TestNewAuthorization_IsNotBeforeItsSession(t *testing.T) {
 	t.Parallel()
-	// If the clock of the process that opened the session was ahead, the evidence is still valid.
+	// If the clock of the process that opened the session was ahead, the evidence is still valid, also from a
+	// timeline, which shows milliseconds.
 	der, _, _ := newAuthorization(t)
 	session, err := der.Certificate.Session()
 	if err != nil {
 		t.Fatal(err)
 	}
+	session.CreatedAt = session.CreatedAt.Add(123_456 * time.Microsecond)
 	for _, now := range []time.Time{session.CreatedAt.Add(-time.Second), session.CreatedAt.Add(time.Second)} {
 		a := wallet.NewAuthorization(ident.Platform{}, ident.Transaction{}, session.Account, der.Payload, der.Signature, session, now)
-		if a.SignedAt.Before(session.CreatedAt) || a.SignedAt.Before(now) {
+		if a.SignedAt.Truncate(time.Millisecond).Before(session.CreatedAt) || a.SignedAt.Before(now) {
 			t.Errorf("at %s it is of %s", now, a.SignedAt)
 		}
 	}
