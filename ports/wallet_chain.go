@@ -67,8 +67,9 @@ type WalletPayment struct {
 	Authorization *wallet.Authorization
 	// WalletKey is the key of the wallet; zero if the custody keeps it elsewhere.
 	WalletKey wallet.Key
-	// Encrypted: the payload cannot be read without the master key, and is empty.
-	Encrypted bool
+	// Unreadable is why the payload, which is empty then, cannot be decrypted: ErrNoMasterKey without the
+	// master key, and else ErrCannotDecrypt.
+	Unreadable error
 }
 
 // WalletPayments reads all payments from wallets, for audits.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+
+	"causeway/ports"
 )
 
 // sealedRow identifies a row to the cipher, which binds values to it.
@@ -104,7 +106,7 @@ func (db *DB) open(ctx context.Context, row sealedRow, column sealedColumn, stor
 	sealed, isSealed, err := sealedColumns[column].format.decode(stored)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s of %s: %w", name(), row.id, err)
+		return nil, fmt.Errorf("%s of %s: %w: %w", name(), row.id, ports.ErrCannotDecrypt, err)
 	case !isSealed:
 		return stored, nil
 	case db.cipher == nil:

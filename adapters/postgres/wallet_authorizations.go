@@ -86,16 +86,16 @@ func (db *DB) scanWalletAuthorization(ctx context.Context, rows pgx.Rows) (walle
 
 // readWalletPayments uses the primary keys. The transactions of all platforms are read, because few
 // checks need those of wallets alone.
-const readWalletPayments = `
-	SELECT t.platform_id, t.id, t.source_internal, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor, t.details, p.environment,
+var readWalletPayments = `
+	SELECT ` + columnsWithoutInstructions + `, p.environment,
 		a.account_id, a.payload, a.signature, a.session_id, a.session_key, coalesce(a.certificate_statement, ''), a.certificate_key, a.certificate_signature, a.signed_at, k.public_key
-	FROM transactions t JOIN platforms p ON p.id = t.platform_id
+	FROM ` + transactionTables + ` JOIN platforms p ON p.id = t.platform_id
 	LEFT JOIN wallet_authorizations a ON a.platform_id = t.platform_id AND a.id = t.id
 	LEFT JOIN wallet_keys k ON k.platform_id = t.platform_id AND k.id = t.source_internal
 	WHERE (t.platform_id, t.id) > ($1, $2) AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'EXPIRED')
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
-// EachWalletPayment reads in batches. It reads of a transaction what its evidence names.
+// EachWalletPayment reads in batches.
 func (db *DB) EachWalletPayment(ctx context.Context, visit func(ports.WalletPayment) error) error {
 	const batchSize = 1000
 	var last ports.TransactionKey
@@ -122,36 +122,41 @@ func (db *DB) EachWalletPayment(ctx context.Context, visit func(ports.WalletPaym
 
 func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.WalletPayment, error) {
 	var p ports.WalletPayment
-	t := &p.Transaction
 	var a wallet.Authorization
-	var platform, id, source, account, session pgtype.UUID
-	var details string
+	var account, session pgtype.UUID
 	var payload, signature *string
 	var sessionKey, certificateKey, walletKey []byte
 	var signedAt *time.Time
-	if err := rows.Scan(&platform, &id, &source, &t.Pricing.Sent.Currency, &t.Pricing.Sent.Minor, &t.Pricing.Received.Currency, &t.Pricing.Received.Minor, &details, &p.Environment,
-		&account, &payload, &signature, &session, &sessionKey, &a.Certificate.Statement, &certificateKey, &a.Certificate.Signature, &signedAt, &walletKey); err != nil {
-		return p, err
-	}
-	ident.SetUUID(&t.Platform, platform.Bytes)
-	ident.SetUUID(&t.ID, id.Bytes)
-	ident.SetUUID(&t.Source.InternalAccount, source.Bytes)
+	var err error
+	p.Transaction, err = scanTransaction(ctx, db, rows, &p.Environment,
+		&account, &payload, &signature, &session, &sessionKey, &a.Certificate.Statement, &certificateKey, &a.Certificate.Signature, &signedAt, &walletKey)
+	t := &p.Transaction
 	copy(p.WalletKey[:], walletKey)
-	if signedAt == nil {
-		return p, nil
+	if signedAt != nil {
+		a.Platform, a.Transaction, a.Signature, a.SignedAt = t.Platform, t.ID, *signature, signedAt.UTC()
+		ident.SetUUID(&a.Account, account.Bytes)
+		ident.SetUUID(&a.Session, session.Bytes)
+		copy(a.SessionKey[:], sessionKey)
+		copy(a.Certificate.Key[:], certificateKey)
+		p.Authorization = &a
+		if err == nil {
+			a.Payload, err = db.openText(ctx, sealedRow{t.Platform.UUID(), t.ID.UUID()}, walletAuthorizationsPayload, *payload)
+		}
 	}
-	err := db.readDetails(ctx, t, details)
-	if err == nil {
-		a.Payload, err = db.openText(ctx, sealedRow{platform.Bytes, id.Bytes}, walletAuthorizationsPayload, *payload)
+	if p.Unreadable = unreadable(err); p.Unreadable != nil {
+		err = nil
 	}
-	if errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey) {
-		p.Encrypted, err = true, nil
-	}
-	a.Platform, a.Transaction, a.Signature, a.SignedAt = t.Platform, t.ID, *signature, signedAt.UTC()
-	ident.SetUUID(&a.Account, account.Bytes)
-	ident.SetUUID(&a.Session, session.Bytes)
-	copy(a.SessionKey[:], sessionKey)
-	copy(a.Certificate.Key[:], certificateKey)
-	p.Authorization = &a
 	return p, err
+}
+
+// unreadable returns why a value cannot be decrypted; nil if that was not tried, as after a failed read.
+func unreadable(err error) error {
+	switch {
+	case errors.Is(err, errNoCipher), errors.Is(err, ports.ErrNoMasterKey):
+		return ports.ErrNoMasterKey
+	case errors.Is(err, ports.ErrCannotDecrypt):
+		return ports.ErrCannotDecrypt
+	default:
+		return nil
+	}
 }

@@ -102,10 +102,21 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		for i, p := range payments[:2] {
 			got := executed[p.ID]
 			if len(executed) != 2 || got.Environment != platform.Sandbox || got.Transaction.Pricing.Sent != p.Pricing.Sent || got.Authorization == nil || got.Authorization.Session != want[i].Session ||
-				got.Encrypted != (name == "without") || !got.Encrypted && got.Authorization.Payload != p.Payload {
+				(got.Unreadable == ports.ErrNoMasterKey) != (name == "without") || got.Unreadable == nil && got.Authorization.Payload != p.Payload {
 				t.Errorf("%s, %d of %d: %+v", name, i, len(executed), got)
 			}
 		}
+	}
+	if _, err := connect(t, c.url).Exec(t.Context(), `UPDATE wallet_authorizations SET payload = E'\x01AAAA' WHERE id = $1`, payments[0].ID.UUID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.EachWalletPayment(t.Context(), func(p ports.WalletPayment) error {
+		if (p.Unreadable == ports.ErrCannotDecrypt) != (p.Transaction.ID == payments[0].ID) {
+			t.Errorf("with a payload that was overwritten: %+v", p)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 	again := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.SaveWalletAuthorizations(ctx, want[:1]) })
 	if again == nil || !strings.Contains(again.Error(), "wallet_authorizations") {

@@ -24,7 +24,7 @@ func (c *Checker) checkWalletPayments(ctx context.Context, report *Report) error
 		return nil
 	}
 	err := c.walletPayments.EachWalletPayment(ctx, func(p ports.WalletPayment) error {
-		if !p.Encrypted {
+		if !errors.Is(p.Unreadable, ports.ErrNoMasterKey) {
 			report.countChecked(RuleWalletPayments)
 		}
 		if err := c.checkWalletPayment(p); err != nil {
@@ -45,12 +45,14 @@ func (c *Checker) checkWalletPayment(p ports.WalletPayment) error {
 		return errors.New("a wallet paid it, and nobody has signed it")
 	case a.Account != t.Source.InternalAccount:
 		return fmt.Errorf("the wallet %s paid it, and the owner of %s signed it", t.Source.InternalAccount, a.Account)
-	case p.Encrypted:
+	case errors.Is(p.Unreadable, ports.ErrNoMasterKey):
 		return nil
+	case p.Unreadable != nil:
+		return fmt.Errorf("what was signed cannot be read: %w", p.Unreadable)
 	case t.Payload != "" && a.Payload != t.Payload: // it is empty if the customer was erased
 		return errors.New("the signed payload is not that of its quote")
 	case !quote.PayloadMatches(a.Payload, t):
-		return errors.New("the signed payload is of another transaction, wallet or amount")
+		return errors.New("the signed payload does not say what the payment did")
 	}
 	return c.checkSignature(p)
 }

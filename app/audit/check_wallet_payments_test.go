@@ -94,6 +94,12 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 		`UPDATE wallet_authorizations SET account_id = platform_id WHERE id = $1`:                                               "signed it",
 		`UPDATE wallet_authorizations SET payload = replace(payload, '25000000', '24000000') WHERE id = $1`:                     "not that of its quote",
 		`UPDATE transactions SET details = replace(details, '25000000', '24000000') WHERE id = $1`:                              "not that of its quote",
+		`UPDATE transactions SET received_minor = received_minor + 1 WHERE id = $1`:                                             "not say what the payment did",
+		`UPDATE transactions SET destination_internal = source_internal WHERE id = $1`:                                          "not say what the payment did",
+		`UPDATE quotes SET fees = fees + 1 WHERE transaction_id = $1`:                                                           "not say what the payment did",
+		`UPDATE quotes SET rate = '7' WHERE transaction_id = $1`:                                                                "not say what the payment did",
+		`UPDATE quotes SET expires_at = expires_at + interval '1 second' WHERE transaction_id = $1`:                             "not say what the payment did",
+		`UPDATE wallet_authorizations SET payload = E'\x01 without the key' WHERE id = $1`:                                      "cannot be read",
 		`UPDATE wallet_authorizations SET signature = 'sandbox-valid-signatur' WHERE id = $1`:                                   "the signature is not",
 		`UPDATE wallet_authorizations SET session_key = set_byte(session_key, 9, 255 - get_byte(session_key, 9)) WHERE id = $1`: "another session",
 		`UPDATE wallet_authorizations SET session_id = platform_id WHERE id = $1`:                                               "another session",
@@ -101,14 +107,15 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 		`UPDATE wallet_authorizations SET signed_at = signed_at + interval '15 minutes' WHERE id = $1`:                          "not active",
 	} {
 		changed := strings.ReplaceAll(statement, "$1", "'"+signed.UUID().String()+"'")
-		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", changed); err != nil {
+		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", "CREATE TABLE kept_q AS TABLE quotes", changed); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 		if found := findings(); len(found) != 1 || !strings.Contains(found[0], want) || !strings.Contains(found[0], signed.String()) {
 			t.Errorf("%s: findings %v, want one with %q", statement, found, want)
 		}
 		if err := env.Exec("DELETE FROM wallet_authorizations", "INSERT INTO wallet_authorizations SELECT * FROM kept_a",
-			"UPDATE transactions t SET details = k.details FROM kept_t k WHERE k.id = t.id", "DROP TABLE kept_a, kept_t"); err != nil {
+			"UPDATE transactions t SET details = k.details, received_minor = k.received_minor, destination_internal = k.destination_internal FROM kept_t k WHERE k.id = t.id",
+			"UPDATE quotes q SET fees = k.fees, rate = k.rate, expires_at = k.expires_at FROM kept_q k WHERE k.id = q.id", "DROP TABLE kept_a, kept_t, kept_q"); err != nil {
 			t.Fatal(err)
 		}
 	}

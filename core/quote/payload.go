@@ -43,8 +43,11 @@ func newPayload(q Quote, to *account.External) (string, error) {
 	p := q.Pricing
 	return fmt.Sprintf(payloadText, q.ID, q.Transaction, q.Platform, q.Source.InternalAccount,
 		p.Sent.Minor, p.Sent.Currency, p.Fees, p.Received.Minor, p.Received.Currency, p.Rate,
-		destination, q.ExpiresAt.UTC().Format(time.RFC3339Nano)), nil
+		destination, payloadTime(q.ExpiresAt)), nil
 }
+
+// payloadTime returns a time as the API shows it, so that a client can compare the two.
+func payloadTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // jsonString returns a string of JSON, in which no more is escaped than must be.
 func jsonString(text string) (string, error) {
@@ -55,17 +58,36 @@ func jsonString(text string) (string, error) {
 	return strings.TrimSuffix(encoded.String(), "\n"), err
 }
 
-// PayloadMatches reports whether a payload names a transaction, its wallet and its amounts.
+// PayloadMatches reports whether a payload says what a transaction does: everything but the address of an
+// account that receives, which the transaction does not have.
 func PayloadMatches(text string, t transaction.Transaction) bool {
 	var p struct {
-		Type, TransactionID, PlatformID, AccountID, SendingCurrency, ReceivingCurrency string
-		Version                                                                        int
-		TotalSendingAmount, TotalReceivingAmount                                       int64
+		Type, QuoteID, TransactionID, PlatformID, AccountID, SendingCurrency, ReceivingCurrency, ExpiresAt string
+		Version                                                                                            int
+		TotalSendingAmount, TotalReceivingAmount, FeesIncluded                                             int64
+		ExchangeRate                                                                                       json.Number
+		Destination                                                                                        struct{ AccountID, UMAAddress string }
 	}
 	if json.Unmarshal([]byte(text), &p) != nil {
 		return false
 	}
-	return p.Type == "PAYMENT" && p.Version == 1 && p.TransactionID == t.ID.String() && p.PlatformID == t.Platform.String() && p.AccountID == t.Source.InternalAccount.String() &&
-		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) &&
-		p.TotalReceivingAmount == t.Pricing.Received.Minor && p.ReceivingCurrency == string(t.Pricing.Received.Currency)
+	to := ""
+	switch {
+	case !t.Destination.ExternalAccount.IsZero():
+		to = t.Destination.ExternalAccount.String()
+	case !t.Destination.InternalAccount.IsZero():
+		to = t.Destination.InternalAccount.String()
+	}
+	return p.Type == "PAYMENT" && p.Version == 1 && p.QuoteID == t.Quote.String() && p.TransactionID == t.ID.String() &&
+		p.PlatformID == t.Platform.String() && p.AccountID == t.Source.InternalAccount.String() &&
+		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) && p.FeesIncluded == t.Pricing.Fees &&
+		p.TotalReceivingAmount == t.Pricing.Received.Minor && p.ReceivingCurrency == string(t.Pricing.Received.Currency) &&
+		p.ExchangeRate.String() == t.Pricing.Rate.String() && p.ExpiresAt == payloadTime(t.ExpiresAt) &&
+		p.Destination.AccountID == to && isUMA(t.Destination.UMA, p.Destination.UMAAddress)
+}
+
+// isUMA reports whether an address is another one, also if its name was erased since.
+func isUMA(address, signed string) bool {
+	_, host, _ := strings.Cut(signed, "@")
+	return address == signed || address == "$erased@"+host
 }

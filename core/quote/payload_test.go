@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -34,7 +35,7 @@ func makeQuote(t interface{ Fatal(...any) }, p quote.Parties, rate money.Rate, c
 		t.Fatal(err)
 	}
 	q, tx, err := r.Make(p, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
-		Market: rate, Terms: route.Corridor.Terms, Now: noon})
+		Market: rate, Terms: route.Corridor.Terms, Now: noon.Add(123456789)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func payloadOf(q quote.Quote) string {
 func TestMake_WalletSignsCanonicalPayload(t *testing.T) {
 	t.Parallel()
 	// A quote from a wallet says what its owner signs: one line of JSON with the fields in this order, which
-	// names the address of a wallet on a chain. It says so in its payment instructions.
+	// names the address of a wallet on a chain, and has the time in milliseconds, as the API shows it. It says
+	// so in its payment instructions.
 	to := walletAccount(ana)
 	to.Fields["address"] = "spark1<good>&\u2028"
 	q, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: to}, money.MustRate("0.0011"))
@@ -58,7 +60,7 @@ func TestMake_WalletSignsCanonicalPayload(t *testing.T) {
 		`"platformId":"PlatformConfig:00000000-0000-0000-0000-000000000001","accountId":"InternalAccount:00000000-0000-0000-0000-000000000006",` +
 		`"totalSendingAmount":100500000,"sendingCurrency":"USDB","feesIncluded":FEES,"totalReceivingAmount":RECEIVED,"receivingCurrency":"BTC","exchangeRate":0.0011,` +
 		`"destination":{"accountId":"ExternalAccount:00000000-0000-0000-0000-000000000009","address":"spark1<good>&\u2028"},"expiresAt":"EXPIRES"}`
-	replaced := strings.NewReplacer("FEES", jsonOf(t, q.Pricing.Fees), "RECEIVED", jsonOf(t, q.Pricing.Received.Minor), "EXPIRES", q.ExpiresAt.Format("2006-01-02T15:04:05Z")).Replace(want)
+	replaced := strings.NewReplacer("FEES", jsonOf(t, q.Pricing.Fees), "RECEIVED", jsonOf(t, q.Pricing.Received.Minor), "EXPIRES", q.ExpiresAt.Format("2006-01-02T15:04:05.000Z")).Replace(want)
 	if got := payloadOf(q); got != replaced || tx.Payload != got || len(q.Instructions) != 1 || q.Instructions[0].Info["accountType"] != "EMBEDDED_WALLET" {
 		t.Errorf("got  %s\nwant %s", got, replaced)
 	}
@@ -81,13 +83,14 @@ func jsonOf(t *testing.T, value any) string {
 
 func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 	t.Parallel()
-	// A payload is that of a transaction only while its wallet, its platform and its amounts are the same,
-	// and no byte of it can change what it says unnoticed.
+	// A payload is that of a transaction only while everything that it names is the same: who pays, who
+	// receives, the amounts, the fees, the rate and the time.
 	rapid.Check(t, func(t *rapid.T) {
 		_, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: walletAccount(ana)}, money.MustRate("0.0011"),
 			func(r *quote.Request) { r.Amount = rapid.Int64Range(2_000_000, 1_000_000_000).Draw(t, "amount") })
+		tx.ExpiresAt = tx.ExpiresAt.Truncate(time.Microsecond) // as it is stored
 		other := tx
-		switch rapid.IntRange(0, 6).Draw(t, "change") {
+		switch rapid.IntRange(0, 13).Draw(t, "change") {
 		case 0:
 			other.Pricing.Sent.Minor += rapid.Int64Range(1, 1000).Draw(t, "more")
 		case 1:
@@ -100,6 +103,20 @@ func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 			other.Source.InternalAccount = testID(ident.InternalAccount{}, 7)
 		case 5:
 			other.Platform = testID(ident.Platform{}, 2)
+		case 6:
+			other.Quote = testID(ident.Quote{}, 5)
+		case 7:
+			other.Pricing.Fees++
+		case 8:
+			other.Pricing.Rate = money.MustRate("0.0012")
+		case 9:
+			other.ExpiresAt = other.ExpiresAt.Add(time.Millisecond)
+		case 10:
+			other.Destination.ExternalAccount = testID(ident.ExternalAccount{}, 7)
+		case 11:
+			other.Destination.ExternalAccount, other.Destination.InternalAccount = ident.ExternalAccount{}, testID(ident.InternalAccount{}, 7)
+		case 12:
+			other.Destination.UMA = "$eve@bank.example"
 		default:
 			other.Pricing.Sent.Currency = "USDC"
 		}
@@ -113,6 +130,22 @@ func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 	})
 	if quote.PayloadMatches("", transaction.Transaction{}) || quote.PayloadMatches("{}", transaction.Transaction{}) {
 		t.Error("no payload matches a transaction")
+	}
+}
+
+func TestPayloadMatches_UMAAddress(t *testing.T) {
+	t.Parallel()
+	// A payload names the UMA address that receives. It still matches when the name was erased with the
+	// customer, and not with the address of anybody else.
+	lookup := &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: "$bob@bank.example", Currencies: []money.Currency{money.USDB}, ExpiresAt: noon.Add(time.Hour)}
+	_, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), Receiver: lookup}, money.MustRate("1"),
+		func(r *quote.Request) { r.Destination.UMA, r.Lookup = lookup.ReceiverUMA, lookup.ID })
+
+	for address, want := range map[string]bool{"$bob@bank.example": true, "$erased@bank.example": true, "$erased@other.example": false, "$eve@bank.example": false, "": false} {
+		tx.Destination.UMA = address
+		if got := quote.PayloadMatches(tx.Payload, tx); got != want {
+			t.Errorf("%q: %t, want %t", address, got, want)
+		}
 	}
 }
 
