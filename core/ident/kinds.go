@@ -25,6 +25,7 @@ type (
 	authMethodKind      struct{}
 	sessionKind         struct{}
 	signedRequestKind   struct{}
+	agentKind           struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -49,6 +50,7 @@ func (customerImportKind) prefix() string  { return "Job" }
 func (authMethodKind) prefix() string      { return "AuthMethod" }
 func (sessionKind) prefix() string         { return "Session" }
 func (signedRequestKind) prefix() string   { return "Request" }
+func (agentKind) prefix() string           { return "Agent" }
 
 // The ids of the resources.
 type (
@@ -89,6 +91,8 @@ type (
 	Session = ID[sessionKind]
 	// SignedRequest is a request that the owner of an embedded wallet has to sign.
 	SignedRequest = ID[signedRequestKind]
+	// Agent is a program that acts for a customer under a policy.
+	Agent = ID[agentKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -105,6 +109,7 @@ func ParseDocument(s string) (Document, error)               { return Parse[docu
 func ParseVerification(s string) (Verification, error)       { return Parse[verificationKind](s) }
 func ParseAuthMethod(s string) (AuthMethod, error)           { return Parse[authMethodKind](s) }
 func ParseSession(s string) (Session, error)                 { return Parse[sessionKind](s) }
+func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -118,6 +123,7 @@ func NewToken(source Source, at time.Time) Token             { return New[tokenK
 func NewDocument(source Source, at time.Time) Document       { return New[documentKind](source, at) }
 func NewAuthMethod(source Source, at time.Time) AuthMethod   { return New[authMethodKind](source, at) }
 func NewSession(source Source, at time.Time) Session         { return New[sessionKind](source, at) }
+func NewAgent(source Source, at time.Time) Agent             { return New[agentKind](source, at) }
 func NewSignedRequest(source Source, at time.Time) SignedRequest {
 	return New[signedRequestKind](source, at)
 }

@@ -33,12 +33,13 @@ const (
 // Permissions lists every permission; the first token of a platform has them all.
 var Permissions = []Permission{View, Transact, Manage}
 
-// Principal is the caller of a request: one token of one platform.
+// Principal is the caller of a request: one token, or one agent, of one platform.
 type Principal struct {
 	Platform    ident.Platform
 	Environment Environment
-	Token       ident.Token
-	Permissions []Permission
+	Token       ident.Token  // zero for an agent
+	Agent       ident.Agent  // zero for a token
+	Permissions []Permission // of the token
 }
 
 // CheckPermission returns FORBIDDEN if the principal does not have the permission.
