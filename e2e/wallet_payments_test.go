@@ -66,7 +66,9 @@ func TestWalletPayments_OwnerSigns(t *testing.T) {
 
 	h.post(execute, nil).wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Missing Service-Wallet-Signature"})
 	h.executeSigned(quote, "sandbox-valid-signatur").wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Invalid Service-Wallet-Signature"})
-	h.executeSigned(quote, sandbox.WalletSignature).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
+	keyed := h.withHeader("Idempotency-Key", uuid.NewString())
+	keyed.post(execute, nil).wantError(401, "UNAUTHORIZED") // not stored under the key
+	keyed.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).post(execute, nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
 	h.executeSigned(quote, sandbox.WalletSignature).wantError(409, "QUOTE_ALREADY_EXECUTED")
 
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
@@ -80,9 +82,12 @@ func TestWalletPayments_OwnerSigns(t *testing.T) {
 	failing := h.quoteFromWallet(wallet, h.createWallet(customer, "004"))
 	h.executeSigned(failing, sandbox.WalletSignature).wantStatus(200)
 	hooks.checkEvents(failing.text("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
+	unrefunded := h.quoteFromWallet(wallet, h.createWallet(customer, "007"))
+	h.executeSigned(unrefunded, sandbox.WalletSignature).wantStatus(200)
+	hooks.checkEvents(unrefunded.text("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_FAILED")
 	h.get("/customers/internal-accounts?currency=USDB&customerId=" + customer).wantStatus(200).wantValues(map[string]any{
-		"data.0.balance.amount": 75_000_000 + back.int("totalReceivingAmount")})
-	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "check"); !regexp.MustCompile(`payments of their wallets +2 `).MatchString(out) {
+		"data.0.balance.amount": 50_000_000 + back.int("totalReceivingAmount")})
+	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "check"); !regexp.MustCompile(`payments of their wallets +3 `).MatchString(out) {
 		t.Error(out)
 	}
 }

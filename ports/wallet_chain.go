@@ -33,9 +33,10 @@ type WalletCredit struct {
 	Transaction transaction.Transaction
 	Wallet      WalletID
 	// Key is the key of the wallet, from which its address on the chain follows.
-	Key      wallet.Key
-	Amount   money.Amount
-	IsRefund bool
+	Key    wallet.Key
+	Amount money.Amount
+	// Refunded is the payment that is refunded; nil for a payment to the wallet.
+	Refunded *Payout
 }
 
 // WalletChains selects the chain of the wallets of a platform.

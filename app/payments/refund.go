@@ -31,7 +31,7 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 		}
 		if t.Flow().Funding == transaction.Wallet {
 			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
-				Amount: t.Refundable(), IsRefund: true})
+				Amount: t.Refundable(), Refunded: &payout})
 			continue
 		}
 		_, inside := homes[t.ID]

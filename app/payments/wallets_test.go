@@ -329,7 +329,7 @@ func TestRefund_WalletGetsItsMoneyBack(t *testing.T) {
 	var refunds atomic.Int32
 	env.Chain.OnCredit = func(_ context.Context, credits []ports.WalletCredit) []ports.Outcome {
 		for _, c := range credits {
-			if c.IsRefund && c.Amount == (money.Amount{Minor: 25_000_000, Currency: money.USDB}) && c.Key != (wallet.Key{}) {
+			if c.Refunded != nil && c.Amount == (money.Amount{Minor: 25_000_000, Currency: money.USDB}) && c.Key != (wallet.Key{}) {
 				refunds.Add(1)
 			}
 		}

@@ -96,5 +96,14 @@ var quoteScenarios = map[string]Scenario{
 // TransferScenario returns the scenario of transfers in from, and out to, an account.
 func TransferScenario(identifier string) Scenario { return transferScenarios[suffix(identifier)] }
 
+// PayoutScenario returns the scenario of the payout of a quote, which its UMA address selects or, if it has
+// none, the account that receives.
+func PayoutScenario(umaAddress, identifier string) Scenario {
+	if umaAddress != "" {
+		return PersonScenario(umaAddress)
+	}
+	return QuoteScenario(identifier)
+}
+
 // QuoteScenario returns the scenario of quotes that pay an account.
 func QuoteScenario(identifier string) Scenario { return quoteScenarios[suffix(identifier)] }

@@ -8,6 +8,7 @@ package chain
 import (
 	"context"
 
+	"causeway/core/sandbox"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -29,11 +30,14 @@ func (Chain) Debit(_ context.Context, transfers []ports.WalletTransfer) []ports.
 	return outcomes
 }
 
-// Credit settles every transfer at once.
+// Credit settles every transfer at once, except the refunds that fail by their test value.
 func (Chain) Credit(_ context.Context, credits []ports.WalletCredit) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(credits))
-	for i := range outcomes {
+	for i, c := range credits {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
+		if p := c.Refunded; p != nil && sandbox.PayoutScenario(p.Transaction.Destination.UMA, p.Account.Identifier()) == sandbox.RefundFails {
+			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
+		}
 	}
 	return outcomes
 }

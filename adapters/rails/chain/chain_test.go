@@ -8,6 +8,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
 	"causeway/adapters/rails/chain"
+	"causeway/core/account"
 	"causeway/core/money"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -46,6 +47,20 @@ func TestDebit_SettlesWhatTheWalletSigned(t *testing.T) {
 				t.Errorf("%s changed: %+v", name, outcomes)
 			}
 		}
+	}
+}
+
+func TestCredit_RefundFailsByTestValue(t *testing.T) {
+	t.Parallel()
+	// A refund fails if the account that was to receive the payment selects that. Nothing else does.
+	account := func(address string) *ports.Payout {
+		return &ports.Payout{Account: account.External{Type: account.Layer2Wallet, Fields: map[string]string{"address": address}}}
+	}
+
+	outcomes := chain.Chain{}.Credit(t.Context(), []ports.WalletCredit{{Refunded: account("spark1good007")}, {Refunded: account("spark1good004")}})
+
+	if outcomes[0].Verdict != ports.Refused || outcomes[1].Verdict != ports.Done {
+		t.Errorf("%+v", outcomes)
 	}
 }
 

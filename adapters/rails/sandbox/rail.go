@@ -63,13 +63,9 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	return ports.Outcome{Verdict: ports.Done}
 }
 
-// scenario returns what happens to the payout of a quote, which the UMA address or the account
-// selects.
+// scenario returns what happens to the payout of a quote.
 func scenario(p ports.Payout) sandbox.Scenario {
-	if address := p.Transaction.Destination.UMA; address != "" {
-		return sandbox.PersonScenario(address)
-	}
-	return sandbox.QuoteScenario(p.Account.Identifier())
+	return sandbox.PayoutScenario(p.Transaction.Destination.UMA, p.Account.Identifier())
 }
 
 // transfer returns the outcome of a payout without a quote. Only a payout that the bank rejects

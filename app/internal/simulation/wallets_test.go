@@ -38,7 +38,7 @@ func (c chains) Credit(ctx context.Context, credits []ports.WalletCredit) []port
 	return callBank(ctx, c.rails, "credit", credits, func(credit ports.WalletCredit) ports.Outcome {
 		id, b := credit.Transaction.ID.UUID(), c.world.bank
 		orders := b.payouts
-		if credit.IsRefund {
+		if credit.Refunded != nil {
 			orders = b.refunds
 			if b.payouts[id].done() && !b.payouts[id].returned {
 				c.world.fail("%s is refunded although it was paid out", id)
