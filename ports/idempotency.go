@@ -8,10 +8,11 @@ import (
 )
 
 // IdempotencyKey identifies a request that a caller may repeat. A key belongs to a platform,
-// whichever of its tokens sends it, so that a retry after a token was replaced runs once.
+// whichever of its tokens sends it, so that a retry after a token was replaced runs once. Each
+// agent has its own keys.
 type IdempotencyKey struct {
 	Platform ident.Platform
-	Key      string
+	Key      string // of an agent: its id, a control character that no key contains, and its key
 }
 
 // IdempotentRequest is a request with an idempotency key; nil is a request without one. A
@@ -19,7 +20,8 @@ type IdempotencyKey struct {
 // response are one commit.
 type IdempotentRequest struct {
 	Platform ident.Platform
-	Token    ident.Token // that sent the request first
+	Token    ident.Token // that sent the request first; zero for an agent
+	Agent    ident.Agent // zero for a token
 	// Key has 1 to 255 printable characters.
 	Key string
 	// Fingerprint is a hash of method, path, query and body: it is equal for equal
@@ -33,6 +35,9 @@ type IdempotentRequest struct {
 
 // IdempotencyKey returns the key under which the response to the request is stored.
 func (r *IdempotentRequest) IdempotencyKey() IdempotencyKey {
+	if !r.Agent.IsZero() {
+		return IdempotencyKey{Platform: r.Platform, Key: r.Agent.String() + "\x1f" + r.Key}
+	}
 	return IdempotencyKey{Platform: r.Platform, Key: r.Key}
 }
 

@@ -19,6 +19,8 @@ const BasePath = "/2025-10-13"
 type Config struct {
 	// Authenticator checks client ids and secrets. Required.
 	Authenticator Authenticator
+	// AgentAuthenticator checks the access tokens of agents. Required if an operation is for agents.
+	AgentAuthenticator AgentAuthenticator
 	// IdempotencyStore stores the responses of requests with an idempotency key. Required.
 	IdempotencyStore IdempotencyStore
 	// Log receives one line per request at debug level, slow requests as warnings and
@@ -35,7 +37,7 @@ type Config struct {
 	// NewID generates request ids. Nil means random UUIDs.
 	NewID func() uuid.UUID
 
-	// Rate is the rate limit of one token. Zero means DefaultRate.
+	// Rate is the rate limit of one token, and of one agent. Zero means DefaultRate.
 	Rate Rate
 	// RequestTimeout is the timeout of an operation. Zero means 20 seconds.
 	RequestTimeout time.Duration

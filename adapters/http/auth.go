@@ -21,33 +21,37 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error)
 }
 
+// AgentAuthenticator returns the principal of the access token of an agent, or UNAUTHORIZED. It is
+// called for every request, so that the token of a deleted agent stops working at once.
+type AgentAuthenticator interface {
+	Authenticate(ctx context.Context, accessToken string) (platform.Principal, error)
+}
+
 // authorize checks credentials, rate limits, permission and environment of a request.
 // It is the only place where a permission is checked.
 func (x *exchange) authorize() error {
 	rt := x.route
 	if rt.public {
-		return nil
+		return x.limitPublic()
 	}
-	clientID, secret, err := credentials(x.r.Header["Authorization"])
+	principal, err := x.authenticate()
 	if err != nil {
 		return err
-	}
-	principal, err := x.api.config.Authenticator.Authenticate(&x.ctx, clientID, secret)
-	if err != nil {
-		return x.failedLogin(clientID, err)
 	}
 	x.call.Principal = principal
 	x.ctx.Context = ports.ForPlatform(x.ctx.Context, principal.Platform)
 	x.r = x.r.WithContext(ports.ForPlatform(x.r.Context(), principal.Platform))
-	if wait := x.api.tokenLimiters.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
+	if wait := x.api.tokenLimiters.take(newTokenKey(principal), x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
 			Message:    "This token made too many requests. Wait for the number of seconds in Retry-After and try again.",
 			RetryAfter: wait,
 		}
 	}
-	if err := principal.CheckPermission(rt.permission); err != nil {
-		return err
+	if !rt.agent {
+		if err := principal.CheckPermission(rt.permission); err != nil {
+			return err
+		}
 	}
 	if rt.sandboxOnly {
 		return principal.CheckSandbox()
@@ -55,19 +59,44 @@ func (x *exchange) authorize() error {
 	return nil
 }
 
-// failedLogin counts a failed authentication, and returns its error or, after too many of them,
-// RATE_LIMITED.
-func (x *exchange) failedLogin(clientID string, err error) error {
+// authenticate returns the caller: an agent for an operation of agents, and otherwise a token.
+func (x *exchange) authenticate() (platform.Principal, error) {
+	header := x.r.Header["Authorization"]
+	if x.route.agent {
+		accessToken, err := bearerToken(header)
+		if err != nil {
+			return platform.Principal{}, err
+		}
+		principal, err := x.api.config.AgentAuthenticator.Authenticate(&x.ctx, accessToken)
+		if err != nil {
+			return platform.Principal{}, x.failedLogin(accessToken, "Check the access token", err)
+		}
+		return principal, nil
+	}
+	clientID, secret, err := credentials(header)
+	if err != nil {
+		return platform.Principal{}, err
+	}
+	principal, err := x.api.config.Authenticator.Authenticate(&x.ctx, clientID, secret)
+	if err != nil {
+		return platform.Principal{}, x.failedLogin(clientID, "Check the client id and secret", err)
+	}
+	return principal, nil
+}
+
+// failedLogin counts a failed authentication of a client, and returns its error or, after too many of
+// them, RATE_LIMITED with what to check.
+func (x *exchange) failedLogin(client, check string, err error) error {
 	if f, ok := fault.As(err); !ok || f.Code.Status() != http.StatusUnauthorized {
 		return err
 	}
-	wait := x.api.loginLimiter.recordFailure(clientID, x.api.remoteAddr(x.r), x.started)
+	wait := x.api.loginLimiter.recordFailure(client, x.api.remoteAddr(x.r), x.started)
 	if wait == 0 {
 		return err
 	}
 	return &fault.Error{
 		Code:       fault.RateLimited,
-		Message:    "Too many requests with invalid credentials from this address. Check the client id and secret, wait, and try again.",
+		Message:    "Too many requests with invalid credentials from this address. " + check + ", wait, and try again.",
 		Reason:     "Too many failed authentications",
 		RetryAfter: wait,
 	}
@@ -84,6 +113,9 @@ func credentials(header []string) (clientID, secret string, err error) {
 		return "", "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the client id and secret of a token.")
 	}
 	scheme, encoded, _ := strings.Cut(header[0], " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return "", "", unauthorized("Unsupported scheme", "This operation is not for agents, whose operations are below /agents/me. Send the client id and secret of a token with HTTP Basic authentication.")
+	}
 	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", unauthorized("Unsupported scheme", "Only HTTP Basic authentication is supported. Send the client id and secret of a token.")
 	}
@@ -96,6 +128,24 @@ func credentials(header []string) (clientID, secret string, err error) {
 		return "", "", unauthorized("Malformed credentials", "The credentials must have the form clientId:clientSecret.")
 	}
 	return clientID, secret, nil
+}
+
+// bearerToken parses the Authorization header of an agent (RFC 6750).
+func bearerToken(header []string) (string, error) {
+	if len(header) == 0 {
+		return "", unauthorized("Missing credentials", "This operation requires the access token of an agent. Send it as Authorization: Bearer ACCESS_TOKEN.")
+	}
+	if len(header) > 1 || len(header[0]) > maxCredentialsLength {
+		return "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the access token of an agent.")
+	}
+	scheme, token, _ := strings.Cut(header[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", unauthorized("Unsupported scheme", "This operation is for agents only. Send the access token of an agent as Authorization: Bearer ACCESS_TOKEN.")
+	}
+	if token = strings.TrimLeft(token, " "); token == "" || !isValidText(token) {
+		return "", unauthorized("Malformed credentials", "The header must have the form Authorization: Bearer ACCESS_TOKEN, with the access token of an agent.")
+	}
+	return token, nil
 }
 
 func unauthorized(reason, message string) error {

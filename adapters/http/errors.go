@@ -32,7 +32,11 @@ type FieldError struct {
 	Constraint map[string]any `json:"constraint,omitempty" doc:"Violated constraint, as a JSON Schema keyword and its value."`
 }
 
-const challenge = `Basic realm="causeway", charset="UTF-8"`
+// The values of WWW-Authenticate: for tokens, and for agents (RFC 6750).
+const (
+	basicChallenge  = `Basic realm="causeway", charset="UTF-8"`
+	bearerChallenge = `Bearer realm="causeway"`
+)
 
 // toFault returns the fault to respond with, and whether the error is internal: then it
 // is logged and its text is not sent.

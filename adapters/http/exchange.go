@@ -120,6 +120,10 @@ func (x *exchange) respondError(err error) {
 		header.Set("Retry-After", strconv.Itoa(ceilSeconds(f.RetryAfter)))
 	}
 	if f.Code.Status() == http.StatusUnauthorized {
+		challenge := basicChallenge
+		if x.route != nil && x.route.agent {
+			challenge = bearerChallenge
+		}
 		header.Set("Www-Authenticate", challenge)
 	}
 	x.status = f.Code.Status()

@@ -42,7 +42,7 @@ const maxKeyLength = 255
 // and on however many connections the request is sent.
 func (x *exchange) runIdempotent() error {
 	keys := x.r.Header["Idempotency-Key"]
-	if x.route.method != http.MethodPost || len(keys) == 0 {
+	if x.route.method != http.MethodPost || x.route.public || len(keys) == 0 {
 		x.runOperation()
 		return nil
 	}
@@ -56,6 +56,7 @@ func (x *exchange) runIdempotent() error {
 	c := &keyedRequest{IdempotentRequest: ports.IdempotentRequest{
 		Platform:    x.call.Principal.Platform,
 		Token:       x.call.Principal.Token,
+		Agent:       x.call.Principal.Agent,
 		Key:         keys[0],
 		Fingerprint: x.fingerprint(),
 	}}

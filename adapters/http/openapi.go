@@ -53,11 +53,17 @@ type document struct {
 
 const (
 	basicAuth      = "BasicAuth"
+	agentAuth      = "AgentAuth"
 	idempotencyKey = "IdempotencyKey"
 	schemaPrefix   = "#/components/schemas/"
 
 	parameterPrefix = "#/components/parameters/"
 )
+
+// agentScheme is published if there is an operation for agents.
+var agentScheme = &huma.SecurityScheme{
+	Type: "http", Scheme: "bearer", Description: "The access token of an agent, which redeeming a device code returns.",
+}
 
 func newDocument(a *API) *document {
 	server := a.config.PublicURL
@@ -153,7 +159,11 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		SkipValidateParams: op.Upload != nil && op.Upload.Form,
 	}
 	described.Security = []map[string][]string{}
-	if !op.Public {
+	switch {
+	case op.Agent:
+		d.openapi.Components.SecuritySchemes[agentAuth] = agentScheme
+		described.Security = []map[string][]string{{agentAuth: {}}}
+	case !op.Public:
 		described.Security = []map[string][]string{{basicAuth: {}}}
 		described.Extensions["x-permission"] = string(op.Permission)
 	}
@@ -163,7 +173,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	if op.Experimental {
 		described.Extensions["x-experimental"] = true
 	}
-	if method == http.MethodPost {
+	if method == http.MethodPost && !op.Public {
 		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + idempotencyKey})
 	}
 
@@ -217,9 +227,12 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	}
 	codes := append([]fault.Code{fault.InvalidInput, fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
 	if !op.Public {
-		codes = append(codes, fault.Unauthorized, fault.Forbidden)
+		codes = append(codes, fault.Unauthorized)
 	}
-	if described.Method == http.MethodPost {
+	if op.Permission != "" {
+		codes = append(codes, fault.Forbidden)
+	}
+	if described.Method == http.MethodPost && !op.Public {
 		codes = append(codes, fault.IdempotencyKeyInUse, fault.IdempotencyKeyReused)
 	}
 	if described.RequestBody != nil {

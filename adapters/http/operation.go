@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// Operation describes one operation of the interface. Exactly one of Permission and
+// Operation describes one operation of the interface. Exactly one of Permission, Agent and
 // Public must be set; the permission is checked before the handler is called.
 type Operation struct {
 	ID          string // "createQuote"
@@ -28,8 +28,12 @@ type Operation struct {
 	Tag         string // one of API.Tags
 
 	Permission  platform.Permission
+	Agent       bool // for agents, which authenticate with their access token
 	Public      bool
 	SandboxOnly bool // 403 for production platforms
+
+	// PublicLimit limits the requests to a public operation. Nil means no limit.
+	PublicLimit *PublicLimit
 
 	// Status is the status of success. Zero means 200, or 204 if the body is NoBody.
 	Status int
@@ -82,8 +86,8 @@ const textType = "text/plain; charset=utf-8"
 type Call struct {
 	// Principal is the authenticated caller. It is zero in a public operation.
 	Principal platform.Principal
-	// IdempotentRequest has the idempotency key of a POST request. It is nil without a key
-	// and for other methods. A use case that changes data passes it to Tx.SaveResponse.
+	// IdempotentRequest has the idempotency key of a POST request. It is nil without a key,
+	// for other methods and in a public operation. A use case that changes data passes it to Tx.SaveResponse.
 	IdempotentRequest *ports.IdempotentRequest
 	// RequestID is the id of the request in the log and the response.
 	RequestID string
@@ -105,7 +109,8 @@ func Get[In, Result, Body any](a *API, op Operation, handle Handler[In, Result],
 	register(a, http.MethodGet, op, handle, render)
 }
 
-// Post registers an operation that accepts an Idempotency-Key.
+// Post registers an operation that accepts an Idempotency-Key, unless it is public: keys belong to a
+// platform or an agent.
 func Post[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodPost, op, handle, render)
 }
@@ -140,6 +145,9 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: %s %s: %v", method, op.Path, err))
 	}
+	if op.Agent && a.config.AgentAuthenticator == nil {
+		panic("httpapi: an operation for agents needs Config.AgentAuthenticator")
+	}
 	empty := reflect.TypeFor[Body]() == reflect.TypeFor[NoBody]()
 	if op.Status == 0 {
 		op.Status = http.StatusOK
@@ -153,8 +161,11 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	pattern := BasePath + op.Path
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
-		permission: op.Permission, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
+		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
 		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry,
+	}
+	if op.PublicLimit != nil {
+		rt.publicLimiters = newPublicLimiters(*op.PublicLimit)
 	}
 	view := func(out *bytes.Buffer, result Result) (int, error) {
 		if empty {
@@ -272,8 +283,10 @@ func (op Operation) validate() error {
 	switch {
 	case op.ID == "" || op.Path == "" || op.Summary == "" || op.Tag == "":
 		return errors.New("needs an ID, a Path, a Summary and a Tag")
-	case op.Public == (op.Permission != ""):
-		return errors.New("must have either a Permission or be Public")
+	case countTrue(op.Public, op.Agent, op.Permission != "") != 1:
+		return errors.New("must have a Permission, be for an Agent, or be Public")
+	case op.PublicLimit != nil && !op.Public:
+		return errors.New("only a public operation has a PublicLimit")
 	case op.SandboxOnly && op.Public:
 		return errors.New("a public operation cannot be SandboxOnly")
 	case op.SignedRetry && op.Upload != nil:
@@ -285,4 +298,14 @@ func (op Operation) validate() error {
 		}
 	}
 	return nil
+}
+
+func countTrue(conditions ...bool) int {
+	n := 0
+	for _, is := range conditions {
+		if is {
+			n++
+		}
+	}
+	return n
 }

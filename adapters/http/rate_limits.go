@@ -6,11 +6,15 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
 )
 
 // Rate is a rate limit: the average rate and the burst size.
@@ -26,8 +30,15 @@ var DefaultRate = Rate{PerSecond: 500, Burst: 1000}
 // Unlimited is no limit.
 var Unlimited = Rate{PerSecond: math.Inf(1), Burst: 1}
 
-// tokenKey identifies a token.
+// tokenKey identifies a token or an agent.
 type tokenKey uuid.UUID
+
+func newTokenKey(p platform.Principal) tokenKey {
+	if !p.Agent.IsZero() {
+		return tokenKey(p.Agent.UUID())
+	}
+	return tokenKey(p.Token.UUID())
+}
 
 // limiters holds a rate limiter per key, in this process. Limiters of keys that have not
 // been used for a while are removed, because they are full again.
@@ -69,6 +80,45 @@ func (a *API) LimitByAddress(r Rate, refused http.Handler) (limit func(http.Hand
 			}
 			page.ServeHTTP(w, r)
 		})
+	}
+}
+
+// PublicLimit limits the requests to a public operation, so that nobody can guess a code in its path.
+type PublicLimit struct {
+	PerAddress Rate // of one client address
+	PerPath    Rate // of one path, from all addresses; upper and lower case and hyphens do not matter
+}
+
+// publicLimiters are the limiters of one public operation.
+type publicLimiters struct {
+	byAddress *limiters[netip.Addr]
+	byPath    *limiters[uint64] // a hash, because paths may be long
+	seed      maphash.Seed
+}
+
+func newPublicLimiters(l PublicLimit) *publicLimiters {
+	return &publicLimiters{byAddress: newLimiters[netip.Addr](l.PerAddress), byPath: newLimiters[uint64](l.PerPath), seed: maphash.MakeSeed()}
+}
+
+// limitPublic counts a request to a public operation with a limit, and returns RATE_LIMITED if it is
+// beyond it.
+func (x *exchange) limitPublic() error {
+	l := x.route.publicLimiters
+	if l == nil {
+		return nil
+	}
+	wait := l.byAddress.take(x.api.remoteAddr(x.r), x.started)
+	if wait == 0 {
+		path := strings.ReplaceAll(strings.ToUpper(x.r.URL.Path), "-", "")
+		wait = l.byPath.take(maphash.String(l.seed, path), x.started)
+	}
+	if wait == 0 {
+		return nil
+	}
+	return &fault.Error{
+		Code:       fault.RateLimited,
+		Message:    "Too many requests to this operation. Wait for the number of seconds in Retry-After and try again.",
+		RetryAfter: wait,
 	}
 }
 

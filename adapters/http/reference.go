@@ -60,7 +60,7 @@ type operationView struct {
 	ID, Method, Path, Summary, Permission string
 	Segments                              []segmentView
 	Description                           template.HTML
-	Public, Sandbox, Experimental         bool
+	Public, Agent, Sandbox, Experimental  bool
 	Webhook                               bool
 	Parameters                            []fieldView
 	Request                               []fieldView
@@ -165,7 +165,7 @@ type referenceRenderer struct {
 func (r *referenceRenderer) operation(method, path string, op *huma.Operation) operationView {
 	view := operationView{
 		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: markdown(op.Description),
-		Public: len(op.Security) == 0,
+		Public: len(op.Security) == 0, Agent: isForAgents(op),
 	}
 	view.Permission, _ = op.Extensions["x-permission"].(string)
 	_, view.Experimental = op.Extensions["x-experimental"]

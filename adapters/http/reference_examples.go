@@ -85,7 +85,10 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 		command.WriteString(" -X " + e.Method)
 	}
 	command.WriteString(" " + shellQuote(r.base+e.Path))
-	if len(op.Security) > 0 {
+	switch {
+	case isForAgents(op):
+		command.WriteString(" \\\n  -H \"Authorization: Bearer $ACCESS_TOKEN\"")
+	case len(op.Security) > 0:
 		command.WriteString(" \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\"")
 	}
 	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return strings.HasSuffix(p.Ref, "/"+idempotencyKey) }) {
@@ -105,6 +108,11 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 		command.WriteString(" \\\n  -F file=@FILE")
 	}
 	return command.String()
+}
+
+// isForAgents reports whether an operation is for agents.
+func isForAgents(op *huma.Operation) bool {
+	return slices.ContainsFunc(op.Security, func(schemes map[string][]string) bool { return schemes[agentAuth] != nil })
 }
 
 // isForm reports whether an operation accepts a form only.

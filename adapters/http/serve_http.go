@@ -29,11 +29,14 @@ type route struct {
 	handler     func(huma.Context)
 	permission  platform.Permission
 	public      bool
+	agent       bool
 	sandboxOnly bool
 	maxBody     int64 // bytes
 	upload      *Upload
 	timeout     time.Duration // zero means Config.RequestTimeout
 	known       knownNames
+
+	publicLimiters *publicLimiters // nil without Operation.PublicLimit
 
 	signedRetry  bool
 	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation

@@ -120,9 +120,9 @@ type responseRow struct {
 }
 
 func (db *DB) newResponseRow(ctx context.Context, request *ports.IdempotentRequest, status int, body []byte) (responseRow, error) {
-	platform := request.Platform.UUID()
-	stored, err := db.seal(ctx, responseRowName(platform, request.Key), idempotencyKeysBody, body)
-	return responseRow{platform, request.Token.UUID(), request.Key, request.Fingerprint[:], int16(status), stored, db.clock.Now()}, err
+	platform, key := request.Platform.UUID(), request.IdempotencyKey().Key
+	stored, err := db.seal(ctx, responseRowName(platform, key), idempotencyKeysBody, body)
+	return responseRow{platform, request.Token.UUID(), key, request.Fingerprint[:], int16(status), stored, db.clock.Now()}, err
 }
 
 // responseRowName identifies a row of idempotency_keys, whose key is a text.

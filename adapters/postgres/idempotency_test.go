@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/customer"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -125,6 +126,30 @@ func TestSaveResponse_RepeatByOtherTokenReturnsFirstResponse(t *testing.T) {
 	}
 	if n := c.countCustomers(t); n != 1 {
 		t.Errorf("%d customers, want 1", n)
+	}
+}
+
+func TestSaveResponse_AgentHasItsOwnKeys(t *testing.T) {
+	t.Parallel()
+	// The same key of a token and of an agent are two keys. A request that an agent repeats changes
+	// nothing and gets its own first response.
+	c := newEnv(t)
+	token, agent := c.idempotentRequest("key", "request", 201), c.idempotentRequest("key", "request", 201)
+	agent.Agent = ident.NewAgent(generator.New, noon)
+	for i, request := range []*ports.IdempotentRequest{token, agent} {
+		if err := c.createWithRequests(t.Context(), c.DB, fmt.Sprint("customer ", i), fmt.Sprint("response ", i), request); err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+	}
+
+	err := c.createWithRequests(t.Context(), c.DB, "again", "late", agent)
+
+	var replay *ports.Replay
+	if !errors.As(err, &replay) || string(replay.Body) != "response 1" {
+		t.Errorf("repeated by the agent: %v, want its first response", err)
+	}
+	if n := c.countCustomers(t); n != 2 {
+		t.Errorf("%d customers, want 2", n)
 	}
 }
 
