@@ -42,6 +42,7 @@ type Tx interface {
 	DocumentWriter
 	MailWriter
 	WalletWriter
+	AgentWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -72,6 +73,7 @@ type Reader interface {
 	DocumentReader
 	MailReader
 	WalletReader
+	AgentReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

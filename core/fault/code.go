@@ -29,6 +29,9 @@ const (
 
 	EmailOTPCredentialAlreadyExists Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
 	PasskeyCredentialAlreadyExists  Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
+
+	DeviceCodeAlreadyRedeemed Code = "DEVICE_CODE_ALREADY_REDEEMED"
+	DeviceCodeExpired         Code = "DEVICE_CODE_EXPIRED" // or replaced by a newer one
 )
 
 // 401 and 403: the caller is not authenticated, or not permitted.
@@ -59,6 +62,8 @@ const (
 	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
 	CredentialNotFound      Code = "CREDENTIAL_NOT_FOUND"      // of an embedded wallet
 	SessionNotFound         Code = "SESSION_NOT_FOUND"         // of an embedded wallet, or no longer active
+	AgentNotFound           Code = "AGENT_NOT_FOUND"
+	DeviceCodeNotFound      Code = "DEVICE_CODE_NOT_FOUND" // of an agent
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
@@ -159,6 +164,8 @@ var statuses = map[Code]int{
 	InsufficientFunds:                     400,
 	EmailOTPCredentialAlreadyExists:       400,
 	PasskeyCredentialAlreadyExists:        400,
+	DeviceCodeAlreadyRedeemed:             400,
+	DeviceCodeExpired:                     400,
 	Unauthorized:                          401,
 	Forbidden:                             403,
 	UserNotReady:                          403,
@@ -181,6 +188,8 @@ var statuses = map[Code]int{
 	BulkUploadJobNotFound:                 404,
 	CredentialNotFound:                    404,
 	SessionNotFound:                       404,
+	AgentNotFound:                         404,
+	DeviceCodeNotFound:                    404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
 	QuoteExpired:                          409,

@@ -1,0 +1,151 @@
+// Package agents manages the agents of customers: the platform creates them with a policy, and a program is
+// paired with each by a device code.
+//
+// It moves no money.
+package agents
+
+import (
+	"context"
+
+	"causeway/app/internal/batch"
+	"causeway/core/account"
+	"causeway/core/agent"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Config holds what the use cases need.
+type Config struct {
+	Store ports.Store
+	Clock ports.Clock
+	IDs   ports.IDs
+}
+
+// Service implements the use cases.
+type Service struct {
+	Config
+	tokens *batch.Batcher[agent.TokenHash, *ports.AgentToken]
+}
+
+// New returns a Service.
+func New(c Config) *Service { return &Service{Config: c, tokens: newTokenReader(c.Store)} }
+
+// Created is a new agent and the code that pairs a program with it.
+type Created struct {
+	Agent agent.WithUsage
+	Code  IssuedCode
+}
+
+// Create creates an agent of a customer, with a device code. The code is in the first response only: the
+// response that is stored for a repeated request does not contain it. Faults: INVALID_INPUT with every invalid
+// field, USER_NOT_FOUND, CUSTOMER_DELETED.
+func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, r agent.Request) (Created, error) {
+	accounts, err := s.accountsOf(ctx, p, r.Customer)
+	if err != nil {
+		return Created{}, err
+	}
+	code, hash, err := s.newCode(ctx)
+	if err != nil {
+		return Created{}, err
+	}
+	var created Created
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		now := s.Clock.Now()
+		// The lock makes a concurrent deletion of the customer wait, so that it finds this agent.
+		owner, err := tx.LockCustomer(ctx, p, r.Customer)
+		if err != nil {
+			return err
+		}
+		a, err := agent.New(r, owner, accounts, ident.NewAgent(s.IDs.New, now), now)
+		if err != nil {
+			return err
+		}
+		issued, err := a.IssueCode(hash, now)
+		if err != nil {
+			return err
+		}
+		created = Created{s.withUsage(a), IssuedCode{DeviceCode: issued}}
+		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
+			return err
+		}
+		if err := tx.CreateAgent(ctx, a); err != nil {
+			return err
+		}
+		return tx.ReplaceDeviceCode(ctx, issued)
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	created.Code.Code = code
+	if request != nil {
+		request.Render(created, nil) // the response to this request has the code
+	}
+	return created, nil
+}
+
+// Get returns an agent, or AGENT_NOT_FOUND.
+func (s *Service) Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error) {
+	found, err := s.Store.Agent(ctx, p, id)
+	return s.withUsage(found), err
+}
+
+// List returns the agents that match the filter.
+func (s *Service) List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error) {
+	found, err := s.Store.Agents(ctx, p, f)
+	page := ports.Page[agent.WithUsage]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
+	for _, a := range found.Items {
+		page.Items = append(page.Items, s.withUsage(a))
+	}
+	return page, err
+}
+
+// Update changes the name of an agent, or whether it is paused. Faults: AGENT_NOT_FOUND, INVALID_INPUT.
+func (s *Service) Update(ctx context.Context, p ident.Platform, id ident.Agent, change agent.Change) (agent.WithUsage, error) {
+	return s.update(ctx, p, id, func(a agent.Agent) (agent.Agent, error) { return a.Update(change, s.Clock.Now()) })
+}
+
+// UpdatePolicy changes the policy of an agent, which is effective at its next request. Faults:
+// AGENT_NOT_FOUND, INVALID_INPUT with every invalid field.
+func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, id ident.Agent, change agent.PolicyChange) (agent.WithUsage, error) {
+	found, err := s.Store.Agent(ctx, p, id)
+	if err != nil {
+		return agent.WithUsage{}, err
+	}
+	accounts, err := s.accountsOf(ctx, p, found.Customer) // only new ones can be added
+	if err != nil {
+		return agent.WithUsage{}, err
+	}
+	return s.update(ctx, p, id, func(a agent.Agent) (agent.Agent, error) { return a.UpdatePolicy(change, accounts, s.Clock.Now()) })
+}
+
+func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, decide func(agent.Agent) (agent.Agent, error)) (agent.WithUsage, error) {
+	var updated agent.Agent
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		locked, err := tx.LockAgent(ctx, p, id)
+		if err != nil {
+			return err
+		}
+		if updated, err = decide(locked); err != nil {
+			return err
+		}
+		return tx.UpdateAgent(ctx, updated)
+	})
+	if err != nil {
+		return agent.WithUsage{}, err
+	}
+	return s.withUsage(updated), nil
+}
+
+// Delete deletes an agent. Its access token is refused from the next request on. Faults: AGENT_NOT_FOUND.
+func (s *Service) Delete(ctx context.Context, p ident.Platform, id ident.Agent) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, p, id) })
+}
+
+func (s *Service) accountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {
+	found, err := s.Store.InternalAccountsOf(ctx, p, []ident.Customer{id})
+	return found[id], err
+}
+
+func (s *Service) withUsage(a agent.Agent) agent.WithUsage {
+	return agent.WithUsage{Agent: a, Usage: a.UsageAt(s.Clock.Now())}
+}

@@ -1,0 +1,144 @@
+// Package agent defines the agents of customers: programs, such as assistants, that pay for a customer under
+// a policy of the platform.
+//
+// It knows what an agent and its policy may be, and how a program is paired with an agent by a device code.
+// It moves no money.
+package agent
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/party"
+)
+
+// Agent is a program that acts for one customer of a platform.
+type Agent struct {
+	ID       ident.Agent
+	Platform ident.Platform
+	Customer ident.Customer
+	Name     string
+	// Paused agents can start nothing.
+	Paused bool
+	Policy Policy
+	// TokenHash is that of the access token; zero while no program is connected.
+	TokenHash TokenHash
+	// ConnectedAt is when a device code was redeemed; zero while no program is connected.
+	ConnectedAt time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Connected reports whether a program has the access token of the agent.
+func (a Agent) Connected() bool { return !a.ConnectedAt.IsZero() }
+
+// maxName is the largest number of characters of a name.
+const maxName = 100
+
+// Request is a request to create an agent.
+type Request struct {
+	Name     string
+	Customer ident.Customer
+	Policy   PolicyChange
+}
+
+// New returns an agent of a customer, whose internal accounts are accounts. Faults: CUSTOMER_DELETED;
+// INVALID_INPUT with every invalid field.
+func New(r Request, owner customer.Customer, accounts []account.Internal, id ident.Agent, now time.Time) (Agent, error) {
+	if id.IsZero() || owner.ID != r.Customer {
+		return Agent{}, fmt.Errorf("an agent needs an id and its customer")
+	}
+	if owner.Deleted() {
+		return Agent{}, fault.New(fault.CustomerDeleted, "The customer %s is deleted; it can have no agents.", owner.ID)
+	}
+	a := Agent{ID: id, Platform: owner.Platform, Customer: owner.ID, Name: r.Name, CreatedAt: now, UpdatedAt: now}
+	var bad party.Problems
+	bad.Text("name", a.Name, party.Required, maxName)
+	a.Policy = r.Policy.create("policy.", accounts, &bad)
+	return a, bad.Err()
+}
+
+// Change is a partial update of an agent. Nil does not change a field.
+type Change struct {
+	Name   *string
+	Paused *bool
+}
+
+// Update returns the agent after a change. Faults: INVALID_INPUT.
+func (a Agent) Update(ch Change, now time.Time) (Agent, error) {
+	if ch.Name == nil && ch.Paused == nil {
+		return a, fault.New(fault.InvalidInput, "The request changes nothing. Send name, isPaused or both.")
+	}
+	var bad party.Problems
+	if ch.Name != nil {
+		a.Name = *ch.Name
+		bad.Text("name", a.Name, party.Required, maxName)
+	}
+	if ch.Paused != nil {
+		a.Paused = *ch.Paused
+	}
+	a.UpdatedAt = a.nextUpdateTime(now)
+	return a, bad.Err()
+}
+
+// UpdatePolicy returns the agent after a change of its policy; accounts are the internal accounts of its
+// customer. Faults: INVALID_INPUT with every invalid field.
+func (a Agent) UpdatePolicy(ch PolicyChange, accounts []account.Internal, now time.Time) (Agent, error) {
+	var bad party.Problems
+	a.Policy = ch.apply("", a.Policy, accounts, &bad)
+	a.UpdatedAt = a.nextUpdateTime(now)
+	return a, bad.Err()
+}
+
+// nextUpdateTime returns now, or a time after the last change if the clock went back.
+func (a Agent) nextUpdateTime(now time.Time) time.Time {
+	if now.After(a.UpdatedAt) {
+		return now
+	}
+	return a.UpdatedAt.Add(time.Microsecond)
+}
+
+// NotFound returns AGENT_NOT_FOUND.
+func NotFound(id ident.Agent) error {
+	return fault.New(fault.AgentNotFound, "There is no agent %s.", id)
+}
+
+// TokenHash is the SHA-256 hash of an access token: the token is 256 random bits, so a slow hash would not
+// protect it better.
+type TokenHash [sha256.Size]byte
+
+// HashToken returns the hash of an access token.
+func HashToken(token string) TokenHash { return sha256.Sum256([]byte(token)) }
+
+// Equal compares hashes in constant time.
+func (h TokenHash) Equal(other TokenHash) bool {
+	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
+}
+
+// Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC.
+type Usage struct {
+	DailyTransactionCount int
+	DailySpend            int64
+	// Day is the day that is counted, such as "2026-03-14".
+	Day          string
+	MonthlySpend int64
+	// Month is the month that is counted, such as "2026-03".
+	Month string
+}
+
+// UsageAt returns the usage at a time: none, because no operation of an agent moves money yet.
+func (a Agent) UsageAt(now time.Time) Usage {
+	return Usage{Day: now.UTC().Format(time.DateOnly), Month: now.UTC().Format("2006-01")}
+}
+
+// WithUsage is an agent and its usage at the time of a call.
+type WithUsage struct {
+	Agent
+	Usage Usage
+}

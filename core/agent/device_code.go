@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+)
+
+// DeviceCode is a code that a person types into a program to pair it with an agent, as the user codes of
+// RFC 8628. It is redeemed once, for the access token of the agent. Only a keyed hash of the code is stored.
+type DeviceCode struct {
+	Platform  ident.Platform
+	Agent     ident.Agent
+	Hash      DeviceCodeHash
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	// VoidedAt is when a newer code of the agent was issued; zero if none was.
+	VoidedAt   time.Time
+	RedeemedAt time.Time // zero until redeemed
+}
+
+// DeviceCodeHash is the keyed hash of a code.
+type DeviceCodeHash [sha256.Size]byte
+
+// Redeemed reports whether the code was redeemed.
+func (c DeviceCode) Redeemed() bool { return !c.RedeemedAt.IsZero() }
+
+// DeviceCodeLifetime is how long a code can be redeemed.
+const DeviceCodeLifetime = 24 * time.Hour
+
+const (
+	// deviceCodeAlphabet has no letters that look like digits (Crockford's base 32).
+	deviceCodeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	deviceCodeLength   = 10 // 50 bits
+)
+
+// FormatDeviceCode returns the code with 50 random bits, the first of random, such as "K7QF3-M2XP9".
+func FormatDeviceCode(random [7]byte) string {
+	text := base32.NewEncoding(deviceCodeAlphabet).WithPadding(base32.NoPadding).EncodeToString(random[:])[:deviceCodeLength]
+	return text[:deviceCodeLength/2] + "-" + text[deviceCodeLength/2:]
+}
+
+// ParseDeviceCode returns the code that a person typed, as FormatDeviceCode wrote it: in small letters, with
+// letters that look like digits, and with other hyphens and spaces too. It returns false for what cannot be one.
+func ParseDeviceCode(text string) (string, bool) {
+	if len(text) > 4*deviceCodeLength {
+		return "", false
+	}
+	code := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(text))
+	if len(code) != deviceCodeLength || strings.Trim(code, deviceCodeAlphabet) != "" {
+		return "", false
+	}
+	return code[:deviceCodeLength/2] + "-" + code[deviceCodeLength/2:], true
+}
+
+// IssueCode returns a new code of the agent. Faults: CONFLICT while a program is connected.
+func (a Agent) IssueCode(hash DeviceCodeHash, now time.Time) (DeviceCode, error) {
+	if a.Connected() {
+		return DeviceCode{}, &fault.Error{
+			Code: fault.Conflict, Reason: "Agent connected",
+			Message: "A program is connected to the agent " + a.ID.String() + " already. To connect another one, delete the agent and create a new one.",
+		}
+	}
+	return DeviceCode{Platform: a.Platform, Agent: a.ID, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(DeviceCodeLifetime)}, nil
+}
+
+// tokenPrefix begins every access token, so that tools that look for leaked secrets recognise them.
+const tokenPrefix = "cwa_"
+
+// FormatToken returns the access token with 256 random bits.
+func FormatToken(random [32]byte) string { return tokenPrefix + hex.EncodeToString(random[:]) }
+
+// IsToken reports whether a text has the form of an access token.
+func IsToken(text string) bool {
+	digits, ok := strings.CutPrefix(text, tokenPrefix)
+	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// Redeem returns the agent with an access token, and its redeemed code. Faults:
+// DEVICE_CODE_ALREADY_REDEEMED, DEVICE_CODE_EXPIRED.
+func (a Agent) Redeem(c DeviceCode, token TokenHash, now time.Time) (Agent, DeviceCode, error) {
+	switch {
+	case c.Redeemed():
+		return a, c, fault.New(fault.DeviceCodeAlreadyRedeemed, "The device code was redeemed already. A code connects one program, once.")
+	case !c.VoidedAt.IsZero() || !now.Before(c.ExpiresAt):
+		return a, c, fault.New(fault.DeviceCodeExpired, "The device code has expired, or a newer one was issued. Ask the platform for a new code.")
+	}
+	a.TokenHash, a.ConnectedAt, a.UpdatedAt = token, now, a.nextUpdateTime(now)
+	c.RedeemedAt = now
+	return a, c, nil
+}
+
+// DeviceCodeNotFound returns DEVICE_CODE_NOT_FOUND.
+func DeviceCodeNotFound() error {
+	return fault.New(fault.DeviceCodeNotFound, "There is no such device code. Check it for typing errors.")
+}
