@@ -32,6 +32,7 @@ type RetentionCutoffs struct {
 	WalletCodes, UsedChallenges time.Time
 	RevokedCredentials          time.Time // of embedded wallets, by the revocation
 	Mails                       time.Time // by creation; a mail expires long before
+	DeviceCodes                 time.Time // of agents, by expiry
 	Invitations                 time.Time // by their claim, cancellation or expiry
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
@@ -62,6 +63,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"wallet_codes", c.WalletCodes, "", fmt.Sprintf(deleteByEnd, "wallet_codes", "expires_at", "credential_id")},
 		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
 		{"wallet_credentials", c.RevokedCredentials, "", fmt.Sprintf(deleteByEnd, "wallet_credentials", "revoked_at", "id")},
+		{"agent_device_codes", c.DeviceCodes, "", fmt.Sprintf(deleteByEnd, "agent_device_codes", "expires_at", "hash")},
 		{"mails", c.Mails, uuid.Nil.String(), deleteMails},
 		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},

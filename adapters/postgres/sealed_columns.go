@@ -41,6 +41,7 @@ const (
 	walletCredentialsEmailFingerprint
 	walletCredentialsIdentity
 	walletAuthorizationsPayload
+	agentsName
 	numSealedColumns // keep last
 )
 
@@ -76,6 +77,7 @@ var sealedColumns = [numSealedColumns]struct {
 	walletCredentialsEmailFingerprint: {"wallet_credentials", "email_fingerprint", fingerprintFormat},
 	walletCredentialsIdentity:         {"wallet_credentials", "identity", jsonFormat},
 	walletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
+	agentsName:                        {"agents", "name", textFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

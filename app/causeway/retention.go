@@ -42,6 +42,8 @@ const (
 	revokedCredentialRetention = 365 * 24 * time.Hour
 	// mailRetention is how long it is shown what became of a mail; its content is deleted at once.
 	mailRetention = 30 * 24 * time.Hour
+	// deviceCodeRetention is how long it is shown whether a device code was redeemed, after it has expired.
+	deviceCodeRetention = 30 * 24 * time.Hour
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -72,7 +74,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention),
+		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }

@@ -120,7 +120,7 @@ func (s *Service) CheckUpdate(ctx context.Context, platformID ident.Platform, id
 	return err
 }
 
-// Delete deletes a customer and its external accounts. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
+// Delete deletes a customer, its external accounts and its agents. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // CONFLICT while it has money on its accounts or in a payment that is not settled.
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var deleted customer.Customer
@@ -141,6 +141,9 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 			}
 		}
 		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
+			return err
+		}
+		if err := tx.DeleteAgentsOf(ctx, platformID, id); err != nil {
 			return err
 		}
 		return tx.UpdateCustomer(ctx, deleted)
