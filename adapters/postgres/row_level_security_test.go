@@ -290,7 +290,7 @@ func insertMadeUpRow(t *testing.T, owner *pgx.Conn, url, table string, p uuid.UU
 			WHEN attname = 'platform_id' OR attrelid = 'platforms'::regclass AND attname = 'id' THEN quote_literal($2) || '::uuid'
 			WHEN atttypid = 'uuid'::regtype THEN 'gen_random_uuid()'
 			WHEN atttypid IN ('timestamptz'::regtype, 'date'::regtype) THEN 'now()'
-			WHEN atttypid IN ('bytea'::regtype) THEN quote_literal('\x00')
+			WHEN atttypid IN ('bytea'::regtype) THEN quote_literal('\x00') || '::bytea || uuid_send(gen_random_uuid())'
 			WHEN typcategory = 'N' THEN '1'
 			WHEN typcategory = 'B' THEN 'false'
 			WHEN typcategory = 'A' THEN quote_literal('{}')
