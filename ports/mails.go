@@ -66,9 +66,9 @@ type MailOutcome struct {
 type MailWriter interface {
 	// AddMail stores a mail and the job that sends it.
 	AddMail(ctx context.Context, m QueuedMail) error
-	// CountMail counts one mail more of a platform in an hour, and returns how many those are. The count
-	// is locked until the unit of work ends.
-	CountMail(ctx context.Context, p ident.Platform, hour time.Time) (int, error)
+	// CountMail counts one mail more of a platform in an hour, and returns how many codes those are, or how
+	// many notices if it is a notice. The counts are locked until the unit of work ends.
+	CountMail(ctx context.Context, p ident.Platform, kind MailKind, hour time.Time) (int, error)
 	// EndMail stores the outcome of a mail that waits, and deletes its content.
 	EndMail(ctx context.Context, p ident.Platform, id uuid.UUID, o MailOutcome) error
 }

@@ -37,14 +37,15 @@ func (u *unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
 
 // countMail uses the primary key. The clock of another process may be in the next hour already.
 const countMail = `
-	INSERT INTO mail_counts AS c (platform_id, hour_at, mails) VALUES ($1, $2, 1)
+	INSERT INTO mail_counts AS c (platform_id, hour_at, mails, notices) VALUES ($1, $2, CASE WHEN $3 THEN 1 ELSE 0 END, CASE WHEN $3 THEN 0 ELSE 1 END)
 	ON CONFLICT (platform_id) DO UPDATE SET hour_at = greatest(c.hour_at, excluded.hour_at),
-		mails = CASE WHEN excluded.hour_at > c.hour_at THEN 1 ELSE c.mails + 1 END
-	RETURNING mails`
+		mails = excluded.mails + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.mails END,
+		notices = excluded.notices + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.notices END
+	RETURNING CASE WHEN $3 THEN mails ELSE notices END`
 
 // CountMail implements ports.MailWriter.
-func (u *unit) CountMail(ctx context.Context, p ident.Platform, hour time.Time) (n int, err error) {
-	err = u.query(ctx, countMail, []any{pgID(p.UUID()), pgTime(hour)}, func(rows pgx.Rows) error { return rows.Scan(&n) })
+func (u *unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
+	err = u.query(ctx, countMail, []any{pgID(p.UUID()), pgTime(hour), kind == ports.MailCode}, func(rows pgx.Rows) error { return rows.Scan(&n) })
 	return n, err
 }
 

@@ -59,17 +59,29 @@ func TestMails_RoundTrip(t *testing.T) {
 
 func TestCountMail_CountsEachHour(t *testing.T) {
 	t.Parallel()
-	// The mails of an hour are counted for each platform, and an hour that has passed counts as the latest.
+	// The codes of an hour are counted for each platform, and apart from them the notices. An hour that has
+	// passed counts as the latest.
 	c := newEnv(t)
 	other := newPlatform(t, "Other")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, other) })
 	for i, step := range []struct {
 		platform platform.Platform
+		kind     ports.MailKind
 		hour     time.Time
 		want     int
-	}{{c.platform, noon, 1}, {c.platform, noon, 2}, {other, noon, 1}, {c.platform, noon.Add(time.Hour), 1}, {c.platform, noon, 2}, {c.platform, noon.Add(time.Hour), 3}} {
+	}{
+		{c.platform, ports.MailCode, noon, 1},
+		{c.platform, ports.MailCode, noon, 2},
+		{c.platform, ports.MailWalletExported, noon, 1},
+		{other, ports.MailCode, noon, 1},
+		{c.platform, ports.MailAddressChanged, noon, 2},
+		{c.platform, ports.MailCode, noon.Add(time.Hour), 1},
+		{c.platform, ports.MailWalletExported, noon, 1},
+		{c.platform, ports.MailCode, noon, 2},
+		{c.platform, ports.MailCode, noon.Add(time.Hour), 3},
+	} {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-			n, err := tx.CountMail(ctx, step.platform.ID, step.hour)
+			n, err := tx.CountMail(ctx, step.platform.ID, step.kind, step.hour)
 			if n != step.want {
 				t.Errorf("step %d: %d mails, want %d", i, n, step.want)
 			}

@@ -358,7 +358,7 @@ func TestService_RevocationSendsNoticeAndWaitsForNone(t *testing.T) {
 	if queued := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%' ORDER BY id`); !slices.Equal(queued, mails) {
 		t.Errorf("mails %v", queued)
 	}
-	if err := env.Exec(`UPDATE mail_counts SET mails = 2000`); err != nil {
+	if err := env.Exec(`UPDATE mail_counts SET notices = 1000`); err != nil {
 		t.Fatal(err)
 	}
 	revoke(second.ID)

@@ -20,8 +20,8 @@ type Config struct {
 	Mailers ports.MailersByEnvironment
 	// From is the sender address of platforms that have set none.
 	From string
-	// MaxPerHour is the maximum number of mails of a platform in each hour of the clock. Notices are added
-	// up to twice as many.
+	// MaxPerHour is the maximum number of codes of a platform in each hour of the clock, and of notices: who
+	// uses up one limit keeps nobody from the other mails.
 	MaxPerHour int
 }
 
@@ -49,18 +49,14 @@ func (q *Queue) Add(ctx context.Context, tx ports.Tx, p platform.Platform, to st
 		return nil
 	}
 	hour := now.Truncate(time.Hour)
-	n, err := tx.CountMail(ctx, p.ID, hour)
+	n, err := tx.CountMail(ctx, p.ID, m.kind, hour)
 	if err != nil {
 		return err
 	}
-	limit := q.MaxPerHour
-	if m.kind != ports.MailCode {
-		limit *= 2 // so that codes cannot use up what notices need
-	}
-	if n > limit {
+	if n > q.MaxPerHour {
 		return &fault.Error{
 			Code: fault.RateLimited, Reason: "Too many e-mails", RetryAfter: max(hour.Add(time.Hour).Sub(now), time.Second),
-			Message: fmt.Sprintf("The platform has sent %d e-mails in this hour, which is its limit. Try again in the next hour, or ask the operator of the service to raise the limit.", limit),
+			Message: fmt.Sprintf("The platform has sent %d e-mails like this one in this hour, which is its limit. Try again in the next hour, or ask the operator of the service to raise the limit.", q.MaxPerHour),
 		}
 	}
 	composed, err := compose(p, m)
