@@ -28,7 +28,7 @@ var chart = []ChartLine{
 	{TransitPayouts, Liability, false, "payouts in transit"},
 	{TransitRefunds, Liability, false, "refunds owed to payers"},
 	{"rails/<RAIL>", Asset, false, "funds at the partner of that rail"},
-	{"chains/<network>", Asset, false, "funds on a chain"},
+	{"chains/<network>", Asset, false, "funds on a chain, with those of embedded wallets"},
 	{FXPosition, Trading, false, "the service's position in the currency"},
 	{IncomeFees, Income, false, "fees earned"},
 	{IncomeRounding, Income, false, "rounding remainders earned"},

@@ -66,7 +66,7 @@ type WalletPayment struct {
 	Environment platform.Environment
 	// Authorization is nil if there is none.
 	Authorization *wallet.Authorization
-	// WalletKey is the key of the wallet; zero if the custody keeps it elsewhere.
+	// WalletKey is the key of the wallet; zero if it has none.
 	WalletKey wallet.Key
 	// Unreadable is why the payload, which is empty then, cannot be decrypted: ErrNoMasterKey without the
 	// master key, and else ErrCannotDecrypt.

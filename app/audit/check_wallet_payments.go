@@ -68,7 +68,9 @@ func (c *Checker) checkSignature(p ports.WalletPayment) error {
 		switch {
 		case err != nil:
 			return err
-		case p.WalletKey != (wallet.Key{}) && a.Certificate.Key != p.WalletKey:
+		case p.WalletKey == (wallet.Key{}):
+			return errors.New("the wallet has no key that could have certified the session")
+		case a.Certificate.Key != p.WalletKey:
 			return errors.New("the session was certified by the key of another wallet")
 		case certified.ID != a.Session || certified.PublicKey != a.SessionKey || certified.Account != a.Account:
 			return errors.New("the wallet certified another session")

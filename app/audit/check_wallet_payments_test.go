@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,11 @@ func (e *env) payFromWallet(service *payments.Service, signed bool) ident.Transa
 	payload, _ := created.Quote.Instructions[0].Info["payloadToSign"].(string)
 	signature := "sandbox-valid-signature"
 	if signed {
-		signature = e.NewWalletSession(from).Sign(e.t, payload)
+		session := e.NewWalletSession(from)
+		signature = session.Sign(e.t, payload)
+		if err := e.Exec(fmt.Sprintf(`INSERT INTO wallet_keys VALUES ('%s', '%s', '\x01' || repeat('x', 32)::bytea, '\x%x', now())`, from.Platform.UUID(), from.ID.UUID(), session.Certificate.Key)); err != nil {
+			e.t.Fatal(err)
+		}
 	}
 	if _, err := service.ExecuteSignedQuote(e.t.Context(), e.platform, created.Quote.ID, payments.Signature{Text: signature, Environment: platform.Sandbox}, nil); err != nil {
 		e.t.Fatal(err)
@@ -86,15 +91,18 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 		t.Fatalf("findings in unchanged data: %v", found)
 	}
 
-	if err := env.Exec("ALTER TABLE wallet_authorizations DISABLE TRIGGER USER"); err != nil {
+	if err := env.Exec("ALTER TABLE wallet_authorizations DISABLE TRIGGER USER", "ALTER TABLE wallet_keys DISABLE TRIGGER USER"); err != nil {
 		t.Fatal(err)
 	}
 	for statement, want := range map[string]string{
-		`DELETE FROM wallet_authorizations WHERE id = $1`:                                                                       "nobody has signed it",
-		`UPDATE wallet_authorizations SET account_id = platform_id WHERE id = $1`:                                               "signed it",
-		`UPDATE wallet_authorizations SET payload = replace(payload, '25000000', '24000000') WHERE id = $1`:                     "not that of its quote",
-		`UPDATE transactions SET details = replace(details, '25000000', '24000000') WHERE id = $1`:                              "not that of its quote",
-		`UPDATE transactions SET received_minor = received_minor + 1 WHERE id = $1`:                                             "not say what the payment did",
+		`DELETE FROM wallet_authorizations WHERE id = $1`:                                                   "nobody has signed it",
+		`UPDATE wallet_authorizations SET account_id = platform_id WHERE id = $1`:                           "signed it",
+		`UPDATE wallet_authorizations SET payload = replace(payload, '25000000', '24000000') WHERE id = $1`: "not that of its quote",
+		`UPDATE transactions SET details = replace(details, '25000000', '24000000') WHERE id = $1`:          "not that of its quote",
+		`UPDATE transactions SET received_minor = received_minor + 1 WHERE id = $1`:                         "not say what the payment did",
+		`DELETE FROM wallet_keys`: "no key",
+		`UPDATE wallet_keys SET public_key = set_byte(public_key, 9, 255 - get_byte(public_key, 9))`:                            "key of another wallet",
+		`UPDATE transactions SET destination_account = 'customers/' || platform_id WHERE id = $1`:                               "not say what the payment did",
 		`UPDATE transactions SET destination_internal = source_internal WHERE id = $1`:                                          "not say what the payment did",
 		`UPDATE quotes SET fees = fees + 1 WHERE transaction_id = $1`:                                                           "not say what the payment did",
 		`UPDATE quotes SET rate = '7' WHERE transaction_id = $1`:                                                                "not say what the payment did",
@@ -107,15 +115,15 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 		`UPDATE wallet_authorizations SET signed_at = signed_at + interval '15 minutes' WHERE id = $1`:                          "not active",
 	} {
 		changed := strings.ReplaceAll(statement, "$1", "'"+signed.UUID().String()+"'")
-		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", "CREATE TABLE kept_q AS TABLE quotes", changed); err != nil {
+		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", "CREATE TABLE kept_q AS TABLE quotes", "CREATE TABLE kept_k AS TABLE wallet_keys", changed); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 		if found := findings(); len(found) != 1 || !strings.Contains(found[0], want) || !strings.Contains(found[0], signed.String()) {
 			t.Errorf("%s: findings %v, want one with %q", statement, found, want)
 		}
 		if err := env.Exec("DELETE FROM wallet_authorizations", "INSERT INTO wallet_authorizations SELECT * FROM kept_a",
-			"UPDATE transactions t SET details = k.details, received_minor = k.received_minor, destination_internal = k.destination_internal FROM kept_t k WHERE k.id = t.id",
-			"UPDATE quotes q SET fees = k.fees, rate = k.rate, expires_at = k.expires_at FROM kept_q k WHERE k.id = q.id", "DROP TABLE kept_a, kept_t, kept_q"); err != nil {
+			"DELETE FROM wallet_keys", "INSERT INTO wallet_keys SELECT * FROM kept_k", "UPDATE transactions t SET details = k.details, destination_account = k.destination_account, received_minor = k.received_minor, destination_internal = k.destination_internal FROM kept_t k WHERE k.id = t.id",
+			"UPDATE quotes q SET fees = k.fees, rate = k.rate, expires_at = k.expires_at FROM kept_q k WHERE k.id = q.id", "DROP TABLE kept_a, kept_t, kept_q, kept_k"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/transaction"
+	"causeway/ledger"
 )
 
 // payloadText has the fields in the order of the text, which must not change within a version. Amounts are
@@ -58,8 +59,8 @@ func jsonString(text string) (string, error) {
 	return strings.TrimSuffix(encoded.String(), "\n"), err
 }
 
-// PayloadMatches reports whether a payload says what a transaction does: everything but the address of an
-// account that receives, which the transaction does not have.
+// PayloadMatches reports whether a payload says what a transaction does, also with the ledger: everything but
+// the address of an account that receives, which the transaction does not have.
 func PayloadMatches(text string, t transaction.Transaction) bool {
 	var p struct {
 		Type, QuoteID, TransactionID, PlatformID, AccountID, SendingCurrency, ReceivingCurrency, ExpiresAt string
@@ -71,18 +72,21 @@ func PayloadMatches(text string, t transaction.Transaction) bool {
 	if json.Unmarshal([]byte(text), &p) != nil {
 		return false
 	}
-	to := ""
+	to, credited := "", t.DestinationAccount == t.DestinationRail.LedgerPath()
 	switch {
 	case !t.Destination.ExternalAccount.IsZero():
 		to = t.Destination.ExternalAccount.String()
 	case !t.Destination.InternalAccount.IsZero():
 		to = t.Destination.InternalAccount.String()
+		owned, _ := ledger.Account{Path: t.DestinationAccount}.InternalAccount()
+		credited = owned == t.Destination.InternalAccount
 	}
 	return p.Type == "PAYMENT" && p.Version == 1 && p.QuoteID == t.Quote.String() && p.TransactionID == t.ID.String() &&
 		p.PlatformID == t.Platform.String() && p.AccountID == t.Source.InternalAccount.String() &&
 		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) && p.FeesIncluded == t.Pricing.Fees &&
 		p.TotalReceivingAmount == t.Pricing.Received.Minor && p.ReceivingCurrency == string(t.Pricing.Received.Currency) &&
 		p.ExchangeRate.String() == t.Pricing.Rate.String() && p.ExpiresAt == payloadTime(t.ExpiresAt) &&
+		t.SourceAccount == ledger.Wallet(t.Source.InternalAccount) && credited &&
 		p.Destination.AccountID == to && isUMA(t.Destination.UMA, p.Destination.UMAAddress)
 }
 

@@ -90,7 +90,7 @@ func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 			func(r *quote.Request) { r.Amount = rapid.Int64Range(2_000_000, 1_000_000_000).Draw(t, "amount") })
 		tx.ExpiresAt = tx.ExpiresAt.Truncate(time.Microsecond) // as it is stored
 		other := tx
-		switch rapid.IntRange(0, 13).Draw(t, "change") {
+		switch rapid.IntRange(0, 15).Draw(t, "change") {
 		case 0:
 			other.Pricing.Sent.Minor += rapid.Int64Range(1, 1000).Draw(t, "more")
 		case 1:
@@ -117,6 +117,10 @@ func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 			other.Destination.ExternalAccount, other.Destination.InternalAccount = ident.ExternalAccount{}, testID(ident.InternalAccount{}, 7)
 		case 12:
 			other.Destination.UMA = "$eve@bank.example"
+		case 13:
+			other.DestinationAccount = "customers/" + testID(ident.InternalAccount{}, 7).String()
+		case 14:
+			other.SourceAccount = "wallets/" + testID(ident.InternalAccount{}, 7).String()
 		default:
 			other.Pricing.Sent.Currency = "USDC"
 		}
