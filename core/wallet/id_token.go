@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // MaxIDTokenAge is how long after its issue an ID token is accepted: a customer has just signed in.
@@ -28,8 +29,12 @@ const (
 	googleIssuerNoScheme = "accounts.google.com"
 )
 
+// maxClaim is the longest subject, in bytes (OpenID Connect Core 1.0, section 2). No other text that is used
+// needs more.
+const maxClaim = 255
+
 // IDToken holds the claims of an ID token (OpenID Connect Core 1.0, section 2). A claim that is missing, or
-// is not of the right type, is zero.
+// is not of the right type, is zero; so is a text that is too long, or not one that can be shown.
 type IDToken struct {
 	Issuer          string
 	Subject         string
@@ -85,19 +90,16 @@ func parseObject(text []byte) (map[string]any, error) {
 }
 
 func idToken(claims map[string]any) IDToken {
-	text := func(name string) string {
-		value, _ := claims[name].(string)
-		return value
-	}
+	text := func(name string) string { return claimText(claims[name]) }
 	t := IDToken{Issuer: text("iss"), Subject: text("sub"), AuthorizedParty: text("azp"), Email: text("email"), Nonce: text("nonce"),
 		IssuedAt: unixTime(claims["iat"]), ExpiresAt: unixTime(claims["exp"])}
 	switch audience := claims["aud"].(type) {
 	case string:
-		t.Audiences = []string{audience}
+		t.Audiences = []string{claimText(audience)}
 	case []any:
 		for _, value := range audience {
 			if name, ok := value.(string); ok {
-				t.Audiences = append(t.Audiences, name)
+				t.Audiences = append(t.Audiences, claimText(name))
 			}
 		}
 	}
@@ -105,6 +107,16 @@ func idToken(claims map[string]any) IDToken {
 		t.Issuer = googleIssuer
 	}
 	return t
+}
+
+// claimText returns a text that is stored and shown in mails: it has no line breaks, and no other characters
+// that are not printed.
+func claimText(value any) string {
+	text, _ := value.(string)
+	if len(text) > maxClaim || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return text
 }
 
 // unixTime returns the time of a NumericDate, without its fraction of a second.

@@ -29,6 +29,24 @@ func TestParseIDTokenClaims_GoogleWritesItsIssuerInTwoWays(t *testing.T) {
 	}
 }
 
+func TestParseIDTokenClaims_TextsCanBeShown(t *testing.T) {
+	t.Parallel()
+	// The subject and the e-mail address become the nickname of a credential, which mails show. A text with a
+	// line break or a hidden character, or one that is too long, is as if it were missing.
+	for _, text := range []string{"110169484474386276334", "ana@example.com", "Ána ナ", strings.Repeat("s", 255)} {
+		token, err := wallet.ParseIDTokenClaims(fmt.Appendf(nil, `{"sub":%q,"email":%q,"aud":[%q]}`, text, text, text))
+		if err != nil || token.Subject != text || token.Email != text || token.Audiences[0] != text {
+			t.Errorf("%q: %+v, %v", text, token, err)
+		}
+	}
+	for _, text := range []string{`a\u0000`, `a\nYour wallet was exported`, `a\u202eb`, strings.Repeat("s", 256)} {
+		token, err := wallet.ParseIDTokenClaims(fmt.Appendf(nil, `{"sub":"%s","email":"%s","aud":["%s","app"]}`, text, text, text))
+		if err != nil || token.Subject != "" || token.Email != "" || token.Audiences[0] != "" || token.Audiences[1] != "app" {
+			t.Errorf("%s: %+v, %v", text, token, err)
+		}
+	}
+}
+
 func TestIDToken_IsFreshForAMinute(t *testing.T) {
 	t.Parallel()
 	// A token names its person exactly from five seconds before its issue until a minute after it, if it has
