@@ -95,7 +95,7 @@ func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
 					{Name: "clientDataJson", Required: true, MinLength: 1, MaxLength: 4096, Pattern: base64URLPattern, PatternDescription: base64URLDescription, Description: "`response.clientDataJSON`, in base64url.", Example: "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0"},
 					{Name: "attestationObject", Required: true, MinLength: 1, MaxLength: 64 << 10, Description: "`response.attestationObject`, in base64url.", Example: "o2NmbXRkbm9uZQ"},
 					{Name: "transports", Description: "`response.getTransports()`.", Schema: &huma.Schema{
-						Type: huma.TypeArray, Items: enumSchema([]string{"usb", "nfc", "ble", "internal", "hybrid"}), Examples: []any{[]string{"internal", "hybrid"}}}},
+						Type: huma.TypeArray, MaxItems: new(len(transports)), Items: enumSchema(transports), Examples: []any{[]string{"internal", "hybrid"}}}},
 				}},
 			}},
 		},
@@ -270,8 +270,8 @@ func newCredential(body httpapi.Union[authCredentialCreateRequest]) wallets.NewC
 	created.Nickname = body.Text("nickname")
 	created.Challenge, _ = base64.RawURLEncoding.DecodeString(body.Text("challenge"))
 	created.Attestation = wallet.Attestation{CredentialID: text(attestation, "credentialId"), ClientDataJSON: text(attestation, "clientDataJson"), AttestationObject: text(attestation, "attestationObject")}
-	transports, _ := attestation["transports"].([]any)
-	for _, name := range transports {
+	sent, _ := attestation["transports"].([]any)
+	for _, name := range sent {
 		created.Attestation.Transports = append(created.Attestation.Transports, name.(string))
 	}
 	return created
@@ -294,6 +294,9 @@ func (in *verifyInput) verification() (wallets.Verification, error) {
 	v.ClientKey, err = wallet.ParseClientKey(body.Text("clientPublicKey"))
 	return v, err
 }
+
+// transports are those of passkeys.
+var transports = []string{"usb", "nfc", "ble", "internal", "hybrid"}
 
 var clientKeyForm = regexp.MustCompile(clientKeyPattern)
 
