@@ -147,6 +147,9 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 		d, err = t.Execute(state.Parties, w.Now)
 	} else {
 		d, err = t.ExecuteSigned(state.Parties, w.Now)
+		if err == nil && !quote.PayloadMatches(t.Payload, t) {
+			err = notAsSigned(t)
+		}
 		evidence = []wallet.Authorization{wallet.NewAuthorization(t.Platform, t.ID, t.Source.InternalAccount, t.Payload, o.signature, o.session, w.Now)}
 	}
 	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
@@ -163,6 +166,11 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 	}
 	w.Update(d)
 	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
+}
+
+// notAsSigned is the fault of a payment that was changed in the database: its owner did not sign this one.
+func notAsSigned(t transaction.Transaction) error {
+	return fault.New(fault.QuoteNotExecutable, "%s is not what payloadToSign says. Create a new quote.", t.ID)
 }
 
 // lockSessions returns the sessions that have signed, as they are now, and keeps them from being ended

@@ -10,6 +10,7 @@ import (
 
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -21,8 +22,11 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
-	transfers := make([]ports.WalletTransfer, len(transactions))
+	transfers, altered := make([]ports.WalletTransfer, len(transactions)), map[ident.Transaction]error{}
 	for i, t := range transactions {
+		if !quote.PayloadMatches(t.Payload, t) {
+			altered[t.ID] = notAsSigned(t)
+		}
 		transfers[i] = ports.WalletTransfer{Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
 			Transfer: wallet.Transfer{Transaction: t.ID, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent, Network: string(t.SourceRail), Payload: t.Payload}}
 	}
@@ -30,6 +34,9 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 	for i, o := range callChains(ctx, s, transfers,
 		func(t *ports.WalletTransfer) ident.Platform { return t.Wallet.Platform },
 		func(ctx context.Context, t *ports.WalletTransfer) (err error) {
+			if err := altered[t.Transaction]; err != nil {
+				return err // the key of the wallet signs only what its owner did
+			}
 			t.Certificate, err = s.Custody.Sign(ctx, t.Wallet, t.Statement())
 			return err
 		},
@@ -118,7 +125,7 @@ func callChains[T any](ctx context.Context, s *Service, items []T, platformOf fu
 	var positions []int
 	for i := range items {
 		if outcomes[i].Verdict = ports.Unknown; failed[i] != nil {
-			s.Log.WithError(failed[i]).WithField("platform", platformOf(&items[i]).String()).Error("key of a wallet not available; will retry")
+			s.Log.WithError(failed[i]).WithField("platform", platformOf(&items[i]).String()).Error("the key of a wallet cannot be used; will retry")
 			continue
 		}
 		ready, positions = append(ready, items[i]), append(positions, i)

@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -148,6 +149,47 @@ func TestExecute_WalletNeedsValidSignature(t *testing.T) {
 	dollars := env.quoteFrom(t, quote.Source{Internal: env.account(env.Customer.ID, "USD", 10050).ID}, 10050, env.bitcoin())
 	if _, err := env.executeSigned(env.Service, dollars, "nonsense"); err != nil {
 		t.Errorf("a quote of another account: %v", err)
+	}
+}
+
+func TestExecute_ChangedInTheDatabaseMovesNothing(t *testing.T) {
+	t.Parallel()
+	// A payment that is changed in the database after its owner signed is not executed; after the execution,
+	// the key of the wallet does not sign its transfer, until it is again what was signed.
+	env := &walletEnv{env: newIdleEnv(t)}
+	env.wallet = env.account(env.Customer.ID, money.USDB, 100_000_000)
+	env.session, env.coins = env.NewWalletSession(env.wallet), env.NewWallet("spark1good")
+	runDue := func(q quote.Quote) transaction.State {
+		t.Helper()
+		env.Clock.Advance(time.Minute)
+		if err := env.RunDue(ports.ForAllPlatforms(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		return env.Transaction(q.Transaction).State
+	}
+	set := func(account account.External, q quote.Quote) {
+		t.Helper()
+		if err := env.Exec(fmt.Sprintf("UPDATE transactions SET destination_external = '%s' WHERE id = '%s'", account.ID.UUID(), q.Transaction.UUID())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	thief := env.NewWallet("spark1thief")
+	q := env.walletQuote(t, env.bitcoin())
+	set(thief, q)
+
+	if _, err := env.executeSigned(env.Service, q, env.session.Sign(t, payloadOf(q))); !fault.Is(err, fault.QuoteNotExecutable) {
+		t.Errorf("executed: %v", err)
+	}
+	set(env.coins, q)
+	env.mustExecuteSigned(t, q)
+	set(thief, q)
+	if state := runDue(q); state.Status != transaction.Processing || state.Stage != transaction.NoFundsMoved {
+		t.Errorf("the wallet paid another account: %s", state)
+	}
+	set(env.coins, q)
+	runDue(q)
+	if state := runDue(q); state.Status != transaction.Completed {
+		t.Errorf("the payment is %s", state)
 	}
 }
 
