@@ -200,11 +200,15 @@ func (x *exchange) fingerprint() (sum [sha256.Size]byte) {
 
 // appendTarget appends what the fingerprint of a request contains before the body.
 func (x *exchange) appendTarget(to []byte) []byte {
-	parts := []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery, x.call.Signed.Signature, x.call.Signed.RequestID}
-	if !x.route.signedRetry {
-		parts = parts[:3]
+	parts := [...]string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery, x.call.Signed.Signature, x.call.Signed.RequestID}
+	used := parts[:3]
+	switch {
+	case x.route.signedRetry:
+		used = parts[:]
+	case x.route.keyedHeader != "":
+		used = append(used, x.r.Header.Get(x.route.keyedHeader))
 	}
-	for _, part := range parts {
+	for _, part := range used {
 		to = binary.BigEndian.AppendUint64(to, uint64(len(part)))
 		to = append(to, part...)
 	}

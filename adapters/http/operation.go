@@ -56,6 +56,9 @@ type Operation struct {
 	// SignedRetry makes the owner of an embedded wallet authorize the operation: see Signed. Call.Signed
 	// has the signature.
 	SignedRetry bool
+	// KeyedHeader names a header that says which request it is, as the body does: an Idempotency-Key is
+	// refused for a request with another value. It may be empty.
+	KeyedHeader string
 
 	// Experimental marks an operation that may change.
 	Experimental bool
@@ -162,7 +165,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
-		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry,
+		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry, keyedHeader: op.KeyedHeader,
 	}
 	if op.PublicLimit != nil {
 		rt.publicLimiters = newPublicLimiters(*op.PublicLimit)

@@ -39,6 +39,7 @@ type route struct {
 	publicLimiters *publicLimiters // nil without Operation.PublicLimit
 
 	signedRetry  bool
+	keyedHeader  string
 	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation
 
 	// A page has this.

@@ -246,7 +246,7 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	}, renderChallenge)
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential", Permission: platform.Transact,
+		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential", Permission: platform.Transact, KeyedHeader: "Request-Id",
 		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
 			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) + ". For a passkey " +
 			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) + " are possible too.",

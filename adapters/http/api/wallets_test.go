@@ -202,6 +202,24 @@ func TestWallets_ChallengeAndVerify(t *testing.T) {
 	}
 }
 
+func TestWallets_VerifyKeepsRequestsWithOneKeyApart(t *testing.T) {
+	t.Parallel()
+	// The response to an assertion is repeated for the same Request-Id only: the key of a session for another
+	// challenge is sealed to another key of the client.
+	c, fake := newWalletClient(t)
+	body := `{"type": "PASSKEY", "assertion": {"credentialId": "a", "clientDataJson": "b", "authenticatorData": "c", "signature": "sandbox-valid-passkey-signature"}}`
+	path := "/auth/credentials/" + credentialID + "/verify"
+	c = c.withKey("one")
+	c.signed("", requestID).must(200, "POST", path, body)
+
+	again := c.signed("", requestID).must(200, "POST", path, body)
+	c.signed("", "Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5aff").must(422, "POST", path, body)
+
+	if len(fake.calls) != 1 {
+		t.Errorf("%d calls, then %s", len(fake.calls), again.rawBody)
+	}
+}
+
 func TestWallets_Lists(t *testing.T) {
 	t.Parallel()
 	// Lists need a valid account id. Without items they are empty, not null.
