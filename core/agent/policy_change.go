@@ -193,7 +193,7 @@ func checkRules(path string, requested []AccountRuleRequest, accounts []account.
 		item := fmt.Sprintf("%s[%d].", path, i)
 		checkOwned(item+"accountId", r.Account, accounts, bad)
 		if slices.ContainsFunc(rules, func(earlier AccountRule) bool { return earlier.Account == r.Account }) {
-			bad.Add(item+"accountId", "must not have an earlier rule")
+			bad.Add(item+"accountId", "must not be that of an earlier rule")
 		}
 		bad.OneOf(item+"executionMode", r.Mode, party.Optional, names(ExecutionModes))
 		rules = append(rules, AccountRule{Account: r.Account, Mode: ExecutionMode(r.Mode),
