@@ -46,10 +46,13 @@ func (u *unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.
 	return found, translate(err)
 }
 
-// ReplaceDeviceCode uses agent_device_code_open_unique.
+// voidDeviceCodes uses agent_device_code_open_unique.
+const voidDeviceCodes = `
+	UPDATE agent_device_codes SET voided_at = $3 WHERE platform_id = $1 AND agent_id = $2 AND voided_at IS NULL AND redeemed_at IS NULL`
+
+// ReplaceDeviceCode implements ports.AgentWriter.
 func (u *unit) ReplaceDeviceCode(ctx context.Context, c agent.DeviceCode) error {
-	u.queueExec(`UPDATE agent_device_codes SET voided_at = $3 WHERE platform_id = $1 AND agent_id = $2 AND voided_at IS NULL AND redeemed_at IS NULL`,
-		pgID(c.Platform.UUID()), pgID(c.Agent.UUID()), pgTime(c.CreatedAt))
+	u.queueExec(voidDeviceCodes, pgID(c.Platform.UUID()), pgID(c.Agent.UUID()), pgTime(c.CreatedAt))
 	return u.insert(ctx, &deviceCodeRow{PlatformID: c.Platform.UUID(), Hash: c.Hash[:], AgentID: c.Agent.UUID(), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt})
 }
 

@@ -127,9 +127,12 @@ func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent
 	return checkRowChanged(result, err, agent.NotFound(id))
 }
 
-// DeleteAgentsOf uses agents_by_customer. The device codes are deleted by their foreign key.
+// deleteAgentsOf uses agents_by_customer. The device codes are deleted by their foreign key.
+const deleteAgentsOf = `DELETE FROM agents WHERE platform_id = $1 AND customer_id = $2`
+
+// DeleteAgentsOf implements ports.AgentWriter.
 func (u *unit) DeleteAgentsOf(_ context.Context, p ident.Platform, id ident.Customer) error {
-	u.queueExec(`DELETE FROM agents WHERE platform_id = $1 AND customer_id = $2`, pgID(p.UUID()), pgID(id.UUID()))
+	u.queueExec(deleteAgentsOf, pgID(p.UUID()), pgID(id.UUID()))
 	return nil
 }
 

@@ -22,6 +22,8 @@ func TestDB_PlatformIsolation(t *testing.T) {
 	c.createCustomers(t, ana)
 	c.createAccounts(t, wallet, own)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	robot := newAgent(ana)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, robot) })
 	imported := c.createImport(t, newImport(c.platform, customer.ImportPending))
 	change := func(fn func(context.Context, ports.Tx) error) func(ident.Platform) error {
 		return func(ident.Platform) error { return c.Do(t.Context(), fn) }
@@ -35,9 +37,13 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		"Token":           {func(p ident.Platform) error { _, err := c.Token(t.Context(), p, token.ID); return err }, fault.TokenNotFound},
 		"Customer":        {func(p ident.Platform) error { _, err := c.Customer(t.Context(), p, ana.ID); return err }, fault.UserNotFound},
 		"ExternalAccount": {func(p ident.Platform) error { _, err := c.ExternalAccount(t.Context(), p, wallet.ID); return err }, fault.ExternalAccountNotFound},
+		"Agent":           {func(p ident.Platform) error { _, err := c.Agent(t.Context(), p, robot.ID); return err }, fault.AgentNotFound},
 		"CustomerImport":  {func(p ident.Platform) error { _, err := c.CustomerImport(t.Context(), p, imported.ID); return err }, fault.BulkUploadJobNotFound},
 		"DeleteToken": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, there, token.ID) }),
 			fault.TokenNotFound},
+		"LockAgent": {change(func(ctx context.Context, tx ports.Tx) error { _, err := tx.LockAgent(ctx, there, robot.ID); return err }),
+			fault.AgentNotFound},
+		"DeleteAgent": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, there, robot.ID) }), fault.AgentNotFound},
 		"DeleteExternalAccount": {change(func(ctx context.Context, tx ports.Tx) error {
 			return tx.DeleteExternalAccount(ctx, there, wallet.ID, noon)
 		}), fault.ExternalAccountNotFound},
@@ -57,6 +63,10 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		},
 		"Customers": func() (int64, error) {
 			page, err := c.Customers(t.Context(), there, ports.CustomerFilter{Paging: ten, PlatformCustomerID: "ana", IncludeDeleted: true})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"Agents": func() (int64, error) {
+			page, err := c.Agents(t.Context(), there, ports.AgentFilter{Paging: ten})
 			return page.Total + int64(len(page.Items)), err
 		},
 		"ExternalAccounts": func() (int64, error) {
@@ -85,6 +95,14 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		}
 	}
 
+	// Another platform can neither delete the agents of a customer nor create one for it.
+	theirs := newAgent(ana)
+	theirs.Platform = there
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgentsOf(ctx, there, ana.ID) })
+	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, theirs) }); err == nil {
+		t.Error("another platform created an agent for a customer")
+	}
+
 	// Another platform cannot create an account for a customer.
 	err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateExternalAccount(ctx, newWallet(c.otherPlatform, ana.ID, "spark1theirs"))
@@ -95,6 +113,9 @@ func TestDB_PlatformIsolation(t *testing.T) {
 
 	// The resources still exist for their own platform.
 	if _, err := c.Token(t.Context(), c.platform.ID, token.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Agent(t.Context(), c.platform.ID, robot.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.ExternalAccount(t.Context(), c.platform.ID, wallet.ID); err != nil {

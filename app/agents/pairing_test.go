@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"causeway/app/agents"
-	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/agent"
 	"causeway/core/fault"
@@ -161,10 +160,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 		t.Errorf("paused: %v", err)
 	}
 	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID), fault.AgentNotFound)
-	owner := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
-	if _, err := owner.Delete(t.Context(), e.Platform.ID, e.Customer.ID); err != nil {
-		t.Fatal(err)
-	}
+	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID) })
 	messages := []string{refused("of a deleted customer", orphan.AccessToken), refused("of a deleted customer, paused", paused.AccessToken),
 		refused("never issued", agent.FormatToken([32]byte{})), refused("malformed", "cwa_"), refused("empty", "")}
 	for _, message := range messages {

@@ -2,6 +2,7 @@ package customers_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
+	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -233,9 +235,16 @@ func approval(c customer.Customer) customers.StatusChange {
 func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	t.Parallel()
 	// A deleted customer is returned and read as deleted, and so are its external accounts; the ids are
-	// free again. A second delete is refused, and so are changes.
+	// free again. Its agents are deleted with it, those of others are not. A second delete is refused, and so
+	// are changes.
 	env := newEnv(t)
 	bank := env.NewBankAccount("123456789")
+	ofDeleted := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	ofOther := ofDeleted
+	ofOther.ID, ofOther.Customer = ident.NewAgent(env.IDs.New, apptest.Noon), env.NewCustomer("other").ID
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		return errors.Join(tx.CreateAgent(ctx, ofDeleted), tx.CreateAgent(ctx, ofOther))
+	})
 
 	deleted, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
 	if err != nil || !deleted.Deleted() {
@@ -247,6 +256,11 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	}
 	if _, err := env.Store.ExternalAccount(t.Context(), env.Platform.ID, bank.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("its external account: %v", err)
+	}
+	_, agentErr := env.Store.Agent(t.Context(), env.Platform.ID, ofDeleted.ID)
+	apptest.WantFault(t, "its agent", agentErr, fault.AgentNotFound)
+	if _, err := env.Store.Agent(t.Context(), env.Platform.ID, ofOther.ID); err != nil {
+		t.Errorf("the agent of another customer: %v", err)
 	}
 	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
 	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
