@@ -160,7 +160,9 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 		t.Errorf("paused: %v", err)
 	}
 	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID), fault.AgentNotFound)
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID) })
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID)
+	})
 	messages := []string{refused("of a deleted customer", orphan.AccessToken), refused("of a deleted customer, paused", paused.AccessToken),
 		refused("never issued", agent.FormatToken([32]byte{})), refused("malformed", "cwa_"), refused("empty", "")}
 	for _, message := range messages {

@@ -116,7 +116,7 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Delete a customer", Permission: platform.Manage,
 		Description: "Returns the deleted customer. Its transactions remain, and GET still returns it, with `isDeleted`. No money can be moved for it any more: its open quotes cannot be executed and " +
-			"payments for them are refunded, payments to its UMA address are refused, and its external accounts are deleted. Its `platformCustomerId` and `umaAddress` are available again.\n\n" +
+			"payments for them are refunded, payments to its UMA address are refused, and its external accounts and agents are deleted. Its `platformCustomerId` and `umaAddress` are available again.\n\n" +
 			"A customer with a balance, or with a payment that is not settled, cannot be deleted: 409. Pay the balance out first.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *customerParams) (customer.Customer, error) {
