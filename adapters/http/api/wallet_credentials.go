@@ -196,7 +196,7 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		ID: "createAuthCredential", Path: "/auth/credentials", Tag: tagWallets, Summary: "Add a credential", Permission: platform.Transact, Status: 201, SignedRetry: true,
 		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be signed by a session of the wallet: 202, then 201.\n\n" +
 			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet of a customer with an e-mail address has an EMAIL_OTP credential.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists, fault.CustomerDeleted, fault.UserNotReady},
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists, fault.CustomerDeleted, fault.Conflict, fault.NotImplemented},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *createCredentialInput) (wallet.Credential, *wallet.SignedRequest, error) {
 		return service.CreateCredential(ctx, call.Principal, call.Signed, call.IdempotentRequest, newCredential(in.Body))
 	}), renderCredential)

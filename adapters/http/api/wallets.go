@@ -48,7 +48,7 @@ func registerWallets(a *httpapi.API, service Wallets) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "exportInternalAccount", Path: "/internal-accounts/{id}/export", Tag: tagWallets, Summary: "Export a wallet", Permission: platform.Transact, SignedRetry: true,
 		Description: "Returns the 24 words of an embedded wallet, which only the client can read: 202, then 200. With them the customer can use the wallet without the service. Each export is recorded, and the customer is told by e-mail.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.UserNotReady},
+		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *exportInput) (wallets.Exported, *wallet.SignedRequest, error) {
 		client, err := wallet.ParseClientKey(in.Body.ClientPublicKey)
 		if err != nil {
@@ -66,7 +66,7 @@ func registerWallets(a *httpapi.API, service Wallets) {
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updateInternalAccount", Path: "/internal-accounts/{id}", Tag: tagInternal, Summary: "Update an internal account", Permission: platform.Transact, SignedRetry: true,
 		Description: "Changes the settings that are sent and returns the account. Only embedded wallets have a setting, and their owner has to sign its change: 202, then 200. A request without a setting returns the account at once.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.UserNotReady},
+		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *updateInput) (account.WithBalance, *wallet.SignedRequest, error) {
 		return service.UpdateAccount(ctx, call.Principal, call.Signed, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
 	}), renderInternalAccount)
