@@ -196,3 +196,21 @@ func TestService_RedeemWhileAgentIsDeleted(t *testing.T) {
 	_, err := e.newService(deletingStore{e.Store, created.Agent.Agent}).Redeem(t.Context(), created.Code.Code)
 	apptest.WantFault(t, "deleted meanwhile", err, fault.DeviceCodeNotFound)
 }
+
+// brokenStore cannot read tokens.
+type brokenStore struct{ ports.Store }
+
+var errBroken = errors.New("no connection")
+
+func (brokenStore) AgentTokens(context.Context, []agent.TokenHash) (map[agent.TokenHash]ports.AgentToken, error) {
+	return nil, errBroken
+}
+
+func TestService_AuthenticateWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	// A token that cannot be looked up is not refused, so that no program takes itself for disconnected.
+	e := newEnv(t)
+	if _, err := e.newService(brokenStore{e.Store}).Authenticate(t.Context(), e.pair().AccessToken); !errors.Is(err, errBroken) {
+		t.Errorf("%v, want %v", err, errBroken)
+	}
+}

@@ -6,8 +6,6 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -107,18 +105,6 @@ func (a Agent) nextUpdateTime(now time.Time) time.Time {
 // NotFound returns AGENT_NOT_FOUND.
 func NotFound(id ident.Agent) error {
 	return fault.New(fault.AgentNotFound, "There is no agent %s.", id)
-}
-
-// TokenHash is the SHA-256 hash of an access token: the token is 256 random bits, so a slow hash would not
-// protect it better.
-type TokenHash [sha256.Size]byte
-
-// HashToken returns the hash of an access token.
-func HashToken(token string) TokenHash { return sha256.Sum256([]byte(token)) }
-
-// Equal compares hashes in constant time.
-func (h TokenHash) Equal(other TokenHash) bool {
-	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
 }
 
 // Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC.

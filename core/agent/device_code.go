@@ -3,7 +3,6 @@ package agent
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -67,18 +66,6 @@ func (a Agent) IssueCode(hash DeviceCodeHash, now time.Time) (DeviceCode, error)
 		}
 	}
 	return DeviceCode{Platform: a.Platform, Agent: a.ID, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(DeviceCodeLifetime)}, nil
-}
-
-// tokenPrefix begins every access token, so that tools that look for leaked secrets recognise them.
-const tokenPrefix = "cwa_"
-
-// FormatToken returns the access token with 256 random bits.
-func FormatToken(random [32]byte) string { return tokenPrefix + hex.EncodeToString(random[:]) }
-
-// IsToken reports whether a text has the form of an access token.
-func IsToken(text string) bool {
-	digits, ok := strings.CutPrefix(text, tokenPrefix)
-	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // Redeem returns the agent with an access token, and its redeemed code. Faults:

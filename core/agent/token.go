@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"strings"
+)
+
+// tokenPrefix begins every access token, so that tools that look for leaked secrets recognise them.
+const tokenPrefix = "cwa_"
+
+// FormatToken returns the access token with 256 random bits.
+func FormatToken(random [32]byte) string { return tokenPrefix + hex.EncodeToString(random[:]) }
+
+// IsToken reports whether a text has the form of an access token.
+func IsToken(text string) bool {
+	digits, ok := strings.CutPrefix(text, tokenPrefix)
+	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// TokenHash is the SHA-256 hash of an access token: the token is 256 random bits, so a slow hash would not
+// protect it better.
+type TokenHash [sha256.Size]byte
+
+// HashToken returns the hash of an access token.
+func HashToken(token string) TokenHash { return sha256.Sum256([]byte(token)) }
+
+// Equal compares hashes in constant time.
+func (h TokenHash) Equal(other TokenHash) bool {
+	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
+}
