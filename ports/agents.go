@@ -33,7 +33,8 @@ type AgentReader interface {
 	// Agent returns an agent, or AGENT_NOT_FOUND.
 	Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error)
 	Agents(ctx context.Context, p ident.Platform, f AgentFilter) (Page[agent.Agent], error)
-	// AgentTokens returns agents by the hashes of their access tokens, with the environment of their platform.
+	// AgentTokens returns agents, whose customer is not deleted, by the hashes of their access tokens, with the
+	// environment of their platform.
 	AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[agent.TokenHash]AgentToken, error)
 	// DeviceCodeHash returns the keyed hash of a code. The stored hash does not tell the code to who has the
 	// database alone.

@@ -36,8 +36,8 @@ type CustomerWriter interface {
 	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error)
 	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
 	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
-	// reasons of reviews, the funding instructions of its internal accounts, which name it, and the credentials
-	// and sessions of its wallet.
+	// reasons of reviews, the funding instructions of its internal accounts, which name it, its agents, and the
+	// credentials and sessions of its wallet.
 	EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Erased, error)
 	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error

@@ -14,11 +14,13 @@ import (
 	"causeway/ports"
 )
 
-// readAgentTokens uses agent_token_hash_unique and the primary key of platforms. It runs for every request of
-// an agent, in batches.
+// readAgentTokens uses agent_token_hash_unique and the primary keys of platforms and customers. It runs for
+// every request of an agent, in batches. An earlier version that runs beside this one deletes a customer and
+// leaves its agents.
 const readAgentTokens = `
 	SELECT a.platform_id, a.id, a.token_hash, p.environment
 	FROM agents a JOIN platforms p ON p.id = a.platform_id
+	JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id AND c.deleted_at IS NULL
 	WHERE a.token_hash = ANY($1)`
 
 // AgentTokens finds agents by the hashes of their access tokens.

@@ -15,12 +15,14 @@ import (
 	"causeway/ports"
 )
 
-// fillAgents writes many agents of two platforms, with a code each.
+// fillAgents writes many agents of two platforms, with a code and a customer each.
 const fillAgents = `
 SET session_replication_role = replica;
 INSERT INTO agents SELECT p.id, gen_random_uuid(), gen_random_uuid(), '', false, '{}', sha256(uuid_send(gen_random_uuid())), now(), now(), now()
 	FROM (VALUES (gen_random_uuid()), (gen_random_uuid())) p(id), generate_series(1, 3000) n;
 INSERT INTO agent_device_codes SELECT platform_id, sha256(uuid_send(id)), id, now(), now() - random() * interval '90 days', now() FROM agents;
+INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
+	SELECT platform_id, customer_id, id::text, 'INDIVIDUAL', id::text, 'APPROVED', '{}', now(), now() FROM agents;
 ANALYZE;`
 
 func TestAgentPlans_ReadsUseIndexes(t *testing.T) {

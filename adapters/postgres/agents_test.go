@@ -80,14 +80,16 @@ func TestAgents_ReadAsStored(t *testing.T) {
 func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 	t.Parallel()
 	// A worker finds agents by the hashes of their tokens; a session of another platform does not. An agent
-	// without a token has none to find, and two agents do not share one.
+	// without a token has none to find, nor has that of a deleted customer, and two agents do not share one.
 	c := newEnv(t)
-	ana, bob := newCustomer(c.platform, "ana"), newCustomer(c.otherPlatform, "bob")
-	c.createCustomers(t, ana, bob)
-	here, there, idle := newAgent(ana), newAgent(bob), newAgent(ana)
+	ana, bob, gone := newCustomer(c.platform, "ana"), newCustomer(c.otherPlatform, "bob"), newCustomer(c.platform, "gone")
+	gone.DeletedAt = noon
+	c.createCustomers(t, ana, bob, gone)
+	here, there, idle, orphan := newAgent(ana), newAgent(bob), newAgent(ana), newAgent(gone)
+	orphan.TokenHash, orphan.ConnectedAt = agent.TokenHash{3}, noon
 	here.TokenHash, here.ConnectedAt, there.TokenHash, there.ConnectedAt = agent.TokenHash{1}, noon, agent.TokenHash{2}, noon
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		for _, a := range []agent.Agent{here, there, idle} {
+		for _, a := range []agent.Agent{here, there, idle, orphan} {
 			if err := tx.CreateAgent(ctx, a); err != nil {
 				return err
 			}

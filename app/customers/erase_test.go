@@ -13,6 +13,7 @@ import (
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
+	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/event"
@@ -103,6 +104,11 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// An earlier version leaves the agents of a customer that it deletes.
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateAgent(ctx, agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: acme.Platform, Customer: acme.ID, Name: secret, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon})
+	})
 
 	erased, err := env.customers.Erase(t.Context(), acme.Platform, acme.ID, "ana", true)
 
