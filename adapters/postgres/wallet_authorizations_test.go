@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -102,7 +103,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		for i, p := range payments[:2] {
 			got := executed[p.ID]
 			if len(executed) != 2 || got.Environment != platform.Sandbox || got.Transaction.Pricing.Sent != p.Pricing.Sent || got.Authorization == nil || got.Authorization.Session != want[i].Session ||
-				(got.Unreadable == ports.ErrNoMasterKey) != (name == "without") || got.Unreadable == nil && got.Authorization.Payload != p.Payload {
+				errors.Is(got.Unreadable, ports.ErrNoMasterKey) != (name == "without") || got.Unreadable == nil && got.Authorization.Payload != p.Payload {
 				t.Errorf("%s, %d of %d: %+v", name, i, len(executed), got)
 			}
 		}
@@ -111,7 +112,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.EachWalletPayment(t.Context(), func(p ports.WalletPayment) error {
-		if (p.Unreadable == ports.ErrCannotDecrypt) != (p.Transaction.ID == payments[0].ID) {
+		if errors.Is(p.Unreadable, ports.ErrCannotDecrypt) != (p.Transaction.ID == payments[0].ID) {
 			t.Errorf("with a payload that was overwritten: %+v", p)
 		}
 		return nil
