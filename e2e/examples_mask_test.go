@@ -62,11 +62,12 @@ func (m *mask) addSecret(word string) { m.secrets = append(m.secrets, word) }
 
 // Values of the service that are recognized by their form.
 var (
-	idPattern        = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
-	timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
-	monthPattern     = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
-	referencePattern = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
-	codePattern      = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`) // of an invitation
+	idPattern         = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+	timestampPattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
+	monthPattern      = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
+	referencePattern  = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
+	deviceCodePattern = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$`) // of an agent
+	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                      // of an invitation
 )
 
 // Prefixes of every masked id and timestamp. What ends a day later is on the next day.
@@ -105,6 +106,9 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = before + derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("reference"))
 		case key == "code" && codePattern.MatchString(value):
 			m.replacements[value] = derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("code"))
+		case key == "code" && deviceCodePattern.MatchString(value):
+			half := func() string { return derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 5, m.nextLabel("device code")) }
+			m.replacements[value] = half() + "-" + half()
 		case key == "address" && under == "accountOrWalletInfo":
 			m.replacements[value] = m.maskAddress(value)
 		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):
@@ -150,7 +154,7 @@ func (m *mask) learnValue(value any, key, under string) {
 		case key == "kycUrl":
 			m.addSecret(value[strings.LastIndex(value, "/")+1:])
 			m.replacements[value] = "https://pay.example.com/verify/" + derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 64, m.nextLabel("link"))
-		case key == "clientSecret", key == "secret":
+		case key == "clientSecret", key == "secret", key == "accessToken":
 			m.addSecret(value)
 			m.replacements[value] = "shown once, in this response"
 		}

@@ -24,6 +24,7 @@ type exampleRecorder struct {
 	mask       *mask
 	examples   map[string][]example // by the id of the operation or webhook
 	calls      []recordedCall
+	bearer     string // the access token of an agent that sends the requests; empty for the token of the platform
 }
 
 // recordedCall is one request as it was sent, and the body of its response.
@@ -90,6 +91,14 @@ func (s *exampleRecorder) recordSigned(first apiResponse, id, title, path, body 
 	return s.recordWith(map[string]string{"Request-Id": first.wantStatus(202).text("requestId"), "Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
 }
 
+// recordByAgent is record for a request with the access token of an agent.
+func (s *exampleRecorder) recordByAgent(accessToken, id, title, path string) apiResponse {
+	s.t.Helper()
+	s.bearer = accessToken
+	defer func() { s.bearer = "" }()
+	return s.recordWith(nil, id, title, path, "")
+}
+
 // recordWith is record for a request with headers of its own.
 func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path, body string) apiResponse {
 	s.t.Helper()
@@ -107,6 +116,9 @@ func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path,
 	by := s.client
 	if op.uploadType != "" {
 		by = s.withHeader("Content-Type", op.uploadType)
+	}
+	if s.bearer != "" {
+		by = by.withHeader("Authorization", "Bearer "+s.bearer)
 	}
 	for name, value := range headers {
 		by = by.withHeader(name, value)
@@ -136,7 +148,7 @@ func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path,
 	s.checkSchema(id+" returns", schemaOf(response), got.body)
 	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
 	s.examples[id] = append(s.examples[id], e)
-	if headers == nil {
+	if headers == nil && s.bearer == "" {
 		s.calls = append(s.calls, recordedCall{id, path, sentBody, op.uploadType, got.body})
 	}
 	return got

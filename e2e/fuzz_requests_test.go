@@ -42,6 +42,7 @@ type fuzzOperation struct {
 	parameters       []map[string]any
 	body             map[string]any // the schema of each content type
 	responses        map[string]any
+	forAgents        bool           // refuses the token of a platform
 	maxResponse      time.Duration  // as the description says; zero if it says nothing
 	calls            []recordedCall // valid ones
 }
@@ -68,6 +69,9 @@ func fuzzOperations(description apiResponse) []*fuzzOperation {
 			raw := described.(map[string]any)
 			op := &fuzzOperation{method: strings.ToUpper(method), path: path, body: map[string]any{}}
 			op.id, _ = raw["operationId"].(string)
+			if security, _ := raw["security"].([]any); len(security) == 1 {
+				_, op.forAgents = security[0].(map[string]any)["AgentAuth"]
+			}
 			text, _ := raw["description"].(string)
 			op.maxResponse = maxResponseOf(text)
 			op.responses, _ = raw["responses"].(map[string]any)

@@ -110,7 +110,7 @@ func schemaName(t reflect.Type, hint string) string {
 // introduction is the description of the whole interface.
 var introduction = strings.ReplaceAll(`Causeway moves money across currencies and payment rails for the customers of your platform.
 
-**Authentication.** Send the client id and client secret of a token with HTTP Basic authentication. A token has one or more of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation states the one it requires.
+**Authentication.** Send the client id and client secret of a token with HTTP Basic authentication. A token has one or more of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation states the one it requires. An agent sends its access token instead, with 'Authorization: Bearer', to the operations below '/agents/me' only.
 
 **Amounts** are integers in the smallest unit of their currency: '10050' is 100.50 USD, '100000' is 0.00100000 BTC. Rates are exact decimal numbers. Currency codes are in upper case.
 
@@ -128,7 +128,7 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 
 **Request ids.** Every response has the header 'Request-Id'. You can send your own UUID in that header. Include the id when you contact support. In operations of wallets, the header of a request is the id of a challenge or of a request to sign.
 
-**Rate limits.** Requests beyond the rate limit of a token return 429 with 'Retry-After' in seconds.`, "'", "`")
+**Rate limits.** Requests beyond the rate limit of a token or an agent return 429 with 'Retry-After' in seconds.`, "'", "`")
 
 // commonErrors describes the errors that most operations can return.
 var commonErrors = map[fault.Code]string{

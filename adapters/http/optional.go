@@ -49,3 +49,26 @@ func MapOptional[T, To any](o Optional[T], convert func(T) To) *To {
 	}
 	return &to
 }
+
+// OptionalBool is a boolean query parameter without a default.
+type OptionalBool struct {
+	Value bool
+	Sent  bool
+}
+
+// Schema returns the schema of a boolean.
+func (OptionalBool) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
+
+// Receiver returns where huma sets the value.
+func (o *OptionalBool) Receiver() reflect.Value { return reflect.ValueOf(&o.Value).Elem() }
+
+// OnParamSet is called by huma if the parameter is sent.
+func (o *OptionalBool) OnParamSet(isSet bool, _ any) { o.Sent = isSet }
+
+// Pointer returns the value, or nil if the parameter was not sent.
+func (o OptionalBool) Pointer() *bool {
+	if !o.Sent {
+		return nil
+	}
+	return &o.Value
+}

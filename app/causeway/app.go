@@ -32,6 +32,7 @@ import (
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
+	"causeway/app/agents"
 	"causeway/app/audit"
 	"causeway/app/customers"
 	"causeway/app/exports"
@@ -93,6 +94,7 @@ type app struct {
 	exports         *exports.Service
 	walletProofs    ports.WalletProofsByEnvironment
 	wallets         *wallets.Service
+	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	operations      *operations
 	outage          *outage
@@ -202,6 +204,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
+	a.agents = agents.New(agents.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
 }
 
@@ -234,13 +237,13 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		return nil, err
 	}
 	server := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
+		Authenticator: platforms.NewAuthenticator(a.db), AgentAuthenticator: a.agents, IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations, BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
-		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets,
+		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())

@@ -25,6 +25,7 @@ type Deps struct {
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Wallets          Wallets
+	Agents           Agents
 	Quotes           Quotes
 	Payments         Payments
 	Sandbox          Sandbox
@@ -54,6 +55,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
 		httpapi.Tag{Name: tagWallets, Description: walletGuide},
+		httpapi.Tag{Name: tagAgents, Description: "Programs that act for a customer under a policy of yours, such as assistants. Your backend manages them with a token; the program calls the operations below `/agents/me` with its own access token. Experimental: the operations may change."},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
 		httpapi.Tag{Name: tagDiscoveries, Description: "The banks and mobile operators that can receive payments."},
 		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in which currencies, and which information about the sender is required."},
@@ -79,6 +81,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerWallets(a, d.Wallets)
+	registerAgents(a, d.Agents)
 	registerRates(a, d.Quotes)
 	registerDiscoveries(a)
 	registerReceivers(a, d.Receivers)

@@ -17,7 +17,7 @@ import (
 func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	t.Parallel()
 	// Operations that move money require TRANSACT, those that change anything else MANAGE,
-	// and all others VIEW.
+	// and all others VIEW. Those below /agents/me are for agents.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
@@ -26,8 +26,11 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"MANAGE": `assignUnmatched cancelInvitation claimInvitation closeLedgerPeriod createCustomer createCustomerExternalAccount createInvitation createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument
+			createAgent deleteAgent regenerateAgentDeviceCode updateAgent updateAgentPolicy
 			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
 			updatePlatformConfig uploadCustomersCsv uploadDocument`,
+		forAgents: `getAgentMe`,
+		"":        `redeemAgentDeviceCode`,
 	} {
 		for _, operation := range strings.Fields(operations) {
 			needs[operation] = permission
@@ -52,9 +55,11 @@ func TestOperations_EnforcePermission(t *testing.T) {
 	t.Parallel()
 	// Every operation but the public ones refuses requests without credentials and tokens
 	// without its permission, and names the permission. A token that has only this
-	// permission is accepted, except by sandbox operations on a production platform.
-	public := []string{} // ids of public operations
+	// permission is accepted, except by sandbox operations on a production platform. An
+	// operation is for tokens or for agents, never for both.
+	public := []string{"redeemAgentDeviceCode"} // ids of public operations
 	c := newClient(t)
+	accessToken := c.pairAgent(t)
 	clients := map[string]*client{}
 	for _, permission := range platform.Permissions {
 		clients[string(permission)] = c.withPermissions(permission)
@@ -71,6 +76,19 @@ func TestOperations_EnforcePermission(t *testing.T) {
 		}
 		if got := sendWithoutCredentials(c, operation.method, path); got != http.StatusUnauthorized {
 			t.Errorf("%s without credentials: %d", operation.id, got)
+		}
+		asAgent := c.withHeader("Authorization", "Bearer "+accessToken).send(operation.method, path, "")
+		if operation.permission == forAgents {
+			if asAgent.status != http.StatusOK {
+				t.Errorf("%s by an agent: %d %s", operation.id, asAgent.status, asAgent.rawBody)
+			}
+			if got := c.send(operation.method, path, ""); got.status != http.StatusUnauthorized || got.stringAt("reason") != "Unsupported scheme" {
+				t.Errorf("%s by a token: %d %s", operation.id, got.status, got.rawBody)
+			}
+			continue
+		}
+		if asAgent.status != http.StatusUnauthorized || asAgent.stringAt("reason") != "Unsupported scheme" {
+			t.Errorf("%s by an agent: %d %s, want 401", operation.id, asAgent.status, asAgent.rawBody)
 		}
 		for permission, caller := range clients {
 			got := caller.send(operation.method, path, "")
@@ -104,6 +122,9 @@ type publishedOperation struct {
 	sandboxOnly                  bool
 }
 
+// forAgents is the permission of a publishedOperation that is for agents.
+const forAgents = "an agent"
+
 // publishedOperations returns all operations of the OpenAPI document.
 func publishedOperations(t *testing.T, server http.Handler) []publishedOperation {
 	t.Helper()
@@ -114,6 +135,7 @@ func publishedOperations(t *testing.T, server http.Handler) []publishedOperation
 			OperationID string
 			Permission  string `json:"x-permission"`
 			SandboxOnly bool   `json:"x-sandbox-only"`
+			Security    []map[string][]string
 		}
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
@@ -122,6 +144,9 @@ func publishedOperations(t *testing.T, server http.Handler) []publishedOperation
 	var operations []publishedOperation
 	for path, methods := range document.Paths {
 		for method, o := range methods {
+			if len(o.Security) == 1 && o.Security[0]["AgentAuth"] != nil {
+				o.Permission = forAgents
+			}
 			operations = append(operations, publishedOperation{o.OperationID, strings.ToUpper(method), path, o.Permission, o.SandboxOnly})
 		}
 	}

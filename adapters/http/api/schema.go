@@ -21,6 +21,7 @@ const (
 	tagAccounts     = "External accounts"
 	tagInternal     = "Internal accounts"
 	tagWallets      = "Wallets"
+	tagAgents       = "Agents"
 	tagRates        = "Rates"
 	tagReceivers    = "Receivers"
 	tagQuotes       = "Quotes"

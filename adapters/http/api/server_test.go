@@ -27,6 +27,7 @@ import (
 	sandboxrail "causeway/adapters/rails/sandbox"
 	sandboxproofs "causeway/adapters/walletproofs/sandbox"
 	"causeway/app/accounts"
+	"causeway/app/agents"
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/platforms"
@@ -70,8 +71,9 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	}
 	t.Cleanup(store.Close)
 	log, _ := test.NewNullLogger()
+	agentService := agents.New(agents.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	a := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewIdempotencyStore(store),
+		Authenticator: platforms.NewAuthenticator(store), AgentAuthenticator: agentService, IdempotencyStore: platforms.NewIdempotencyStore(store),
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
@@ -86,6 +88,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
 		Wallets: wallets.New(wallets.Config{Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
 			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+		Agents:         agentService,
 		Webhooks:       d.webhooks,
 		WebhookSecrets: webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		Exports:        exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
@@ -123,6 +126,14 @@ func (d *testServer) createPlatform(t *testing.T, environment platform.Environme
 func (c *client) withKey(key string) *client {
 	copied := *c
 	copied.key = key
+	return &copied
+}
+
+// withHeader returns the client with a further header, which replaces its credentials if it is
+// Authorization.
+func (c *client) withHeader(name, value string) *client {
+	copied := *c
+	copied.headers = map[string]string{name: value}
 	return &copied
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/ogen-go/ogen/ogenerrors"
+
 	"clients/ogen/client"
 )
 
@@ -15,6 +17,11 @@ type credentials client.BasicAuth
 
 func (c credentials) BasicAuth(context.Context, client.OperationName) (client.BasicAuth, error) {
 	return client.BasicAuth(c), nil
+}
+
+// AgentAuth is not used: the program is no agent.
+func (credentials) AgentAuth(context.Context, client.OperationName) (client.AgentAuth, error) {
+	return client.AgentAuth{}, ogenerrors.ErrSkipClientSecurity
 }
 
 func main() {
