@@ -8,13 +8,15 @@ package chain
 import (
 	"context"
 
-	"causeway/core/sandbox"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // Chain is the simulated chain.
-type Chain struct{}
+type Chain struct {
+	// RefundFails reports whether the refund of a payment fails; nil if none does.
+	RefundFails func(ports.Payout) bool
+}
 
 var _ ports.WalletChain = Chain{}
 
@@ -30,12 +32,12 @@ func (Chain) Debit(_ context.Context, transfers []ports.WalletTransfer) []ports.
 	return outcomes
 }
 
-// Credit settles every transfer at once, except the refunds that fail by their test value.
-func (Chain) Credit(_ context.Context, credits []ports.WalletCredit) []ports.Outcome {
+// Credit settles every transfer at once, except the refunds that fail.
+func (c Chain) Credit(_ context.Context, credits []ports.WalletCredit) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(credits))
-	for i, c := range credits {
+	for i, credit := range credits {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if p := c.Refunded; p != nil && sandbox.PayoutScenario(p.Transaction.Destination.UMA, p.Account.Identifier()) == sandbox.RefundFails {
+		if credit.Refunded != nil && c.RefundFails != nil && c.RefundFails(*credit.Refunded) {
 			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
 		}
 	}

@@ -50,17 +50,19 @@ func TestDebit_SettlesWhatTheWalletSigned(t *testing.T) {
 	}
 }
 
-func TestCredit_RefundFailsByTestValue(t *testing.T) {
+func TestCredit_ChosenRefundsFail(t *testing.T) {
 	t.Parallel()
-	// A refund fails if the account that was to receive the payment selects that. Nothing else does.
-	account := func(address string) *ports.Payout {
+	// The refunds that are to fail do, and nothing else. Without a choice none does.
+	payment := func(address string) *ports.Payout {
 		return &ports.Payout{Account: account.External{Type: account.Layer2Wallet, Fields: map[string]string{"address": address}}}
 	}
+	credits := []ports.WalletCredit{{Refunded: payment("spark1lost")}, {Refunded: payment("spark1found")}, {}}
+	choice := chain.Chain{RefundFails: func(p ports.Payout) bool { return p.Account.Fields["address"] == "spark1lost" }}
 
-	outcomes := chain.Chain{}.Credit(t.Context(), []ports.WalletCredit{{Refunded: account("spark1good007")}, {Refunded: account("spark1good004")}})
+	chosen, all := choice.Credit(t.Context(), credits), chain.Chain{}.Credit(t.Context(), credits)
 
-	if outcomes[0].Verdict != ports.Refused || outcomes[1].Verdict != ports.Done {
-		t.Errorf("%+v", outcomes)
+	if chosen[0].Verdict != ports.Refused || chosen[1].Verdict != ports.Done || chosen[2].Verdict != ports.Done || all[0].Verdict != ports.Done {
+		t.Errorf("%+v, %+v", chosen, all)
 	}
 }
 

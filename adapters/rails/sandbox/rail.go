@@ -68,6 +68,9 @@ func scenario(p ports.Payout) sandbox.Scenario {
 	return sandbox.PayoutScenario(p.Transaction.Destination.UMA, p.Account.Identifier())
 }
 
+// RefundFails reports whether the account that was to receive a payment selects a refund that fails.
+func RefundFails(p ports.Payout) bool { return scenario(p) == sandbox.RefundFails }
+
 // transfer returns the outcome of a payout without a quote. Only a payout that the bank rejects
 // was accepted first.
 func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
@@ -132,7 +135,7 @@ func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome
 	outcomes := make([]ports.Outcome, len(refunds))
 	for i, refund := range refunds {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && scenario(*refund.Payout) == sandbox.RefundFails &&
+		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && RefundFails(*refund.Payout) &&
 			refund.Payout.Transaction.State.Stage == transaction.Converted {
 			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
 		}
