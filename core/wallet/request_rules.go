@@ -71,11 +71,12 @@ func InvalidRequestID() *fault.Error {
 // payloadText has the fields in a fixed order and no spaces, so that there is one text for a request.
 const payloadText = `{"type":"REQUEST","version":1,"operation":"%s","requestId":"%s","platformId":"%s","accountId":"%s","method":"%s","path":%s,"bodySha256":"%x","expiresAt":"%s"}`
 
-// NewSignedRequest returns the request to sign of a first leg.
+// NewSignedRequest returns the request to sign of a first leg. Its expiry has milliseconds, like the times
+// of the response, so that a client can compare both.
 func NewSignedRequest(id ident.SignedRequest, a Action, c Call, now time.Time) SignedRequest {
 	r := SignedRequest{
 		ID: id, Platform: a.Platform, Account: a.Account, Operation: a.Operation, Credential: a.Credential, Fingerprint: c.Fingerprint(),
-		CreatedAt: now, ExpiresAt: now.Add(RequestLifetime),
+		CreatedAt: now, ExpiresAt: now.Add(RequestLifetime).Truncate(time.Millisecond),
 	}
 	r.Payload = fmt.Sprintf(payloadText, r.Operation, r.ID, r.Platform, r.Account, c.Method, quoteJSON(c.Path), c.BodyHash, r.ExpiresAt.UTC().Format(time.RFC3339Nano))
 	return r

@@ -118,7 +118,7 @@ func TestNewSignedRequest_PayloadIsJSON(t *testing.T) {
 	ident.SetUUID(&action.Platform, uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
 	ident.SetUUID(&action.Account, uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
 	action.Operation = RevokeSession
-	exact := NewSignedRequest(id, action, Call{Method: "DELETE", Path: "/v1/auth/sessions/Session:1", BodyHash: sha256.Sum256(nil)}, noon)
+	exact := NewSignedRequest(id, action, Call{Method: "DELETE", Path: "/v1/auth/sessions/Session:1", BodyHash: sha256.Sum256(nil)}, noon.Add(987*time.Microsecond))
 	const want = `{"type":"REQUEST","version":1,"operation":"REVOKE_SESSION","requestId":"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6d",` +
 		`"platformId":"PlatformConfig:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b","accountId":"InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c",` +
 		`"method":"DELETE","path":"/v1/auth/sessions/Session:1","bodySha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","expiresAt":"2026-03-14T12:05:00Z"}`
