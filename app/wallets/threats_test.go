@@ -47,9 +47,9 @@ func TestService_StolenSessionTakesTheWallet(t *testing.T) {
 	if left := env.credentials(env.liveWallet); len(left) != 1 || left[0].ID != thief.ID {
 		t.Errorf("credentials %+v", left)
 	}
-	told := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%' ORDER BY id`)
-	if !slices.Equal(told, []string{"CODE", "WALLET_EXPORTED", "CREDENTIAL_ADDED", "CREDENTIAL_REMOVED"}) {
-		t.Errorf("mails %v", told)
+	kinds := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%' ORDER BY id`)
+	if !slices.Equal(kinds, []string{"CODE", "WALLET_EXPORTED", "CREDENTIAL_ADDED", "CREDENTIAL_REMOVED"}) {
+		t.Errorf("mails %v", kinds)
 	}
 }
 

@@ -103,8 +103,8 @@ func TestService_CodesAreQueuedWithinLimits(t *testing.T) {
 
 func TestService_RightCodeOpensOneSessionAmongConcurrent(t *testing.T) {
 	t.Parallel()
-	// However many requests have the right code at the same time, one opens a session. The others are told
-	// that the code is wrong.
+	// However many requests have the right code at the same time, one opens a session. The others get
+	// the error of a wrong code.
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {

@@ -123,7 +123,7 @@ func TestSealer_RepeatsWhatMaySucceedLater(t *testing.T) {
 	}{
 		{[]int{503}, 2, ""},
 		{[]int{500, 429}, 3, ""},
-		{[]int{503, 503, 503}, 3, "status 503: told to fail"},
+		{[]int{503, 503, 503}, 3, "status 503: asked to fail"},
 		{[]int{403}, 1, "CAUSEWAY_VAULT_TOKEN must be valid, and its policy must allow update on transit/encrypt/causeway"},
 		{[]int{404}, 1, "with the key transit/causeway: status 404"},
 		{[]int{307}, 1, "redirects are not followed"},

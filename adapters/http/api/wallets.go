@@ -47,7 +47,7 @@ func registerWallets(a *httpapi.API, service Wallets) {
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "exportInternalAccount", Path: "/internal-accounts/{id}/export", Tag: tagWallets, Summary: "Export a wallet", Permission: platform.Transact, SignedRetry: true,
-		Description: "Returns the 24 words of an embedded wallet, which only the client can read: 202, then 200. With them the customer can use the wallet without the service. Each export is recorded, and the customer is told by e-mail.",
+		Description: "Returns the 24 words of an embedded wallet, which only the client can read: 202, then 200. With them the customer can use the wallet without the service. Each export is recorded, and the customer is notified by e-mail.",
 		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *exportInput) (wallets.Exported, *wallet.SignedRequest, error) {
 		client, err := wallet.ParseClientKey(in.Body.ClientPublicKey)

@@ -88,7 +88,7 @@ func TestIssuer_OldKeysAreReadAgain(t *testing.T) {
 func TestIssuer_FailureIsTemporary(t *testing.T) {
 	t.Parallel()
 	// Whatever an issuer answers instead of its keys, the token was neither accepted nor refused: the client
-	// is told to try again, and soon after the issuer works, so does the token.
+	// is asked to try again, and soon after the issuer works, so does the token.
 	elsewhere := newProvider(t)
 	for name, broken := range map[string]func(p *provider) http.HandlerFunc{
 		"slow": func(*provider) http.HandlerFunc {

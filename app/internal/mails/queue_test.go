@@ -97,7 +97,7 @@ func TestQueue_AddLimitsMailsPerHour(t *testing.T) {
 
 func TestQueue_WithoutMailer(t *testing.T) {
 	t.Parallel()
-	// Without a mailer no mail is added. A production platform is told so, and a sandbox platform needs none.
+	// Without a mailer no mail is added. A production platform gets an error, and a sandbox platform needs none.
 	env := apptest.New(t)
 	queue := mails.New(mails.Config{IDs: env.IDs, MaxPerHour: 1})
 	for range 2 {

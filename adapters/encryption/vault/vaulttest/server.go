@@ -77,7 +77,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if status >= 300 && status < 400 {
 			w.Header().Set("Location", "/v1/elsewhere")
 		}
-		refuse(status, "told to fail")
+		refuse(status, "asked to fail")
 		return
 	}
 	if r.Header.Get("X-Vault-Token") != Token {
