@@ -108,6 +108,8 @@ type TransactionKey struct {
 type TransactionFilter struct {
 	Paging
 	Customer ident.Customer
+	// Agent selects the transactions that an agent created.
+	Agent ident.Agent
 	// PlatformOwned selects the transactions of the platform itself.
 	PlatformOwned      bool
 	PlatformCustomerID string

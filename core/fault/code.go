@@ -63,6 +63,7 @@ const (
 	CredentialNotFound      Code = "CREDENTIAL_NOT_FOUND"      // of an embedded wallet
 	SessionNotFound         Code = "SESSION_NOT_FOUND"         // of an embedded wallet, or no longer active
 	AgentNotFound           Code = "AGENT_NOT_FOUND"
+	AgentActionNotFound     Code = "AGENT_ACTION_NOT_FOUND"
 	DeviceCodeNotFound      Code = "DEVICE_CODE_NOT_FOUND" // of an agent
 	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
@@ -74,6 +75,7 @@ const (
 	QuoteAlreadyExecuted                  Code = "QUOTE_ALREADY_EXECUTED"
 	QuoteNotExecutable                    Code = "QUOTE_NOT_EXECUTABLE"
 	TransactionNotPendingPlatformApproval Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
+	ActionNotPendingApproval              Code = "ACTION_NOT_PENDING_APPROVAL" // of an agent
 	UMAAddressExists                      Code = "UMA_ADDRESS_EXISTS"
 	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
 	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
@@ -189,6 +191,7 @@ var statuses = map[Code]int{
 	CredentialNotFound:                    404,
 	SessionNotFound:                       404,
 	AgentNotFound:                         404,
+	AgentActionNotFound:                   404,
 	DeviceCodeNotFound:                    404,
 	CustomerDeleted:                       410,
 	Conflict:                              409,
@@ -196,6 +199,7 @@ var statuses = map[Code]int{
 	QuoteAlreadyExecuted:                  409,
 	QuoteNotExecutable:                    409,
 	TransactionNotPendingPlatformApproval: 409,
+	ActionNotPendingApproval:              409,
 	UMAAddressExists:                      409,
 	EmailOTPEmailAlreadyExists:            409,
 	EmailOTPCredentialSetChanged:          409,

@@ -26,6 +26,8 @@ type (
 	sessionKind         struct{}
 	signedRequestKind   struct{}
 	agentKind           struct{}
+	agentActionKind     struct{}
+	agentAttemptKind    struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -51,6 +53,8 @@ func (authMethodKind) prefix() string      { return "AuthMethod" }
 func (sessionKind) prefix() string         { return "Session" }
 func (signedRequestKind) prefix() string   { return "Request" }
 func (agentKind) prefix() string           { return "Agent" }
+func (agentActionKind) prefix() string     { return "AgentAction" }
+func (agentAttemptKind) prefix() string    { return "AgentAttempt" }
 
 // The ids of the resources.
 type (
@@ -93,6 +97,10 @@ type (
 	SignedRequest = ID[signedRequestKind]
 	// Agent is a program that acts for a customer under a policy.
 	Agent = ID[agentKind]
+	// AgentAction is a payment that an agent has asked for.
+	AgentAction = ID[agentActionKind]
+	// AgentAttempt is an entry of the audit trail of an agent.
+	AgentAttempt = ID[agentAttemptKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -110,6 +118,7 @@ func ParseVerification(s string) (Verification, error)       { return Parse[veri
 func ParseAuthMethod(s string) (AuthMethod, error)           { return Parse[authMethodKind](s) }
 func ParseSession(s string) (Session, error)                 { return Parse[sessionKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
+func ParseAgentAction(s string) (AgentAction, error)         { return Parse[agentActionKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -124,6 +133,10 @@ func NewDocument(source Source, at time.Time) Document       { return New[docume
 func NewAuthMethod(source Source, at time.Time) AuthMethod   { return New[authMethodKind](source, at) }
 func NewSession(source Source, at time.Time) Session         { return New[sessionKind](source, at) }
 func NewAgent(source Source, at time.Time) Agent             { return New[agentKind](source, at) }
+func NewAgentAction(source Source, at time.Time) AgentAction { return New[agentActionKind](source, at) }
+func NewAgentAttempt(source Source, at time.Time) AgentAttempt {
+	return New[agentAttemptKind](source, at)
+}
 func NewSignedRequest(source Source, at time.Time) SignedRequest {
 	return New[signedRequestKind](source, at)
 }

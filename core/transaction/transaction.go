@@ -74,10 +74,15 @@ type Transaction struct {
 	Quote              ident.Quote
 	Customer           ident.Customer
 	PlatformCustomerID string
-	Type               Type
-	State              State
-	Source             Endpoint
-	Destination        Endpoint
+	// Agent is the agent that created the transaction; zero for the platform.
+	Agent ident.Agent
+	// AgentUsage is how the payment counts towards the limits of the agent; nil if it does not, because the
+	// agent has not started it.
+	AgentUsage  *AgentUsage
+	Type        Type
+	State       State
+	Source      Endpoint
+	Destination Endpoint
 	// SourceRail is the rail of the funding: the expected one until money is received, and then the
 	// actual one. DestinationRail is the rail of the payout. Each is empty if an internal account is
 	// at that end; that of an embedded wallet is its chain.
@@ -110,6 +115,14 @@ type Transaction struct {
 	UpdatedAt time.Time
 	// SettledAt is when the transaction completed. A later return does not change it.
 	SettledAt time.Time
+}
+
+// AgentUsage is how a payment that an agent has started counts towards its limits: with the amount sent.
+type AgentUsage struct {
+	// Day is the day (UTC) on which it was started, such as "2026-03-14".
+	Day string
+	// GivenBack is set when the payment fails, and never reset: it then counts no more.
+	GivenBack bool
 }
 
 // SigningInstructions returns how to pay with an embedded wallet: its owner signs a payload.
