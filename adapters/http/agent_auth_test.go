@@ -48,6 +48,8 @@ func newAgentFixture(t *testing.T, configure ...func(*Config)) *fixture {
 		return courier{NewID(call.Principal.Agent), calls}, nil
 	}
 	same := func(c courier) courier { return c }
+	Get(f.API, Operation{ID: "listRoutes", Path: "/couriers/me/routes", Summary: "List", Tag: "Parcels", Agent: true, AgentPermissions: []platform.Permission{"DRIVE", "PLAN"}}, handle, same)
+	Post(f.API, Operation{ID: "startRoute", Path: "/couriers/me/routes", Summary: "Start", Tag: "Parcels", Agent: true, AgentPermissions: []platform.Permission{"DRIVE"}, AgentAttempt: true}, handle, same)
 	Get(f.API, Operation{ID: "getCourier", Path: "/couriers/me", Summary: "Get the courier", Tag: "Parcels", Agent: true}, handle, same)
 	Post(f.API, Operation{ID: "callCourier", Path: "/couriers/me/calls", Summary: "Call", Tag: "Parcels", Agent: true}, handle, same)
 	Post(f.API, Operation{ID: "redeemVoucher", Path: "/vouchers/{code}/redeem", Summary: "Redeem", Tag: "Parcels", Public: true,
@@ -106,6 +108,30 @@ func TestAuthenticate_AgentsAndTokensHaveTheirOwnOperations(t *testing.T) {
 	}
 	if got := f.do("GET", "/couriers/me", "", asAgent("robot")); !strings.Contains(got.body, agentNamed("robot").Agent.String()) {
 		t.Errorf("the handler got another agent: %s", got.body)
+	}
+}
+
+func TestAuthorize_AgentNeedsOneOfThePermissions(t *testing.T) {
+	t.Parallel()
+	// An agent needs one of the permissions of an operation; a refusal says which, in the form of all refusals by
+	// a policy. An attempt that is recorded is left to the use case.
+	driver, clerk := agentNamed("driver"), agentNamed("clerk")
+	driver.Permissions, clerk.Permissions = []platform.Permission{"PLAN", "SING"}, []platform.Permission{"SING"}
+	f := newAgentFixture(t, func(c *Config) { c.AgentAuthenticator = fakeAgents{"driver": driver, "clerk": clerk} })
+
+	if got := f.do("GET", "/couriers/me/routes", "", asAgent("driver")); got.status != 200 {
+		t.Errorf("with one of the permissions: %d %s", got.status, got.body)
+	}
+	got := f.do("GET", "/couriers/me/routes", "", asAgent("clerk"))
+	reasons := fmt.Sprint(got.error.Details["reasons"])
+	if got.status != 403 || got.error.Code != "FORBIDDEN" || got.error.Reason != "PERMISSION_MISSING" || !strings.Contains(got.error.Message, "DRIVE or PLAN") ||
+		!strings.Contains(reasons, "code:PERMISSION_MISSING") || !strings.Contains(reasons, "DRIVE or PLAN") {
+		t.Errorf("without: %d %s", got.status, got.body)
+	}
+	for _, request := range []struct{ method, path string }{{"GET", "/couriers/me"}, {"POST", "/couriers/me/routes"}} {
+		if got := f.do(request.method, request.path, "", asAgent("clerk")); got.status != 200 {
+			t.Errorf("%s %s: %d %s", request.method, request.path, got.status, got.body)
+		}
 	}
 }
 
@@ -210,6 +236,11 @@ func TestOpenAPI_DescribesOperationsForAgents(t *testing.T) {
 		"paths./couriers/me.get.security":                              `[{"AgentAuth":[]}]`,
 		"paths./couriers/me.get.x-permission":                          `null`,
 		"paths./couriers/me.get.responses.403":                         `null`,
+		"paths./couriers/me.get.x-agent-permissions":                   `null`,
+		"paths./couriers/me/routes.get.x-agent-permissions":            `["DRIVE","PLAN"]`,
+		"paths./couriers/me/routes.get.responses.403.description":      `"FORBIDDEN"`,
+		"paths./couriers/me/routes.post.x-agent-permissions":           `["DRIVE"]`,
+		"paths./couriers/me/routes.post.responses.403.description":     `"FORBIDDEN"`,
 		"paths./parcels.get.security":                                  `[{"BasicAuth":[]}]`,
 		"paths./vouchers/{code}/redeem.post.security":                  `[]`,
 		"paths./vouchers/{code}/redeem.post.responses.422":             `null`,
@@ -224,7 +255,7 @@ func TestOpenAPI_DescribesOperationsForAgents(t *testing.T) {
 		t.Errorf("a public operation has parameters %s", parameters)
 	}
 	page := f.do("GET", "/docs", "").body
-	if !strings.Contains(page, "Authorization: Bearer $ACCESS_TOKEN") || !strings.Contains(page, "for agents") {
-		t.Error("the reference page does not say that an operation is for agents")
+	if !strings.Contains(page, "Authorization: Bearer $ACCESS_TOKEN") || !strings.Contains(page, "<span>for agents</span><span>requires DRIVE or PLAN</span>") {
+		t.Error("the reference page does not say that an operation is for agents, and what it requires")
 	}
 }

@@ -48,10 +48,13 @@ func (x *exchange) authorize() error {
 			RetryAfter: wait,
 		}
 	}
-	if !rt.agent {
-		if err := principal.CheckPermission(rt.permission); err != nil {
-			return err
-		}
+	if rt.agent {
+		err = principal.CheckAgentPermission(rt.agentPermissions...)
+	} else {
+		err = principal.CheckPermission(rt.permission)
+	}
+	if err != nil {
+		return err
 	}
 	if rt.sandboxOnly {
 		return principal.CheckSandbox()

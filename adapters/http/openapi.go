@@ -110,7 +110,7 @@ func schemaName(t reflect.Type, hint string) string {
 // introduction is the description of the whole interface.
 var introduction = strings.ReplaceAll(`Causeway moves money across currencies and payment rails for the customers of your platform.
 
-**Authentication.** Send the client id and client secret of a token with HTTP Basic authentication. A token has one or more of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation states the one it requires. An agent sends its access token instead, with 'Authorization: Bearer', to the operations below '/agents/me' only.
+**Authentication.** Send the client id and client secret of a token with HTTP Basic authentication. A token has one or more of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation states the one it requires. An agent sends its access token instead, with 'Authorization: Bearer', to the operations below '/agents/me' only; its policy says what it may do.
 
 **Amounts** are integers in the smallest unit of their currency: '10050' is 100.50 USD, '100000' is 0.00100000 BTC. Rates are exact decimal numbers. Currency codes are in upper case.
 
@@ -135,7 +135,7 @@ var commonErrors = map[fault.Code]string{
 	fault.InvalidInput:         "The request is invalid. `details.errors` lists all invalid fields.",
 	fault.InvalidRequestFormat: "The request body is incomplete or malformed.",
 	fault.Unauthorized:         "The credentials are missing or invalid.",
-	fault.Forbidden:            "The token lacks the required permission, or the operation is for sandbox platforms only.",
+	fault.Forbidden:            "The token lacks the required permission, or the operation is for sandbox platforms only. For agents: the policy does not allow it; `details.reasons` lists why.",
 	fault.IdempotencyKeyInUse:  "The first request with this `Idempotency-Key` is still running.",
 	fault.IdempotencyKeyReused: "The `Idempotency-Key` was used for another request.",
 	fault.PayloadTooLarge:      "The request body is too large.",
@@ -163,6 +163,9 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	case op.Agent:
 		d.openapi.Components.SecuritySchemes[agentAuth] = agentScheme
 		described.Security = []map[string][]string{{agentAuth: {}}}
+		if len(op.AgentPermissions) > 0 {
+			described.Extensions["x-agent-permissions"] = op.AgentPermissions
+		}
 	case !op.Public:
 		described.Security = []map[string][]string{{basicAuth: {}}}
 		described.Extensions["x-permission"] = string(op.Permission)
@@ -229,7 +232,7 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	if !op.Public {
 		codes = append(codes, fault.Unauthorized)
 	}
-	if op.Permission != "" {
+	if op.Permission != "" || len(op.AgentPermissions) > 0 {
 		codes = append(codes, fault.Forbidden)
 	}
 	if described.Method == http.MethodPost && !op.Public {

@@ -27,10 +27,16 @@ type Operation struct {
 	Description string // Markdown: paragraphs, lists, `code`
 	Tag         string // one of API.Tags
 
-	Permission  platform.Permission
-	Agent       bool // for agents, which authenticate with their access token
-	Public      bool
-	SandboxOnly bool // 403 for production platforms
+	Permission platform.Permission
+	Agent      bool // for agents, which authenticate with their access token
+	// AgentPermissions are the permissions of agents of which the policy of the caller must have one. Empty
+	// means that every agent is allowed.
+	AgentPermissions []platform.Permission
+	// AgentAttempt leaves the check of AgentPermissions to the use case, which records an attempt of an agent also
+	// if it is refused. They are still described.
+	AgentAttempt bool
+	Public       bool
+	SandboxOnly  bool // 403 for production platforms
 
 	// PublicLimit limits the requests to a public operation. Nil means no limit.
 	PublicLimit *PublicLimit
@@ -167,6 +173,9 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
 		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry, keyedHeader: op.KeyedHeader,
 	}
+	if !op.AgentAttempt {
+		rt.agentPermissions = op.AgentPermissions
+	}
 	if op.PublicLimit != nil {
 		rt.publicLimiters = newPublicLimiters(*op.PublicLimit)
 	}
@@ -288,6 +297,10 @@ func (op Operation) validate() error {
 		return errors.New("needs an ID, a Path, a Summary and a Tag")
 	case countTrue(op.Public, op.Agent, op.Permission != "") != 1:
 		return errors.New("must have a Permission, be for an Agent, or be Public")
+	case !op.Agent && (len(op.AgentPermissions) > 0 || op.AgentAttempt):
+		return errors.New("only an operation for agents has AgentPermissions")
+	case op.AgentAttempt && len(op.AgentPermissions) == 0:
+		return errors.New("an AgentAttempt needs AgentPermissions")
 	case op.PublicLimit != nil && !op.Public:
 		return errors.New("only a public operation has a PublicLimit")
 	case op.SandboxOnly && op.Public:

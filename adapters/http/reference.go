@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"causeway/core/fault"
+	"causeway/core/platform"
 )
 
 // The reference page is one self-contained file, generated from the OpenAPI document.
@@ -168,6 +169,13 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 		Public: len(op.Security) == 0, Agent: isForAgents(op),
 	}
 	view.Permission, _ = op.Extensions["x-permission"].(string)
+	if permissions, ok := op.Extensions["x-agent-permissions"].([]platform.Permission); ok {
+		names := make([]string, len(permissions))
+		for i, p := range permissions {
+			names[i] = string(p)
+		}
+		view.Permission = strings.Join(names, " or ")
+	}
 	_, view.Experimental = op.Extensions["x-experimental"]
 	_, view.Sandbox = op.Extensions["x-sandbox-only"]
 	for _, segment := range segments(path) {

@@ -25,16 +25,18 @@ type route struct {
 	timer   *timer
 
 	// An operation has these.
-	op          *huma.Operation
-	handler     func(huma.Context)
-	permission  platform.Permission
-	public      bool
-	agent       bool
-	sandboxOnly bool
-	maxBody     int64 // bytes
-	upload      *Upload
-	timeout     time.Duration // zero means Config.RequestTimeout
-	known       knownNames
+	op         *huma.Operation
+	handler    func(huma.Context)
+	permission platform.Permission
+	public     bool
+	agent      bool
+	// agentPermissions are those of which an agent must have one; empty for none.
+	agentPermissions []platform.Permission
+	sandboxOnly      bool
+	maxBody          int64 // bytes
+	upload           *Upload
+	timeout          time.Duration // zero means Config.RequestTimeout
+	known            knownNames
 
 	publicLimiters *publicLimiters // nil without Operation.PublicLimit
 

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"slices"
+	"strings"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -39,7 +40,7 @@ type Principal struct {
 	Environment Environment
 	Token       ident.Token  // zero for an agent
 	Agent       ident.Agent  // zero for a token
-	Permissions []Permission // of the token
+	Permissions []Permission // of the token, or of the policy of the agent
 }
 
 // CheckPermission returns FORBIDDEN if the principal does not have the permission.
@@ -54,6 +55,26 @@ func (p Principal) CheckPermission(need Permission) error {
 		Details: map[string]any{"missingPermission": string(need)},
 	}
 }
+
+// CheckAgentPermission returns FORBIDDEN if the principal, an agent, has none of the permissions. Without any,
+// every agent is allowed.
+func (p Principal) CheckAgentPermission(oneOf ...Permission) error {
+	if len(oneOf) == 0 || slices.ContainsFunc(oneOf, func(need Permission) bool { return slices.Contains(p.Permissions, need) }) {
+		return nil
+	}
+	names := make([]string, len(oneOf))
+	for i, need := range oneOf {
+		names[i] = string(need)
+	}
+	message := "The policy of this agent does not have the permission " + strings.Join(names, " or ") + ". Ask the platform to add it."
+	return &fault.Error{
+		Code: fault.Forbidden, Message: message, Reason: missingAgentPermission,
+		Details: map[string]any{"reasons": []map[string]string{{"code": missingAgentPermission, "message": message}}},
+	}
+}
+
+// missingAgentPermission is the reason code of a policy that lacks a permission.
+const missingAgentPermission = "PERMISSION_MISSING"
 
 // CheckSandbox returns FORBIDDEN if the platform is not a sandbox platform.
 func (p Principal) CheckSandbox() error {
