@@ -125,4 +125,6 @@ type InternalAccountFilter struct {
 	Currency      money.Currency
 	Type          account.InternalType
 	PlatformOwned bool
+	// IDs selects the accounts with these ids: none if it is empty, and all if it is nil.
+	IDs []ident.InternalAccount
 }

@@ -267,6 +267,13 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	}
 	l.whereEqual("currency", string(f.Currency))
 	l.whereEqual("account_type", string(f.Type))
+	if f.IDs != nil {
+		ids := make([]uuid.UUID, len(f.IDs))
+		for i, id := range f.IDs {
+			ids[i] = id.UUID()
+		}
+		l.query = l.query.Where("id IN (?)", bun.List(ids))
+	}
 	found, err := selectPage(ctx, db, l, f.Paging, func(row *internalRow) *internalRow { return row })
 	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
 	for i := 0; err == nil && i < len(found.Items); i++ {

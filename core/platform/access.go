@@ -38,9 +38,10 @@ var Permissions = []Permission{View, Transact, Manage}
 type Principal struct {
 	Platform    ident.Platform
 	Environment Environment
-	Token       ident.Token  // zero for an agent
-	Agent       ident.Agent  // zero for a token
-	Permissions []Permission // of the token, or of the policy of the agent
+	Token       ident.Token    // zero for an agent
+	Agent       ident.Agent    // zero for a token
+	Customer    ident.Customer // of the agent
+	Permissions []Permission   // of the token, or of the policy of the agent
 }
 
 // CheckPermission returns FORBIDDEN if the principal does not have the permission.
