@@ -42,11 +42,12 @@ const (
 	VerificationStatus    Type = "VERIFICATION_STATUS"
 	BulkUpload            Type = "BULK_UPLOAD"
 	Invitation            Type = "INVITATION_CLAIMED"
+	AgentAction           Type = "AGENT_ACTION"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, AgentAction, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -64,6 +65,8 @@ func (t Type) ResourceKey() string {
 		return "bulkUpload"
 	case Invitation:
 		return "invitation"
+	case AgentAction:
+		return "agentAction"
 	case Test:
 	}
 	return ""
@@ -153,6 +156,8 @@ const (
 
 	InvitationClaimed = "INVITATION.CLAIMED"
 
+	AgentActionPendingApproval = "AGENT_ACTION.PENDING_APPROVAL"
+
 	TestSent = "TEST"
 )
 
@@ -172,7 +177,8 @@ var Names = map[Type][]string{
 		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
 		VerificationApproved, VerificationRejected,
 	},
-	BulkUpload: {BulkUploadCompleted, BulkUploadFailed},
-	Invitation: {InvitationClaimed},
-	Test:       {TestSent},
+	BulkUpload:  {BulkUploadCompleted, BulkUploadFailed},
+	Invitation:  {InvitationClaimed},
+	AgentAction: {AgentActionPendingApproval},
+	Test:        {TestSent},
 }
