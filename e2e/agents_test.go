@@ -182,7 +182,7 @@ func TestAgent_NoSecretIsStored(t *testing.T) {
 		t.Errorf("repeated: %s", again.body)
 	}
 	h.anonymous().withHeader("Idempotency-Key", "redeem").post("/agents/device-codes/"+code+"/redeem", nil).wantError(400, "DEVICE_CODE_ALREADY_REDEEMED")
-	token := strings.TrimPrefix(redeemed.text("accessToken"), "cwa_")
+	token := strings.TrimPrefix(redeemed.text("accessToken"), "agt_")
 	stored := fmt.Sprintf("%s|%s|%s|%x|%x", code, strings.ReplaceAll(code, "-", ""), token, code, token) // as text, and as bytes
 	for _, table := range []string{"agents", "agent_device_codes", "idempotency_keys"} {
 		secrets := h.queryInt("SELECT count(*) FROM "+table+" t WHERE t::text ~ $1", stored)

@@ -188,14 +188,14 @@ func TestDeviceCodes_HashIsKeyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, _ := openWithCipher(t, c)
-	const code = "K7QF3-M2XP9"
+	const code = "AGENT-K7QF-M2XP"
 	plain, err := c.DeviceCodeHash(t.Context(), code)
 	keyed, keyedErr := db.DeviceCodeHash(t.Context(), code)
 	again, againErr := other.DeviceCodeHash(t.Context(), code)
 	if err != nil || keyedErr != nil || againErr != nil || keyed == plain || keyed != again {
 		t.Errorf("%x %v, keyed %x %v, again %x %v", plain, err, keyed, keyedErr, again, againErr)
 	}
-	if another, err := db.DeviceCodeHash(t.Context(), "K7QF3-M2XP8"); err != nil || another == keyed {
+	if another, err := db.DeviceCodeHash(t.Context(), "AGENT-K7QF-M2XQ"); err != nil || another == keyed {
 		t.Errorf("another code: %x, %v", another, err)
 	}
 }

@@ -52,7 +52,7 @@ func (s *Service) IssueCode(ctx context.Context, p ident.Platform, request *port
 
 // newCode returns a new code and its hash.
 func (s *Service) newCode(ctx context.Context) (string, agent.DeviceCodeHash, error) {
-	var random [7]byte
+	var random [5]byte
 	_, _ = rand.Read(random[:]) // never fails
 	code := agent.FormatDeviceCode(random)
 	hash, err := s.Store.DeviceCodeHash(ctx, code)

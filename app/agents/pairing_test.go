@@ -58,7 +58,7 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 		}
 	}
 	for _, row := range e.QueryStrings(`SELECT a::text FROM agents a UNION ALL SELECT c::text FROM agent_device_codes c`) {
-		if strings.Contains(row, paired.AccessToken) || strings.Contains(row, strings.TrimPrefix(paired.AccessToken, "cwa_")) {
+		if strings.Contains(row, paired.AccessToken) || strings.Contains(row, strings.TrimPrefix(paired.AccessToken, "agt_")) {
 			t.Errorf("the token is stored: %s", row)
 		}
 	}
@@ -115,7 +115,7 @@ func TestService_CodesThatCannotBeRedeemed(t *testing.T) {
 
 	for text, want := range map[string]fault.Code{
 		replaced.Code.Code: fault.DeviceCodeExpired, deleted.Code.Code: fault.DeviceCodeNotFound,
-		"00000-00000": fault.DeviceCodeNotFound, "": fault.DeviceCodeNotFound, "not a code": fault.DeviceCodeNotFound,
+		"AGENT-0000-0000": fault.DeviceCodeNotFound, "": fault.DeviceCodeNotFound, "not a code": fault.DeviceCodeNotFound,
 	} {
 		_, err := e.agents.Redeem(t.Context(), text)
 		apptest.WantFault(t, text, err, want)
@@ -164,7 +164,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 		return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID)
 	})
 	messages := []string{refused("of a deleted customer", orphan.AccessToken), refused("of a deleted customer, paused", paused.AccessToken),
-		refused("never issued", agent.FormatToken([32]byte{})), refused("malformed", "cwa_"), refused("empty", "")}
+		refused("never issued", agent.FormatToken([32]byte{})), refused("malformed", "agt_"), refused("empty", "")}
 	for _, message := range messages {
 		if message != first {
 			t.Errorf("%q differs from %q", message, first)

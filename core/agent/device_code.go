@@ -35,26 +35,36 @@ const DeviceCodeLifetime = 24 * time.Hour
 const (
 	// deviceCodeAlphabet has no letters that look like digits (Crockford's base 32).
 	deviceCodeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	deviceCodeLength   = 10 // 50 bits
+	deviceCodeLength   = 8 // 40 bits
+	deviceCodePrefix   = "AGENT"
 )
 
-// FormatDeviceCode returns the code with 50 random bits, the first of random, such as "K7QF3-M2XP9".
-func FormatDeviceCode(random [7]byte) string {
-	text := base32.NewEncoding(deviceCodeAlphabet).WithPadding(base32.NoPadding).EncodeToString(random[:])[:deviceCodeLength]
-	return text[:deviceCodeLength/2] + "-" + text[deviceCodeLength/2:]
+var deviceCodeEncoding = base32.NewEncoding(deviceCodeAlphabet).WithPadding(base32.NoPadding)
+
+// FormatDeviceCode returns the code with 40 random bits, such as "AGENT-K7QF-M2XP".
+func FormatDeviceCode(random [5]byte) string {
+	return joinDeviceCode(deviceCodeEncoding.EncodeToString(random[:]))
 }
 
-// ParseDeviceCode returns the code that a person typed, as FormatDeviceCode wrote it: in small letters, with
-// letters that look like digits, and with other hyphens and spaces too. It returns false for what cannot be one.
+// ParseDeviceCode returns the code that a person typed, as FormatDeviceCode wrote it: in small letters, without the
+// prefix, with letters that look like digits, and with other hyphens and spaces too. It returns false for what
+// cannot be one.
 func ParseDeviceCode(text string) (string, bool) {
-	if len(text) > 4*deviceCodeLength {
+	if len(text) > 4*len("AGENT-XXXX-XXXX") {
 		return "", false
 	}
 	code := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(text))
+	if len(code) > deviceCodeLength {
+		code = strings.TrimPrefix(code, deviceCodePrefix)
+	}
 	if len(code) != deviceCodeLength || strings.Trim(code, deviceCodeAlphabet) != "" {
 		return "", false
 	}
-	return code[:deviceCodeLength/2] + "-" + code[deviceCodeLength/2:], true
+	return joinDeviceCode(code), true
+}
+
+func joinDeviceCode(code string) string {
+	return deviceCodePrefix + "-" + code[:deviceCodeLength/2] + "-" + code[deviceCodeLength/2:]
 }
 
 // IssueCode returns a new code of the agent. Faults: CONFLICT while a program is connected.

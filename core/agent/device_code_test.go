@@ -13,12 +13,14 @@ import (
 
 func TestParseDeviceCode(t *testing.T) {
 	t.Parallel()
-	// A code is accepted in small letters, with letters that look like digits, and with other hyphens and
-	// spaces; in no other form.
-	const code = "K7QF3-M2XP9"
+	// A code is accepted in small letters, without its prefix, with letters that look like digits, and with other
+	// hyphens and spaces; in no other form.
+	const code = "AGENT-K7QF-M2XP"
 	for text, want := range map[string]string{
-		code: code, "k7qf3-m2xp9": code, "K7QF3M2XP9": code, " k7qf3 m2xp9 ": code, "K7-QF-3M-2X-P9": code, "oil00-11111": "01100-11111",
-		"": "", "K7QF3-M2XP": "", "K7QF3-M2XP99": "", "K7QF3-M2XPU": "", "K7QF3_M2XP9": "", "K7QF3-M2XPÜ": "", "K7QF3-M2X\xff": "", strings.Repeat("-", 1000) + code: "",
+		code: code, "agent-k7qf-m2xp": code, "AGENTK7QFM2XP": code, " agent k7qf m2xp ": code, "K7QF-M2XP": code, "k7qfm2xp": code, "K7-QF-M2-XP": code,
+		"oil0-1111": "AGENT-0110-1111", "AGENT-AGEN-TAGE": "AGENT-AGEN-TAGE", "AGEN-TAGE": "AGENT-AGEN-TAGE",
+		"": "", "AGENT": "", "AGENT-K7QF": "", "AGENT-AGENT-K7QF-M2XP": "", "K7QF-M2X": "", "K7QF-M2XP9": "", "AGENT-K7QF-M2XP9": "", "BGENT-K7QF-M2XP": "",
+		"K7QF-M2XU": "", "K7QF_M2XP": "", "K7QF-M2XÜ": "", "K7QF-M2X\xff": "", "K7QF3-M2XP9": "", strings.Repeat("-", 1000) + code: "",
 	} {
 		got, ok := agent.ParseDeviceCode(text)
 		if ok != (want != "") || got != want {
@@ -29,17 +31,17 @@ func TestParseDeviceCode(t *testing.T) {
 
 func TestFormatDeviceCode_IsParsedBack(t *testing.T) {
 	t.Parallel()
-	// Each code is read back as it was written, and each of its 50 bits makes another code.
+	// Each code is read back as it was written, and each of its 40 bits makes another code.
 	rapid.Check(t, func(t *rapid.T) {
-		var random [7]byte
-		copy(random[:], rapid.SliceOfN(rapid.Byte(), 7, 7).Draw(t, "random"))
+		var random [5]byte
+		copy(random[:], rapid.SliceOfN(rapid.Byte(), 5, 5).Draw(t, "random"))
 		code := agent.FormatDeviceCode(random)
-		for _, typed := range []string{code, strings.ToLower(code), strings.ReplaceAll(code, "-", "")} {
-			if got, ok := agent.ParseDeviceCode(typed); !ok || got != code || len(got) != 11 {
+		for _, typed := range []string{code, strings.ToLower(code), strings.ReplaceAll(code, "-", ""), strings.TrimPrefix(code, "AGENT-")} {
+			if got, ok := agent.ParseDeviceCode(typed); !ok || got != code || len(got) != 15 {
 				t.Fatalf("%q: %q, %t", typed, got, ok)
 			}
 		}
-		bit := rapid.IntRange(0, 49).Draw(t, "bit")
+		bit := rapid.IntRange(0, 39).Draw(t, "bit")
 		random[bit/8] ^= 0x80 >> (bit % 8)
 		if agent.FormatDeviceCode(random) == code {
 			t.Fatalf("bit %d is not in the code", bit)

@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// tokenPrefix begins every access token, so that tools that look for leaked secrets recognise them.
-const tokenPrefix = "cwa_"
+const (
+	// tokenPrefix begins every access token, so that tools that look for leaked secrets recognise them.
+	tokenPrefix = "agt_"
+	// formerTokenPrefix begins the tokens that the first version with agents issued.
+	formerTokenPrefix = "cwa_"
+)
 
 // FormatToken returns the access token with 256 random bits.
 func FormatToken(random [32]byte) string { return tokenPrefix + hex.EncodeToString(random[:]) }
@@ -16,6 +20,9 @@ func FormatToken(random [32]byte) string { return tokenPrefix + hex.EncodeToStri
 // IsToken reports whether a text has the form of an access token.
 func IsToken(text string) bool {
 	digits, ok := strings.CutPrefix(text, tokenPrefix)
+	if !ok {
+		digits, ok = strings.CutPrefix(text, formerTokenPrefix)
+	}
 	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 

@@ -64,7 +64,7 @@ func renderAgent(a agent.WithUsage) agentBody {
 }
 
 type agentDeviceCodeBody struct {
-	Code      string                  `json:"code" doc:"Device code, for a person to type into the program. Upper and lower case are the same, and hyphens can be left out. Returned only when the code is issued, and empty in the response to a repeated request: the service stores a hash of it." example:"K7QF3-M2XP9"`
+	Code      string                  `json:"code" doc:"Device code, for a person to type into the program. Upper and lower case are the same, and the hyphens and AGENT can be left out. Returned only when the code is issued, and empty in the response to a repeated request: the service stores a hash of it." example:"AGENT-K7QF-M2XP"`
 	AgentID   httpapi.ID[ident.Agent] `json:"agentId" doc:"Id of the agent with which the code pairs a program."`
 	ExpiresAt httpapi.Time            `json:"expiresAt" doc:"Time from which the code cannot be redeemed: 24 hours after it was issued."`
 	Redeemed  bool                    `json:"redeemed" doc:"Whether the code was redeemed."`
@@ -80,14 +80,14 @@ type agentCreateResponse struct {
 }
 
 type agentDeviceCodeStatusResponse struct {
-	Code     string `json:"code" doc:"Device code." example:"K7QF3-M2XP9"`
+	Code     string `json:"code" doc:"Device code." example:"AGENT-K7QF-M2XP"`
 	Redeemed bool   `json:"redeemed" doc:"Whether the code was redeemed."`
 }
 
 type agentDeviceCodeRedeemResponse struct {
 	AgentID     httpapi.ID[ident.Agent] `json:"agentId" doc:"Id of the agent."`
 	AgentName   string                  `json:"agentName" doc:"Name of the agent." example:"Travel assistant"`
-	AccessToken string                  `json:"accessToken" doc:"Access token: send it as Authorization: Bearer. Returned only here; the service stores a hash of it." example:"cwa_5f3c0d9a71b24e86a0c95e1f7d2b483c6e19f0a85d7c42b3916e8f04a7d5c213"`
+	AccessToken string                  `json:"accessToken" doc:"Access token: send it as Authorization: Bearer. Returned only here; the service stores a hash of it." example:"agt_5f3c0d9a71b24e86a0c95e1f7d2b483c6e19f0a85d7c42b3916e8f04a7d5c213"`
 	Policy      agentPolicyBody         `json:"policy" doc:"What the agent may do."`
 }
 
@@ -230,7 +230,7 @@ func registerDeviceCodes(a *httpapi.API, service Agents) {
 		AgentID httpapi.ID[ident.Agent] `path:"agentId" doc:"Id of the agent."`
 	}
 	type codeParams struct {
-		Code string `path:"code" maxLength:"64" doc:"Device code." example:"K7QF3-M2XP9"`
+		Code string `path:"code" maxLength:"64" doc:"Device code." example:"AGENT-K7QF-M2XP"`
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "regenerateAgentDeviceCode", Path: "/agents/{agentId}/device-codes", Tag: tagAgents, Summary: "Regenerate the device code", Permission: platform.Manage, Status: 201, Experimental: true,
