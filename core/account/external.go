@@ -102,6 +102,14 @@ func (b Beneficiary) Name() string {
 	return b.FullName
 }
 
+// ExternalOf returns the account if it belongs to the customer, or nil.
+func ExternalOf(c ident.Customer, a *External) *External {
+	if a == nil || c.IsZero() || a.Customer != c {
+		return nil
+	}
+	return a
+}
+
 // Deleted reports whether the account is deleted.
 func (a External) Deleted() bool { return !a.DeletedAt.IsZero() }
 

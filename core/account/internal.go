@@ -92,6 +92,14 @@ func internalType(customer ident.Customer, currency money.Currency) InternalType
 	}
 }
 
+// InternalOf returns the account if it belongs to the customer, or nil.
+func InternalOf(c ident.Customer, a *Internal) *Internal {
+	if a == nil || c.IsZero() || a.Customer != c {
+		return nil
+	}
+	return a
+}
+
 // Usable reports whether the account may send and receive.
 func (a Internal) Usable() bool { return a.Status == InternalActive }
 

@@ -300,12 +300,19 @@ func (t Transaction) transition(event Event, reason FailureReason, now time.Time
 	if err != nil {
 		return t, err
 	}
-	t.State = state
+	t.setState(state)
 	if earliest := t.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
 		now = earliest
 	}
 	t.UpdatedAt = now
 	return t, nil
+}
+
+// setState moves the transaction to a state. A payment of an agent that fails counts no more towards its limits.
+func (t *Transaction) setState(s State) {
+	if t.State = s; s.Status == Failed && t.AgentUsage != nil {
+		t.AgentUsage = &AgentUsage{Day: t.AgentUsage.Day, GivenBack: true}
+	}
 }
 
 func (t *Transaction) openRefund(refundReason RefundReason, now time.Time) {

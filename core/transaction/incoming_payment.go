@@ -201,7 +201,8 @@ func (t Transaction) declined(event IncomingEvent, reason FailureReason, now tim
 	if _, err := t.IncomingState().Next(event); err != nil {
 		return Decision{}, err
 	}
-	t.State, t.UpdatedAt = State{Status: Failed, Reason: reason}, t.nextUpdateTime(now)
+	t.setState(State{Status: Failed, Reason: reason})
+	t.UpdatedAt = t.nextUpdateTime(now)
 	return Decision{Transaction: t, Events: []string{"INCOMING_PAYMENT.FAILED"}}, nil
 }
 

@@ -21,6 +21,15 @@ type IncomingParties struct {
 	From *account.External
 }
 
+// VisibleTo returns the parties as an agent of a customer sees them: what is not the customer's is nil.
+func (p IncomingParties) VisibleTo(c ident.Customer) IncomingParties {
+	if p.Owner != nil && p.Owner.ID != c {
+		p.Owner = nil
+	}
+	p.To, p.From = account.InternalOf(c, p.To), account.ExternalOf(c, p.From)
+	return p
+}
+
 // TransferIn is a request to debit an external account for an internal account of the same currency
 // and owner. Amount is in minor units of that currency.
 type TransferIn struct {

@@ -30,6 +30,15 @@ type TransferOutParties struct {
 	To       *account.External
 }
 
+// VisibleTo returns the parties as an agent of a customer sees them: what is not the customer's is nil.
+func (p TransferOutParties) VisibleTo(c ident.Customer) TransferOutParties {
+	if p.Customer != nil && p.Customer.ID != c {
+		p.Customer = nil
+	}
+	p.From, p.To = account.InternalOf(c, p.From), account.ExternalOf(c, p.To)
+	return p
+}
+
 // Check returns an INVALID_INPUT fault if the amount is invalid regardless of the parties.
 func (o TransferOut) Check() error { return checkTransferAmount(o.Amount) }
 
