@@ -84,7 +84,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
 		from, to := c.request.Source, c.request.Destination
-		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: from.Customer, FromInternal: from.Internal, FromExternal: from.External,
+		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.PayingCustomer(), FromInternal: from.Internal, FromExternal: from.External,
 			ToInternal: to.Internal, ToExternal: to.External}
 	}
 	var results []batch.Result[quote.WithStatus]

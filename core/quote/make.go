@@ -28,6 +28,18 @@ type Request struct {
 	Payer map[string]string
 	// ExecuteImmediately executes the quote as soon as it is created.
 	ExecuteImmediately bool
+	// Agent is the agent that creates the quote, and Owner its customer, for whom it can only pay from and to the
+	// customer's own accounts; both are zero for the platform.
+	Agent ident.Agent
+	Owner ident.Customer
+}
+
+// PayingCustomer returns the customer that the request names or, if it names none, that of the agent.
+func (r Request) PayingCustomer() ident.Customer {
+	if r.Source.Customer.IsZero() {
+		return r.Owner
+	}
+	return r.Source.Customer
 }
 
 // Source is the payer: an account, or just-in-time funding.
@@ -78,6 +90,9 @@ func (r Request) Check() error {
 	}
 	if r.ExecuteImmediately && r.Source.JustInTime() {
 		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "requires a source account; a just-in-time funded quote is executed when its payment arrives"})
+	}
+	if r.ExecuteImmediately && !r.Agent.IsZero() {
+		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "is not possible for agents; execute the quote with POST /agents/me/quotes/{quoteId}/execute"})
 	}
 	if r.Destination.UMA != "" && r.Lookup.IsZero() {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "is required to pay a UMA address; get one with GET /receiver/uma/{receiverUmaAddress}"})
@@ -149,7 +164,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		q.Instructions = transaction.SigningInstructions(signed)
 	}
 	t := transaction.Transaction{
-		ID: params.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
+		ID: params.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer, Agent: r.Agent,
 		Type: transaction.Outgoing, State: transaction.Initial,
 		Source: q.Source, Destination: q.Destination,
 		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),

@@ -29,6 +29,22 @@ type Parties struct {
 	Receiver *Lookup
 }
 
+// VisibleTo returns the parties as an agent of a customer sees them: what is not the customer's is nil.
+func (p Parties) VisibleTo(c ident.Customer) Parties {
+	if p.Customer != nil && p.Customer.ID != c {
+		p.Customer = nil
+	}
+	if p.Owner != nil && p.Owner.ID != c {
+		p.Owner = nil
+	}
+	p.FromInternal, p.ToInternal = account.InternalOf(c, p.FromInternal), account.InternalOf(c, p.ToInternal)
+	p.FromExternal, p.ToExternal = account.ExternalOf(c, p.FromExternal), account.ExternalOf(c, p.ToExternal)
+	if p.Receiver != nil && p.Receiver.Customer != c {
+		p.Receiver = nil
+	}
+	return p
+}
+
 // Route is the corridor of a quote, its customer, and the rail of its funding.
 type Route struct {
 	Corridor corridor.Corridor
@@ -43,6 +59,10 @@ type Route struct {
 // USER_NOT_READY, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INVALID_CURRENCY, MISSING_MANDATORY_USER_INFO, INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
+	r.Source.Customer = r.PayingCustomer()
+	if !r.Agent.IsZero() {
+		p = p.VisibleTo(r.Owner)
+	}
 	if err := r.checkFound(p); err != nil {
 		return Route{}, err
 	}
