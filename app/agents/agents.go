@@ -147,5 +147,6 @@ func (s *Service) accountsOf(ctx context.Context, p ident.Platform, id ident.Cus
 }
 
 func (s *Service) withUsage(a agent.Agent) agent.WithUsage {
-	return agent.WithUsage{Agent: a, Usage: a.UsageAt(s.Clock.Now())}
+	usage, _ := a.UsageAt(nil, s.Clock.Now(), nil) // nothing is counted yet, so that no rate is needed
+	return agent.WithUsage{Agent: a, Usage: usage}
 }

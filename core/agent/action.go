@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"fmt"
 	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/party"
 )
 
 // Action is a payment that an agent has asked for, and that its policy did not refuse.
@@ -37,6 +39,89 @@ type Action struct {
 	DecidedAt time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// NewQuoteAction returns the action that executes a quote, which is pending. signature is that of the owner of the
+// embedded wallet that pays; empty for others.
+func NewQuoteAction(id ident.AgentAction, a Agent, platformCustomerID string, q ident.Quote, signature string, now time.Time) Action {
+	action := newAction(id, a, platformCustomerID, ExecuteQuote, now)
+	action.Quote, action.Signature = q, signature
+	return action
+}
+
+// NewTransferAction returns the action that makes a transfer of type TRANSFER_OUT or TRANSFER_IN, which is pending.
+func NewTransferAction(id ident.AgentAction, a Agent, platformCustomerID string, direction ActionType, t Transfer, now time.Time) Action {
+	action := newAction(id, a, platformCustomerID, direction, now)
+	action.Transfer = &t
+	return action
+}
+
+func newAction(id ident.AgentAction, a Agent, platformCustomerID string, t ActionType, now time.Time) Action {
+	return Action{ID: id, Platform: a.Platform, Agent: a.ID, Customer: a.Customer, PlatformCustomerID: platformCustomerID,
+		Type: t, Status: ActionPending, CreatedAt: now, UpdatedAt: now}
+}
+
+// Run returns the action after its payment has started. by is the token that approved it; zero if the policy asked
+// for no approval. Faults: ACTION_NOT_PENDING_APPROVAL.
+func (a Action) Run(t ident.Transaction, by ident.Token, now time.Time) (Action, error) {
+	if t.IsZero() {
+		return a, fmt.Errorf("the action %s has run without a transaction", a.ID)
+	}
+	next, err := a.decided(ActionApproved, by, now)
+	if err == nil {
+		next.Transaction = t
+	}
+	return next, err
+}
+
+// Reject returns the action after the platform has rejected it; reason may be empty. Faults:
+// ACTION_NOT_PENDING_APPROVAL, INVALID_INPUT.
+func (a Action) Reject(reason string, by ident.Token, now time.Time) (Action, error) {
+	var bad party.Problems
+	if bad.Text("reason", reason, party.Optional, MaxRejectionReason); bad.Err() != nil {
+		return a, bad.Err()
+	}
+	next, err := a.decided(ActionRejected, by, now)
+	if err == nil {
+		next.RejectionReason = reason
+	}
+	return next, err
+}
+
+// MaxRejectionReason is the largest number of characters of the reason of a rejection.
+const MaxRejectionReason = 500
+
+// Fail returns the action after the platform has approved it and it could not run. For a temporary fault, that is
+// the error and the action is unchanged: it keeps waiting. Faults: ACTION_NOT_PENDING_APPROVAL, cause.
+func (a Action) Fail(cause *fault.Error, by ident.Token, now time.Time) (Action, error) {
+	if cause.Code.Temporary() {
+		return a, cause
+	}
+	next, err := a.decided(ActionFailed, by, now)
+	if err == nil {
+		next.Failure = &Failure{Code: cause.Code, Message: cause.Message}
+	}
+	return next, err
+}
+
+// AgentDeletedReason is the reason of the rejection of what waits when its agent is deleted.
+const AgentDeletedReason = "The agent was deleted."
+
+// decided returns the action with a final status, or ACTION_NOT_PENDING_APPROVAL if it has one already.
+func (a Action) decided(s ActionStatus, by ident.Token, now time.Time) (Action, error) {
+	if a.Status != ActionPending {
+		return a, fault.New(fault.ActionNotPendingApproval, "The action %s is %s; only one that is %s can be approved or rejected.", a.ID, a.Status, ActionPending)
+	}
+	if now.Before(a.UpdatedAt) {
+		now = a.UpdatedAt // the clock went back
+	}
+	a.Status, a.DecidedBy, a.DecidedAt, a.UpdatedAt = s, by, now, now
+	return a, nil
+}
+
+// ActionNotFound returns AGENT_ACTION_NOT_FOUND.
+func ActionNotFound(id ident.AgentAction) error {
+	return fault.New(fault.AgentActionNotFound, "There is no action %s.", id)
 }
 
 // ActionType is what an action does.

@@ -1,8 +1,9 @@
 // Package agent defines the agents of customers: programs, such as assistants, that pay for a customer under
 // a policy of the platform.
 //
-// It knows what an agent and its policy may be, and how a program is paired with an agent by a device code.
-// It moves no money.
+// It knows what an agent and its policy may be, how a program is paired with an agent by a device code, what a
+// policy says about a payment after those that were counted, and the states of a payment that may have to be
+// approved. It moves no money.
 package agent
 
 import (
@@ -105,22 +106,6 @@ func (a Agent) nextUpdateTime(now time.Time) time.Time {
 // NotFound returns AGENT_NOT_FOUND.
 func NotFound(id ident.Agent) error {
 	return fault.New(fault.AgentNotFound, "There is no agent %s.", id)
-}
-
-// Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC.
-type Usage struct {
-	DailyTransactionCount int
-	DailySpend            int64
-	// Day is the day that is counted, such as "2026-03-14".
-	Day          string
-	MonthlySpend int64
-	// Month is the month that is counted, such as "2026-03".
-	Month string
-}
-
-// UsageAt returns the usage at a time: none, because no operation of an agent moves money yet.
-func (a Agent) UsageAt(now time.Time) Usage {
-	return Usage{Day: now.UTC().Format(time.DateOnly), Month: now.UTC().Format("2006-01")}
 }
 
 // WithUsage is an agent and its usage at the time of a call.

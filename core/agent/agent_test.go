@@ -156,8 +156,9 @@ func TestAgent_UsageOfUTC(t *testing.T) {
 	t.Parallel()
 	// The day and the month of the usage are those of UTC, wherever the time was read.
 	east := time.Date(2026, 4, 1, 1, 0, 0, 0, time.FixedZone("", 2*60*60))
-	if got, want := create(t, valid()).UsageAt(east), (agent.Usage{Day: "2026-03-31", Month: "2026-03"}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	got, err := create(t, valid()).UsageAt(nil, east, nil)
+	if want := (agent.Usage{Day: "2026-03-31", Month: "2026-03"}); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }
 

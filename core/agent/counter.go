@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"causeway/core/money"
@@ -24,3 +27,91 @@ func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // MonthOf returns the month of a time, such as "2026-03".
 func MonthOf(at time.Time) string { return at.UTC().Format("2006-01") }
+
+// Add returns the counters after one more payment of an amount, which starts on a day. Errors: money.ErrOverflow.
+func (c Counters) Add(day string, amount money.Amount) (Counters, error) {
+	c = slices.Clone(c)
+	i := slices.IndexFunc(c, func(o Counter) bool { return o.Day == day && o.Currency == amount.Currency })
+	if i < 0 {
+		return append(c, Counter{Day: day, Currency: amount.Currency, Transactions: 1, Spent: amount.Minor}), nil
+	}
+	spent, err := money.AddMinor(c[i].Spent, amount.Minor)
+	if err != nil {
+		return nil, err
+	}
+	c[i].Transactions, c[i].Spent = c[i].Transactions+1, spent
+	return c, nil
+}
+
+// Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC.
+type Usage struct {
+	DailyTransactionCount int
+	DailySpend            int64
+	// Day is the day that is counted, such as "2026-03-14".
+	Day          string
+	MonthlySpend int64
+	// Month is the month that is counted, such as "2026-03".
+	Month string
+}
+
+// UsageAt returns the usage at a time, at the present rates; counters are those of its month. An error is one of
+// convert.
+func (a Agent) UsageAt(counters Counters, now time.Time, convert Converter) (Usage, error) {
+	usage := Usage{Day: DayOf(now), Month: MonthOf(now)}
+	today, month := counters.of(usage.Day), counters.of(usage.Month)
+	usage.DailyTransactionCount = int(today.transactions())
+	var err error
+	if usage.DailySpend, err = today.spent(a.Policy.Limits.Currency, convert); err != nil {
+		return Usage{}, err
+	}
+	usage.MonthlySpend, err = month.spent(a.Policy.Limits.Currency, convert)
+	return usage, err
+}
+
+// of returns the counters of a day or a month.
+func (c Counters) of(period string) (found Counters) {
+	for _, o := range c {
+		if strings.HasPrefix(o.Day, period) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+func (c Counters) transactions() (n int64) {
+	for _, o := range c {
+		n += o.Transactions
+	}
+	return n
+}
+
+// spent returns what was spent in a currency. Amounts of one currency are added up before they are converted, and
+// so rounded up once. What does not fit is the highest possible amount: it is above every limit.
+func (c Counters) spent(currency money.Currency, convert Converter) (int64, error) {
+	var sums []money.Amount // one for each currency
+	for _, o := range c {
+		i := slices.IndexFunc(sums, func(s money.Amount) bool { return s.Currency == o.Currency })
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, money.Amount{Currency: o.Currency})
+		}
+		var err error
+		if sums[i].Minor, err = money.AddMinor(sums[i].Minor, o.Spent); err != nil {
+			return math.MaxInt64, nil
+		}
+	}
+	total := int64(0)
+	for _, sum := range sums {
+		if sum.Minor == 0 { // all given back, so that no rate is needed
+			continue
+		}
+		converted, err := convertUp(sum, currency, convert)
+		if err != nil {
+			return 0, err
+		}
+		if total, err = money.AddMinor(total, converted.Minor); err != nil {
+			return math.MaxInt64, nil
+		}
+	}
+	return total, nil
+}
