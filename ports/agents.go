@@ -49,6 +49,8 @@ type AgentToken struct {
 	Platform    ident.Platform
 	Environment platform.Environment
 	Agent       ident.Agent
+	Customer    ident.Customer
+	Permissions []agent.Permission
 	Hash        agent.TokenHash
 }
 

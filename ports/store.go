@@ -43,6 +43,7 @@ type Tx interface {
 	MailWriter
 	WalletWriter
 	AgentWriter
+	AgentPaymentWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -74,6 +75,7 @@ type Reader interface {
 	MailReader
 	WalletReader
 	AgentReader
+	AgentPaymentReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

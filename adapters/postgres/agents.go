@@ -18,7 +18,7 @@ import (
 // every request of an agent, in batches. An earlier version that runs beside this one deletes a customer and
 // leaves its agents.
 const readAgentTokens = `
-	SELECT a.platform_id, a.id, a.token_hash, p.environment
+	SELECT a.platform_id, a.id, a.customer_id, a.policy->'permissions', a.token_hash, p.environment
 	FROM agents a JOIN platforms p ON p.id = a.platform_id
 	JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id AND c.deleted_at IS NULL
 	WHERE a.token_hash = ANY($1)`
@@ -35,14 +35,15 @@ func (db *DB) AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[ag
 	}
 	found := make(map[agent.TokenHash]ports.AgentToken, len(hashes))
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var platformID, id uuid.UUID
+		var platformID, id, customerID uuid.UUID
 		var hash []byte
 		var token ports.AgentToken
-		if err := rows.Scan(&platformID, &id, &hash, (*string)(&token.Environment)); err != nil {
+		if err := rows.Scan(&platformID, &id, &customerID, &token.Permissions, &hash, (*string)(&token.Environment)); err != nil {
 			return err
 		}
 		ident.SetUUID(&token.Platform, platformID)
 		ident.SetUUID(&token.Agent, id)
+		ident.SetUUID(&token.Customer, customerID)
 		copy(token.Hash[:], hash)
 		found[token.Hash] = token
 		return nil

@@ -102,8 +102,8 @@ func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	asked := []agent.TokenHash{{}, {1}, {2}, {3}}
-	hereToken := ports.AgentToken{Platform: c.platform.ID, Environment: platform.Sandbox, Agent: here.ID, Hash: agent.TokenHash{1}}
-	thereToken := ports.AgentToken{Platform: c.otherPlatform.ID, Environment: platform.Sandbox, Agent: there.ID, Hash: agent.TokenHash{2}}
+	hereToken := ports.AgentToken{Platform: c.platform.ID, Environment: platform.Sandbox, Agent: here.ID, Customer: ana.ID, Permissions: here.Policy.Permissions, Hash: agent.TokenHash{1}}
+	thereToken := ports.AgentToken{Platform: c.otherPlatform.ID, Environment: platform.Sandbox, Agent: there.ID, Customer: bob.ID, Permissions: there.Policy.Permissions, Hash: agent.TokenHash{2}}
 
 	for name, test := range map[string]struct {
 		ctx  context.Context

@@ -109,8 +109,11 @@ func (l *list) whereInInterval(column string, interval period.Interval) {
 
 // createdIn limits the list to rows that were created in the interval, and what is read to ids
 // of that time.
-func (l *list) createdIn(interval period.Interval) {
-	l.whereInInterval("created_at", interval)
+func (l *list) createdIn(interval period.Interval) { l.inIntervalByID("created_at", interval) }
+
+// inIntervalByID is createdIn for a table whose column for the time of creation has another name.
+func (l *list) inIntervalByID(column string, interval period.Interval) {
+	l.whereInInterval(column, interval)
 	from, to := idsCreatedIn(interval)
 	l.query = l.query.Where("id >= ? AND id <= ?", from, to)
 }

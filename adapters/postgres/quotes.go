@@ -25,11 +25,11 @@ const insertTransactions = `
 	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, stage, failure_reason,
 		source_external, source_internal, destination_external, destination_internal, source_rail, source_account, destination_rail, destination_account, receipt_id,
 		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at,
-		settled_at, source_uma, destination_uma, reference, details)
+		settled_at, source_uma, destination_uma, reference, details, agent_id, usage_day, usage_given_back)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
 		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::uuid[],
 		$19::text[], $20::bigint[], $21::text[], $22::bigint[], $23::timestamptz[], $24::timestamptz[],
-		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[])
+		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[], $30::uuid[], $31::date[], $32::boolean[])
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
 func (u *unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
@@ -96,6 +96,7 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 	sentIn, sent, receivedIn, received := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n)
 	created, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	fromUMA, toUMA, references, details := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	agents, usageDays, givenBack := make(idArray, n), make(dayArray, n), make(boolArray, n)
 	for i := range transactions {
 		t := &transactions[i]
 		platforms[i], ids[i], quotes[i], customers[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID()), pgID(t.Quote.UUID()), pgID(t.Customer.UUID())
@@ -109,6 +110,8 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 		receivedIn[i], received[i] = string(t.Pricing.Received.Currency), t.Pricing.Received.Minor
 		created[i], updated[i], settled[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt), pgTime(t.SettledAt)
 		fromUMA[i], toUMA[i] = t.Source.UMA, t.Destination.UMA
+		agents[i] = pgID(t.Agent.UUID())
+		usageDays[i], givenBack[i] = pgAgentUsage(t.AgentUsage)
 		if t.Quote.IsZero() {
 			references[i] = t.Reference // otherwise the quote has it
 		}
@@ -119,7 +122,7 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 	}
 	u.queueExec(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
 		fromExternal, fromInternal, toExternal, toInternal, sourceRails, sourceAccounts, destinationRails, destinationAccounts, receipts, sentIn, sent, receivedIn, received, created, updated,
-		settled, fromUMA, toUMA, references, details)
+		settled, fromUMA, toUMA, references, details, agents, usageDays, givenBack)
 	return nil
 }
 
@@ -160,6 +163,35 @@ func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quot
 	return found.Quote, found.Transaction, err
 }
 
+// readQuotes uses the primary keys of quotes, transactions and customers.
+const readQuotes = `
+	SELECT ` + quoteColumns + `
+	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	JOIN quotes q ON q.platform_id = k.platform_id AND q.id = k.id
+	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id` + customerOfTransaction
+
+// QuotesByKey implements ports.AgentPaymentReader. It does not read the parties.
+func (db *DB) QuotesByKey(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
+	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
+	platforms, ids := quoteKeyArrays(keys)
+	rows, err := db.pool.Query(ctx, readQuotes, pgx.QueryExecModeCacheStatement, platforms, ids)
+	if err != nil {
+		return nil, err
+	}
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		state, err := scanQuote(ctx, db, rows)
+		found[ports.QuoteKey{Platform: state.Quote.Platform, ID: state.Quote.ID}] = state
+		return err
+	})
+}
+
+func quoteKeyArrays(keys []ports.QuoteKey) (platforms, ids idArray) {
+	for _, k := range keys {
+		platforms, ids = append(platforms, pgID(k.Platform.UUID())), append(ids, pgID(k.ID.UUID()))
+	}
+	return platforms, ids
+}
+
 // lockQuotes uses the primary keys of quotes, transactions and their parties. Rows
 // are locked in the order of their keys, as lockTransactions does.
 const lockQuotes = `
@@ -174,10 +206,7 @@ const lockQuotes = `
 
 func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
-	platforms, ids := make(idArray, len(keys)), make(idArray, len(keys))
-	for i, k := range keys {
-		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
-	}
+	platforms, ids := quoteKeyArrays(keys)
 	err := u.query(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
 		var parties partyStates
 		state, err := scanQuote(ctx, u.db, rows, parties.scanTargets()...)

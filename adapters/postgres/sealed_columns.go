@@ -42,6 +42,7 @@ const (
 	walletCredentialsIdentity
 	walletAuthorizationsPayload
 	agentsName
+	agentActionsReason
 	numSealedColumns // keep last
 )
 
@@ -78,6 +79,7 @@ var sealedColumns = [numSealedColumns]struct {
 	walletCredentialsIdentity:         {"wallet_credentials", "identity", jsonFormat},
 	walletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
 	agentsName:                        {"agents", "name", textFormat},
+	agentActionsReason:                {"agent_actions", "reason", textFormat}, // free text of the platform
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

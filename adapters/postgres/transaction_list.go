@@ -59,7 +59,7 @@ func (l *transactionList) arg(value any) string {
 	return fmt.Sprintf("$%d", len(l.args))
 }
 
-// Transactions uses the primary key, or the index of the reference, customer or account of the
+// Transactions uses the primary key, or the index of the reference, account, agent or customer of the
 // filter; and transaction_statuses if it has a status or a type only.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
 	l, ok := newTransactionList(p, f)
@@ -110,6 +110,9 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (*transacti
 			return nil, false
 		}
 		indexed = append(indexed, filter)
+	}
+	if !f.Agent.IsZero() {
+		indexed = append(indexed, transactionFilter{"t.agent_id = " + l.arg(f.Agent.UUID())})
 	}
 	if !f.Customer.IsZero() {
 		indexed = append(indexed, transactionFilter{"t.customer_id = " + l.arg(f.Customer.UUID())})

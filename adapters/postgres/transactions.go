@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -24,7 +25,7 @@ const transactionColumns = `
 	t.source_external, t.source_internal, t.destination_external, t.destination_internal,
 	t.source_rail, t.source_account, t.destination_rail, t.destination_account, t.receipt_id, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
 	t.funded_currency, t.funded_minor, t.refund_reason, t.refund_at, t.refund_settled_at,
-	t.created_at, t.updated_at, t.settled_at,
+	t.created_at, t.updated_at, t.settled_at, t.agent_id, t.usage_day, t.usage_given_back,
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
 	coalesce(q.network, ''), coalesce(q.reference, t.reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
@@ -42,6 +43,9 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	var (
 		t                                                    transaction.Transaction
 		platformID, id, quoteID, customerID, receiptID       pgtype.UUID
+		agentID                                              pgtype.UUID
+		usageDay                                             pgtype.Date
+		givenBack                                            pgtype.Bool
 		fromExternal, fromInternal, toExternal, toInternal   pgtype.UUID
 		sentIn, receivedIn, fundedIn                         string
 		refundReason, feeFraction, rate, market, ways        string
@@ -55,7 +59,7 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 		&fromExternal, &fromInternal, &toExternal, &toInternal,
 		&t.SourceRail, &t.SourceAccount, &t.DestinationRail, &t.DestinationAccount, &receiptID, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
 		&fundedIn, &fundedMinor, &refundReason, &refundAt, &refundSettledAt,
-		&t.CreatedAt, &t.UpdatedAt, &settledAt,
+		&t.CreatedAt, &t.UpdatedAt, &settledAt, &agentID, &usageDay, &givenBack,
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
 		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
 		&network, &t.Reference, &ways, &t.Description, &expires,
@@ -67,6 +71,10 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	ident.SetUUID(&t.Quote, quoteID.Bytes)
 	ident.SetUUID(&t.Customer, customerID.Bytes)
 	ident.SetUUID(&t.Receipt, receiptID.Bytes)
+	ident.SetUUID(&t.Agent, agentID.Bytes)
+	if usageDay.Valid {
+		t.AgentUsage = &transaction.AgentUsage{Day: usageDay.Time.Format(time.DateOnly), GivenBack: givenBack.Bool}
+	}
 	t.Type = transaction.Type(direction)
 	t.State = transaction.State{Status: transaction.Status(status), Refund: transaction.RefundStatus(refundStatus),
 		Stage: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
@@ -156,11 +164,11 @@ const updateTransactions = `
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
 		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
 		updated_at = n.updated_at, settled_at = n.settled_at, source_rail = n.source_rail, source_account = n.source_account,
-		receipt_id = n.receipt_id
+		receipt_id = n.receipt_id, usage_day = n.usage_day, usage_given_back = n.usage_given_back
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[])
+		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[], $17::date[], $18::boolean[])
 		AS n(platform_id, id, status, refund_status, stage, failure_reason, funded_currency, funded_minor,
-			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id)
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id, usage_day, usage_given_back)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
 func (u *unit) UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
@@ -173,6 +181,7 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 	fundedIn, fundedMinor, refundReason := make([]string, n), make([]int64, n), make([]string, n)
 	sourceRails, sourceAccounts, receipts := make([]string, n), make([]string, n), make(idArray, n)
 	refundAt, refundSettled, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
+	usageDays, givenBack := make(dayArray, n), make(boolArray, n)
 	for i := range transactions {
 		t := &transactions[i]
 		platforms[i], ids[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID())
@@ -184,9 +193,10 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 		}
 		updated[i], settled[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt)
 		sourceRails[i], sourceAccounts[i], receipts[i] = string(t.SourceRail), t.SourceAccount, pgID(t.Receipt.UUID())
+		usageDays[i], givenBack[i] = pgAgentUsage(t.AgentUsage)
 	}
 	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
-		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts)
+		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts, usageDays, givenBack)
 	return u.updateDetails(ctx, transactions)
 }
 

@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/agent"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const (
+	// lockAgents uses the primary key. Not FOR UPDATE, so that a device code can be stored meanwhile.
+	lockAgents = `
+	SELECT id, customer_id, name, paused, policy, token_hash, connected_at, created_at, updated_at
+	FROM agents WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`
+
+	// readAgentUsage uses the primary key.
+	readAgentUsage = `
+	SELECT agent_id, day, currency, transactions, spent FROM agent_usage
+	WHERE platform_id = $1 AND agent_id = ANY($2::uuid[]) AND day >= $3 AND day < $4 ORDER BY agent_id, day, currency`
+
+	// addAgentUsage uses the primary key.
+	addAgentUsage = `
+	INSERT INTO agent_usage (platform_id, agent_id, day, currency, transactions, spent)
+	SELECT $1, k.agent_id, k.day, k.currency, sum(k.transactions)::bigint, sum(k.spent)::bigint
+	FROM unnest($2::uuid[], $3::date[], $4::text[], $5::bigint[], $6::bigint[]) AS k(agent_id, day, currency, transactions, spent)
+	GROUP BY k.agent_id, k.day, k.currency ORDER BY k.agent_id, k.day, k.currency
+	ON CONFLICT (platform_id, agent_id, day, currency) DO UPDATE
+	SET transactions = agent_usage.transactions + excluded.transactions, spent = agent_usage.spent + excluded.spent`
+
+	// giveBackAgentUsage uses the primary keys. Counters are locked in the order of their keys, as addAgentUsage
+	// does, so that two batches cannot deadlock.
+	giveBackAgentUsage = `
+	WITH given AS MATERIALIZED (
+		SELECT t.platform_id, t.agent_id, t.usage_day AS day, t.sent_currency AS currency, count(*) AS transactions, sum(t.sent_minor)::bigint AS spent
+		FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
+		WHERE t.usage_given_back = false GROUP BY 1, 2, 3, 4),
+	locked AS MATERIALIZED (
+		SELECT g.* FROM given g JOIN agent_usage u USING (platform_id, agent_id, day, currency)
+		ORDER BY u.platform_id, u.agent_id, u.day, u.currency FOR UPDATE OF u)
+	UPDATE agent_usage u SET transactions = u.transactions - l.transactions, spent = u.spent - l.spent
+	FROM locked l WHERE u.platform_id = l.platform_id AND u.agent_id = l.agent_id AND u.day = l.day AND u.currency = l.currency`
+)
+
+// LockAgents reads the counters with a statement of its own: its snapshot is taken when the agents are locked,
+// and so shows every payment that the lock has waited for.
+func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error) {
+	keys := agentKeys(ids)
+	first, next, err := monthDays(month)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[ident.Agent]ports.CountedAgent, len(ids))
+	u.queueQuery(lockAgents, []any{pgID(p.UUID()), keys}, func(rows pgx.Rows) error {
+		row := agentRow{PlatformID: p.UUID()}
+		if err := rows.Scan((*[16]byte)(&row.ID), (*[16]byte)(&row.CustomerID), &row.Name, &row.Paused, &row.Policy, &row.TokenHash,
+			&row.ConnectedAt, &row.CreatedAt, &row.UpdatedAt); err != nil {
+			return err
+		}
+		err := row.open(ctx, u.db)
+		a := row.agent()
+		found[a.ID] = ports.CountedAgent{Agent: a}
+		return err
+	})
+	counters := map[ident.Agent]agent.Counters{}
+	if err := u.query(ctx, readAgentUsage, []any{pgID(p.UUID()), keys, first, next}, func(rows pgx.Rows) error {
+		return scanAgentUsage(rows, counters)
+	}); err != nil {
+		return nil, err
+	}
+	for id, a := range found {
+		a.Counters = counters[id]
+		found[id] = a
+	}
+	return found, nil
+}
+
+// AgentCounters implements ports.AgentPaymentReader.
+func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]agent.Counters, error) {
+	first, next, err := monthDays(month)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.pool.Query(ctx, readAgentUsage, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), agentKeys(ids), first, next)
+	if err != nil {
+		return nil, err
+	}
+	counters := map[ident.Agent]agent.Counters{}
+	return counters, forEachRow(rows, func(rows pgx.Rows) error { return scanAgentUsage(rows, counters) })
+}
+
+func scanAgentUsage(rows pgx.Rows, counters map[ident.Agent]agent.Counters) error {
+	var id uuid.UUID
+	var day pgtype.Date
+	var c agent.Counter
+	if err := rows.Scan((*[16]byte)(&id), &day, &c.Currency, &c.Transactions, &c.Spent); err != nil {
+		return err
+	}
+	c.Day = day.Time.Format(time.DateOnly)
+	var owner ident.Agent
+	ident.SetUUID(&owner, id)
+	counters[owner] = append(counters[owner], c)
+	return nil
+}
+
+// AddAgentUsage implements ports.AgentPaymentWriter.
+func (u *unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []ports.AgentCount) error {
+	n := len(counted)
+	if n == 0 {
+		return nil
+	}
+	ids, days, currencies := make(idArray, n), make(dayArray, n), make([]string, n)
+	transactions, spent := make([]int64, n), make([]int64, n)
+	for i, c := range counted {
+		ids[i], days[i], currencies[i] = pgID(c.Agent.UUID()), pgDay(c.Day), string(c.Currency)
+		transactions[i], spent[i] = c.Transactions, c.Spent
+	}
+	u.queueExec(addAgentUsage, pgID(p.UUID()), ids, days, currencies, transactions, spent)
+	return nil
+}
+
+// GiveBackAgentUsage implements ports.AgentPaymentWriter.
+func (u *unit) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
+	var keys []ports.TransactionKey
+	for i := range transactions {
+		if t := &transactions[i]; t.AgentUsage != nil && t.AgentUsage.GivenBack {
+			keys = append(keys, ports.TransactionKey{Platform: t.Platform, ID: t.ID})
+		}
+	}
+	if len(keys) > 0 {
+		platforms, ids := keyArrays(keys)
+		u.queueExec(giveBackAgentUsage, platforms, ids)
+	}
+	return nil
+}
+
+// pgAgentUsage returns the columns usage_day and usage_given_back; NULL for nil.
+func pgAgentUsage(usage *transaction.AgentUsage) (pgtype.Date, pgtype.Bool) {
+	if usage == nil {
+		return pgtype.Date{}, pgtype.Bool{}
+	}
+	return pgDay(usage.Day), pgtype.Bool{Bool: usage.GivenBack, Valid: true}
+}
+
+func agentKeys(ids []ident.Agent) idArray {
+	keys := make(idArray, len(ids))
+	for i, id := range ids {
+		keys[i] = pgID(id.UUID())
+	}
+	return keys
+}
+
+// monthDays returns the first day of a month, such as "2026-03", and that of the next one.
+func monthDays(month string) (first, next pgtype.Date, err error) {
+	at, err := time.Parse("2006-01", month)
+	if err != nil {
+		return first, next, fmt.Errorf("month %q: %w", month, err)
+	}
+	return pgtype.Date{Time: at, Valid: true}, pgtype.Date{Time: at.AddDate(0, 1, 0), Valid: true}, nil
+}
