@@ -103,7 +103,8 @@ type fuzzRun struct {
 	schemas    schemas
 	operations []*fuzzOperation
 	pool       *valuePool
-	recorded   map[string]bool // ids of the recorded requests
+	recorded   map[string]bool // ids of what the requests need
+	agents     []string        // the headers Authorization of programs that are paired with agents
 	// maxResponse is how long a response may take, unless the operation is declared to take longer.
 	maxResponse time.Duration
 
@@ -134,7 +135,35 @@ func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
 		}
 	}
 	run.pool.learnCalls(s.calls)
+	run.addAgents(s)
 	return run
+}
+
+// addAgents pairs programs with agents of the customers that have agents in the recorded requests. The policies of all but
+// one agent of each may be changed by the requests.
+func (f *fuzzRun) addAgents(s *exampleRecorder) {
+	s.t.Helper()
+	customers := map[string]bool{}
+	for _, agent := range s.get("/agents?limit=100").wantStatus(200).list("data") {
+		customers[agent.(map[string]any)["customerId"].(string)] = true
+	}
+	for _, customer := range slices.Sorted(maps.Keys(customers)) {
+		account := s.internalAccountID(customer, "USD")
+		s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_000_000}).wantStatus(200)
+		f.pool.learn(rand.New(rand.NewPCG(0, 0)), map[string]any{"": account})
+		for i, mode := range []string{"AUTO", "AUTO", "APPROVAL_REQUIRED"} {
+			created := s.post("/agents", agentBody(customer, object{"policy": object{
+				"permissions":          []string{"VIEW_TRANSACTIONS", "CREATE_TRANSFERS", "CREATE_QUOTES", "EXECUTE_QUOTES", "MANAGE_EXTERNAL_ACCOUNTS"},
+				"defaultExecutionMode": mode, "spendingLimits": object{"currency": "USD", "perTransactionLimit": 1_000_000, "dailyLimit": 1_000_000_000}}})).wantStatus(201)
+			id := created.text("agent.id")
+			f.recorded[id] = true
+			if f.pool.avoid[id] = i == 0; i > 0 {
+				f.pool.learn(rand.New(rand.NewPCG(0, 0)), map[string]any{"": id})
+			}
+			redeemed := s.testEnv.redeem(created.text("deviceCode.code"))
+			f.agents = append(f.agents, redeemed.Header.Get("Authorization"))
+		}
+	}
 }
 
 // next returns the next request of a worker.
@@ -168,6 +197,9 @@ func (f *fuzzRun) send(t *testing.T, g *generator, request fuzzRequest) {
 	// The path is sent as it is, without being cleaned.
 	r.URL = &url.URL{Scheme: f.base.Scheme, Host: f.base.Host, Opaque: "//" + f.base.Host + f.base.Path + request.path, RawQuery: request.query}
 	r.SetBasicAuth(f.client.ClientID, f.client.ClientSecret)
+	if request.operation != nil && request.operation.forAgents != g.chance(0.02) {
+		r.Header.Set("Authorization", pickOne(g, f.agents))
+	}
 	maps.Copy(r.Header, request.header)
 	start := time.Now()
 	response, err := f.client.HTTP.Do(r)
