@@ -288,6 +288,35 @@ func TestTransaction_PostingsMatchState(t *testing.T) {
 	})
 }
 
+func TestTransaction_GivesBackUsageOfAgent(t *testing.T) {
+	t.Parallel()
+	// After any events, a payment of an agent is given back exactly if it has failed, for good and on its day. A
+	// payment that does not count never begins to.
+	rapid.Check(t, func(t *rapid.T) {
+		now, tx := noon, anyTransaction(t)
+		counts := rapid.Bool().Draw(t, "counts")
+		if counts {
+			tx.AgentUsage = &transaction.AgentUsage{Day: "2026-03-01"}
+		}
+		for step := range rapid.IntRange(1, 12).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(-1, 200).Draw(t, "seconds")) * time.Second)
+			before := tx
+			d, err := applyRandomEvent(t, tx, now, step)
+			if err != nil {
+				continue
+			}
+			tx = d.Transaction
+			want := transaction.AgentUsage{Day: "2026-03-01", GivenBack: tx.State.Status == transaction.Failed}
+			if counts != (tx.AgentUsage != nil) || counts && *tx.AgentUsage != want {
+				t.Fatalf("%s: %+v, want %+v", tx.State, tx.AgentUsage, want)
+			}
+			if counts && before.AgentUsage.GivenBack && before.State.Status != transaction.Failed {
+				t.Fatalf("%s was changed", before.State)
+			}
+		}
+	})
+}
+
 // The ids of the accounts at both ends.
 var (
 	external = uuid.MustParse("0199f0a2-0000-7000-8000-00000000000e")

@@ -49,6 +49,24 @@ func TestIncomingState_EveryTransition(t *testing.T) {
 	}
 }
 
+func TestIncomingPayment_GivesBackUsageOfAgent(t *testing.T) {
+	t.Parallel()
+	// A transfer in of an agent that fails is given back, and one that is credited is not.
+	for _, state := range transaction.IncomingStates {
+		for _, event := range transaction.IncomingEvents {
+			before := incomingInState(state)
+			before.AgentUsage = &transaction.AgentUsage{Day: "2026-03-01"}
+			d, err := applyIncomingEvent(before, event, noon.Add(time.Minute))
+			if err != nil {
+				continue
+			}
+			if want := d.Transaction.State.Status == transaction.Failed; d.Transaction.AgentUsage.GivenBack != want || d.Transaction.AgentUsage.Day != "2026-03-01" || before.AgentUsage.GivenBack {
+				t.Errorf("%s, %s: %+v, want given back %t", state, event, d.Transaction.AgentUsage, want)
+			}
+		}
+	}
+}
+
 // readyCustomer may receive money.
 var readyCustomer = customer.Customer{Status: customer.Approved}
 

@@ -1,6 +1,7 @@
 package transaction_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -30,6 +31,32 @@ func transferOutParties() transaction.TransferOutParties {
 			Type: account.InternalFiat, Status: account.InternalActive},
 		To: &account.External{ID: idWithNumber(ident.ExternalAccount{}, 3), Customer: ana.ID, Currency: "USD", Type: account.USAccount,
 			Status: account.Active, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
+	}
+}
+
+func TestTransfers_AgentSeesItsCustomerOnly(t *testing.T) {
+	t.Parallel()
+	// What is not the customer's is nil: another customer's, the platform's, and all for a zero customer.
+	own, none := idWithNumber(ident.Customer{}, 1), ident.Customer{}
+	for name, c := range map[string]struct {
+		owner, sees ident.Customer
+		visible     bool
+	}{
+		"own": {own, own, true}, "another's": {idWithNumber(ident.Customer{}, 2), own, false}, "the platform's": {none, own, false}, "no customer": {none, none, false},
+	} {
+		internal, external := &account.Internal{Customer: c.owner}, &account.External{Customer: c.owner}
+		var owner *customer.Customer
+		if !c.owner.IsZero() {
+			owner = &customer.Customer{ID: c.owner}
+		}
+		out := transaction.TransferOutParties{Customer: owner, From: internal, To: external}.VisibleTo(c.sees)
+		in := transaction.IncomingParties{Owner: owner, To: internal, From: external}.VisibleTo(c.sees)
+		if got := []bool{out.Customer != nil, out.From != nil, out.To != nil, in.Owner != nil, in.To != nil, in.From != nil}; slices.Contains(got, !c.visible) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if out, in := (transaction.TransferOutParties{}).VisibleTo(own), (transaction.IncomingParties{}).VisibleTo(own); out.From != nil || in.To != nil {
+		t.Error("what does not exist is visible")
 	}
 }
 
