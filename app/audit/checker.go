@@ -23,10 +23,14 @@ type Checker struct {
 	// walletPayments and walletProofs are those of WithWalletPayments.
 	walletPayments ports.WalletPayments
 	walletProofs   ports.WalletProofsByEnvironment
+	// agents and agentCountersSince are those of WithAgents.
+	agents             ports.AgentAudit
+	agentCountersSince string
 }
 
 // NewChecker returns a Checker. Without a state checker it leaves out RuleTransactionStates, and
-// RuleWalletPayments unless WithWalletPayments adds it.
+// RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
+// adds them.
 func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, stateChecker StateChecker) *Checker {
 	return &Checker{reader: reader, audit: audit, stateChecker: stateChecker}
 }
@@ -67,6 +71,9 @@ func (c *Checker) uncheckedRules() []Rule {
 	if c.walletPayments == nil {
 		rules = append(rules, RuleWalletPayments)
 	}
+	if c.agents == nil {
+		rules = append(rules, RuleAgentUsage, RuleAgentActions)
+	}
 	return rules
 }
 
@@ -99,6 +106,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.checkWalletPayments(ctx, report); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkAgents(ctx, report); err != nil {
 		return Report{}, err
 	}
 	return *report, nil

@@ -22,6 +22,8 @@ const (
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleTransactionStates    Rule = "transaction states match their postings"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
+	RuleAgentUsage           Rule = "counters of agents equal their transactions"
+	RuleAgentActions         Rule = "approved actions of agents have their transactions"
 	RuleSealed               Rule = "postings match the sealed log"
 	RuleSignedCheckpoints    Rule = "signed checkpoints match the postings"
 	RuleExport               Rule = "the export is unchanged"
@@ -59,6 +61,8 @@ var rules = []struct {
 	{RuleSoftClosedMonths, "changes of months", check},
 	{RuleTransactionStates, "transactions", check},
 	{RuleWalletPayments, "payments of wallets", check},
+	{RuleAgentUsage, "counters", check},
+	{RuleAgentActions, "approved actions", check},
 	{RuleSealed, "postings", verify},
 	{RuleSignedCheckpoints, "checkpoints", verify},
 	{RuleExport, "exports", verifyExport},

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -85,9 +86,19 @@ func (c Counters) transactions() (n int64) {
 	return n
 }
 
-// spent returns what was spent in a currency. Amounts of one currency are added up before they are converted, and
-// so rounded up once. What does not fit is the highest possible amount: it is above every limit.
+// spent returns what was spent in a currency. What does not fit is the highest possible amount: it is above every
+// limit.
 func (c Counters) spent(currency money.Currency, convert Converter) (int64, error) {
+	total, err := c.total(currency, convert)
+	if errors.Is(err, money.ErrOverflow) {
+		return math.MaxInt64, nil
+	}
+	return total, err
+}
+
+// total adds up the amounts of each currency before it converts them, so that each is rounded up once. Errors:
+// money.ErrOverflow, and those of convert.
+func (c Counters) total(currency money.Currency, convert Converter) (int64, error) {
 	var sums []money.Amount // one for each currency
 	for _, o := range c {
 		i := slices.IndexFunc(sums, func(s money.Amount) bool { return s.Currency == o.Currency })
@@ -97,7 +108,7 @@ func (c Counters) spent(currency money.Currency, convert Converter) (int64, erro
 		}
 		var err error
 		if sums[i].Minor, err = money.AddMinor(sums[i].Minor, o.Spent); err != nil {
-			return math.MaxInt64, nil
+			return 0, err
 		}
 	}
 	total := int64(0)
@@ -110,7 +121,7 @@ func (c Counters) spent(currency money.Currency, convert Converter) (int64, erro
 			return 0, err
 		}
 		if total, err = money.AddMinor(total, converted.Minor); err != nil {
-			return math.MaxInt64, nil
+			return 0, err
 		}
 	}
 	return total, nil

@@ -1,0 +1,66 @@
+package ports
+
+import (
+	"context"
+
+	"causeway/core/agent"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// AgentAudit reads what is stored of the payments of agents, of all platforms and including damage, to check it.
+type AgentAudit interface {
+	// EachAgentUsage calls visit for each agent, day and currency that has a counter, or transactions that an agent
+	// has started. Both are of the same moment.
+	EachAgentUsage(ctx context.Context, visit func(AgentUsageLine) error) error
+	// EachAgentPayment calls visit for each approved action, and for each transaction that an agent has started
+	// without one. Both are of the same moment.
+	EachAgentPayment(ctx context.Context, visit func(AgentPaymentLine) error) error
+}
+
+// AgentUsageLine is a counter of an agent and what its transactions say.
+type AgentUsageLine struct {
+	Platform ident.Platform
+	Agent    ident.Agent
+	// Counted has the day and the currency. Exists is false if there is no such counter.
+	Counted agent.Counter
+	Exists  bool
+	// Transactions and Spent are those of the transactions that the agent has started and that are not given back.
+	Transactions, Spent int64
+	// Misflagged is one of its transactions that is given back and has not failed, or has failed and is not given
+	// back; zero if there is none.
+	Misflagged ident.Transaction
+}
+
+// AgentPaymentLine is an approved action and its transaction.
+type AgentPaymentLine struct {
+	Platform ident.Platform
+	// Action is zero if an agent has started the transaction and no approved action has it.
+	Action AuditedAction
+	// Transaction is zero if there is none with the id in the action.
+	Transaction AuditedAgentTransaction
+}
+
+// AuditedAction is what an approved action says about its payment.
+type AuditedAction struct {
+	ID          ident.AgentAction
+	Agent       ident.Agent
+	Customer    ident.Customer
+	Quote       ident.Quote // zero for a transfer
+	Transaction ident.Transaction
+	// Amount is that of a transfer; zero for a quote.
+	Amount money.Amount
+	// Sharing is the number of actions with this transaction.
+	Sharing int
+}
+
+// AuditedAgentTransaction is what a transaction says about its agent.
+type AuditedAgentTransaction struct {
+	ID       ident.Transaction
+	Agent    ident.Agent
+	Customer ident.Customer
+	Quote    ident.Quote
+	// Started reports whether the agent has started it, so that it counts towards its limits.
+	Started bool
+	Sent    money.Amount
+}
