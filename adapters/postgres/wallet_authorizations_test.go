@@ -63,6 +63,15 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		for i := range payments[:2] {
 			payments[i].State = transaction.State{Status: transaction.Processing}
 		}
+		// A refund to a wallet that failed, and was then assigned to an account: nobody has to sign it.
+		assigned := payments[2]
+		assigned.ID, assigned.Quote, assigned.Payload, assigned.Instructions = ident.NewTransaction(generator.New, noon), ident.Quote{}, "", nil
+		assigned.Type, assigned.State = transaction.Incoming, transaction.State{Status: transaction.Completed, Stage: transaction.Delivered}
+		assigned.Destination, assigned.DestinationAccount = assigned.Source, ledger.CustomerAccount(c.wallet.Account)
+		assigned.Source, assigned.DestinationRail = transaction.Endpoint{Currency: money.USDB}, ""
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{assigned}); err != nil {
+			return err
+		}
 		return tx.UpdateTransactions(ctx, payments[:2])
 	}); err != nil {
 		t.Fatal(err)
