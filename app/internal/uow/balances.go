@@ -87,29 +87,14 @@ func EnsureAccount(ctx context.Context, tx ports.Tx, opened account.Internal) (a
 }
 
 // balanceEvents returns the events for the internal accounts whose balance the postings change.
-// If LockBalances was not called, it locks them; these are the last locks of the unit of work.
 func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
-	changes, err := ledger.NetChanges(w.postings...)
+	changes, err := w.lockChangedBalances(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	changes = slices.DeleteFunc(changes, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
-	if len(changes) == 0 {
-		return nil, nil
-	}
-	locked := w.lockedBalances
-	if locked == nil {
-		accounts := make([]ledger.Account, len(changes))
-		for i, c := range changes {
-			accounts[i] = c.Account
-		}
-		if locked, err = tx.LockBalances(ctx, accounts); err != nil {
-			return nil, err
-		}
-	}
 	events := make([]event.Event, 0, len(changes))
 	for _, c := range changes {
-		internal := locked[c.Account]
+		internal := w.lockedBalances[c.Account]
 		if internal.ID.IsZero() {
 			continue // the account is posted to before it is opened, so it has no owner yet
 		}
@@ -119,4 +104,23 @@ func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, e
 		events = append(events, internal.BalanceUpdatedEvent(ident.NewWebhook(w.ids.New, w.Now), w.Now))
 	}
 	return events, nil
+}
+
+// lockChangedBalances returns how the postings change the balances of internal accounts, and locks these unless
+// LockBalances was called. Only the counters of agents are locked afterwards.
+func (w *Work) lockChangedBalances(ctx context.Context, tx ports.Tx) ([]ledger.Change, error) {
+	changes, err := ledger.NetChanges(w.postings...)
+	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
+	if len(changes) == 0 || w.lockedBalances != nil {
+		return changes, nil
+	}
+	accounts := make([]ledger.Account, len(changes))
+	for i, c := range changes {
+		accounts[i] = c.Account
+	}
+	w.lockedBalances, err = tx.LockBalances(ctx, accounts)
+	return changes, err
 }

@@ -172,6 +172,15 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.CreateTransactions(ctx, w.created); err != nil {
 		return err
 	}
+	if w.givesBackUsage() {
+		// The counters of agents are locked after the balances, as by the payments that they count.
+		if _, err := w.lockChangedBalances(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.GiveBackAgentUsage(ctx, w.updated); err != nil {
+			return err
+		}
+	}
 	if err := tx.UpdateTransactions(ctx, w.updated); err != nil {
 		return err
 	}
@@ -194,6 +203,11 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 		}
 	}
 	return tx.Post(ctx, w.postings)
+}
+
+// givesBackUsage reports whether payments of agents have failed.
+func (w *Work) givesBackUsage() bool {
+	return slices.ContainsFunc(w.updated, func(t transaction.Transaction) bool { return t.AgentUsage != nil && t.AgentUsage.GivenBack })
 }
 
 // LocalJobs returns the jobs to submit to this process's workers after the commit.
