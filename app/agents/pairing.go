@@ -134,13 +134,8 @@ func (s *Service) findCode(ctx context.Context, text string) (string, agent.Devi
 // Authenticate returns the principal of an access token, or UNAUTHORIZED. Nothing is cached, so that the token
 // of a deleted agent is refused at once; concurrent requests share one query. A paused agent is authenticated.
 func (s *Service) Authenticate(ctx context.Context, token string) (platform.Principal, error) {
-	refused := &fault.Error{
-		Code:    fault.Unauthorized,
-		Message: "The access token is wrong, or its agent was deleted. Pair the program with an agent again, by a device code.",
-		Reason:  "Invalid access token",
-	}
 	if !agent.IsToken(token) {
-		return platform.Principal{}, refused
+		return platform.Principal{}, agent.InvalidToken()
 	}
 	hash := agent.HashToken(token)
 	found, err := s.tokens.Do(ctx, ident.Platform{}, hash) // the platform is not known yet
@@ -148,7 +143,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (platform.Prin
 		return platform.Principal{}, err
 	}
 	if found == nil || !found.Hash.Equal(hash) {
-		return platform.Principal{}, refused
+		return platform.Principal{}, agent.InvalidToken()
 	}
 	return platform.Principal{Platform: found.Platform, Environment: found.Environment, Agent: found.Agent}, nil
 }

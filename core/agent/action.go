@@ -107,10 +107,18 @@ func (a Action) Fail(cause *fault.Error, by ident.Token, now time.Time) (Action,
 // AgentDeletedReason is the reason of the rejection of what waits when its agent is deleted.
 const AgentDeletedReason = "The agent was deleted."
 
+// CheckPending returns ACTION_NOT_PENDING_APPROVAL if the status of the action is final.
+func (a Action) CheckPending() error {
+	if a.Status == ActionPending {
+		return nil
+	}
+	return fault.New(fault.ActionNotPendingApproval, "The action %s is %s; only one that is %s can be approved or rejected.", a.ID, a.Status, ActionPending)
+}
+
 // decided returns the action with a final status, or ACTION_NOT_PENDING_APPROVAL if it has one already.
 func (a Action) decided(s ActionStatus, by ident.Token, now time.Time) (Action, error) {
-	if a.Status != ActionPending {
-		return a, fault.New(fault.ActionNotPendingApproval, "The action %s is %s; only one that is %s can be approved or rejected.", a.ID, a.Status, ActionPending)
+	if err := a.CheckPending(); err != nil {
+		return a, err
 	}
 	if now.Before(a.UpdatedAt) {
 		now = a.UpdatedAt // the clock went back

@@ -5,6 +5,8 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"strings"
+
+	"causeway/core/fault"
 )
 
 const (
@@ -24,6 +26,15 @@ func IsToken(text string) bool {
 		digits, ok = strings.CutPrefix(text, formerTokenPrefix)
 	}
 	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// InvalidToken returns UNAUTHORIZED for a token that authenticates no agent.
+func InvalidToken() error {
+	return &fault.Error{
+		Code:    fault.Unauthorized,
+		Message: "The access token is wrong, or its agent was deleted. Pair the program with an agent again, by a device code.",
+		Reason:  "Invalid access token",
+	}
 }
 
 // TokenHash is the SHA-256 hash of an access token: the token is 256 random bits, so a slow hash would not
