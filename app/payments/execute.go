@@ -139,6 +139,22 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 // execute decides about one command, after those before it in the batch. It returns the quote, and the
 // evidence if the owner of a wallet authorised the payment.
 func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session, balances ledger.Balances) (quote.WithStatus, []wallet.Authorization, error) {
+	d, evidence, err := w.decideExecution(state, o, sessions)
+	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
+		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(w.Latest(state.Transaction).State)}, nil, nil
+	}
+	if err != nil {
+		return quote.WithStatus{}, nil, err
+	}
+	if err := applyPostings(balances, d); err != nil {
+		return quote.WithStatus{}, nil, err
+	}
+	w.Update(d)
+	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
+}
+
+// decideExecution decides about one command without regard to balances.
+func (w work) decideExecution(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session) (transaction.Decision, []wallet.Authorization, error) {
 	t := w.Latest(state.Transaction)
 	var d transaction.Decision
 	var evidence []wallet.Authorization
@@ -152,20 +168,10 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 		}
 		evidence = []wallet.Authorization{wallet.NewAuthorization(t.Platform, t.ID, t.Source.InternalAccount, t.Payload, o.signature, o.session, w.Now)}
 	}
-	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
-		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil, nil
-	}
 	if err == nil && !o.session.ID.IsZero() && !sessions[o.session.ID].Active(w.Now) {
 		err = wallet.InvalidSignature("The session that made the signature in Service-Wallet-Signature has ended. Open a new one, and sign payloadToSign again.")
 	}
-	if err != nil {
-		return quote.WithStatus{}, nil, err
-	}
-	if err := applyPostings(balances, d); err != nil {
-		return quote.WithStatus{}, nil, err
-	}
-	w.Update(d)
-	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
+	return d, evidence, err
 }
 
 // notAsSigned is the fault of a payment that was changed in the database: its owner did not sign this one.

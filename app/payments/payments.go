@@ -60,6 +60,8 @@ type Service struct {
 	fundBatcher        *batch.Batcher[*fundCommand, FundedAccount]
 	transferInBatcher  *batch.Batcher[*transferInCommand, transaction.Transaction]
 	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
+	agentQuoteBatcher  *batch.Batcher[*quoteCommand, quote.WithStatus]
+	agentBatcher       *batch.Batcher[*agentCommand, AgentAction]
 	referenceBatcher   *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 	approvalResponses  approvalResponses
 }
@@ -79,6 +81,9 @@ func New(c Config) *Service {
 	s.fundBatcher = batch.New(options("fund account"), s.fundBatch)
 	s.transferInBatcher = batch.New(options("transfer in"), s.transferInBatch)
 	s.transferOutBatcher = batch.New(options("transfer out"), s.transferOutBatch)
+	// The requests of agents wait for the locks of agents, and so have batches of their own.
+	s.agentQuoteBatcher = batch.New(options("create agent quote"), s.createQuoteBatch)
+	s.agentBatcher = batch.New(options("agent payment"), s.runAgentBatch)
 	references := options("find reference")
 	references.MaxDelay = 0 // a read has no commit to share
 	s.referenceBatcher = batch.New(references, s.findByReference)

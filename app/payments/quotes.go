@@ -8,6 +8,7 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
+	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -33,6 +34,8 @@ type quoteCommand struct {
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
+	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
+	attempt ident.AgentAttempt
 	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the quote may exist.
 	attempted bool
@@ -46,20 +49,9 @@ func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, INSUFFICIENT_FUNDS (from an embedded
 // wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	if err := r.Check(); err != nil {
+	command, err := s.newQuoteCommand(ctx, r, claim)
+	if err != nil {
 		return quote.WithStatus{}, err
-	}
-	if err := s.Prices.Refresh(ctx); err != nil {
-		return quote.WithStatus{}, err
-	}
-	now := s.Clock.Now()
-	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now)}
-	if !r.Lookup.IsZero() {
-		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
-		if err != nil {
-			return quote.WithStatus{}, err
-		}
-		command.receiver = &receiver
 	}
 	if !r.ExecuteImmediately {
 		return s.quoteBatcher.Do(ctx, r.Platform, command)
@@ -71,6 +63,26 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 		return quote.WithStatus{}, err
 	}
 	return s.ExecuteQuote(ctx, r.Platform, created.Quote.ID, claim)
+}
+
+// newQuoteCommand checks what does not depend on the parties, and reads what quotes of a batch do not share.
+func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (*quoteCommand, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Prices.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	now := s.Clock.Now()
+	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now)}
+	if !r.Lookup.IsZero() {
+		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
+		if err != nil {
+			return nil, err
+		}
+		command.receiver = &receiver
+	}
+	return command, nil
 }
 
 func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
@@ -95,6 +107,10 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			return err
 		}
 		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
+		agents, err := lockQuotingAgents(ctx, tx, commands, writes.now)
+		if err != nil {
+			return err
+		}
 		balances, err := walletBalances(ctx, tx, parties)
 		if err != nil {
 			return err
@@ -105,6 +121,9 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
 			if err == nil && parties[i].FromWallet() {
 				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
+			}
+			if !c.request.Agent.IsZero() {
+				err = c.evaluate(agents, t, err, writes)
 			}
 			results[i].Value, results[i].Err = quote.WithStatus{Quote: created, Status: quote.Pending}, err
 			if err == nil {
@@ -173,6 +192,7 @@ type quoteWrites struct {
 	transactions []transaction.Transaction
 	events       []event.Event
 	expiries     []ports.Job
+	attempts     []agent.Attempt // of agents
 }
 
 func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
@@ -191,6 +211,11 @@ func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
 }
 
 func (b *quoteWrites) write(ctx context.Context, tx ports.Tx) error {
+	if len(b.attempts) > 0 {
+		if err := tx.SaveAgentAttempts(ctx, b.attempts); err != nil {
+			return err
+		}
+	}
 	if len(b.quotes) == 0 {
 		return nil
 	}
