@@ -39,7 +39,7 @@ func (t Transaction) Flow() Flow {
 	flow := Flow{Type: t.Type, Funding: JustInTime, Internal: inside && t.DestinationRail == "", ToWallet: inside && t.DestinationRail != "",
 		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency}
 	switch {
-	case ledger.IsWallet(t.SourceAccount):
+	case t.Type == Outgoing && ledger.IsWallet(t.SourceAccount): // an incoming one is an assigned refund, which failed
 		flow.Funding = Wallet
 	case !t.Source.InternalAccount.IsZero():
 		flow.Funding = Balance

@@ -128,6 +128,10 @@ func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 			t.Errorf("the refund of %s is deposited as %s", failedRefund.RefundOf, id)
 		}
 	}
+	failedRefund.SourceAccount = ledger.Wallet(ident.InternalAccount{})
+	if d, err := newIncoming().AssignUnmatched(failedRefund, "", noon); err != nil || d.Transaction.Flow().Funding == transaction.Wallet {
+		t.Errorf("the deposit of a refund to a wallet is paid by the wallet: %v", err)
+	}
 }
 
 func TestUnmatched_AssignTwiceRefused(t *testing.T) {

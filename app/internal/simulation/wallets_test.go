@@ -14,7 +14,6 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -175,7 +174,7 @@ func (w *world) endSession() {
 // checkAuthorized checks that a wallet pays with the signature of its owner only.
 func (w *world) checkAuthorized(t transaction.Transaction) {
 	_, authorized := w.authorizations[t.ID]
-	if executed := t.Type == transaction.Outgoing && ledger.IsWallet(t.SourceAccount) && len(w.kinds[t.ID]) > 0; executed != authorized {
+	if executed := t.Flow().Funding == transaction.Wallet && len(w.kinds[t.ID]) > 0; executed != authorized {
 		w.fail("%s is %s; authorised by the owner of a wallet: %t", t.ID, t.State, authorized)
 	}
 }
