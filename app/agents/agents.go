@@ -1,24 +1,29 @@
-// Package agents manages the agents of customers: the platform creates them with a policy, and a program is
-// paired with each by a device code.
+// Package agents manages the agents of customers: the platform creates them with a policy, a program is paired
+// with each by a device code, and what they did can be read.
 //
-// It moves no money.
+// It moves no money: payments of agents are in app/payments.
 package agents
 
 import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/prices"
 	"causeway/core/account"
 	"causeway/core/agent"
+	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/ports"
 )
 
 // Config holds what the use cases need.
 type Config struct {
 	Store ports.Store
-	Clock ports.Clock
-	IDs   ports.IDs
+	// Prices convert what agents have spent into the currencies of their limits.
+	Prices *prices.Prices
+	Clock  ports.Clock
+	IDs    ports.IDs
 }
 
 // Service implements the use cases.
@@ -64,7 +69,11 @@ func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.I
 		if err != nil {
 			return err
 		}
-		created = Created{s.withUsage(a), IssuedCode{DeviceCode: issued}}
+		usage, err := a.UsageAt(nil, now, nil) // nothing to convert yet
+		if err != nil {
+			return err
+		}
+		created = Created{agent.WithUsage{Agent: a, Usage: usage}, IssuedCode{DeviceCode: issued}}
 		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
 			return err
 		}
@@ -83,20 +92,23 @@ func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.I
 	return created, nil
 }
 
-// Get returns an agent, or AGENT_NOT_FOUND.
+// Get returns an agent with its usage. Faults: AGENT_NOT_FOUND; SERVICE_UNAVAILABLE if a market rate is missing.
 func (s *Service) Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error) {
 	found, err := s.Store.Agent(ctx, p, id)
-	return s.withUsage(found), err
+	if err != nil {
+		return agent.WithUsage{}, err
+	}
+	return s.withUsage(ctx, found)
 }
 
-// List returns the agents that match the filter.
+// List returns the agents that match the filter, with their usage.
 func (s *Service) List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error) {
 	found, err := s.Store.Agents(ctx, p, f)
-	page := ports.Page[agent.WithUsage]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
-	for _, a := range found.Items {
-		page.Items = append(page.Items, s.withUsage(a))
+	if err != nil {
+		return ports.Page[agent.WithUsage]{}, err
 	}
-	return page, err
+	items, err := s.withUsages(ctx, p, found.Items)
+	return ports.Page[agent.WithUsage]{Items: items, More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}, err
 }
 
 // Update changes the name of an agent, or whether it is paused. Faults: AGENT_NOT_FOUND, INVALID_INPUT.
@@ -133,7 +145,11 @@ func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, 
 	if err != nil {
 		return agent.WithUsage{}, err
 	}
-	return s.withUsage(updated), nil
+	changed, err := s.withUsage(ctx, updated)
+	if f, ok := fault.As(err); ok {
+		err = &fault.Error{Code: f.Code, Reason: f.Reason, RetryAfter: f.RetryAfter, Message: "The agent was changed, and its usage cannot be shown. " + f.Message}
+	}
+	return changed, err
 }
 
 // Delete deletes an agent. Its access token is refused from the next request on. Faults: AGENT_NOT_FOUND.
@@ -146,7 +162,53 @@ func (s *Service) accountsOf(ctx context.Context, p ident.Platform, id ident.Cus
 	return found[id], err
 }
 
-func (s *Service) withUsage(a agent.Agent) agent.WithUsage {
-	usage, _ := a.UsageAt(nil, s.Clock.Now(), nil) // nothing is counted yet, so that no rate is needed
-	return agent.WithUsage{Agent: a, Usage: usage}
+func (s *Service) withUsage(ctx context.Context, a agent.Agent) (agent.WithUsage, error) {
+	found, err := s.withUsages(ctx, a.Platform, []agent.Agent{a})
+	if err != nil {
+		return agent.WithUsage{}, err
+	}
+	return found[0], nil
+}
+
+// withUsages reads the counters of all agents with one query.
+func (s *Service) withUsages(ctx context.Context, p ident.Platform, found []agent.Agent) ([]agent.WithUsage, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	ids := make([]ident.Agent, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	now := s.Clock.Now()
+	counters, err := s.Store.AgentCounters(ctx, p, ids, agent.MonthOf(now))
+	if err != nil {
+		return nil, err
+	}
+	convert := func(a money.Amount, to money.Currency) (money.Amount, error) { return s.Prices.Convert(ctx, a, to) }
+	items := make([]agent.WithUsage, len(found))
+	for i, a := range found {
+		items[i].Agent = a
+		if items[i].Usage, err = a.UsageAt(counters[a.ID], now, convert); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// Attempts returns the entries of the audit trail of an agent, also of a deleted one. Faults: AGENT_NOT_FOUND if
+// there never was such an agent, or all its entries are deleted.
+func (s *Service) Attempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error) {
+	page, err := s.Store.AgentAttempts(ctx, p, f)
+	if err != nil || len(page.Items) > 0 {
+		return page, err
+	}
+	_, notFound := s.Store.Agent(ctx, p, f.Agent)
+	if !fault.Is(notFound, fault.AgentNotFound) {
+		return page, notFound
+	}
+	known, err := s.Store.AgentAttempts(ctx, p, ports.AgentAttemptFilter{Agent: f.Agent, Paging: ports.Paging{Limit: 1}})
+	if err == nil && len(known.Items) == 0 {
+		err = notFound
+	}
+	return page, err
 }

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rates/market"
 	"causeway/app/agents"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/prices"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
@@ -34,7 +36,7 @@ func newEnv(t *testing.T) *env {
 }
 
 func (e *env) newService(store ports.Store) *agents.Service {
-	return agents.New(agents.Config{Store: store, Clock: e.Clock, IDs: e.IDs})
+	return agents.New(agents.Config{Store: store, Prices: prices.New(store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs})
 }
 
 func ptr[T any](value T) *T { return &value }

@@ -131,8 +131,9 @@ func (s *Service) findCode(ctx context.Context, text string) (string, agent.Devi
 	return code, found, err
 }
 
-// Authenticate returns the principal of an access token, or UNAUTHORIZED. Nothing is cached, so that the token
-// of a deleted agent is refused at once; concurrent requests share one query. A paused agent is authenticated.
+// Authenticate returns the principal of an access token, with the permissions of the policy of its agent, or
+// UNAUTHORIZED. Nothing is cached, so that the token of a deleted agent is refused at once; concurrent requests
+// share one query. A paused agent is authenticated.
 func (s *Service) Authenticate(ctx context.Context, token string) (platform.Principal, error) {
 	if !agent.IsToken(token) {
 		return platform.Principal{}, agent.InvalidToken()
@@ -145,7 +146,11 @@ func (s *Service) Authenticate(ctx context.Context, token string) (platform.Prin
 	if found == nil || !found.Hash.Equal(hash) {
 		return platform.Principal{}, agent.InvalidToken()
 	}
-	return platform.Principal{Platform: found.Platform, Environment: found.Environment, Agent: found.Agent}, nil
+	caller := platform.Principal{Platform: found.Platform, Environment: found.Environment, Agent: found.Agent, Customer: found.Customer}
+	for _, permission := range found.Permissions {
+		caller.Permissions = append(caller.Permissions, platform.Permission(permission))
+	}
+	return caller, nil
 }
 
 func newTokenReader(store ports.AgentReader) *batch.Batcher[agent.TokenHash, *ports.AgentToken] {

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -50,10 +51,10 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 	}
 	_, issued := e.agents.IssueCode(t.Context(), p, nil, created.Agent.ID)
 	apptest.WantFault(t, "a code for a connected agent", issued, fault.Conflict)
-	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID}
+	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID, Permissions: []platform.Permission{"CREATE_QUOTES"}}
 	for name, process := range map[string]*agents.Service{"this process": e.agents, "another one": e.newService(e.Store)} {
 		got, err := process.Authenticate(ports.ForPlatform(t.Context(), e.NewPlatform().ID), paired.AccessToken)
-		if err != nil || got.Platform != want.Platform || got.Environment != want.Environment || got.Agent != want.Agent || got.Permissions != nil || !got.Token.IsZero() {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
