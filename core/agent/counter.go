@@ -59,37 +59,50 @@ type Usage struct {
 // convert.
 func (a Agent) UsageAt(counters Counters, now time.Time, convert Converter) (Usage, error) {
 	usage := Usage{Day: DayOf(now), Month: MonthOf(now)}
-	today, month := counters.of(usage.Day), counters.of(usage.Month)
-	usage.DailyTransactionCount = int(today.transactions())
+	usage.DailyTransactionCount = int(counters.Transactions(usage.Day))
 	var err error
-	if usage.DailySpend, err = today.spent(a.Policy.Limits.Currency, convert); err != nil {
+	if usage.DailySpend, err = counters.spent(usage.Day, a.Policy.Limits.Currency, convert); err != nil {
 		return Usage{}, err
 	}
-	usage.MonthlySpend, err = month.spent(a.Policy.Limits.Currency, convert)
+	usage.MonthlySpend, err = counters.spent(usage.Month, a.Policy.Limits.Currency, convert)
 	return usage, err
 }
 
-// of returns the counters of a day or a month.
-func (c Counters) of(period string) (found Counters) {
+// Transactions returns the number of transactions of a period: a day ("2026-03-14") or a month ("2026-03").
+func (c Counters) Transactions(period string) (n int64) {
 	for _, o := range c {
 		if strings.HasPrefix(o.Day, period) {
-			found = append(found, o)
+			n += o.Transactions
 		}
-	}
-	return found
-}
-
-func (c Counters) transactions() (n int64) {
-	for _, o := range c {
-		n += o.Transactions
 	}
 	return n
 }
 
-// spent returns what was spent in a currency. What does not fit is the highest possible amount: it is above every
-// limit.
-func (c Counters) spent(currency money.Currency, convert Converter) (int64, error) {
-	total, err := c.total(currency, convert)
+// Sums returns what was spent in a period, a day or a month, in each currency. It omits what was given back.
+// Errors: money.ErrOverflow.
+func (c Counters) Sums(period string) ([]money.Amount, error) {
+	var sums []money.Amount
+	for _, o := range c {
+		if !strings.HasPrefix(o.Day, period) || o.Spent == 0 {
+			continue
+		}
+		i := slices.IndexFunc(sums, func(s money.Amount) bool { return s.Currency == o.Currency })
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, money.Amount{Currency: o.Currency})
+		}
+		var err error
+		if sums[i].Minor, err = money.AddMinor(sums[i].Minor, o.Spent); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// spent returns what was spent in a period, in one currency. What does not fit is the highest possible amount: it
+// is above every limit.
+func (c Counters) spent(period string, currency money.Currency, convert Converter) (int64, error) {
+	total, err := c.total(period, currency, convert)
 	if errors.Is(err, money.ErrOverflow) {
 		return math.MaxInt64, nil
 	}
@@ -98,24 +111,13 @@ func (c Counters) spent(currency money.Currency, convert Converter) (int64, erro
 
 // total adds up the amounts of each currency before it converts them, so that each is rounded up once. Errors:
 // money.ErrOverflow, and those of convert.
-func (c Counters) total(currency money.Currency, convert Converter) (int64, error) {
-	var sums []money.Amount // one for each currency
-	for _, o := range c {
-		i := slices.IndexFunc(sums, func(s money.Amount) bool { return s.Currency == o.Currency })
-		if i < 0 {
-			i = len(sums)
-			sums = append(sums, money.Amount{Currency: o.Currency})
-		}
-		var err error
-		if sums[i].Minor, err = money.AddMinor(sums[i].Minor, o.Spent); err != nil {
-			return 0, err
-		}
+func (c Counters) total(period string, currency money.Currency, convert Converter) (int64, error) {
+	sums, err := c.Sums(period)
+	if err != nil {
+		return 0, err
 	}
 	total := int64(0)
 	for _, sum := range sums {
-		if sum.Minor == 0 { // all given back, so that no rate is needed
-			continue
-		}
 		converted, err := convertUp(sum, currency, convert)
 		if err != nil {
 			return 0, err

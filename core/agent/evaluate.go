@@ -142,7 +142,7 @@ func (a Agent) exceededLimits(account ident.InternalAccount, spend money.Amount,
 			spend, limits.amount(limit))})
 	}
 	if limits.Daily > 0 {
-		spent, err := counters.of(DayOf(now)).spent(limits.Currency, convert)
+		spent, err := counters.spent(DayOf(now), limits.Currency, convert)
 		if err != nil {
 			return nil, err
 		}
@@ -151,12 +151,12 @@ func (a Agent) exceededLimits(account ident.InternalAccount, spend money.Amount,
 				spend, limits.amount(max(left, 0)), limits.amount(limits.Daily))})
 		}
 	}
-	if limits.DailyTransactions > 0 && counters.of(DayOf(now)).transactions() >= limits.DailyTransactions {
+	if limits.DailyTransactions > 0 && counters.Transactions(DayOf(now)) >= limits.DailyTransactions {
 		reasons = append(reasons, Reason{DailyTransactionsMet, fmt.Sprintf("The agent has made the %d transactions that the policy allows in a day. Wait until the next day (UTC).",
 			limits.DailyTransactions)})
 	}
 	if limits.Monthly > 0 {
-		spent, err := counters.of(MonthOf(now)).spent(limits.Currency, convert)
+		spent, err := counters.spent(MonthOf(now), limits.Currency, convert)
 		if err != nil {
 			return nil, err
 		}
