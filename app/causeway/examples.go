@@ -20,6 +20,8 @@ var examples = map[string]string{
 	"customers list":       "causeway customers list --deleted",
 	"customers show":       "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
 	"customers erase":      "causeway customers erase Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55 --now --actor ana",
+	"agents list":          "causeway agents list --waiting",
+	"agents show":          "causeway agents show Agent:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4ea1",
 	"documents list":       "causeway documents list Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
 	"documents show":       "causeway documents show Document:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --output passport.jpg --actor ana",
 	"corridors list":       "causeway corridors list --json",

@@ -37,6 +37,7 @@ type commands struct {
 	Platform  platformCommand  `cmd:"" help:"Create and list platforms."`
 	Token     tokenCommand     `cmd:"" help:"Create, list and delete the API tokens of a platform, for example after its credentials were lost."`
 	Customers customersCommand `cmd:"" help:"List customers, and erase the personal data of deleted ones."`
+	Agents    agentsCommand    `cmd:"" help:"Show the agents of customers: their policies, and what they have sent."`
 	Documents documentsCommand `cmd:"" help:"List the documents of customers, and open their files."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
