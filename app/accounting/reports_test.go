@@ -10,10 +10,14 @@ import (
 
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
+	"causeway/app/payments"
+	"causeway/core/agent"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -38,6 +42,44 @@ func (e *env) wantTimeline(t *testing.T, id ident.Transaction, want string) acco
 		t.Error("events out of order")
 	}
 	return s
+}
+
+func TestTimeline_PaymentOfAgent(t *testing.T) {
+	t.Parallel()
+	// The timeline of a payment that an agent asked for has what its audit trail says about it.
+	env := newEnv(t)
+	now := env.Clock.Now()
+	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant", CreatedAt: now, UpdatedAt: now,
+		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 100_00}}}
+	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
+	from, to := env.NewInternalAccount(env.Customer.ID, "USD", 100_00), env.NewWallet("spark1good")
+	q, err := env.payments.CreateAgentQuote(t.Context(), caller, quote.Request{Source: quote.Source{Internal: from.ID}, Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: 50_00}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Clock.Advance(time.Second)
+	waiting, err := env.payments.ExecuteAgentQuote(t.Context(), caller, q.Quote.ID, payments.Signature{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Clock.Advance(time.Second)
+
+	if _, err := env.payments.ApproveAgentAction(t.Context(), env.Admin, a.ID, waiting.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForState(q.Quote.Transaction, "COMPLETED")
+
+	s := env.wantTimeline(t, q.Quote.Transaction, "REQUESTED QUOTED AGENT EVENT AGENT AGENT POSTED RAIL_REPLIED POSTED EVENT EVENT")
+	var operations []agent.Operation
+	for _, e := range s.Events {
+		if e.AgentAttempt != nil {
+			operations = append(operations, e.AgentAttempt.Operation)
+		}
+	}
+	if want := []agent.Operation{agent.OpCreateQuote, agent.OpExecuteQuote, agent.OpApprove}; !slices.Equal(operations, want) {
+		t.Errorf("operations %q, want %q", operations, want)
+	}
 }
 
 func TestTimeline_RefundedPayment(t *testing.T) {

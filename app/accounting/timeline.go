@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -24,6 +25,8 @@ const (
 	TimelineRequested TimelineEventType = "REQUESTED"
 	// TimelineQuoted: the payment was quoted.
 	TimelineQuoted TimelineEventType = "QUOTED"
+	// TimelineAgent: an agent of the customer asked for the payment, or the platform approved or rejected it.
+	TimelineAgent TimelineEventType = "AGENT"
 	// TimelineAuthorized: the owner of the embedded wallet that pays signed the quote.
 	TimelineAuthorized TimelineEventType = "AUTHORIZED"
 	// TimelineAssigned: unmatched funds were assigned to it.
@@ -39,7 +42,7 @@ const (
 )
 
 // TimelineEventTypes lists every type, in that order.
-var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
+var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAgent, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
 
 // Timeline is everything recorded about one transaction, in the order of time.
 type Timeline struct {
@@ -54,6 +57,8 @@ type TimelineEvent struct {
 	At    time.Time
 	Type  TimelineEventType
 	Quote *quote.Quote
+	// AgentAttempt is the entry in the audit trail of the agent.
+	AgentAttempt *agent.Attempt
 	// Authorization is the evidence that the owner of a wallet signed.
 	Authorization *wallet.Authorization
 	Assignment    *transaction.Unmatched
@@ -74,7 +79,7 @@ func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Trans
 		return Timeline{}, err
 	}
 	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAuthorization, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
+	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
 		if err := add(ctx, &timeline); err != nil {
 			return Timeline{}, err
 		}
@@ -98,6 +103,23 @@ func (s *Service) addQuote(ctx context.Context, timeline *Timeline) error {
 	}
 	timeline.Events = append(timeline.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
 	return err
+}
+
+// addAgentAttempts adds what the audit trail of the agent that created the transaction says about it.
+func (s *Service) addAgentAttempts(ctx context.Context, timeline *Timeline) error {
+	t := timeline.Transaction
+	if t.Agent.IsZero() {
+		return nil
+	}
+	page, err := s.Store.AgentAttempts(ctx, t.Platform, ports.AgentAttemptFilter{Transaction: t.ID, Paging: ports.Paging{Limit: maxEventsPerType, Ascending: true}})
+	if err != nil {
+		return err
+	}
+	timeline.Complete = timeline.Complete && !page.More
+	for _, a := range page.Items {
+		timeline.Events = append(timeline.Events, TimelineEvent{At: a.At, Type: TimelineAgent, AgentAttempt: &a})
+	}
+	return nil
 }
 
 func (s *Service) addAuthorization(ctx context.Context, timeline *Timeline) error {
