@@ -30,6 +30,8 @@ type intent struct {
 	do func(context.Context, *process, *ports.IdempotentRequest) (ident.Transaction, error)
 	// keyless: the request has no idempotency key.
 	keyless bool
+	// agent is the one that sends the request; zero for the platform.
+	agent ident.Agent
 	// report: a rail repeats it until it is accepted, and sometimes after.
 	report bool
 	// succeeded is called once with the transaction, when it is known to exist.
@@ -47,7 +49,11 @@ type intent struct {
 
 // key returns the idempotency key. The platforms use the same ones.
 func (i *intent) key() ports.IdempotencyKey {
-	return ports.IdempotencyKey{Platform: i.platform, Key: fmt.Sprintf("request %d", i.request)}
+	return i.idempotency().IdempotencyKey()
+}
+
+func (i *intent) idempotency() *ports.IdempotentRequest {
+	return &ports.IdempotentRequest{Platform: i.platform, Agent: i.agent, Key: fmt.Sprintf("request %d", i.request), Render: render}
 }
 
 // startIntent sends a request that waits, or a new one.
@@ -73,7 +79,7 @@ func (w *world) startIntent() {
 	w.record("client sends %d, %s", next.number, next.name)
 	var request *ports.IdempotentRequest
 	if !next.keyless {
-		request = &ports.IdempotentRequest{Platform: next.platform, Key: next.key().Key, Render: render}
+		request = next.idempotency()
 	}
 	go func() {
 		defer cancel()
@@ -105,6 +111,8 @@ func resultID(result any) ident.Transaction {
 		return r.Transaction.ID
 	case transaction.Unmatched:
 		return r.Assignment.Transaction
+	case payments.AgentAction:
+		return r.Action.Transaction
 	case accounting.Month:
 		return ident.Transaction{}
 	}
@@ -166,6 +174,7 @@ func (w *world) newIntent() *intent {
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote, w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
+		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
 	if w.chance(4) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))

@@ -23,6 +23,7 @@ func (w *world) checkCommit(u *tx) {
 		w.checkEvents(w.transactions[c.after.ID])
 	}
 	w.checkBalances()
+	w.checkAgents()
 }
 
 // checkTransition checks that a state follows from the one before.
@@ -139,6 +140,7 @@ func (w *world) checkShown(id ident.InternalAccount, balance int64) {
 // shows what the rails have really done.
 func (w *world) checkRest() {
 	w.checkClients()
+	w.checkTrail()
 	for _, id := range sortedKeys(w.transactions) {
 		t := w.transactions[id]
 		if !t.State.IsFinal() {
@@ -202,6 +204,7 @@ func (w *world) outcomes() map[string]int {
 			counts["posting that is too late for its month"]++
 		}
 	}
+	w.agentOutcomes(counts)
 	counts["closed month"] += len(w.closings)
 	for posting, a := range w.assignments {
 		kind := "assignment to a quote"

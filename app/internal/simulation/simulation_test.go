@@ -53,7 +53,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 	t.Parallel()
 	// The invariants are of little worth for what never happens.
 	reached := map[string]int{}
-	for seed := range uint64(20) {
+	for seed := range uint64(40) {
 		for outcome, n := range simulate(t, 1000+seed).outcomes() {
 			reached[outcome] += n
 		}
@@ -65,6 +65,9 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"deposit from another provider COMPLETED", "deposit from another provider FAILED",
 		"payout of a wallet COMPLETED", "payout of a wallet FAILED", "payout of a wallet EXPIRED", "payout to a wallet COMPLETED", "payout to a wallet FAILED",
 		"closed month", "posting that is too late for its month", "assignment to a quote", "assignment to an account", "return to the payer", "assignment of a refund",
+		"action EXECUTE_QUOTE APPROVED", "action EXECUTE_QUOTE FAILED", "action EXECUTE_QUOTE REJECTED", "action TRANSFER_OUT APPROVED", "action TRANSFER_OUT FAILED", "action TRANSFER_OUT REJECTED",
+		"action TRANSFER_IN APPROVED", "action TRANSFER_IN REJECTED", "payment of an agent that is given back", "attempt AGENT_PAUSED",
+		"attempt PER_TRANSACTION_LIMIT", "attempt DAILY_LIMIT", "attempt DAILY_TRANSACTION_LIMIT", "attempt MONTHLY_LIMIT", "attempt APPROVAL_THRESHOLD", "attempt EXECUTION_MODE",
 	} {
 		if reached[outcome] == 0 {
 			t.Errorf("no %s", outcome)

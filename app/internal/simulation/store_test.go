@@ -49,6 +49,8 @@ type memory struct {
 	calendars    map[ident.Platform]period.Calendar
 	closings     map[closedMonth]map[ledger.Account]int64 // the balances of closed months
 
+	agentTables
+
 	sessions       map[ident.Session]wallet.Session
 	authorizations map[ident.Transaction]wallet.Authorization
 
@@ -66,7 +68,8 @@ func newMemory() *memory {
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
-		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
+		agentTables: newAgentTables(),
+		sessions:    map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }
 

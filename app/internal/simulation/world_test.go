@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/rates/market"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/customer"
@@ -36,6 +37,7 @@ type world struct {
 	idRandom  *rand.Rand
 	now       time.Time
 	bank      *bank
+	market    *market.Market
 	processes []*process
 
 	mu       sync.Mutex // of calls and finished, which other goroutines append to
@@ -64,7 +66,7 @@ type world struct {
 var start = time.Date(2026, 3, 31, 23, 55, 0, 0, time.UTC)
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
+	w := &world{memory: newMemory(), market: market.New("simulation"), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
 	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
 	for _, name := range []string{"one", "two"} {
 		w.addPlatform(name)
@@ -106,6 +108,7 @@ func (w *world) addCustomer(p platform.Platform, name string) {
 		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), p.ID, c.ID, account.Active, w.now
 		w.external[a.ID] = a
 	}
+	w.addAgent(c)
 }
 
 // newID returns a UUIDv7 whose random bits follow from the seed.
@@ -296,7 +299,9 @@ func (w *world) crash() {
 // changeParty changes whether a customer or an account may move money. Mostly they may.
 func (w *world) changeParty() {
 	good := !w.chance(3)
-	switch w.random.IntN(4) {
+	switch w.random.IntN(5) {
+	case 4:
+		w.changeAgent()
 	case 3:
 		w.endSession()
 	case 0:
