@@ -50,6 +50,7 @@ type commands struct {
 	Screening screeningCommand `cmd:"" help:"Load the sanctions lists that the names of customers are screened against when they are reviewed."`
 	Wallets   walletsCommand   `cmd:"" help:"Show embedded wallets, and verify their payments."`
 	Keys      keysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Let a language model pay for a customer, as an agent under its policy, over the Model Context Protocol."`
 	Version   versionCommand   `cmd:"" help:"Print the version, as --version does."`
 }
 

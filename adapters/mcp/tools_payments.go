@@ -1,0 +1,249 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, 1050 BTC is 0.00001050 BTC."
+
+const agentPath = "/agents/me"
+
+var getAgent = tool{
+	name: "get_agent", title: "Limits and permissions", operation: "getAgentMe", method: "GET", path: agentPath,
+	description: "Says what you may do and how much you may still spend: permissions, limits, what was spent today and this month, and which payments a person has to approve. " +
+		"Call it before the first payment, and after a refusal. Amounts in the data are whole numbers in the smallest unit of the limits' currency: 1050 USD is $10.50.",
+	summary: func(_ *profile, body []byte) string {
+		var p profile
+		if json.Unmarshal(body, &p) != nil {
+			return "This is the agent."
+		}
+		return p.words()
+	},
+}
+
+var (
+	quoteID   = field{name: "quoteId", kind: text, required: true, description: "Id of a quote that you created, such as Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11."}
+	signature = field{name: signatureArgument, kind: text, maxLength: 8000, description: "Only for a quote that an embedded wallet pays: the signature of the wallet's owner over payloadToSign of the quote. Never invent one."}
+	intent    = field{name: intentArgument, kind: text, required: true, maxLength: 200,
+		description: "What this payment is for, in a few words that are different for each payment, such as \"rent for March 2026\" or \"invoice 4711\". " +
+			"A call with the same intent never pays twice. Use the same intent to repeat a call whose result you did not see, and another one only for another payment."}
+	amount = field{name: "amount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000, description: amountDescription}
+)
+
+func accountID(description string) field {
+	return field{name: "accountId", kind: text, required: true, description: description}
+}
+
+var transferOutFields = []field{
+	{name: "source", kind: object, required: true, description: "The account that pays.", fields: []field{accountID("Id of an internal account, from list_internal_accounts.")}},
+	{name: "destination", kind: object, required: true, description: "The account that receives.", fields: []field{
+		accountID("Id of an external account, from list_external_accounts, in the currency of the source."),
+		{name: "paymentRail", kind: text, description: "Payment rail, such as ACH. Leave it out for the fastest."},
+	}},
+	amount,
+}
+
+var transferInFields = []field{
+	{name: "source", kind: object, required: true, description: "The account that is debited.", fields: []field{accountID("Id of an external account that can be debited, from list_external_accounts.")}},
+	{name: "destination", kind: object, required: true, description: "The account that is credited.", fields: []field{accountID("Id of an internal account in the same currency, from list_internal_accounts.")}},
+	amount,
+}
+
+// previewed returns the body of a preview of a request.
+func previewed(name string) func(map[string]any) any {
+	return func(arguments map[string]any) any { return map[string]any{name: arguments} }
+}
+
+func intentOf(arguments map[string]any) string {
+	text, _ := arguments[intentArgument].(string)
+	return text
+}
+
+func quoteOf(arguments map[string]any) string {
+	text, _ := arguments["quoteId"].(string)
+	return text
+}
+
+const previewDescription = " Moves no money and records nothing. Says whether the payment would be allowed, would wait for a person's approval, or would be refused and why, and what it would send including fees."
+
+var paymentTools = []tool{
+	{
+		name: "create_quote", title: "Create a quote", operation: "agentCreateQuote", method: "POST", path: agentPath + "/quotes",
+		permissions: []string{createQuotes}, starts: true, openWorld: true,
+		description: "Locks a price for a payment, also to another currency: what is sent, the fees, and what the receiver gets. Moves no money. " +
+			"Then call preview_quote, and execute_quote before the quote expires. A quote with a source.currency instead of a source.accountId is paid by somebody else, by its paymentInstructions, and is not executed.",
+		arguments: []field{
+			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", fields: []field{
+				{name: "accountId", kind: text, description: "Id of the account that pays, usually from list_internal_accounts."},
+				{name: "currency", kind: text, description: "Only without accountId: currency to pay in, such as USD."},
+				{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA."},
+			}},
+			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.", fields: []field{
+				{name: "accountId", kind: text, description: "Id of the account that receives, usually from list_external_accounts."},
+				{name: "umaAddress", kind: text, description: "UMA address that receives, such as $ana@bank.example. Needs lookupId."},
+				{name: "currency", kind: text, description: "Currency to receive. Leave it out unless a UMA address takes several."},
+				{name: "paymentRail", kind: text, description: "Payment rail of the payout, such as RTP. Leave it out for the fastest."},
+			}},
+			{name: "lockedCurrencySide", kind: text, required: true, enum: []string{"SENDING", "RECEIVING"}, description: "SENDING: lockedCurrencyAmount is what is sent, including fees. RECEIVING: it is what the receiver gets."},
+			{name: "lockedCurrencyAmount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000, description: amountDescription},
+			{name: "lookupId", kind: text, description: "Id of the lookup of a UMA address, if you were given one."},
+			{name: "description", kind: text, maxLength: 500, description: "A note about the payment, for the platform's records."},
+			{name: "purposeOfPayment", kind: text, description: "Purpose, required for some countries.",
+				enum: []string{"GIFT", "SELF", "GOODS_OR_SERVICES", "EDUCATION", "HEALTH_OR_MEDICAL", "REAL_ESTATE_PURCHASE", "TAX_PAYMENT", "LOAN_PAYMENT", "UTILITY_BILL", "DONATION", "TRAVEL", "OTHER"}},
+			{name: "senderCustomerInfo", kind: object, open: true, description: "Only for a UMA address: what its lookup requires about the sender, as texts by field name."},
+		},
+		summary: func(_ *profile, body []byte) string {
+			return "The quote was created; nothing was sent. " + quoteWords(body) + " Call preview_quote to see whether it may be executed, and then execute_quote."
+		},
+	},
+	{
+		name: "get_quote", title: "Get a quote", operation: "agentGetQuote", method: "GET", path: agentPath + "/quotes/{quoteId}",
+		description: "Shows a quote that you created, with its current status.",
+		arguments:   []field{quoteID},
+		summary:     func(_ *profile, body []byte) string { return quoteWords(body) },
+	},
+	{
+		name: "preview_quote", title: "Preview the execution of a quote", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{executeQuotes},
+		description: "Call this before execute_quote." + previewDescription,
+		arguments:   []field{quoteID},
+		summary:     func(_ *profile, body []byte) string { return previewWords(body, "execute_quote") },
+	},
+	{
+		name: "execute_quote", title: "Execute a quote", operation: "agentExecuteQuote", method: "POST", path: agentPath + "/quotes/{quoteId}/execute",
+		permissions: []string{executeQuotes}, starts: true, destructive: true, openWorld: true,
+		description: "PAYS: sends the money of a quote. It cannot be undone. The result says whether the payment has started, or waits for a person's approval. " +
+			"A quote is paid at most once: if you did not see the result, call it again with the same quoteId.",
+		arguments: []field{quoteID, signature},
+		intent:    quoteOf,
+		summary:   actionWords,
+		hint: func(e serviceError, _ map[string]any) string {
+			if e.Code == "IDEMPOTENCY_KEY_REUSED" {
+				return "This quote was executed before with another signature or none. Call get_quote for its status. For another payment, create another quote."
+			}
+			return ""
+		},
+	},
+	{
+		name: "preview_transfer_out", title: "Preview a transfer out", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{createTransfers},
+		description: "Call this before transfer_out, with the same source, destination and amount." + previewDescription,
+		arguments:   transferOutFields, body: previewed("transferOut"),
+		summary: func(_ *profile, body []byte) string { return previewWords(body, "transfer_out") },
+	},
+	{
+		name: "transfer_out", title: "Transfer out", operation: "agentCreateTransferOut", method: "POST", path: agentPath + "/transfer-out",
+		permissions: []string{createTransfers}, starts: true, destructive: true, openWorld: true,
+		description: "PAYS: sends money from an internal account to an external account in the same currency, without a fee. It cannot be undone. " +
+			"For another currency use create_quote. Call preview_transfer_out first. The result says whether the payment has started, or waits for a person's approval.",
+		arguments: append(append([]field{}, transferOutFields...), intent),
+		intent:    intentOf,
+		summary:   actionWords,
+		hint:      reusedIntent,
+	},
+	{
+		name: "preview_transfer_in", title: "Preview a transfer in", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{createTransfers},
+		description: "Call this before transfer_in, with the same source, destination and amount." + previewDescription,
+		arguments:   transferInFields, body: previewed("transferIn"),
+		summary: func(_ *profile, body []byte) string { return previewWords(body, "transfer_in") },
+	},
+	{
+		name: "transfer_in", title: "Transfer in", operation: "agentCreateTransferIn", method: "POST", path: agentPath + "/transfer-in",
+		permissions: []string{createTransfers}, starts: true, destructive: true, openWorld: true,
+		description: "Debits an external account of the customer, such as a bank account, and credits an internal account in the same currency. It counts against your limits like a payment. " +
+			"Call preview_transfer_in first. The result says whether it has started, or waits for a person's approval.",
+		arguments: append(append([]field{}, transferInFields...), intent),
+		intent:    intentOf,
+		summary:   actionWords,
+		hint:      reusedIntent,
+	},
+}
+
+// reusedIntent explains an intent that was used with other arguments.
+func reusedIntent(e serviceError, _ map[string]any) string {
+	if e.Code != "IDEMPOTENCY_KEY_REUSED" {
+		return ""
+	}
+	return "Nothing was sent: this intent was used before with other arguments. If this is the same payment, call list_actions to see what became of it. " +
+		"If it is another payment, call again with an intent that says how it differs."
+}
+
+// quoteWords describes a quote.
+func quoteWords(body []byte) string {
+	var q struct {
+		ID, Status, ExpiresAt                                  string
+		TotalSendingAmount, TotalReceivingAmount, FeesIncluded int64
+		SendingCurrency, ReceivingCurrency                     struct{ Code string }
+		Source                                                 struct{ SourceType string }
+	}
+	if json.Unmarshal(body, &q) != nil {
+		return "This is the quote."
+	}
+	sent := "Executing it sends"
+	if q.Source.SourceType == "REALTIME_FUNDING" {
+		sent = "Somebody else pays it, by its paymentInstructions; you cannot execute it. It takes"
+	}
+	return fmt.Sprintf("%s is %s. %s %s in total, of which %s are fees; the receiver gets %s. The price holds until %s.",
+		safeID(q.ID), safeCode(q.Status), sent, inWords(q.TotalSendingAmount, q.SendingCurrency.Code), inWords(q.FeesIncluded, q.SendingCurrency.Code),
+		inWords(q.TotalReceivingAmount, q.ReceivingCurrency.Code), safeTime(q.ExpiresAt))
+}
+
+// previewWords describes a preview of a payment.
+func previewWords(body []byte, tool string) string {
+	var p struct {
+		Decision            string
+		Reasons             []reason
+		Amount, LimitAmount currencyAmount
+	}
+	if json.Unmarshal(body, &p) != nil {
+		return "This is the preview; nothing was sent."
+	}
+	amount := p.Amount.String()
+	if p.LimitAmount.Currency.Code != "" && p.LimitAmount.Currency.Code != p.Amount.Currency.Code {
+		amount += " (" + p.LimitAmount.String() + " of your limits)"
+	}
+	switch p.Decision {
+	case "ALLOWED":
+		return fmt.Sprintf("Nothing was sent. It would be allowed, and send %s. To pay, call %s.", amount, tool)
+	case "APPROVAL_REQUIRED":
+		return fmt.Sprintf("Nothing was sent. %s would ask for approval to send %s, and wait until a person decides%s.", tool, amount, reasonWords(p.Reasons))
+	case "REFUSED":
+		return fmt.Sprintf("Nothing was sent. Sending %s would be REFUSED%s. Do not call %s with this payment.", amount, reasonWords(p.Reasons), tool)
+	}
+	return "Nothing was sent. The data has the decision."
+}
+
+// actionWords describes what became of a payment.
+func actionWords(p *profile, body []byte) string {
+	var a struct {
+		ID, Status  string
+		Transaction *struct {
+			ID, Status string
+			SentAmount *currencyAmount
+		}
+	}
+	if json.Unmarshal(body, &a) != nil {
+		return "This is the action."
+	}
+	id := safeID(a.ID)
+	switch a.Status {
+	case "PENDING_APPROVAL":
+		return fmt.Sprintf("WAITING FOR APPROVAL: nothing was sent yet. A person at the platform approves or rejects %s. Do not make the payment again; call get_action with this actionId later to see the decision.", id)
+	case "APPROVED":
+		words := id + " is approved and its payment has started"
+		if t := a.Transaction; t != nil {
+			words += fmt.Sprintf(": %s is %s", safeID(t.ID), safeCode(t.Status))
+			if t.SentAmount != nil {
+				words += ", " + t.SentAmount.String() + " sent"
+			}
+		}
+		if p.may(viewTransactions) {
+			return words + ". It is complete when get_transaction says COMPLETED."
+		}
+		return words + ". It is complete when the transaction in get_action is COMPLETED."
+	case "REJECTED":
+		return id + " was REJECTED by the platform: nothing was sent. Tell the person, and do not try to get around it."
+	case "FAILED":
+		return id + " was approved but FAILED: nothing was sent. The data says why, such as an expired quote or a missing balance; it can be tried again as a new payment."
+	}
+	return id + " is " + safeCode(a.Status) + "."
+}
