@@ -54,28 +54,13 @@ const (
 // with every invalid field, USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_BANK_ACCOUNT, and
 // CONFLICT if the account is registered already.
 func (s *Service) Create(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, r Request) (account.External, error) {
-	beneficiaries, connected := s.Beneficiaries[principal.Environment]
-	if !connected {
-		return account.External{}, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.", principal.Environment)
-	}
-	now := s.Clock.Now()
-	created, err := account.Validate(account.CreateRequest{
-		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer,
-		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
-		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue,
-		FormatOnly: !beneficiaries.ChecksDigits(), Now: now,
-	})
+	created, beneficiaries, err := s.newAccount(ctx, principal, r)
 	if err != nil {
 		return account.External{}, err
 	}
-	if err := s.checkOwner(ctx, principal.Platform, r.Customer); err != nil {
+	if created, err = verify(ctx, beneficiaries, created); err != nil {
 		return account.External{}, err
 	}
-	verified, err := beneficiaries.Verify(ctx, created)
-	if err != nil {
-		return account.External{}, err
-	}
-	created.Verification, created.VerifiedName = verified.Status, verified.Name
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		// The response is saved first, so that a repeated request finds it, and not a
 		// conflict with the account that the first one created.
@@ -85,6 +70,32 @@ func (s *Service) Create(ctx context.Context, principal platform.Principal, requ
 		return tx.CreateExternalAccount(ctx, created)
 	})
 	return created, err
+}
+
+// newAccount returns the account that a request asks for, which is neither verified nor stored yet.
+func (s *Service) newAccount(ctx context.Context, principal platform.Principal, r Request) (account.External, ports.Beneficiaries, error) {
+	beneficiaries, connected := s.Beneficiaries[principal.Environment]
+	if !connected {
+		return account.External{}, nil, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.", principal.Environment)
+	}
+	now := s.Clock.Now()
+	created, err := account.Validate(account.CreateRequest{
+		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer,
+		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
+		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue,
+		FormatOnly: !beneficiaries.ChecksDigits(), Now: now,
+	})
+	if err != nil {
+		return account.External{}, nil, err
+	}
+	return created, beneficiaries, s.checkOwner(ctx, principal.Platform, r.Customer)
+}
+
+// verify returns the account with the result of the check of its beneficiary.
+func verify(ctx context.Context, beneficiaries ports.Beneficiaries, a account.External) (account.External, error) {
+	verified, err := beneficiaries.Verify(ctx, a)
+	a.Verification, a.VerifiedName = verified.Status, verified.Name
+	return a, err
 }
 
 func (s *Service) checkOwner(ctx context.Context, platformID ident.Platform, id ident.Customer) error {
