@@ -16,9 +16,10 @@ type AgentWriter interface {
 	LockAgent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error)
 	// UpdateAgent writes what can change of a locked agent.
 	UpdateAgent(ctx context.Context, a agent.Agent) error
-	// DeleteAgent deletes an agent with its device codes, or returns AGENT_NOT_FOUND.
+	// DeleteAgent deletes an agent with its device codes and rejects its actions that wait for approval, or returns
+	// AGENT_NOT_FOUND.
 	DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error
-	// DeleteAgentsOf deletes the agents of a customer with their device codes.
+	// DeleteAgentsOf is DeleteAgent for all agents of a customer.
 	DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error
 	// ReplaceDeviceCode stores a code of a locked agent, and voids its older ones that were not redeemed.
 	ReplaceDeviceCode(ctx context.Context, c agent.DeviceCode) error

@@ -152,6 +152,31 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ide
 	return found, translate(err)
 }
 
+// rejectActionsOf rejects what waits of deleted agents. It uses agent_actions_waiting_by_agent. The deletion came
+// first, so it has waited for payments that had locked the agents, and their actions are found.
+func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []uuid.UUID) error {
+	const batchSize = 500
+	for {
+		if err := u.flush(ctx); err != nil {
+			return err
+		}
+		query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND agent_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.In(agents)).
+			OrderExpr("id").Limit(batchSize).For("NO KEY UPDATE")
+		waiting, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
+		if err != nil {
+			return translate(err)
+		}
+		for i, a := range waiting {
+			if waiting[i], err = a.Reject(agent.AgentDeletedReason, ident.Token{}, u.db.clock.Now()); err != nil {
+				return err
+			}
+		}
+		if err := u.UpdateAgentActions(ctx, waiting); err != nil || len(waiting) < batchSize {
+			return err
+		}
+	}
+}
+
 // AgentAction uses the primary key.
 func (db *DB) AgentAction(ctx context.Context, p ident.Platform, id ident.AgentAction) (agent.Action, error) {
 	query := selectAgentActions(db.bun).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())

@@ -127,16 +127,27 @@ func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent
 	}
 	result, err := u.db.bun.NewDelete().Conn(u.sqlConn).Model((*agentRow)(nil)).
 		Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Exec(ctx)
-	return checkRowChanged(result, err, agent.NotFound(id))
+	if err := checkRowChanged(result, err, agent.NotFound(id)); err != nil {
+		return err
+	}
+	return u.rejectActionsOf(ctx, p, []uuid.UUID{id.UUID()})
 }
 
 // deleteAgentsOf uses agents_by_customer. The device codes are deleted by their foreign key.
-const deleteAgentsOf = `DELETE FROM agents WHERE platform_id = $1 AND customer_id = $2`
+const deleteAgentsOf = `DELETE FROM agents WHERE platform_id = $1 AND customer_id = $2 RETURNING id`
 
 // DeleteAgentsOf implements ports.AgentWriter.
-func (u *unit) DeleteAgentsOf(_ context.Context, p ident.Platform, id ident.Customer) error {
-	u.queueExec(deleteAgentsOf, pgID(p.UUID()), pgID(id.UUID()))
-	return nil
+func (u *unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
+	var deleted []uuid.UUID
+	if err := u.query(ctx, deleteAgentsOf, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		var found uuid.UUID
+		err := rows.Scan((*[16]byte)(&found))
+		deleted = append(deleted, found)
+		return err
+	}); err != nil || len(deleted) == 0 {
+		return err
+	}
+	return u.rejectActionsOf(ctx, p, deleted)
 }
 
 // Agent uses the primary key.

@@ -54,12 +54,13 @@ const (
 	SELECT e.* FROM (SELECT $1::uuid AS platform_id, unnest($2::uuid[]) AS id) s` + eventsOfSubject
 
 	// eventsOfCustomer are also those of an invitation that the customer has claimed, which are of the
-	// platform of the inviter.
+	// platform of the inviter. Actions of agents that needed no approval have no events.
 	eventsOfCustomer = `
 	WITH subjects AS MATERIALIZED (
 		SELECT $1::uuid AS platform_id, $2::uuid AS id
 		UNION ALL SELECT platform_id, id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2
 		UNION ALL SELECT platform_id, id FROM verifications WHERE platform_id = $1 AND customer_id = $2
+		UNION ALL SELECT platform_id, id FROM agent_actions WHERE platform_id = $1 AND customer_id = $2 AND (status <> 'APPROVED' OR decided_by IS NOT NULL)
 		UNION ALL SELECT platform_id, id FROM invitations WHERE platform_id = $1 AND inviter_id = $2
 		UNION ALL SELECT platform_id, id FROM invitations WHERE invitee_platform_id = $1 AND invitee_id = $2)
 	SELECT e.* FROM subjects s` + eventsOfSubject + `
@@ -125,7 +126,7 @@ var eraseRecords = []struct {
 	{`DELETE FROM screening_hits WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{deleteAgentsOf, func(*customer.Erased) *int { return new(int) }}, // that an earlier version left, which deleted the customer
+	{`UPDATE agent_actions SET reason = '' WHERE platform_id = $1 AND customer_id = $2 AND reason <> ''`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_credentials WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},
@@ -136,6 +137,9 @@ const accountsOfCustomer = `SELECT id FROM internal_accounts WHERE platform_id =
 
 // EraseRecordsOf implements ports.CustomerWriter.
 func (u *unit) EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (erased customer.Erased, err error) {
+	if err := u.DeleteAgentsOf(ctx, p, id); err != nil { // that an earlier version left, which deleted the customer
+		return erased, err
+	}
 	for _, record := range eraseRecords {
 		err := u.query(ctx, fmt.Sprintf(`WITH gone AS (%s RETURNING 1) SELECT count(*) FROM gone`, record.sql), []any{pgID(p.UUID()), pgID(id.UUID())},
 			func(rows pgx.Rows) error { return rows.Scan(record.count(&erased)) })

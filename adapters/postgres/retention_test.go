@@ -37,7 +37,7 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, WalletSessions: noon, WalletCodes: noon, UsedChallenges: noon, RevokedCredentials: noon, Mails: noon, DeviceCodes: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, WalletSessions: noon, WalletCodes: noon, UsedChallenges: noon, RevokedCredentials: noon, Mails: noon, DeviceCodes: noon, AgentAttempts: noon, AgentUsage: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -682,8 +682,7 @@ func awaitBlockedStatement(t *testing.T, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for blocked := false; !blocked; {
-		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks
-			WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&blocked)
+		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`).Scan(&blocked)
 		if err != nil {
 			t.Fatalf("no statement waits for a lock: %v", err)
 		}

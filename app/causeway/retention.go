@@ -44,6 +44,8 @@ const (
 	mailRetention = 30 * 24 * time.Hour
 	// deviceCodeRetention is how long it is shown whether a device code was redeemed, after it has expired.
 	deviceCodeRetention = 30 * 24 * time.Hour
+	// agentRetention is that of the audit trail of agents, and of what they have spent: more than a year.
+	agentRetention = 400 * 24 * time.Hour
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -74,7 +76,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention),
+		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
