@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// fillAgents writes many agents of two platforms, with a code and a customer each.
+// fillAgents writes many agents of two platforms, with a code, a customer, usage and actions each.
 const fillAgents = `
 SET session_replication_role = replica;
 INSERT INTO agents SELECT p.id, gen_random_uuid(), gen_random_uuid(), '', false, '{}', sha256(uuid_send(gen_random_uuid())), now(), now(), now()
@@ -23,6 +24,10 @@ INSERT INTO agents SELECT p.id, gen_random_uuid(), gen_random_uuid(), '', false,
 INSERT INTO agent_device_codes SELECT platform_id, sha256(uuid_send(id)), id, now(), now() - random() * interval '90 days', now() FROM agents;
 INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
 	SELECT platform_id, customer_id, id::text, 'INDIVIDUAL', id::text, 'APPROVED', '{}', now(), now() FROM agents;
+INSERT INTO agent_usage SELECT platform_id, id, date '2026-03-01' + n, 'USD', 1, 1 FROM agents, generate_series(1, 10) n;
+INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, status, quote_id, transaction_id, signature, reason, failure_code, created_at, updated_at)
+	SELECT platform_id, gen_random_uuid(), id, customer_id, 'EXECUTE_QUOTE', CASE WHEN n = 1 THEN 'PENDING_APPROVAL' ELSE 'APPROVED' END, id, CASE WHEN n > 1 THEN gen_random_uuid() END, '', '', '', now(), now()
+	FROM agents, generate_series(1, 3) n;
 ANALYZE;`
 
 func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
@@ -56,6 +61,17 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 			_, err := tx.LockAgent(ctx, p, ident.Agent{})
 			return err
 		}},
+		"action": {`platform_id = .*\(id = `, func(ctx context.Context, _ ports.Tx) error {
+			_, err := db.AgentAction(ctx, p, ident.AgentAction{})
+			return err
+		}},
+		"locked actions": {`platform_id = .*\(id = ANY`, func(ctx context.Context, tx ports.Tx) error {
+			_, err := tx.LockAgentActions(ctx, p, []ident.AgentAction{{}, {}})
+			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
+		}},
+		"waiting actions": {`platform_id = .*\(agent_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
+			return errors.Join(tx.(*unit).rejectActionsOf(ctx, p, []uuid.UUID{{}, {1}}), agent.ActionNotFound(ident.AgentAction{}))
+		}},
 	} {
 		trace.statements = nil
 		if err := db.Do(ports.ForPlatform(t.Context(), p), c.read); err == nil || !strings.Contains(err.Error(), "There is no") {
@@ -81,12 +97,16 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		"tokens":        {`token_hash = ANY`, readAgentTokens, 1},
 		"of_a_customer": {`platform_id = .*\(customer_id = `, deleteAgentsOf, 2},
 		"voided_codes":  {`platform_id = .*\(agent_id = `, voidDeviceCodes, 3},
+		"locked":        {`platform_id = .*\(id = ANY`, lockAgents, 2},
+		"usage":         {`platform_id = .*\(agent_id = ANY.*\(day >= `, readAgentUsage, 4},
+		"given_back":    {`platform_id = .*\(agent_id = .*\(day = .*\(currency = `, giveBackAgentUsage, 2},
+		"updated":       {`platform_id = .*\(id = `, updateAgentActions, 9},
 	} {
 		checkAgentPlan(t, name, c.condition, plans.explain(name, c.statement, c.arguments))
 	}
 	for _, table := range (RetentionCutoffs{}).tables() {
-		if table.name == "agent_device_codes" {
-			checkAgentPlan(t, "old codes", `platform_id = .*\(expires_at < `, plans.explain(table.name, table.sql, 4))
+		if condition := map[string]string{"agent_device_codes": `\(expires_at < `, "agent_usage": `\(day < `}[table.name]; condition != "" {
+			checkAgentPlan(t, table.name, `platform_id = .*`+condition, plans.explain(table.name, table.sql, 4))
 		}
 	}
 }
@@ -95,7 +115,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 func checkAgentPlan(t *testing.T, name, condition string, lines []string) {
 	t.Helper()
 	plan := strings.Join(lines, "\n")
-	if strings.Contains(plan, "Seq Scan on agent") || !regexp.MustCompile(`Index Cond: \(.*`+condition).MatchString(plan) {
+	if strings.Contains(plan, "Seq Scan on agent") || strings.Contains(plan, "Seq Scan on transactions") || !regexp.MustCompile(`Index Cond: \(.*`+condition).MatchString(plan) {
 		t.Errorf("%s:\n%s", name, plan)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/transaction"
@@ -30,7 +31,7 @@ const manyCustomers = 12_000
 
 // fillLists writes transactions of one second each, and customers with accounts, of three
 // platforms. Transaction n belongs to customer n % 1000 of its platform, or to the platform itself
-// if that is 0, and to account n % 500.
+// if that is 0, and to account n % 500; and an agent n % 500 started it.
 const fillLists = `
 CREATE FUNCTION pg_temp.test_id(platform int, n bigint, v7 boolean DEFAULT true) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
 	SELECT (CASE WHEN v7 THEN lpad(to_hex((1773489600000 + n * 1000)::bigint), 12, '0') ELSE '000000000000' END || '7000' || '800' || platform::text || lpad(to_hex(n), 12, '0'))::uuid $$;
@@ -45,12 +46,16 @@ INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_t
 SELECT platform_id, id, id, 'USD', 'INTERNAL_FIAT', 'ACTIVE', created_at, now(), '', '' FROM customers;
 INSERT INTO transactions (platform_id, id, customer_id, direction, status, refund_status, stage, failure_reason,
 	source_external, source_internal, destination_external, source_rail, source_account, destination_rail, destination_account,
-	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
+	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details, agent_id)
 SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 <> 0 THEN pg_temp.test_id(p, n %% 1000) END, CASE WHEN n %% 10000 IN (5, 6) THEN 'INCOMING' ELSE 'OUTGOING' END,
 	CASE n %% 10000 WHEN 1 THEN 'FAILED' WHEN 2 THEN 'EXPIRED' WHEN 3 THEN 'PENDING' WHEN 4 THEN 'PROCESSING' WHEN 5 THEN 'FAILED' ELSE 'COMPLETED' END, '', '', '',
 	pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, (n + 1) %% 500), '', '', '', '', 'USD', 1, 'USD', 1, to_timestamp(1773489600 + n), now(),
-	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, ''
+	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, '', pg_temp.test_id(p, n %% 500)
 FROM generate_series(1, 3) p, LATERAL generate_series(1, %[1]d / (p * p)) n;
+INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, status, quote_id, transaction_id, signature, reason, failure_code, created_at, updated_at)
+SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', CASE status WHEN 'COMPLETED' THEN 'APPROVED' ELSE 'PENDING_APPROVAL' END, id, CASE status WHEN 'COMPLETED' THEN id END, '', '', '', created_at, created_at FROM transactions;
+INSERT INTO agent_attempts (platform_id, id, agent_id, customer_id, operation, decision, reasons, error, currency, amount, transaction_id, attempted_at)
+SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', 'ALLOWED', '[]', '', 'USD', 1, id, created_at FROM transactions;
 SELECT ledger_create_month_partitions('2026-03-14Z');
 INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, effective_at, recorded_at, kind, memo, digest)
 SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), n, NULL, '2026-03-14Z', '2026-03-14Z', CASE n %% 3 WHEN 0 THEN 'unmatched_received' WHEN 1 THEN 'refund_failed' ELSE 'fee' END, '', sha256('')
@@ -127,6 +132,10 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 	ident.SetUUID(&external, testID(7))
 	var internal ident.InternalAccount
 	ident.SetUUID(&internal, testID(7))
+	var a ident.Agent
+	ident.SetUUID(&a, testID(7))
+	var paid ident.Transaction
+	ident.SetUUID(&paid, testID(20_000))
 	at := func(n int) time.Time { return time.Unix(1773489600+int64(n), 0) }
 	hour := period.Interval{From: at(20_000), To: at(23_600)}
 	page := ports.Paging{Limit: 100}
@@ -147,6 +156,14 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 	internals := func(f ports.InternalAccountFilter) func() error {
 		f.Paging = page
 		return func() error { _, err := db.InternalAccounts(ctx, p, f); return err }
+	}
+	actions := func(f ports.AgentActionFilter) func() error {
+		f.Paging = page
+		return func() error { _, err := db.AgentActions(ctx, p, f); return err }
+	}
+	attempts := func(f ports.AgentAttemptFilter) func() error {
+		f.Paging = page
+		return func() error { _, err := db.AgentAttempts(ctx, p, f); return err }
 	}
 	for name, list := range map[string]func() error{
 		"transactions":                     transactions(ports.TransactionFilter{}),
@@ -207,6 +224,19 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 			_, err := db.Unmatched(ctx, p, ports.UnmatchedFilter{Limit: 100})
 			return err
 		},
+		"transactions of an agent":           transactions(ports.TransactionFilter{Agent: a}),
+		"transactions of an agent, customer": transactions(ports.TransactionFilter{Agent: a, Customer: customer, Created: hour}),
+		"actions":                            actions(ports.AgentActionFilter{}),
+		"actions of an hour":                 actions(ports.AgentActionFilter{Created: hour}),
+		"actions of an agent":                actions(ports.AgentActionFilter{Agent: a}),
+		"actions of a customer":              actions(ports.AgentActionFilter{Customer: customer}),
+		"actions that wait":                  actions(ports.AgentActionFilter{Status: agent.ActionPending}),
+		"actions that wait of an agent":      actions(ports.AgentActionFilter{Status: agent.ActionPending, Agent: a}),
+		"rejected actions":                   actions(ports.AgentActionFilter{Status: agent.ActionRejected, Agent: a}),
+		"attempts":                           attempts(ports.AgentAttemptFilter{At: hour}),
+		"attempts of an agent":               attempts(ports.AgentAttemptFilter{Agent: a, At: hour}),
+		"refused attempts":                   attempts(ports.AgentAttemptFilter{Agent: a, Decision: agent.Refused}),
+		"attempts at a payment":              attempts(ports.AgentAttemptFilter{Transaction: paid}),
 		"tokens": func() error {
 			_, err := db.Tokens(ctx, p, ports.TokenFilter{Paging: page})
 			return err
