@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"causeway/adapters/postgres"
+	"causeway/core/agent"
 )
 
 // retentionFlags say how long data is kept that grows with every payment. The ledger, the
@@ -79,6 +80,12 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
+}
+
+// agentUsageSince returns the first day since which no usage of agents is deleted soon: whole months are.
+func agentUsageSince(now time.Time) string {
+	oldest := now.Add(-agentRetention).UTC()
+	return agent.DayOf(time.Date(oldest.Year(), oldest.Month()+1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 // retentionTasks returns the tasks that delete old rows. After a change of a setting, or the first

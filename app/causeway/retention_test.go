@@ -35,6 +35,20 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 	}
 }
 
+func TestAgentUsageSince_IsAfterEveryDeletedMonth(t *testing.T) {
+	t.Parallel()
+	// The day is the first of the month after the one that the retention has reached, also at the end of a year.
+	for now, want := range map[string]string{"2026-06-01": "2025-05-01", "2026-01-15": "2025-01-01", "2026-02-04": "2025-01-01", "2026-02-05": "2025-02-01"} {
+		at, err := time.Parse(time.DateOnly, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := agentUsageSince(at); got != want {
+			t.Errorf("on %s: %s, want %s", now, got, want)
+		}
+	}
+}
+
 func TestRetention_ReportsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	// A retention below what the service needs, or above ten years, is refused by name; the limits

@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+const (
+	// readAuditedUsage reads the agents of the platform $1 after $2, at most $3, by transactions_by_agent and the
+	// primary key of agent_usage. An agent without any line has one row with NULLs.
+	readAuditedUsage = `
+	WITH RECURSIVE found(agent_id) AS (
+		SELECT $2::uuid
+		UNION ALL
+		SELECT least((SELECT t.agent_id FROM transactions t WHERE t.platform_id = $1 AND t.agent_id > f.agent_id ORDER BY t.agent_id LIMIT 1),
+			(SELECT u.agent_id FROM agent_usage u WHERE u.platform_id = $1 AND u.agent_id > f.agent_id ORDER BY u.agent_id LIMIT 1))
+		FROM found f WHERE f.agent_id IS NOT NULL),
+	page AS MATERIALIZED (SELECT agent_id FROM found WHERE agent_id IS NOT NULL OFFSET 1 LIMIT $3),
+	started AS (
+		SELECT t.agent_id, t.usage_day AS day, t.sent_currency AS currency, count(*) FILTER (WHERE NOT t.usage_given_back) AS transactions,
+			sum(t.sent_minor) FILTER (WHERE NOT t.usage_given_back) AS spent,
+			(array_agg(t.id) FILTER (WHERE t.usage_given_back <> (t.status = 'FAILED')))[1] AS misflagged
+		FROM page p JOIN transactions t ON t.platform_id = $1 AND t.agent_id = p.agent_id
+		WHERE t.usage_day IS NOT NULL GROUP BY 1, 2, 3),
+	counted AS (
+		SELECT u.agent_id, u.day, u.currency, u.transactions, u.spent FROM page p JOIN agent_usage u ON u.platform_id = $1 AND u.agent_id = p.agent_id),
+	lines AS (
+		SELECT agent_id, day, currency, c.transactions IS NOT NULL AS exists, c.transactions AS counted, c.spent AS counted_spent,
+			s.transactions AS started, s.spent AS started_spent, s.misflagged
+		FROM started s FULL JOIN counted c USING (agent_id, day, currency))
+	SELECT p.agent_id, l.day, coalesce(l.currency, ''), coalesce(l.exists, false), coalesce(l.counted, 0), coalesce(l.counted_spent, 0),
+		coalesce(l.started, 0), least(coalesce(l.started_spent, 0), 9223372036854775807)::bigint, l.misflagged
+	FROM page p LEFT JOIN lines l ON l.agent_id = p.agent_id ORDER BY p.agent_id, l.day, l.currency`
+
+	// readApprovedActions uses the primary keys and agent_action_transaction_unique.
+	readApprovedActions = `
+	SELECT a.platform_id, a.id, a.agent_id, a.customer_id, a.quote_id, a.transaction_id, coalesce(a.currency, ''), coalesce(a.amount, 0),
+		(SELECT count(*) FROM agent_actions o WHERE o.platform_id = a.platform_id AND o.transaction_id = a.transaction_id),
+		t.id, t.agent_id, t.customer_id, t.quote_id, t.usage_day IS NOT NULL, coalesce(t.sent_currency, ''), coalesce(t.sent_minor, 0)
+	FROM agent_actions a LEFT JOIN transactions t ON t.platform_id = a.platform_id AND t.id = a.transaction_id
+	WHERE (a.platform_id, a.id) > ($1, $2) AND a.status = 'APPROVED' ORDER BY a.platform_id, a.id LIMIT $3`
+
+	// readStartedTransactions uses transactions_by_agent and agent_action_transaction_unique.
+	readStartedTransactions = `
+	SELECT t.platform_id, t.id, t.agent_id, t.customer_id, t.quote_id, t.usage_day IS NOT NULL, t.sent_currency, t.sent_minor,
+		EXISTS (SELECT FROM agent_actions a WHERE a.platform_id = t.platform_id AND a.transaction_id = t.id AND a.status = 'APPROVED')
+	FROM transactions t WHERE (t.platform_id, t.agent_id, t.id) > ($1, $2, $3) AND t.agent_id IS NOT NULL
+	ORDER BY t.platform_id, t.agent_id, t.id LIMIT $4`
+)
+
+// EachAgentUsage reads some agents with each statement, and so in one snapshot.
+func (db *DB) EachAgentUsage(ctx context.Context, visit func(ports.AgentUsageLine) error) error {
+	const batchSize = 100 // agents
+	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	platforms, err := pgx.CollectRows(rows, pgx.RowTo[[16]byte])
+	if err != nil {
+		return err
+	}
+	for _, p := range platforms {
+		var last uuid.UUID
+		for more := true; more; {
+			rows, err := db.pool.Query(ctx, readAuditedUsage, pgx.QueryExecModeCacheStatement, uuid.UUID(p), last, batchSize)
+			if err != nil {
+				return err
+			}
+			more = false
+			if err := forEachRow(rows, func(rows pgx.Rows) error {
+				more = true
+				line, exists, err := scanUsageLine(rows, &last)
+				if err != nil || !exists {
+					return err
+				}
+				ident.SetUUID(&line.Platform, p)
+				return visit(line)
+			}); err != nil {
+				return fmt.Errorf("read the usage of agents: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// scanUsageLine sets the agent, and returns false if it has no line.
+func scanUsageLine(rows pgx.Rows, id *uuid.UUID) (line ports.AgentUsageLine, exists bool, err error) {
+	var day pgtype.Date
+	var misflagged pgtype.UUID
+	err = rows.Scan((*[16]byte)(id), &day, &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
+		&line.Transactions, &line.Spent, &misflagged)
+	ident.SetUUID(&line.Agent, *id)
+	ident.SetUUID(&line.Misflagged, misflagged.Bytes)
+	line.Counted.Day = day.Time.Format(time.DateOnly)
+	return line, day.Valid, err
+}
+
+const auditBatchSize = 1000
+
+// EachAgentPayment reads in batches: the approved actions, and then the transactions without one.
+func (db *DB) EachAgentPayment(ctx context.Context, visit func(ports.AgentPaymentLine) error) error {
+	var platform, id uuid.UUID
+	for n := auditBatchSize; n == auditBatchSize; {
+		rows, err := db.pool.Query(ctx, readApprovedActions, pgx.QueryExecModeCacheStatement, platform, id, auditBatchSize)
+		if err != nil {
+			return err
+		}
+		n = 0
+		if err := forEachRow(rows, func(rows pgx.Rows) error {
+			n++
+			line, err := scanApprovedAction(rows, &platform, &id)
+			if err != nil {
+				return err
+			}
+			return visit(line)
+		}); err != nil {
+			return fmt.Errorf("read the approved actions of agents: %w", err)
+		}
+	}
+	return db.eachStartedWithoutAction(ctx, visit)
+}
+
+func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.AgentPaymentLine, err error) {
+	a, t := &line.Action, &auditedTransaction{}
+	var agentID, customerID, quoteID, transactionID pgtype.UUID
+	var currency string
+	err = rows.Scan(append([]any{(*[16]byte)(platform), (*[16]byte)(id), &agentID, &customerID, &quoteID, &transactionID, &currency, &a.Amount.Minor, &a.Sharing},
+		t.scanTargets()...)...)
+	ident.SetUUID(&line.Platform, *platform)
+	ident.SetUUID(&a.ID, *id)
+	ident.SetUUID(&a.Agent, agentID.Bytes)
+	ident.SetUUID(&a.Customer, customerID.Bytes)
+	ident.SetUUID(&a.Quote, quoteID.Bytes)
+	ident.SetUUID(&a.Transaction, transactionID.Bytes)
+	a.Amount.Currency = money.Currency(currency)
+	line.Transaction = t.read()
+	return line, err
+}
+
+// eachStartedWithoutAction calls visit for the transactions that agents have started and that no approved action
+// has.
+func (db *DB) eachStartedWithoutAction(ctx context.Context, visit func(ports.AgentPaymentLine) error) error {
+	var platform uuid.UUID
+	var last auditedTransaction
+	for n := auditBatchSize; n == auditBatchSize; {
+		rows, err := db.pool.Query(ctx, readStartedTransactions, pgx.QueryExecModeCacheStatement, platform, uuid.UUID(last.agent.Bytes), uuid.UUID(last.id.Bytes), auditBatchSize)
+		if err != nil {
+			return err
+		}
+		n = 0
+		if err := forEachRow(rows, func(rows pgx.Rows) error {
+			n++
+			var hasAction bool
+			if err := rows.Scan(append(append([]any{(*[16]byte)(&platform)}, last.scanTargets()...), &hasAction)...); err != nil || hasAction || !last.started {
+				return err
+			}
+			line := ports.AgentPaymentLine{Transaction: last.read()}
+			ident.SetUUID(&line.Platform, platform)
+			return visit(line)
+		}); err != nil {
+			return fmt.Errorf("read the transactions of agents: %w", err)
+		}
+	}
+	return nil
+}
+
+// auditedTransaction holds what an audit reads of a transaction; the id is NULL if there is none.
+type auditedTransaction struct {
+	id, agent, customer, quote pgtype.UUID
+	started                    bool
+	currency                   string
+	sent                       int64
+}
+
+func (t *auditedTransaction) scanTargets() []any {
+	return []any{&t.id, &t.agent, &t.customer, &t.quote, &t.started, &t.currency, &t.sent}
+}
+
+func (t *auditedTransaction) read() ports.AuditedAgentTransaction {
+	read := ports.AuditedAgentTransaction{Started: t.started, Sent: money.Amount{Minor: t.sent, Currency: money.Currency(t.currency)}}
+	ident.SetUUID(&read.ID, t.id.Bytes)
+	ident.SetUUID(&read.Agent, t.agent.Bytes)
+	ident.SetUUID(&read.Customer, t.customer.Bytes)
+	ident.SetUUID(&read.Quote, t.quote.Bytes)
+	return read
+}
