@@ -129,7 +129,9 @@ func TestDeleteOld_AgentAttempts(t *testing.T) {
 		attempt := newAttempt(a)
 		attempt.At = at
 		ident.SetUUID(&attempt.ID, newIDAt(at))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.SaveAgentAttempts(ctx, []agent.Attempt{attempt}) })
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			return tx.SaveAgentAttempts(ctx, []agent.Attempt{attempt})
+		})
 	}
 
 	c.wantDeleted(t, "agent_attempts", 2)
