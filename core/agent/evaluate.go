@@ -47,7 +47,7 @@ func (a Agent) Evaluate(p Payment, counters Counters, now time.Time, convert Con
 	if err != nil {
 		return Evaluation{}, err
 	}
-	reasons := a.standing(permissionFor[p.Type])
+	reasons := a.generalReasons(permissionFor[p.Type])
 	if !a.Policy.allows(p.Account) {
 		reasons = append(reasons, accountReason(p.Account))
 	}
@@ -73,7 +73,7 @@ var permissionFor = map[ActionType]Permission{ExecuteQuote: ExecuteQuotes, Trans
 // EvaluateQuote returns what the policy says about the creation of a quote: from is the internal account that
 // pays, or zero, and pulled reports whether an external account pays.
 func (a Agent) EvaluateQuote(from ident.InternalAccount, pulled bool) Evaluation {
-	reasons := a.standing(CreateQuotes)
+	reasons := a.generalReasons(CreateQuotes)
 	if (pulled || !from.IsZero()) && !a.Policy.allows(from) {
 		reasons = append(reasons, accountReason(from))
 	}
@@ -81,7 +81,9 @@ func (a Agent) EvaluateQuote(from ident.InternalAccount, pulled bool) Evaluation
 }
 
 // EvaluateAccounts returns what the policy says about the creation or the deletion of an external account.
-func (a Agent) EvaluateAccounts() Evaluation { return refusedFor(a.standing(ManageExternalAccounts)) }
+func (a Agent) EvaluateAccounts() Evaluation {
+	return refusedFor(a.generalReasons(ManageExternalAccounts))
+}
 
 func refusedFor(reasons []Reason) Evaluation {
 	if len(reasons) > 0 {
@@ -110,8 +112,8 @@ func (e Evaluation) Err() error {
 	return &fault.Error{Code: fault.Forbidden, Message: e.Reasons[0].Message, Reason: string(e.Reasons[0].Code), Details: map[string]any{"reasons": all}}
 }
 
-// standing returns the reasons that do not depend on accounts and amounts.
-func (a Agent) standing(need Permission) (reasons []Reason) {
+// generalReasons returns the reasons that do not depend on accounts and amounts.
+func (a Agent) generalReasons(need Permission) (reasons []Reason) {
 	if a.Paused {
 		reasons = append(reasons, Reason{AgentPaused, "The agent is paused and can start nothing. Ask the platform to resume it."})
 	}
