@@ -82,21 +82,26 @@ func (e *agentEnv) agentQuote(minor int64) quote.Quote {
 	return created.Quote
 }
 
-// wantUsage compares what the agent has spent in the month of now, in dollars.
-func (e *agentEnv) wantUsage(transactions, spent int64) {
+// usage returns what the agent has spent in the month of now, which must be in dollars.
+func (e *agentEnv) usage() (sum agent.Counter) {
 	e.t.Helper()
 	found, err := e.Store.AgentCounters(e.t.Context(), e.Platform.ID, []ident.Agent{e.agent.ID}, agent.MonthOf(e.Clock.Now()))
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	var got agent.Counter
 	for _, c := range found[e.agent.ID] {
-		got.Transactions, got.Spent = got.Transactions+c.Transactions, got.Spent+c.Spent
+		sum.Transactions, sum.Spent = sum.Transactions+c.Transactions, sum.Spent+c.Spent
 		if c.Currency != "USD" {
 			e.t.Errorf("counted %+v", c)
 		}
 	}
-	if got.Transactions != transactions || got.Spent != spent {
+	return sum
+}
+
+// wantUsage compares what the agent has spent in the month of now.
+func (e *agentEnv) wantUsage(transactions, spent int64) {
+	e.t.Helper()
+	if got := e.usage(); got.Transactions != transactions || got.Spent != spent {
 		e.t.Errorf("the agent has spent %d in %d transactions, want %d in %d", got.Spent, got.Transactions, spent, transactions)
 	}
 }
