@@ -66,8 +66,8 @@ var (
 	timestampPattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
 	monthPattern      = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	referencePattern  = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
-	deviceCodePattern = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$`) // of an agent
-	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                      // of an invitation
+	deviceCodePattern = regexp.MustCompile(`^AGENT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`) // of an agent
+	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                            // of an invitation
 )
 
 // Prefixes of every masked id and timestamp. What ends a day later is on the next day.
@@ -107,8 +107,8 @@ func (m *mask) learnValue(value any, key, under string) {
 		case key == "code" && codePattern.MatchString(value):
 			m.replacements[value] = derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("code"))
 		case key == "code" && deviceCodePattern.MatchString(value):
-			half := func() string { return derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 5, m.nextLabel("device code")) }
-			m.replacements[value] = half() + "-" + half()
+			half := func() string { return derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 4, m.nextLabel("device code")) }
+			m.replacements[value] = "AGENT-" + half() + "-" + half()
 		case key == "address" && under == "accountOrWalletInfo":
 			m.replacements[value] = m.maskAddress(value)
 		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):

@@ -24,12 +24,12 @@ type exampleRecorder struct {
 	mask       *mask
 	examples   map[string][]example // by the id of the operation or webhook
 	calls      []recordedCall
-	bearer     string // the access token of an agent that sends the requests; empty for the token of the platform
 }
 
 // recordedCall is one request as it was sent, and the body of its response.
 type recordedCall struct {
 	operation  string // its id
+	bearer     string // the access token of the agent that sent it; empty for the token of the platform
 	path, body string
 	uploadType string
 	response   []byte
@@ -81,26 +81,24 @@ func (s *exampleRecorder) describedIDs() []string {
 // JSON, or empty; for a form it is an object of its parts.
 func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.t.Helper()
-	return s.recordWith(nil, id, title, path, body)
+	return s.recordWith("", nil, id, title, path, body)
 }
 
 // recordSigned is record for a request that the owner of a wallet has signed: the second one, after the
 // response to the first.
 func (s *exampleRecorder) recordSigned(first apiResponse, id, title, path, body string) apiResponse {
 	s.t.Helper()
-	return s.recordWith(map[string]string{"Request-Id": first.wantStatus(202).text("requestId"), "Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
+	return s.recordWith("", map[string]string{"Request-Id": first.wantStatus(202).text("requestId"), "Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
 }
 
 // recordByAgent is record for a request with the access token of an agent.
-func (s *exampleRecorder) recordByAgent(accessToken, id, title, path string) apiResponse {
+func (s *exampleRecorder) recordByAgent(accessToken, id, title, path, body string) apiResponse {
 	s.t.Helper()
-	s.bearer = accessToken
-	defer func() { s.bearer = "" }()
-	return s.recordWith(nil, id, title, path, "")
+	return s.recordWith(accessToken, nil, id, title, path, body)
 }
 
-// recordWith is record for a request with headers of its own.
-func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path, body string) apiResponse {
+// recordWith is record for a request with an access token, unless that is empty, and with headers of its own.
+func (s *exampleRecorder) recordWith(bearer string, headers map[string]string, id, title, path, body string) apiResponse {
 	s.t.Helper()
 	op, ok := s.operations[id]
 	called, _, _ := strings.Cut(path, "?")
@@ -117,8 +115,8 @@ func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path,
 	if op.uploadType != "" {
 		by = s.withHeader("Content-Type", op.uploadType)
 	}
-	if s.bearer != "" {
-		by = by.withHeader("Authorization", "Bearer "+s.bearer)
+	if bearer != "" {
+		by = by.withHeader("Authorization", "Bearer "+bearer)
 	}
 	for name, value := range headers {
 		by = by.withHeader(name, value)
@@ -148,8 +146,8 @@ func (s *exampleRecorder) recordWith(headers map[string]string, id, title, path,
 	s.checkSchema(id+" returns", schemaOf(response), got.body)
 	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
 	s.examples[id] = append(s.examples[id], e)
-	if headers == nil && s.bearer == "" {
-		s.calls = append(s.calls, recordedCall{id, path, sentBody, op.uploadType, got.body})
+	if headers == nil {
+		s.calls = append(s.calls, recordedCall{id, bearer, path, sentBody, op.uploadType, got.body})
 	}
 	return got
 }
@@ -207,7 +205,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
 		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
-			d.text("verification.id") == about || d.text("customer.id") == about || d.text("invitation.code") == about)
+			d.text("verification.id") == about || d.text("agentAction.id") == about || d.text("customer.id") == about || d.text("invitation.code") == about)
 	})
 }
 

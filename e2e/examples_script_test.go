@@ -14,7 +14,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}

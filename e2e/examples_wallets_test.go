@@ -56,7 +56,7 @@ func (s *exampleRecorder) recordWallets(string, externalAccounts) {
 
 	challenge := s.record("challengeAuthCredential", "A passkey", path+passkey+"/challenge", `{"clientPublicKey": "`+exampleClientKey+`"}`).wantStatus(200)
 	shown := s.mask.replacements[challenge.text("challenge")] // the sandbox does not look at client data
-	s.recordWith(map[string]string{"Request-Id": challenge.text("requestId")}, "verifyAuthCredential", "A passkey", path+passkey+"/verify", `{"type": "PASSKEY", "assertion": {
+	s.recordWith("", map[string]string{"Request-Id": challenge.text("requestId")}, "verifyAuthCredential", "A passkey", path+passkey+"/verify", `{"type": "PASSKEY", "assertion": {
 		"credentialId": "`+base64URL("passkey of Mia's phone")+`",
 		"clientDataJson": "`+base64URL(`{"type":"webauthn.get","challenge":"`+shown+`","origin":"https://app.example.com"}`)+`",
 		"authenticatorData": "`+base64URL(strings.Repeat("a", 37))+`", "signature": "`+sandbox.WalletPasskeySignature+`"}}`).wantStatus(200)

@@ -243,7 +243,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations, BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
-		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents,
+		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())

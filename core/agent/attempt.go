@@ -91,3 +91,7 @@ const (
 	ModeRequiresApproval ReasonCode = "EXECUTION_MODE"
 	AboveThreshold       ReasonCode = "APPROVAL_THRESHOLD"
 )
+
+// ReasonCodes lists every reason.
+var ReasonCodes = []ReasonCode{AgentPaused, PermissionMissing, AccountNotAllowed, PerTransactionLimit, DailyLimit, DailyTransactionsMet, MonthlyLimit,
+	ModeRequiresApproval, AboveThreshold}

@@ -37,7 +37,8 @@ const waitTimeout = 5 * time.Minute
 
 // wantOutput says how often an expression matches what a document's commands print.
 var wantOutput = map[string]map[string]int{
-	"agents.md": {`"redeemed":true`: 1, `"isConnected":true`: 2, `"isPaused":true`: 1},
+	"agents.md": {`"redeemed":true`: 1, `"isConnected":true`: 2, `"isPaused":true`: 1, `"decision":"REFUSED","reasons":\[{"code":"PER_TRANSACTION_LIMIT"`: 1,
+		`"status":"PENDING_APPROVAL"`: 1, `"status":"APPROVED","type":"TRANSFER_OUT"`: 3, `"operation":"APPROVE_ACTION"`: 1},
 	"README.md": {
 		`"status":"COMPLETED"`: 1, `delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1,
 	},

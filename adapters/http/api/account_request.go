@@ -22,7 +22,7 @@ type platformExternalAccountCreateRequest struct {
 }
 
 type externalAccountCreateRequest struct {
-	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Customer who owns the account. If omitted, the platform owns it."`
+	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Customer who owns the account. If omitted, the platform owns it or, if an agent registers it, the customer of the agent."`
 	Currency          string                     `json:"currency" doc:"Currency of the account." example:"BTC"`
 	PlatformAccountID string                     `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your id for the account."`
 	AccountInfo       accountInfoRequest         `json:"accountInfo" doc:"Account details."`

@@ -29,13 +29,15 @@ type Agents interface {
 	IssueCode(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Agent) (agents.IssuedCode, error)
 	CodeStatus(ctx context.Context, p ident.Platform, code string) (agents.IssuedCode, error)
 	Redeem(ctx context.Context, code string) (agents.Paired, error)
+	// Attempts returns entries of the audit trail of an agent, which may have been deleted.
+	Attempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error)
 }
 
 type agentBody struct {
 	ID          httpapi.ID[ident.Agent]    `json:"id" doc:"Id of the agent."`
 	Name        string                     `json:"name" doc:"Name of the agent." example:"Travel assistant"`
 	CustomerID  httpapi.ID[ident.Customer] `json:"customerId" doc:"Id of the customer for whom the agent pays."`
-	IsPaused    bool                       `json:"isPaused" doc:"Whether the agent is paused. A paused agent cannot start anything; it can still read its own profile."`
+	IsPaused    bool                       `json:"isPaused" doc:"Whether the agent is paused. A paused agent cannot start anything; it can still read."`
 	IsConnected bool                       `json:"isConnected" doc:"Whether a program is paired with the agent: a device code was redeemed."`
 	Policy      agentPolicyBody            `json:"policy" doc:"What the agent may do."`
 	Usage       agentUsageBody             `json:"usage" doc:"What the agent has spent."`
@@ -44,8 +46,8 @@ type agentBody struct {
 }
 
 type agentUsageBody struct {
-	DailyTransactionCount int           `json:"dailyTransactionCount" doc:"Number of transactions on the day." example:"0"`
-	DailySpend            httpapi.Minor `json:"dailySpend" doc:"Amount spent on the day, in the smallest unit of the currency of the spending limits." example:"0"`
+	DailyTransactionCount int           `json:"dailyTransactionCount" doc:"Number of transactions on the day, without those that failed." example:"0"`
+	DailySpend            httpapi.Minor `json:"dailySpend" doc:"Amount spent on the day, in the smallest unit of the currency of the spending limits. Amounts of other currencies are converted at the present rate." example:"0"`
 	DailyResetDate        string        `json:"dailyResetDate" format:"date" doc:"The day, in UTC." example:"2026-03-14"`
 	MonthlySpend          httpapi.Minor `json:"monthlySpend" doc:"Amount spent in the month, in the smallest unit of the currency of the spending limits." example:"0"`
 	MonthlyResetMonth     string        `json:"monthlyResetMonth" doc:"The month, in UTC." example:"2026-03"`
@@ -54,13 +56,14 @@ type agentUsageBody struct {
 func renderAgent(a agent.WithUsage) agentBody {
 	return agentBody{
 		ID: httpapi.NewID(a.ID), Name: a.Name, CustomerID: httpapi.NewID(a.Customer), IsPaused: a.Paused, IsConnected: a.Connected(),
-		Policy: renderAgentPolicy(a.Policy),
-		Usage: agentUsageBody{
-			DailyTransactionCount: a.Usage.DailyTransactionCount, DailySpend: httpapi.Minor(a.Usage.DailySpend), DailyResetDate: a.Usage.Day,
-			MonthlySpend: httpapi.Minor(a.Usage.MonthlySpend), MonthlyResetMonth: a.Usage.Month,
-		},
+		Policy: renderAgentPolicy(a.Policy), Usage: renderAgentUsage(a.Usage),
 		CreatedAt: httpapi.NewTime(a.CreatedAt), UpdatedAt: httpapi.NewTime(a.UpdatedAt),
 	}
+}
+
+func renderAgentUsage(u agent.Usage) agentUsageBody {
+	return agentUsageBody{DailyTransactionCount: u.DailyTransactionCount, DailySpend: httpapi.Minor(u.DailySpend), DailyResetDate: u.Day,
+		MonthlySpend: httpapi.Minor(u.MonthlySpend), MonthlyResetMonth: u.Month}
 }
 
 type agentDeviceCodeBody struct {
@@ -210,7 +213,9 @@ func registerAgents(a *httpapi.API, service Agents) {
 	}, renderNoBody)
 
 	registerDeviceCodes(a, service)
+}
 
+func registerOwnAgent(a *httpapi.API, service Agents) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getAgentMe", Path: "/agents/me", Tag: tagAgents, Summary: "Get the calling agent", Agent: true, Experimental: true,
 		Description: "Returns the agent of the access token, with its policy and usage, also while it is paused.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
@@ -219,7 +224,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 	}, renderAgent)
 }
 
-// redeemLimit limits the redemption of device codes, which needs no credentials: a code has 50 random bits.
+// redeemLimit limits the redemption of device codes, which needs no credentials: a code has 40 random bits.
 var redeemLimit = httpapi.PublicLimit{
 	PerAddress: httpapi.Rate{PerSecond: 0.2, Burst: 20},
 	PerPath:    httpapi.Rate{PerSecond: 0.1, Burst: 5},

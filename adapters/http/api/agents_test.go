@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/core/agent"
 	"causeway/core/platform"
 )
 
@@ -16,10 +17,12 @@ func (c *client) createAgent(t *testing.T) reply {
 	return c.must(201, "POST", "/agents", `{"name": "Assistant", "customerId": "`+customer+`", "policy": `+agentPolicy+`}`)
 }
 
-// pairAgent returns the access token of a new agent.
-func (c *client) pairAgent(t *testing.T) string {
+// pairAgent returns the access token of a new agent with a permission.
+func (c *client) pairAgent(t *testing.T, permission agent.Permission) string {
 	t.Helper()
-	return c.must(200, "POST", "/agents/device-codes/"+c.createAgent(t).stringAt("deviceCode.code")+"/redeem", "").stringAt("accessToken")
+	created := c.createAgent(t)
+	c.must(200, "PATCH", "/agents/"+created.stringAt("agent.id")+"/policy", `{"permissions": ["`+string(permission)+`"]}`)
+	return c.must(200, "POST", "/agents/device-codes/"+created.stringAt("deviceCode.code")+"/redeem", "").stringAt("accessToken")
 }
 
 func TestCreateAgent_ListsEveryInvalidField(t *testing.T) {

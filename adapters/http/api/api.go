@@ -26,6 +26,7 @@ type Deps struct {
 	InternalAccounts InternalAccounts
 	Wallets          Wallets
 	Agents           Agents
+	AgentPayments    AgentPayments
 	Quotes           Quotes
 	Payments         Payments
 	Sandbox          Sandbox
@@ -82,6 +83,16 @@ func Register(a *httpapi.API, d Deps) {
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerWallets(a, d.Wallets)
 	registerAgents(a, d.Agents)
+	registerAgentAttempts(a, d.Agents)
+	registerAgentApprovals(a, d.AgentPayments)
+	registerOwnAgent(a, d.Agents)
+	registerAgentTransactions(a, d.Payments)
+	registerAgentInternalAccounts(a, d.InternalAccounts)
+	registerAgentExternalAccounts(a, d.ExternalAccounts)
+	registerAgentQuotes(a, d.AgentPayments)
+	registerAgentTransfers(a, d.AgentPayments)
+	registerAgentPreview(a, d.AgentPayments)
+	registerOwnActions(a, d.AgentPayments)
 	registerRates(a, d.Quotes)
 	registerDiscoveries(a)
 	registerReceivers(a, d.Receivers)

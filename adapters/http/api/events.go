@@ -8,6 +8,7 @@ import (
 
 	httpapi "causeway/adapters/http"
 	"causeway/app/customers"
+	"causeway/app/payments"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -45,6 +46,11 @@ type verificationStatusWebhook struct {
 type internalAccountStatusWebhook struct {
 	BaseWebhook
 	InternalAccount internalAccountBody `json:"internalAccount" doc:"Account after the event, as the list operations return it."`
+}
+
+type agentActionWebhook struct {
+	BaseWebhook
+	AgentAction agentActionBody `json:"agentAction" doc:"Action after the event, as GET returns it."`
 }
 
 type invitationClaimedWebhook struct {
@@ -137,6 +143,11 @@ func (invitationClaimedWebhook) TransformSchema(_ huma.Registry, s *huma.Schema)
 	return withEventNames(s, event.Invitation)
 }
 
+// TransformSchema adds the constants of the events of agents.
+func (agentActionWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.AgentAction)
+}
+
 // TransformSchema adds the constants of test events.
 func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.Test)
@@ -172,6 +183,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
 	case invitation.Invitation:
 		return json.Marshal(invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: resource, Status: resource.Status(e.OccurredAt)})})
+	case payments.AgentAction:
+		return json.Marshal(agentActionWebhook{base, renderAgentAction(resource)})
 	case customer.ImportWithErrors:
 		return renderBulkUpload(bulkUploadWebhook{base, renderCustomerImport(resource)})
 	default:
@@ -205,5 +218,7 @@ func registerWebhooks(a *httpapi.API) {
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
 	httpapi.Webhook[invitationClaimedWebhook](a, "invitationClaimed", tagWebhooks, "Receive events of invitations",
 		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.")
+	httpapi.Webhook[agentActionWebhook](a, "agentAction", tagWebhooks, "Receive events of agents",
+		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.")
 	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

@@ -20,6 +20,11 @@ type ExternalAccounts interface {
 	Get(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
 	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	Delete(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) error
+	// An agent has the accounts of its customer.
+	CreateForAgent(ctx context.Context, caller platform.Principal, idempotent *ports.IdempotentRequest, r accounts.Request) (account.External, error)
+	GetForAgent(ctx context.Context, caller platform.Principal, id ident.ExternalAccount) (account.External, error)
+	ListForAgent(ctx context.Context, caller platform.Principal, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
+	DeleteForAgent(ctx context.Context, caller platform.Principal, id ident.ExternalAccount) error
 }
 
 type externalAccountBody struct {
@@ -180,4 +185,47 @@ func deleteExternalAccount(service ExternalAccounts, owner accounts.Owner) httpa
 	return func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {
 		return struct{}{}, service.Delete(ctx, call.Principal.Platform, owner, in.ExternalAccountID.Value)
 	}
+}
+
+func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
+	readers := []platform.Permission{mayManageAccounts, mayCreateQuotes, mayCreateTransfers}
+	type externalParams struct {
+		httpapi.Paging
+		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "agentListExternalAccounts", Path: "/agents/me/external-accounts", Tag: tagAgents, Summary: "List external accounts as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		Description: "Lists the external accounts of the agent's customer, newest first, without deleted accounts.",
+	}, func(ctx context.Context, call httpapi.Call, in *externalParams) (ports.Page[account.External], error) {
+		filter, err := externalAccountFilter(in.Paging, in.Currency)
+		if err != nil {
+			return ports.Page[account.External]{}, err
+		}
+		return service.ListForAgent(ctx, call.Principal, filter)
+	}, renderExternalAccountPage)
+
+	httpapi.Get(a, httpapi.Operation{
+		ID: "agentGetExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagAgents, Summary: "Get an external account as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		Description: "Returns an external account of the agent's customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (account.External, error) {
+		return service.GetForAgent(ctx, call.Principal, in.ExternalAccountID.Value)
+	}, renderExternalAccount)
+
+	type createInput struct{ Body externalAccountCreateRequest }
+	httpapi.Post(a, httpapi.Operation{
+		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagAgents, Summary: "Register an external account as an agent", Agent: true,
+		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Status: 201, Experimental: true,
+		Description: "Registers an external account of the agent's customer, whose id may be omitted. " + externalAccountsDescription,
+		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
+		return service.CreateForAgent(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+	}, renderExternalAccount)
+
+	httpapi.Delete(a, httpapi.Operation{
+		ID: "agentDeleteExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagAgents, Summary: "Delete an external account as an agent", Agent: true,
+		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Experimental: true,
+		Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {
+		return struct{}{}, service.DeleteForAgent(ctx, call.Principal, in.ExternalAccountID.Value)
+	}, renderNoBody)
 }

@@ -6,6 +6,7 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/accounts"
 	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -15,6 +16,7 @@ import (
 // InternalAccounts holds the use cases of the internal account operations.
 type InternalAccounts interface {
 	ListInternal(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
+	ListInternalForAgent(ctx context.Context, caller platform.Principal, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
 }
 
 type internalAccountBody struct {
@@ -48,6 +50,10 @@ func newInternalAccountBody(a account.WithBalance, webhook bool) internalAccount
 		body.PrivateEnabled = &a.PrivateEnabled
 	}
 	return body
+}
+
+func renderInternalAccountPage(p ports.Page[account.WithBalance]) httpapi.Page[internalAccountBody] {
+	return renderPage(p, renderInternalAccount, func(a account.WithBalance) string { return a.ID.String() })
 }
 
 // platformInternalAccountListResponse lists all internal accounts of the platform.
@@ -85,9 +91,7 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		}
 		filter.Paging, filter.Customer = ports.Paging{Limit: in.Limit, After: after.UUID()}, in.CustomerID.Value
 		return service.ListInternal(ctx, call.Principal.Platform, accounts.OwnedByCustomers, filter)
-	}, func(p ports.Page[account.WithBalance]) httpapi.Page[internalAccountBody] {
-		return renderPage(p, renderInternalAccount, func(a account.WithBalance) string { return a.ID.String() })
-	})
+	}, renderInternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listPlatformInternalAccounts", Path: "/platform/internal-accounts", Tag: tagInternal, Summary: "List internal accounts of the platform",
@@ -99,4 +103,23 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 	}, func(p ports.Page[account.WithBalance]) platformInternalAccountListResponse {
 		return platformInternalAccountListResponse{renderPage(p, renderInternalAccount, func(account.WithBalance) string { return "" }).Data}
 	})
+}
+
+func registerAgentInternalAccounts(a *httpapi.API, service InternalAccounts) {
+	type internalParams struct {
+		httpapi.Paging
+		InternalAccountFilter
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagAgents, Summary: "List internal accounts as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
+	}, func(ctx context.Context, call httpapi.Call, in *internalParams) (ports.Page[account.WithBalance], error) {
+		filter := in.filter()
+		after, err := httpapi.CursorID[ident.InternalAccount](in.Cursor)
+		if err != nil {
+			return ports.Page[account.WithBalance]{}, err
+		}
+		filter.Paging = ports.Paging{Limit: in.Limit, After: after.UUID()}
+		return service.ListInternalForAgent(ctx, call.Principal, filter)
+	}, renderInternalAccountPage)
 }

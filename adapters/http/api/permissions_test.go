@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -11,13 +12,14 @@ import (
 
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/agent"
 	"causeway/core/platform"
 )
 
 func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	t.Parallel()
 	// Operations that move money require TRANSACT, those that change anything else MANAGE,
-	// and all others VIEW. Those below /agents/me are for agents.
+	// and all others VIEW. Those below /agents/me are for agents, whose policy must have one of the permissions.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
@@ -26,11 +28,17 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 		"MANAGE": `assignUnmatched cancelInvitation claimInvitation closeLedgerPeriod createCustomer createCustomerExternalAccount createInvitation createLedgerAdjustment
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument
-			createAgent deleteAgent regenerateAgentDeviceCode updateAgent updateAgentPolicy
+			approveAgentAction createAgent deleteAgent regenerateAgentDeviceCode rejectAgentAction updateAgent updateAgentPolicy
 			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
 			updatePlatformConfig uploadCustomersCsv uploadDocument`,
-		forAgents: `getAgentMe`,
-		"":        `redeemAgentDeviceCode`,
+		forAgents:                  `getAgentMe agentPreviewPayment agentGetQuote agentListActions agentGetAction`,
+		"VIEW_TRANSACTIONS":        `agentListTransactions agentGetTransaction agentListInternalAccounts`,
+		"CREATE_QUOTES":            `agentCreateQuote`,
+		"EXECUTE_QUOTES":           `agentExecuteQuote`,
+		"CREATE_TRANSFERS":         `agentCreateTransferOut agentCreateTransferIn`,
+		"MANAGE_EXTERNAL_ACCOUNTS": `agentCreateExternalAccount agentDeleteExternalAccount`,
+		"MANAGE_EXTERNAL_ACCOUNTS CREATE_QUOTES CREATE_TRANSFERS": `agentListExternalAccounts agentGetExternalAccount`,
+		"": `redeemAgentDeviceCode`,
 	} {
 		for _, operation := range strings.Fields(operations) {
 			needs[operation] = permission
@@ -42,7 +50,10 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 			want = "VIEW"
 		}
 		if operation.permission != want {
-			t.Errorf("%s requires %s, want %s", operation.id, operation.permission, want)
+			t.Errorf("%s requires %q, want %q", operation.id, operation.permission, want)
+		}
+		if operation.agent != strings.HasPrefix(operation.path, "/agents/me") {
+			t.Errorf("%s is for agents: %t", operation.path, operation.agent)
 		}
 		delete(needs, operation.id)
 	}
@@ -56,10 +67,15 @@ func TestOperations_EnforcePermission(t *testing.T) {
 	// Every operation but the public ones refuses requests without credentials and tokens
 	// without its permission, and names the permission. A token that has only this
 	// permission is accepted, except by sandbox operations on a production platform. An
-	// operation is for tokens or for agents, never for both.
+	// operation is for tokens or for agents, never for both; those for agents refuse an agent without one of
+	// their permissions, unless its attempt is recorded.
 	public := []string{"redeemAgentDeviceCode"} // ids of public operations
 	c := newClient(t)
-	accessToken := c.pairAgent(t)
+	agents := map[string]*client{}
+	for _, permission := range agent.Permissions {
+		agents[string(permission)] = c.withHeader("Authorization", "Bearer "+c.pairAgent(t, permission))
+	}
+	attempts := strings.Fields(`agentCreateQuote agentExecuteQuote agentCreateTransferOut agentCreateTransferIn agentCreateExternalAccount agentDeleteExternalAccount`)
 	clients := map[string]*client{}
 	for _, permission := range platform.Permissions {
 		clients[string(permission)] = c.withPermissions(permission)
@@ -77,16 +93,20 @@ func TestOperations_EnforcePermission(t *testing.T) {
 		if got := sendWithoutCredentials(c, operation.method, path); got != http.StatusUnauthorized {
 			t.Errorf("%s without credentials: %d", operation.id, got)
 		}
-		asAgent := c.withHeader("Authorization", "Bearer "+accessToken).send(operation.method, path, "")
-		if operation.permission == forAgents {
-			if asAgent.status != http.StatusOK {
-				t.Errorf("%s by an agent: %d %s", operation.id, asAgent.status, asAgent.rawBody)
+		if operation.agent {
+			for permission, caller := range agents {
+				got := caller.send(operation.method, path, "")
+				allowed := operation.permission == forAgents || slices.Contains(strings.Fields(operation.permission), permission) || slices.Contains(attempts, operation.id)
+				if got.status == http.StatusUnauthorized || (got.status == http.StatusForbidden) == allowed || !allowed && got.stringAt("reason") != "PERMISSION_MISSING" {
+					t.Errorf("%s by an agent with %s: %d %s", operation.id, permission, got.status, got.rawBody)
+				}
 			}
 			if got := c.send(operation.method, path, ""); got.status != http.StatusUnauthorized || got.stringAt("reason") != "Unsupported scheme" {
 				t.Errorf("%s by a token: %d %s", operation.id, got.status, got.rawBody)
 			}
 			continue
 		}
+		asAgent := agents["CREATE_QUOTES"].send(operation.method, path, "")
 		if asAgent.status != http.StatusUnauthorized || asAgent.stringAt("reason") != "Unsupported scheme" {
 			t.Errorf("%s by an agent: %d %s, want 401", operation.id, asAgent.status, asAgent.rawBody)
 		}
@@ -119,10 +139,10 @@ var pathParameterPattern = regexp.MustCompile(`\{[^}]*\}`)
 // publishedOperation is an operation of the OpenAPI document.
 type publishedOperation struct {
 	id, method, path, permission string
-	sandboxOnly                  bool
+	sandboxOnly, agent           bool
 }
 
-// forAgents is the permission of a publishedOperation that is for agents.
+// forAgents is the permission of a publishedOperation that is for all agents.
 const forAgents = "an agent"
 
 // publishedOperations returns all operations of the OpenAPI document.
@@ -133,8 +153,9 @@ func publishedOperations(t *testing.T, server http.Handler) []publishedOperation
 	var document struct {
 		Paths map[string]map[string]struct {
 			OperationID string
-			Permission  string `json:"x-permission"`
-			SandboxOnly bool   `json:"x-sandbox-only"`
+			Permission  string   `json:"x-permission"`
+			Agents      []string `json:"x-agent-permissions"`
+			SandboxOnly bool     `json:"x-sandbox-only"`
 			Security    []map[string][]string
 		}
 	}
@@ -144,10 +165,11 @@ func publishedOperations(t *testing.T, server http.Handler) []publishedOperation
 	var operations []publishedOperation
 	for path, methods := range document.Paths {
 		for method, o := range methods {
-			if len(o.Security) == 1 && o.Security[0]["AgentAuth"] != nil {
-				o.Permission = forAgents
+			forAgent := len(o.Security) == 1 && o.Security[0]["AgentAuth"] != nil
+			if forAgent {
+				o.Permission = cmp.Or(strings.Join(o.Agents, " "), forAgents)
 			}
-			operations = append(operations, publishedOperation{o.OperationID, strings.ToUpper(method), path, o.Permission, o.SandboxOnly})
+			operations = append(operations, publishedOperation{o.OperationID, strings.ToUpper(method), path, o.Permission, o.SandboxOnly, forAgent})
 		}
 	}
 	if len(operations) < 20 {

@@ -42,7 +42,7 @@ type quoteSource struct{}
 func (quoteSource) Union() httpapi.UnionSpec {
 	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
 	payer, owner := customer, customer
-	payer.Description = "Customer who pays. Omit it if your platform pays."
+	payer.Description = "Customer who pays. Omit it if your platform pays. For an agent it is its customer and may be omitted."
 	owner.Description = "Customer that an account of your platform pays for. For a customer's account it is the owner and may be omitted."
 	return httpapi.UnionSpec{
 		Name: "QuoteSource",

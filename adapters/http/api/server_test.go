@@ -78,14 +78,14 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	})
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
 	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
+	accountService := accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
+		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	deps := api.Deps{
 		Platforms: d.platforms,
 		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails,
 			Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}}),
-		KYCLinks: customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
-		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
-			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
-		InternalAccounts: accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader()}),
+		KYCLinks:         customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+		ExternalAccounts: accountService, InternalAccounts: accountService,
 		Wallets: wallets.New(wallets.Config{Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
 			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		Agents:         agentService,

@@ -23,9 +23,10 @@ type timelineBody struct {
 
 type timelineEventBody struct {
 	At         httpapi.Time          `json:"at" doc:"Time of the event."`
-	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. AUTHORIZED: the owner of the embedded wallet that pays signed the quote. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
+	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. AGENT: an agent asked for the payment, or you approved or rejected it. AUTHORIZED: the owner of the embedded wallet that pays signed the quote. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
 	Request    *timelineRequest      `json:"request,omitempty" doc:"REQUESTED only: the request."`
 	Quote      *timelineQuote        `json:"quote,omitempty" doc:"QUOTED only: the quote."`
+	Agent      *agentAttemptBody     `json:"agentAttempt,omitempty" doc:"AGENT only: the entry in the audit trail of the agent."`
 	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"ASSIGNED only: the assigned funds."`
 	Rail       *railReplyBody        `json:"rail,omitempty" doc:"RAIL_REPLIED only: the reply."`
 	Wallet     *authorizationBody    `json:"authorization,omitempty" doc:"AUTHORIZED only: the evidence that the owner of the embedded wallet authorised the payment."`
@@ -116,6 +117,10 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 		body.Quote = &timelineQuote{ID: httpapi.NewID(q.ID), Sent: renderAmount(q.Pricing.Sent), Received: renderAmount(q.Pricing.Received),
 			Fees: minor(q.Pricing.Fees), ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, ExpiresAt: httpapi.NewTime(q.ExpiresAt)}
 	}
+	if c.AgentAttempt != nil {
+		attempt := renderAgentAttempt(*c.AgentAttempt)
+		body.Agent = &attempt
+	}
 	if c.Assignment != nil {
 		assigned := renderUnmatchedFunds(*c.Assignment)
 		body.Assignment = &assigned
@@ -150,7 +155,7 @@ func registerTimeline(a *httpapi.API, service Accounting) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the timeline of a transaction", Permission: platform.View,
-		Description: "Returns everything that happened to a payment, in order: the request, the quote, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
+		Description: "Returns everything that happened to a payment, in order: the request, the quote, what an agent asked for and you approved, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
 			"webhook events and delivery attempts.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Timeline, error) {

@@ -21,6 +21,9 @@ type Payments interface {
 	// ExecuteSignedQuote runs a quote whose source is an account. The signature may be empty.
 	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	TransferOut(ctx context.Context, out transaction.TransferOut, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	// An agent reads the transactions of its customer.
+	AgentTransaction(ctx context.Context, caller platform.Principal, id ident.Transaction) (transaction.Transaction, error)
+	AgentTransactions(ctx context.Context, caller platform.Principal, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 }
 
 type transactionBody struct {
@@ -36,6 +39,7 @@ type transactionBody struct {
 	SettledAt           *httpapi.Time                 `json:"settledAt,omitempty" doc:"Time the beneficiary received the funds. Absent before."`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
+	AgentID             httpapi.ID[ident.Agent]       `json:"agentId,omitzero" doc:"Agent that made the transaction for the customer. It may have been deleted."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
 	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"OUTGOING only: exact rate, in smallest units of the receiving currency per smallest unit of the sending currency."`
 	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency."`
@@ -87,7 +91,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), ReceivedAmount: renderAmount(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
-		Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),
+		AgentID: httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty: t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 	}
 	if t.Type == transaction.Incoming {
@@ -140,16 +144,24 @@ func registerTransactions(a *httpapi.API, service Payments) {
 			return ports.Page[transaction.Transaction]{}, err
 		}
 		return service.ListTransactions(ctx, call.Principal.Platform, filter)
-	}, func(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
-		return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
-	})
+	}, renderTransactionPage)
+}
+
+func renderTransactionPage(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
+	return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
 }
 
 type listTransactionsParams struct {
 	httpapi.Paging
 	httpapi.Sorting
-	CustomerID                string       `query:"customerId" doc:"Id of the customer, or of your platform for its own transactions."`
-	PlatformCustomerID        string       `query:"platformCustomerId" doc:"Your id for the customer."`
+	CustomerID         string                  `query:"customerId" doc:"Id of the customer, or of your platform for its own transactions."`
+	PlatformCustomerID string                  `query:"platformCustomerId" doc:"Your id for the customer."`
+	AgentID            httpapi.ID[ident.Agent] `query:"agentId" doc:"Id of the agent that made the transaction."`
+	TransactionFilterParams
+}
+
+// TransactionFilterParams narrows the lists of the platform and of agents.
+type TransactionFilterParams struct {
 	AccountIdentifier         string       `query:"accountIdentifier" doc:"Account id or UMA address of the sender or receiver."`
 	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"Account id or UMA address of the sender."`
 	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"Account id or UMA address of the receiver."`
@@ -161,20 +173,52 @@ type listTransactionsParams struct {
 }
 
 func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFilter, error) {
-	after, err := httpapi.CursorID[ident.Transaction](in.Cursor)
-	var customer ident.Customer
-	platformOwned := in.CustomerID == p.String()
-	if in.CustomerID != "" && !platformOwned {
+	filter, err := in.TransactionFilterParams.filter(in.Paging, in.Sorting)
+	filter.PlatformOwned = in.CustomerID == p.String()
+	if in.CustomerID != "" && !filter.PlatformOwned {
 		var invalid error
-		if customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
+		if filter.Customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
 			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your platform"})
 		}
 	}
+	filter.PlatformCustomerID, filter.Agent = in.PlatformCustomerID, in.AgentID.Value
+	return filter, err
+}
+
+func (in TransactionFilterParams) filter(paging httpapi.Paging, sorting httpapi.Sorting) (ports.TransactionFilter, error) {
+	after, err := httpapi.CursorID[ident.Transaction](paging.Cursor)
 	return ports.TransactionFilter{
-		Paging:   ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-		Customer: customer, PlatformOwned: platformOwned, PlatformCustomerID: in.PlatformCustomerID,
+		Paging:  ports.Paging{Limit: paging.Limit, After: after.UUID(), Ascending: sorting.Ascending()},
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
 		Created: inclusiveInterval(in.StartDate, in.EndDate),
 	}, err
+}
+
+func registerAgentTransactions(a *httpapi.API, service Payments) {
+	type listParams struct {
+		httpapi.Paging
+		httpapi.Sorting
+		TransactionFilterParams
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagAgents, Summary: "List transactions as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		Description: "Lists the transactions of the agent's customer, whoever made them: `agentId` of a transaction is the agent. Newest first by default. All filters must match; times are inclusive.",
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[transaction.Transaction], error) {
+		filter, err := in.filter(in.Paging, in.Sorting)
+		if err != nil {
+			return ports.Page[transaction.Transaction]{}, err
+		}
+		return service.AgentTransactions(ctx, call.Principal, filter)
+	}, renderTransactionPage)
+
+	type getParams struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "agentGetTransaction", Path: "/agents/me/transactions/{transactionId}", Tag: tagAgents, Summary: "Get a transaction as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		Description: "Returns a transaction of the agent's customer with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
+		return service.AgentTransaction(ctx, call.Principal, in.TransactionID.Value)
+	}, renderTransaction)
 }

@@ -29,6 +29,15 @@ type transferInRequest struct {
 	Amount      httpapi.Minor            `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency of both accounts." example:"12550"`
 }
 
+func (r transferOutRequest) transfer(p ident.Platform) transaction.TransferOut {
+	return transaction.TransferOut{Platform: p, From: r.Source.AccountID.Value, To: r.Destination.AccountID.Value,
+		Amount: int64(r.Amount), Rail: corridor.RailNamed(r.Destination.PaymentRail)}
+}
+
+func (r transferInRequest) transfer(p ident.Platform) transaction.TransferIn {
+	return transaction.TransferIn{Platform: p, From: r.Source.AccountID.Value, To: r.Destination.AccountID.Value, Amount: int64(r.Amount)}
+}
+
 type internalAccountReference struct {
 	AccountID httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the internal account."`
 }
@@ -47,10 +56,7 @@ func registerTransfers(a *httpapi.API, service Payments) {
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
-		return service.TransferOut(ctx, transaction.TransferOut{
-			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
-			Amount: int64(in.Body.Amount), Rail: corridor.RailNamed(in.Body.Destination.PaymentRail),
-		}, call.IdempotentRequest)
+		return service.TransferOut(ctx, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderTransaction)
 }
 
@@ -64,7 +70,6 @@ func registerTransferIn(a *httpapi.API, service IncomingPayments) {
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
 			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
-		return service.TransferIn(ctx, transaction.TransferIn{Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
-			Amount: int64(in.Body.Amount)}, call.IdempotentRequest)
+		return service.TransferIn(ctx, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderTransaction)
 }
