@@ -129,21 +129,26 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 		if err != nil {
 			return err
 		}
-		// A customer with money is refused without a wait for the payments that move it. For others a
-		// deposit must come before, and is then found, or after, and then finds the deleted customer.
-		for _, funds := range []func(context.Context, ident.Platform, ident.Customer) (customer.Funds, error){tx.CustomerFunds, tx.LockCustomerFunds} {
-			left, err := funds(ctx, platformID, id)
-			if err != nil {
-				return err
-			}
-			if deleted, err = before.Delete(left, s.Clock.Now()); err != nil {
-				return err
-			}
-		}
-		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
+		// A customer with money is refused without a wait for the payments that move it.
+		left, err := tx.CustomerFunds(ctx, platformID, id)
+		if err != nil {
 			return err
 		}
+		if _, err = before.Delete(left, s.Clock.Now()); err != nil {
+			return err
+		}
+		// For others, a payment of an agent, which locks the agent before balances, or a deposit must come before,
+		// and is then found, or after, and then finds no agent or the deleted customer.
 		if err := tx.DeleteAgentsOf(ctx, platformID, id); err != nil {
+			return err
+		}
+		if left, err = tx.LockCustomerFunds(ctx, platformID, id); err != nil {
+			return err
+		}
+		if deleted, err = before.Delete(left, s.Clock.Now()); err != nil {
+			return err
+		}
+		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
 			return err
 		}
 		return tx.UpdateCustomer(ctx, deleted)

@@ -355,6 +355,39 @@ func TestDelete_WaitsForDeposit(t *testing.T) {
 	}
 }
 
+func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
+	t.Parallel()
+	// A payment that an agent is starting when its customer is deleted is found: the customer and the agent stay.
+	// The deletion waits for it without a lock that other payments need.
+	env := newEnv(t)
+	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0).LedgerAccount()
+	spender := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, spender) })
+	deleted := make(chan error, 1)
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockAgents(ctx, env.Platform.ID, []ident.Agent{spender.ID}, "2026-03"); err != nil {
+			return err
+		}
+		go func() {
+			_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+			deleted <- err
+		}()
+		env.AwaitLockWait()
+		env.Do(func(ctx context.Context, tx ports.Tx) error {
+			_, err := tx.LockBalances(ctx, []ledger.Account{dollars})
+			return err
+		})
+		id := ident.NewTransaction(env.IDs.New, env.Clock.Now())
+		return tx.CreateTransactions(ctx, []transaction.Transaction{env.transaction(id, env.Customer, transaction.Incoming, transaction.Initial)})
+	})
+
+	apptest.WantFault(t, "deleted", <-deleted, fault.Conflict)
+	if _, err := env.Store.Agent(t.Context(), env.Platform.ID, spender.ID); err != nil {
+		t.Errorf("the agent: %v", err)
+	}
+}
+
 // newTransaction stores a payment of 1 USD of a customer in a state.
 func (e *env) newTransaction(c customer.Customer, kind transaction.Type, state transaction.State) {
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
