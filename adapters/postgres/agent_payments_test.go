@@ -176,19 +176,30 @@ func TestAgentUsage_PreviousReleaseGivesBack(t *testing.T) {
 func TestLockAgents_SeesWhatItWaitedFor(t *testing.T) {
 	t.Parallel()
 	// Two hundred payments at the same time that each read the counters, and count themselves only if there are
-	// less than ten, are ten.
+	// less than ten, are ten: whatever their currencies, and whatever isolation is the default of the database.
 	c := newEnv(t)
 	_, a := c.newAgentOf(t, "ana")
+	exec(t, connect(t, c.url), `DO $$ BEGIN
+		EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), 'repeatable read');
+	END $$`)
+	db := openDB(t, c.url)
 	const attempts, limit = 200, 10
+	transactions := func(counters agent.Counters) (n int64) {
+		for _, counter := range counters {
+			n += counter.Transactions
+		}
+		return n
+	}
 	done := make(chan error, attempts)
-	for range attempts {
+	for i := range attempts {
+		counter := agent.Counter{Day: today, Currency: []money.Currency{"USD", "EUR", "GBP", "JPY"}[i%4], Transactions: 1, Spent: 7}
 		go func() {
-			done <- c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			done <- db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 				locked, err := tx.LockAgents(ctx, a.Platform, []ident.Agent{a.ID}, "2026-03")
-				if err != nil || len(locked[a.ID].Counters) > 0 && locked[a.ID].Counters[0].Transactions >= limit {
+				if err != nil || transactions(locked[a.ID].Counters) >= limit {
 					return err
 				}
-				return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 7}}})
+				return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{{Agent: a.ID, Counter: counter}})
 			})
 		}()
 	}
@@ -197,7 +208,9 @@ func TestLockAgents_SeesWhatItWaitedFor(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD", Transactions: limit, Spent: limit * 7})
+	if counters, err := c.AgentCounters(t.Context(), a.Platform, []ident.Agent{a.ID}, "2026-03"); err != nil || transactions(counters[a.ID]) != limit {
+		t.Errorf("counters %+v, %v; want %d transactions", counters, err, limit)
+	}
 }
 
 func TestAgentUsage_ConcurrentChangesAreExact(t *testing.T) {

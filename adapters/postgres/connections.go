@@ -44,8 +44,10 @@ const (
 var commonSettings = map[string]string{
 	"application_name": "causeway work",
 	"timezone":         "UTC",
-	"jit":              "off", // compiling short statements costs more than it saves
-	"random_page_cost": "1.1", // suits SSDs
+	// What follows a lock must show what the lock has waited for, whatever is the default of the database.
+	"default_transaction_isolation": "read committed",
+	"jit":                           "off", // compiling short statements costs more than it saves
+	"random_page_cost":              "1.1", // suits SSDs
 }
 
 // keyLookupSettings make the planner look rows up by key. A prepared statement keeps its plan, and
