@@ -15,7 +15,7 @@ ALTER TABLE transactions
 CREATE FUNCTION give_back_agent_usage() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     NEW.usage_given_back := true;
-    UPDATE agent_usage u SET transactions = u.transactions - 1, spent = u.spent - NEW.sent_minor
+    UPDATE agent_usage u SET transactions = greatest(u.transactions - 1, 0), spent = greatest(u.spent - NEW.sent_minor, 0)
     WHERE u.platform_id = NEW.platform_id AND u.agent_id = NEW.agent_id AND u.day = NEW.usage_day AND u.currency = NEW.sent_currency;
     RETURN NEW;
 END

@@ -149,6 +149,30 @@ func TestAgentUsage_IsCountedAndGivenBackOnce(t *testing.T) {
 	c.wantCounters(t, other, agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 12_50})
 }
 
+func TestAgentUsage_DamagedCounterKeepsNoPaymentFromFailing(t *testing.T) {
+	t.Parallel()
+	// A counter that is lower than what is given back, or that is missing, is an error of the audit and does not
+	// keep a payment from failing.
+	c := newEnv(t)
+	_, a := c.newAgentOf(t, "ana")
+	one, two, three := newAgentPayment(a), newAgentPayment(a), newAgentPayment(a)
+	c.start(t, one, two, three)
+	owner := connect(t, c.url)
+	exec(t, owner, "UPDATE agent_usage SET spent = 1, transactions = 0")
+
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, one) })
+	exec(t, owner, "UPDATE transactions SET status = 'FAILED' WHERE id = $1", two.ID.UUID())
+	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD"})
+	exec(t, owner, "DELETE FROM agent_usage")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, three) })
+
+	for _, p := range []transaction.Transaction{one, two, three} {
+		if read, err := c.Transaction(t.Context(), a.Platform, p.ID); err != nil || read.State.Status != transaction.Failed || !read.AgentUsage.GivenBack {
+			t.Errorf("read %+v, %+v, %v", read.State, read.AgentUsage, err)
+		}
+	}
+}
+
 func TestAgentUsage_PreviousReleaseGivesBack(t *testing.T) {
 	t.Parallel()
 	// The previous release, which does not know of usage, can let a payment of an agent fail: it is given back

@@ -36,7 +36,7 @@ const (
 	SET transactions = agent_usage.transactions + excluded.transactions, spent = agent_usage.spent + excluded.spent`
 
 	// giveBackAgentUsage uses the primary keys. Counters are locked in the order of their keys, as addAgentUsage
-	// does, so that two batches cannot deadlock.
+	// does, so that two batches cannot deadlock. One that was damaged keeps no payment from failing.
 	giveBackAgentUsage = `
 	WITH given AS MATERIALIZED (
 		SELECT t.platform_id, t.agent_id, t.usage_day AS day, t.sent_currency AS currency, count(*) AS transactions, sum(t.sent_minor)::bigint AS spent
@@ -45,7 +45,7 @@ const (
 	locked AS MATERIALIZED (
 		SELECT g.* FROM given g JOIN agent_usage u USING (platform_id, agent_id, day, currency)
 		ORDER BY u.platform_id, u.agent_id, u.day, u.currency FOR UPDATE OF u)
-	UPDATE agent_usage u SET transactions = u.transactions - l.transactions, spent = u.spent - l.spent
+	UPDATE agent_usage u SET transactions = greatest(u.transactions - l.transactions, 0), spent = greatest(u.spent - l.spent, 0)
 	FROM locked l WHERE u.platform_id = l.platform_id AND u.agent_id = l.agent_id AND u.day = l.day AND u.currency = l.currency`
 )
 
