@@ -133,8 +133,11 @@ func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent
 	return u.rejectActionsOf(ctx, p, []uuid.UUID{id.UUID()})
 }
 
-// deleteAgentsOf uses agents_by_customer. The device codes are deleted by their foreign key.
-const deleteAgentsOf = `DELETE FROM agents WHERE platform_id = $1 AND customer_id = $2 RETURNING id`
+// deleteAgentsOf uses agents_by_customer, and locks the agents in the order of lockAgents. The device codes are
+// deleted by their foreign key.
+const deleteAgentsOf = `
+	WITH locked AS MATERIALIZED (SELECT id FROM agents WHERE platform_id = $1 AND customer_id = $2 ORDER BY id FOR UPDATE)
+	DELETE FROM agents a USING locked l WHERE a.platform_id = $1 AND a.id = l.id RETURNING a.id`
 
 // DeleteAgentsOf implements ports.AgentWriter.
 func (u *unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
