@@ -308,11 +308,15 @@ func TestAgentPayment_ExecutedByPlatformIsNotTheAgents(t *testing.T) {
 func TestAgentPayment_DeletedAgent(t *testing.T) {
 	t.Parallel()
 	// An agent that is deleted between the authentication of a request and its commit is refused like a wrong
-	// token.
+	// token, and what it has waiting is rejected.
 	for kind, pay := range agentPayments {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+			waiting, err := e.AgentTransferOut(t.Context(), e.caller, e.out(1_00), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			created := e.agentQuote(100_00)
 			if kind == agent.ExecuteQuote {
 				pay = func(e *agentEnv, ctx context.Context, claim *ports.IdempotentRequest) (payments.AgentAction, error) {
@@ -328,6 +332,12 @@ func TestAgentPayment_DeletedAgent(t *testing.T) {
 			_, previewed := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Quote: created.ID})
 			apptest.WantFault(t, "previewed", previewed, fault.Unauthorized)
 
+			read, err := e.AgentAction(t.Context(), e.Platform.ID, ident.Agent{}, waiting.ID)
+			if err != nil || read.Status != agent.ActionRejected || read.RejectionReason != "The agent was deleted." {
+				t.Errorf("read %+v, %v", read.Action, err)
+			}
+			_, err = e.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, waiting.ID, nil)
+			apptest.WantFault(t, "approved", err, fault.ActionNotPendingApproval)
 			if found := e.Transaction(created.Transaction); found.Agent != e.agent.ID {
 				t.Errorf("the transaction of the quote has the agent %s", found.Agent)
 			}
