@@ -143,7 +143,7 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ide
 	for i, id := range ids {
 		keys[i] = id.UUID()
 	}
-	query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND id IN (?)", p.UUID(), bun.In(keys)).OrderExpr("id").For("NO KEY UPDATE")
+	query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND id IN (?)", p.UUID(), bun.List(keys)).OrderExpr("id").For("NO KEY UPDATE")
 	locked, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
 	found := make(map[ident.AgentAction]agent.Action, len(locked))
 	for _, a := range locked {
@@ -160,7 +160,7 @@ func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []u
 		if err := u.flush(ctx); err != nil {
 			return err
 		}
-		query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND agent_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.In(agents)).
+		query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND agent_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.List(agents)).
 			OrderExpr("id").Limit(batchSize).For("NO KEY UPDATE")
 		waiting, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
 		if err != nil {
