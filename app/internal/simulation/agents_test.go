@@ -41,10 +41,10 @@ func newAgentTables() agentTables {
 
 // addAgent creates the agent of a customer. It reaches its limits after a few payments.
 func (w *world) addAgent(c customer.Customer) {
-	threshold := int64(300_00)
+	threshold := int64(90_00)
 	a := agent.Agent{ID: ident.NewAgent(w.newID, w.now), Platform: c.Platform, Customer: c.ID, Name: "assistant", CreatedAt: w.now, UpdatedAt: w.now, Policy: agent.Policy{
-		Permissions: agent.Permissions, DefaultMode: choose(c.PlatformCustomerID == "ana", agent.Auto, agent.ApprovalRequired),
-		Limits:    agent.SpendingLimits{Currency: money.USD, PerTransaction: 450_00, Daily: 500_00, DailyTransactions: 3, Monthly: 700_00},
+		Permissions: agent.Permissions, DefaultMode: agent.Auto,
+		Limits:    agent.SpendingLimits{Currency: money.USD, PerTransaction: 110_00, Daily: 200_00, DailyTransactions: 3, Monthly: 300_00},
 		Threshold: agent.ApprovalThreshold{Currency: money.USD, Amount: &threshold},
 	}}
 	w.agents[a.ID] = a
@@ -54,7 +54,7 @@ func (w *world) addAgent(c customer.Customer) {
 // database does it.
 func (w *world) changeAgent() {
 	a := w.agents[pick(w, sortedKeys(w.agents))]
-	switch w.random.IntN(6) {
+	switch w.random.IntN(12) {
 	case 0:
 		delete(w.agents, a.ID)
 		for _, id := range sortedKeys(w.actions) {
@@ -67,15 +67,17 @@ func (w *world) changeAgent() {
 		w.record("agent %s is replaced", a.ID)
 		return
 	case 1:
-		a.Paused = !a.Paused
+		a.Paused = true
 	case 2:
-		a.Policy.Limits.Daily = 500_00 * int64(1+w.random.IntN(3))
-	case 3:
-		a.Policy.Limits.DailyTransactions = 1 + w.random.Int64N(5)
-	case 4:
-		a.Policy.Limits.Monthly = 700_00 * w.random.Int64N(3) // zero: none
-	case 5:
-		a.Policy.DefaultMode = choose(a.Policy.DefaultMode == agent.Auto, agent.ApprovalRequired, agent.Auto)
+		a.Policy.DefaultMode = agent.ApprovalRequired
+	case 3, 4:
+		a.Policy.Limits.Daily = 100_00 * int64(1+w.random.IntN(5))
+	case 5, 6:
+		a.Policy.Limits.DailyTransactions = 1 + w.random.Int64N(6)
+	case 7, 8:
+		a.Policy.Limits.Monthly = 150_00 * w.random.Int64N(3) // zero: none
+	default:
+		a.Paused, a.Policy.DefaultMode = false, agent.Auto
 	}
 	w.agents[a.ID] = a
 	w.record("agent %s is changed: paused %t, limits %+v, %s", a.ID, a.Paused, a.Policy.Limits, a.Policy.DefaultMode)
@@ -212,6 +214,14 @@ func (s store) QuotesByKey(ctx context.Context, keys []ports.QuoteKey) (map[port
 	return found, nil
 }
 
+// busyAccount returns the account that is used mostly, or sometimes another one. After a while it changes.
+func (w *world) busyAccount(other ident.InternalAccount) ident.InternalAccount {
+	if w.busy.IsZero() || w.chance(30) {
+		w.busy = other
+	}
+	return choose(w.chance(4), other, w.busy)
+}
+
 // agentOf makes an intent one of the agent of the customer that owns an account.
 func (w *world) agentOf(i *intent, in ident.InternalAccount) platform.Principal {
 	for _, id := range sortedKeys(w.agents) {
@@ -224,7 +234,7 @@ func (w *world) agentOf(i *intent, in ident.InternalAccount) platform.Principal 
 }
 
 func (w *world) agentTransferOut(i *intent, amount int64, from ident.InternalAccount, to ident.ExternalAccount) {
-	by := w.agentOf(i, from)
+	by, amount := w.agentOf(i, from), amount/4
 	i.name, i.created = fmt.Sprintf("transfer by %s of %d from %s to %s", i.agent, amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		a, err := p.service.AgentTransferOut(ctx, by, transaction.TransferOut{Platform: i.platform, From: from, To: to, Amount: amount}, r)
@@ -233,7 +243,7 @@ func (w *world) agentTransferOut(i *intent, amount int64, from ident.InternalAcc
 }
 
 func (w *world) agentTransferIn(i *intent, amount int64, to ident.InternalAccount, from ident.ExternalAccount) {
-	by := w.agentOf(i, to)
+	by, amount := w.agentOf(i, to), amount/4
 	i.name, i.created = fmt.Sprintf("transfer by %s of %d from %s to %s", i.agent, amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		a, err := p.service.AgentTransferIn(ctx, by, transaction.TransferIn{Platform: i.platform, From: from, To: to, Amount: amount}, r)
@@ -252,7 +262,7 @@ func (w *world) agentQuote(i *intent, amount int64, in ident.InternalAccount, ou
 	}
 	from := pick(w, own)
 	by, to := w.agentOf(i, from), w.destination(in, out)
-	amount = inUnits(amount, w.internal[from].Currency)
+	amount = inUnits(amount/4, w.internal[from].Currency)
 	i.name, i.created = fmt.Sprintf("quote by %s of %d from %s to %v", i.agent, amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		created, err := p.service.CreateAgentQuote(ctx, by, quote.Request{Platform: i.platform, Source: quote.Source{Internal: from}, Destination: to, Side: quote.Sending, Amount: amount}, r)
@@ -295,7 +305,7 @@ func (w *world) decideAction(i *intent, amount int64, in ident.InternalAccount, 
 		return
 	}
 	a, approves := w.actions[pick(w, undecided)], !w.chance(4)
-	by := platform.Principal{Platform: i.platform, Environment: platform.Sandbox, Token: ident.NewToken(w.newID, w.now)}
+	by := platform.Principal{Platform: i.platform, Environment: platform.Sandbox, Token: w.token}
 	i.name, i.created, i.executes = fmt.Sprintf("approval (%t) of %s", approves, a.ID), true, a.Quote
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		var decided payments.AgentAction

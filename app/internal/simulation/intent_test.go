@@ -165,6 +165,9 @@ func (w *world) newIntent() *intent {
 	w.intents = append(w.intents, i)
 	amount := int64(1_00 + w.random.IntN(500_00))
 	in := pick(w, sortedKeys(w.internal))
+	if w.ofAgents {
+		in = w.busyAccount(in)
+	}
 	i.platform = w.internal[in].Platform
 	w.requests[i.platform]++
 	i.request = w.requests[i.platform]
@@ -175,6 +178,10 @@ func (w *world) newIntent() *intent {
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote, w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
+	}
+	if w.ofAgents {
+		makers = append(makers[len(makers)-8:], w.fund, w.agentTransferOut, w.agentTransferIn)
+		w.usual %= len(makers)
 	}
 	if w.chance(4) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))

@@ -54,6 +54,10 @@ type world struct {
 	// usual and usualProcess are what clients want now, and the process that they call: of some
 	// requests of one kind a process makes a batch.
 	usual, usualProcess int
+	// ofAgents: clients want what agents do, mostly with the account busy, so that one agent makes payments at the same time.
+	ofAgents bool
+	busy     ident.InternalAccount
+	token    ident.Token // of those who approve
 	// calm: no more faults, and nothing new begins.
 	calm bool
 
@@ -66,7 +70,8 @@ type world struct {
 var start = time.Date(2026, 3, 31, 23, 55, 0, 0, time.UTC)
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
+	w.token = ident.NewToken(w.newID, w.now)
 	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
 	for _, name := range []string{"one", "two"} {
 		w.addPlatform(name)
@@ -204,8 +209,10 @@ func (w *world) step() {
 		w.release(w.random.IntN(len(w.calls)))
 	case n < 740 && len(w.active) < 12:
 		w.startIntent()
-	case n < 930:
+	case n < 915:
 		w.startJobs()
+	case n < 930:
+		w.changeAgent()
 	case n < 975:
 		w.moveClock()
 	case n < 980 && len(w.active) > 0:
@@ -299,9 +306,7 @@ func (w *world) crash() {
 // changeParty changes whether a customer or an account may move money. Mostly they may.
 func (w *world) changeParty() {
 	good := !w.chance(3)
-	switch w.random.IntN(5) {
-	case 4:
-		w.changeAgent()
+	switch w.random.IntN(4) {
 	case 3:
 		w.endSession()
 	case 0:
