@@ -186,7 +186,8 @@ func TestAgentPayments_PaysWithinThePolicy(t *testing.T) {
 func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 	t.Parallel()
 	// Each limit allows exactly its amount and refuses one cent more, also if the payment would need approval.
-	// The refusal has all reasons, and so has the preview; it creates nothing and counts nothing.
+	// The refusal has all reasons, and so has the preview, also if the payment would be below the smallest amount; it
+	// creates nothing and counts nothing.
 	h := newTestEnv(t)
 	limits := func(l object) object {
 		l["currency"] = "USD"
@@ -206,7 +207,7 @@ func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 			return object{"accountRestrictions": object{"accountRules": []object{{"accountId": a.dollars, "perTransactionLimit": 10_00}}}}
 		}, []int64{10_00}, 10_01, []string{"PER_TRANSACTION_LIMIT"}},
 		"daily":           {func(*payingAgent) object { return limits(object{"dailyLimit": 30_00}) }, []int64{10_00, 20_00}, 1_00, []string{"DAILY_LIMIT"}},
-		"number in a day": {func(*payingAgent) object { return limits(object{"dailyTransactionLimit": 2}) }, []int64{1_00, 1_00}, 1_00, []string{"DAILY_TRANSACTION_LIMIT"}},
+		"number in a day": {func(*payingAgent) object { return limits(object{"dailyTransactionLimit": 2}) }, []int64{1_00, 1_00}, 1, []string{"DAILY_TRANSACTION_LIMIT"}},
 		"monthly":         {func(*payingAgent) object { return limits(object{"monthlyLimit": 25_00}) }, []int64{10_00}, 15_01, []string{"MONTHLY_LIMIT"}},
 		"allowed accounts": {func(*payingAgent) object {
 			return object{"accountRestrictions": object{"allowedAccountIds": []string{}}}

@@ -158,7 +158,8 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 		if err == nil {
 			err = asked.stateErr
 		}
-		if err == nil && !fault.Is(asked.err, fault.Unauthorized) { // not signed yet
+		// As for a payment, a refusal comes before what else is wrong. A wallet need not have signed yet.
+		if err == nil && asked.evaluation.Decision != agent.Refused && !fault.Is(asked.err, fault.Unauthorized) {
 			err = asked.err
 		}
 		if err != nil {
