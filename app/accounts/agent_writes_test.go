@@ -58,7 +58,8 @@ func (e *env) wantTrail(t *testing.T, id ident.Agent, want ...string) []agent.At
 func TestService_AgentManagesAccounts(t *testing.T) {
 	t.Parallel()
 	// An agent registers and deletes accounts of its customer, and each is in its trail. A repeated request
-	// changes and records nothing more; what the request cannot name is not recorded.
+	// changes and records nothing more; what the request cannot name is not recorded. An agent cannot choose the
+	// account that payments to the customer are sent on to.
 	e := newEnv(t)
 	caller := e.manager(t)
 	request := apptest.IdempotentRequest(caller, "key", nil)
@@ -77,6 +78,10 @@ func TestService_AgentManagesAccounts(t *testing.T) {
 	apptest.WantFault(t, "registered already", err, fault.Conflict)
 	_, err = e.accounts.CreateForAgent(t.Context(), caller, nil, bankRequest(e.NewCustomer("bob").ID, "123456789"))
 	apptest.WantFault(t, "of another customer", err, fault.UserNotFound)
+	deposits := walletRequest(e.Customer.ID, "spark1agent")
+	deposits.DefaultUMADeposit = true
+	_, err = e.accounts.CreateForAgent(t.Context(), caller, nil, deposits)
+	apptest.WantFault(t, "for deposits", err, fault.InvalidInput, "defaultUmaDepositAccount")
 	if err := e.accounts.DeleteForAgent(t.Context(), caller, created.ID); err != nil {
 		t.Fatal(err)
 	}

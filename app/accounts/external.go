@@ -80,7 +80,7 @@ func (s *Service) newAccount(ctx context.Context, principal platform.Principal, 
 	}
 	now := s.Clock.Now()
 	created, err := account.Validate(account.CreateRequest{
-		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer,
+		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer, Agent: principal.Agent,
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
 		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue,
 		FormatOnly: !beneficiaries.ChecksDigits(), Now: now,

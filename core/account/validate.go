@@ -20,7 +20,9 @@ type CreateRequest struct {
 	ID       ident.ExternalAccount
 	Platform ident.Platform
 	// Customer owns the account; zero if the platform does.
-	Customer          ident.Customer
+	Customer ident.Customer
+	// Agent is the agent of the customer that sends the request; zero for the platform.
+	Agent             ident.Agent
 	PlatformAccountID string
 	Currency          string
 	// Info is the object accountInfo as decoded JSON; nil if it was omitted or is no
@@ -50,6 +52,9 @@ func Validate(r CreateRequest) (External, error) {
 	v.Text("platformAccountId", r.PlatformAccountID, party.Optional, 255)
 	if r.DefaultUMADeposit && r.Customer.IsZero() {
 		v.Add("defaultUmaDepositAccount", "is only for accounts of customers")
+	}
+	if r.DefaultUMADeposit && !r.Agent.IsZero() { // it would receive money that no limit of the agent counts
+		v.Add("defaultUmaDepositAccount", "cannot be set by an agent; ask the platform to register the account")
 	}
 	if spec, ok := v.spec(); ok {
 		v.checkCurrency(spec, a.Currency)

@@ -215,7 +215,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagAgents, Summary: "Register an external account as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Status: 201, Experimental: true,
-		Description: "Registers an external account of the agent's customer, whose id may be omitted. " + externalAccountsDescription,
+		Description: "Registers an external account of the agent's customer, whose id may be omitted. An agent cannot set defaultUmaDepositAccount. " + externalAccountsDescription,
 		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
 		return service.CreateForAgent(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
