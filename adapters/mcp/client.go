@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// callTimeout is the deadline of a call of the service. The service answers within its own request timeout,
-	// 20 seconds by default.
-	callTimeout = 40 * time.Second
+	// callTimeout is the deadline of a call of the service, which answers within 20 seconds by default. Clients usually
+	// wait for a minute, in which a tool makes up to two calls.
+	callTimeout = 25 * time.Second
 	// maxResponse is the largest response of the service that is read, in bytes.
 	maxResponse = 4 << 20
 )
@@ -106,6 +106,12 @@ type response struct {
 }
 
 func (r response) ok() bool { return r.status >= 200 && r.status <= 299 }
+
+// deniesToken reports whether the service does not accept the access token. After many such requests it answers 429 to
+// them, and only to them.
+func (r response) deniesToken() bool {
+	return r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests && r.failure().Reason == "Too many failed authentications"
+}
 
 // do sends a request with an access token, if there is one. An error means that there was no response; it does not
 // contain the token.

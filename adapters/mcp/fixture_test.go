@@ -34,6 +34,7 @@ type fakeService struct {
 	mu        sync.Mutex
 	agent     map[string]any
 	deleted   bool
+	failures  int                     // authentications that failed before
 	responses map[string]fakeResponse // by method and path
 	calls     []fakeCall              // but those that read the agent
 	stored    map[string]fakeStored   // by idempotency key
@@ -96,6 +97,11 @@ func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	redeems := strings.HasSuffix(operation, "/redeem")
 	if !redeems && (f.deleted || r.Header.Get("Authorization") != "Bearer "+agentToken) {
+		if f.failures > 10 {
+			w.WriteHeader(429)
+			fmt.Fprint(w, `{"status": 429, "code": "RATE_LIMITED", "message": "Too many requests with invalid credentials.", "reason": "Too many failed authentications"}`)
+			return
+		}
 		w.WriteHeader(401)
 		fmt.Fprint(w, `{"status": 401, "code": "UNAUTHORIZED", "message": "The access token is not valid."}`)
 		return

@@ -59,6 +59,10 @@ type httpSession struct {
 // NewHTTPServer returns a server. Browsers may call it only from the allowed origins, such as https://app.example.com,
 // whose hosts may also be its name.
 func NewHTTPServer(o Options, allowedOrigins []string) (*HTTPServer, error) {
+	return newHTTPServer(o, allowedOrigins, sessionTimeout)
+}
+
+func newHTTPServer(o Options, allowedOrigins []string, sessionTimeout time.Duration) (*HTTPServer, error) {
 	h := &HTTPServer{options: o, slots: make(chan struct{}, maxInFlight), unused: sdk.NewServer(&sdk.Implementation{Name: "causeway", Version: o.Version}, nil)}
 	for _, origin := range allowedOrigins {
 		u, err := url.Parse(origin)
@@ -233,7 +237,7 @@ func (h *HTTPServer) authenticate(w http.ResponseWriter, r *http.Request) (*http
 	defer cancel()
 	got, err := h.options.Client.do(ctx, token, request{method: http.MethodGet, path: agentPath})
 	switch {
-	case err == nil && got.status == http.StatusUnauthorized:
+	case err == nil && got.deniesToken():
 		w.Header().Set("WWW-Authenticate", `Bearer realm="causeway", error="invalid_token"`)
 		http.Error(w, "The access token is not accepted: the agent was deleted, or the token is wrong.", http.StatusUnauthorized)
 	case err == nil && got.status == http.StatusTooManyRequests:

@@ -24,7 +24,12 @@ type httpServer struct {
 
 func newTestHTTPServer(t *testing.T, f *fakeService, origins ...string) *httpServer {
 	t.Helper()
-	server, err := NewHTTPServer(Options{Client: f.client(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, origins)
+	return serveHTTP(t, f, origins, time.Minute)
+}
+
+func serveHTTP(t *testing.T, f *fakeService, origins []string, sessionTimeout time.Duration) *httpServer {
+	t.Helper()
+	server, err := newHTTPServer(Options{Client: f.client(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, origins, sessionTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,6 +275,26 @@ func TestHTTP_RequestsAndSessionsAreBounded(t *testing.T) {
 	}
 	for range maxInFlight {
 		<-s.slots
+	}
+}
+
+func TestHTTP_IdleSessionEnds(t *testing.T) {
+	t.Parallel()
+	// A session without requests ends by itself.
+	s := serveHTTP(t, newFakeService(t), nil, 50*time.Millisecond)
+	session := s.send("POST", initialize, nil).Header.Get("Mcp-Session-Id")
+	if session == "" {
+		t.Fatal("no session")
+	}
+
+	for deadline := time.Now().Add(10 * time.Second); s.count() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the session does not end")
+		}
+	}
+
+	if got := s.send("POST", `{"jsonrpc": "2.0", "id": 3, "method": "ping"}`, headers{"Mcp-Session-Id": session}); got.StatusCode != 404 {
+		t.Errorf("status %d", got.StatusCode)
 	}
 }
 

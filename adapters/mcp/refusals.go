@@ -43,7 +43,7 @@ var advice = map[string]string{
 	"INVALID_INPUT":               "Some arguments are wrong; the data lists each of them. Correct them and call again.",
 	"INSUFFICIENT_BALANCE":        "Nothing was sent: the account does not hold enough. Tell the person; do not try smaller amounts unless asked to.",
 	"AMOUNT_OUT_OF_RANGE":         "The amount is too small or too large for this payment; the data says what is possible.",
-	"INVALID_CURRENCY":            "The currencies do not fit. A transfer needs two accounts of one currency; use create_quote otherwise.",
+	"INVALID_CURRENCY":            "The currencies do not fit. Use transfer_out or transfer_in between two accounts of one currency, and create_quote between two currencies.",
 	"QUOTE_EXPIRED":               "Nothing was sent: the quote has expired. Create a new quote, preview it, and execute that one.",
 	"QUOTE_ALREADY_EXECUTED":      "The quote was executed before, and is not paid twice. Call get_quote for its status.",
 	"QUOTE_NOT_EXECUTABLE":        "This quote is not executed by you: somebody else pays it by its paymentInstructions, or it cannot be executed any more.",
@@ -78,8 +78,8 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 		return words
 	}
 	switch {
-	case r.status == http.StatusUnauthorized && e.Code == "UNAUTHORIZED":
-		return unauthorizedWords
+	case r.status == http.StatusUnauthorized:
+		return "Nothing was sent: an embedded wallet pays this, and the signature of its owner over payloadToSign of the quote is missing or wrong. Ask the person for it."
 	case r.status == http.StatusForbidden && len(e.Details.Reasons) > 0:
 		return "The policy of the agent does not allow this" + reasonWords(e.Details.Reasons) +
 			". Nothing was done. Tell the person, who can ask the platform to change the policy. Do not split a payment or look for another way around a limit."
@@ -103,7 +103,7 @@ func (t *tool) temporaryWords() string {
 		return "It is not known whether the payment was made. Call again with exactly the same arguments: the same payment is never made twice."
 	}
 	if t.method == http.MethodPost && t.starts {
-		return "It is not known whether it was done. Look at the list_ tools before calling again."
+		return "It is not known whether it was done, but no money was moved. Call again in a few seconds."
 	}
 	return "This is temporary. Call again in a few seconds."
 }

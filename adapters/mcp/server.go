@@ -177,8 +177,10 @@ func (s *server) call(ctx context.Context, t *tool, req sdk.Request, raw json.Ra
 		return unavailable(t, err)
 	}
 	if !got.ok() {
-		if got.status == http.StatusUnauthorized && got.failure().Code == "UNAUTHORIZED" {
-			s.refuseToken()
+		if got.deniesToken() { // because of the token, or of the signature of a wallet
+			if _, failure := s.refresh(ctx, nil); failure != nil {
+				return failure.result(t)
+			}
 		}
 		return refusal(t, got, arguments)
 	}
@@ -215,6 +217,8 @@ func (e *callError) result(t *tool) *sdk.CallToolResult {
 		return failed("This program is not paired with an agent. Ask the person for the device code of the platform, and call the tool pair with it.", nil)
 	case e.err != nil:
 		return failed("The service did not answer ("+escapeInvisible(e.err.Error())+"). Nothing was done; call again in a few seconds with the same arguments.", nil)
+	case e.response.deniesToken():
+		return failed("Refused (401 UNAUTHORIZED). "+unauthorizedWords, e.response.body)
 	case e.response.status >= http.StatusInternalServerError:
 		return failed(fmt.Sprintf("The service is not available (%d). Nothing was done; call again in a few seconds with the same arguments.", e.response.status), e.response.body)
 	}
@@ -237,7 +241,7 @@ func (s *server) refresh(ctx context.Context, req sdk.Request) ([]byte, *callErr
 	switch {
 	case err != nil:
 		return nil, &callError{err: err}
-	case got.status == http.StatusUnauthorized:
+	case got.deniesToken():
 		s.refuseToken()
 		return nil, &callError{response: got}
 	case !got.ok():

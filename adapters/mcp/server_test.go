@@ -289,9 +289,27 @@ func TestServer_DeletedAgentStops(t *testing.T) {
 	if got := m.names(); len(got) != 1 || !got["get_agent"] {
 		t.Errorf("tools %v", got)
 	}
+	f.change(func() { f.failures = 100 })
+	m.mustFail("get_agent", nil, "the agent was deleted")
 	if len(f.calls) != 0 {
 		t.Errorf("sent %+v", f.calls)
 	}
+}
+
+func TestServer_MissingSignatureIsNotADeletedAgent(t *testing.T) {
+	t.Parallel()
+	// The service also answers 401 to a payment of a wallet without its owner's signature. Then the token is still right.
+	f := newFakeService(t)
+	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 401, `{"status": 401, "code": "UNAUTHORIZED", "message": "Sign payloadToSign.", "reason": "Missing signature"}`)
+	m := newModel(t, f)
+
+	m.mustFail("execute_quote", map[string]any{"quoteId": testQuote}, "signature of its owner", "Sign payloadToSign.")
+
+	if got := m.names(); len(got) != len(tools) {
+		t.Errorf("tools %v", got)
+	}
+	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 200, action("APPROVED"))
+	m.mustCall("execute_quote", map[string]any{"quoteId": testQuote, "walletSignature": "signed"})
 }
 
 func TestServer_PathAndQueryAreEscaped(t *testing.T) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, 1050 BTC is 0.00001050 BTC."
@@ -60,9 +61,12 @@ func intentOf(arguments map[string]any) string {
 	return text
 }
 
+// quoteOf returns what makes the execution of a quote unique. The service executes a quote once; another signature is
+// another attempt, so that a refused one can be replaced.
 func quoteOf(arguments map[string]any) string {
-	text, _ := arguments["quoteId"].(string)
-	return text
+	quote, _ := arguments["quoteId"].(string)
+	signature, _ := arguments[signatureArgument].(string)
+	return strings.TrimSpace(quote + " " + signature)
 }
 
 const previewDescription = " Moves no money and records nothing. Says whether the payment would be allowed, would wait for a person's approval, or would be refused and why, and what it would send including fees."
@@ -71,7 +75,7 @@ var paymentTools = []tool{
 	{
 		name: "create_quote", title: "Create a quote", operation: "agentCreateQuote", method: "POST", path: agentPath + "/quotes",
 		permissions: []string{createQuotes}, starts: true, openWorld: true,
-		description: "Locks a price for a payment, also to another currency: what is sent, the fees, and what the receiver gets. Moves no money. " +
+		description: "Locks the price of a payment from one currency to another: what is sent, the fees, and what the receiver gets. Moves no money. Within one currency use transfer_out. " +
 			"Then call preview_quote, and execute_quote before the quote expires. A quote with a source.currency instead of a source.accountId is paid by somebody else, by its paymentInstructions, and is not executed.",
 		arguments: []field{
 			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", fields: []field{
@@ -117,12 +121,6 @@ var paymentTools = []tool{
 		arguments: []field{quoteID, signature},
 		intent:    quoteOf,
 		summary:   actionWords,
-		hint: func(e serviceError, _ map[string]any) string {
-			if e.Code == "IDEMPOTENCY_KEY_REUSED" {
-				return "This quote was executed before with another signature or none. Call get_quote for its status. For another payment, create another quote."
-			}
-			return ""
-		},
 	},
 	{
 		name: "preview_transfer_out", title: "Preview a transfer out", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{createTransfers},
