@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -672,4 +673,92 @@ func TestAgentPayments_WalletNeedsTheOwnersSignature(t *testing.T) {
 		t.Errorf("the action shows the signature: %s", waiting.body)
 	}
 	h.post("/agents/"+id+"/actions/"+waiting.text("id")+"/approve", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED", "transaction.id": quote.text("transactionId")})
+}
+
+func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
+	t.Parallel()
+	// A quote that is funded just in time is the agent's, but no payment of it: whoever pays it, nothing is counted. The
+	// agent cannot execute it. A quote that an external account pays is refused if only certain accounts may pay.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	a := h.newPayingAgent()
+	coins := h.createWallet(a.customer, "")
+
+	justInTime := a.post("/agents/me/quotes", object{"source": object{"currency": "USD"}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 40_00}).wantStatus(201)
+	justInTime.wantValues(map[string]any{"source.customerId": a.customer})
+	execute := "/agents/me/quotes/" + justInTime.text("id") + "/execute"
+	a.post(execute, nil).wantError(409, "QUOTE_NOT_EXECUTABLE")
+	a.post("/agents/me/actions/preview", object{"quoteId": justInTime.text("id")}).wantError(409, "QUOTE_NOT_EXECUTABLE")
+	h.payQuote(justInTime, 0).wantStatus(200)
+	hooks.checkEvents(justInTime.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	a.get("/agents/me/transactions/" + justInTime.text("transactionId")).wantStatus(200).wantValues(map[string]any{"agentId": a.id})
+	a.wantUsage(0, 0)
+	if made := a.get("/agents/me/actions").wantStatus(200); len(made.list("data")) != 0 {
+		t.Errorf("actions %s", made.body)
+	}
+
+	pulled := object{"source": object{"accountId": a.bank}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00}
+	first := a.post("/agents/me/quotes", pulled).wantStatus(201)
+	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": []string{a.dollars}}})
+	a.post("/agents/me/quotes", pulled).wantRefused("ACCOUNT_NOT_ALLOWED")
+	a.post("/agents/me/quotes/"+first.text("id")+"/execute", nil).wantRefused("ACCOUNT_NOT_ALLOWED")
+	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": nil}})
+	a.post("/agents/me/quotes/"+first.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
+	a.wantUsage(1, 20_00)
+	a.wantOperations("CREATE_QUOTE ALLOWED", "EXECUTE_QUOTE ALLOWED QUOTE_NOT_EXECUTABLE", "CREATE_QUOTE ALLOWED", "CREATE_QUOTE REFUSED", "EXECUTE_QUOTE REFUSED", "EXECUTE_QUOTE ALLOWED")
+}
+
+func TestAgentPayments_DeletedCustomerRejectsWhatWaits(t *testing.T) {
+	t.Parallel()
+	// With a customer its agents are deleted, and what they wait for is rejected. The audit trail can still be read; that
+	// of an agent that never was cannot.
+	h := newTestEnv(t)
+	a := h.newPayingAgent(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
+	waiting := a.transferOut(5_00).wantStatus(201)
+	other := h.createPlatform("Other", "SANDBOX", "--regulated")
+	emptied := h.post("/transfer-out", a.transferBody(a.bank, h.usdBalance(a.customer))).wantStatus(201).text("id")
+	eventually(t, "the account is empty", func() bool { return h.get("/transactions/"+emptied).wantStatus(200).text("status") == "COMPLETED" })
+
+	h.delete("/customers/" + a.customer).wantStatus(200)
+
+	a.get("/agents/me").wantError(401, "UNAUTHORIZED")
+	a.approve(waiting).wantError(409, "ACTION_NOT_PENDING_APPROVAL")
+	a.wantOperations("TRANSFER_OUT APPROVAL_REQUIRED")
+	if found := h.get("/agents/approvals").wantStatus(200); len(found.list("data")) != 0 {
+		t.Errorf("still waiting: %s", found.body)
+	}
+	other.get("/agents/"+a.id+"/attempts").wantError(404, "AGENT_NOT_FOUND")
+	h.get("/agents/Agent:"+uuid.Must(uuid.NewV7()).String()+"/attempts").wantError(404, "AGENT_NOT_FOUND")
+}
+
+func TestAgentPayments_ReadsAreOfTheCustomer(t *testing.T) {
+	t.Parallel()
+	// An agent lists the accounts with which it may pay, and the transactions of its customer by any filter.
+	h := newTestEnv(t)
+	a := h.newPayingAgent()
+	if all := a.get("/agents/me/internal-accounts?limit=100").wantStatus(200); all.int("totalCount") != h.get("/customers/internal-accounts?customerId="+a.customer).int("totalCount") {
+		t.Errorf("all accounts: %s", all.body)
+	}
+	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": []string{a.dollars}}})
+	only := a.get("/agents/me/internal-accounts").wantStatus(200).wantValues(map[string]any{"totalCount": 1, "data.0.id": a.dollars, "data.0.balance.amount": 100_000})
+	a.get("/agents/me/internal-accounts?currency=EUR").wantStatus(200).wantValues(map[string]any{"totalCount": 0})
+	a.get("/agents/me/internal-accounts?type=EMBEDDED_WALLET").wantStatus(200).wantValues(map[string]any{"totalCount": 0})
+	if listed := h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantStatus(200); !bytes.Equal([]byte(listed.text("data.0.id")), []byte(only.text("data.0.id"))) {
+		t.Errorf("the platform lists %s", listed.body)
+	}
+
+	paid := a.transferOut(3_00).wantStatus(201).text("transaction.id")
+	for query, want := range map[string]int{"?type=OUTGOING": 1, "?type=INCOMING": 1, "?receiverAccountIdentifier=" + a.bank: 1, "?senderAccountIdentifier=" + a.bank: 0, "?accountIdentifier=" + a.dollars: 2,
+		"?endDate=2026-01-01T00:00:00Z": 0, "?limit=1": 1} {
+		if got := a.get("/agents/me/transactions" + query).wantStatus(200); len(got.list("data")) != want {
+			t.Errorf("%s: %s", query, got.body)
+		}
+	}
+	page := a.get("/agents/me/transactions?limit=1").wantStatus(200).wantValues(map[string]any{"data.0.id": paid, "hasMore": true})
+	a.get("/agents/me/transactions?limit=1&cursor=" + url.QueryEscape(page.text("nextCursor"))).wantStatus(200).wantValues(map[string]any{"data.0.type": "INCOMING", "hasMore": false})
+	a.get("/agents/me/transactions?customerId=x").wantStatus(200) // unknown here, and ignored
+	a.setPolicy(object{"permissions": []string{"CREATE_TRANSFERS"}})
+	for _, path := range []string{"/transactions", "/transactions/" + paid, "/internal-accounts"} {
+		a.get("/agents/me" + path).wantRefused("PERMISSION_MISSING")
+	}
 }
