@@ -24,22 +24,19 @@ const (
 		SELECT least((SELECT t.agent_id FROM transactions t WHERE t.platform_id = $1 AND t.agent_id > f.agent_id ORDER BY t.agent_id LIMIT 1),
 			(SELECT u.agent_id FROM agent_usage u WHERE u.platform_id = $1 AND u.agent_id > f.agent_id ORDER BY u.agent_id LIMIT 1))
 		FROM found f WHERE f.agent_id IS NOT NULL),
-	page AS MATERIALIZED (SELECT agent_id FROM found WHERE agent_id IS NOT NULL OFFSET 1 LIMIT $3),
-	started AS (
-		SELECT t.agent_id, t.usage_day AS day, t.sent_currency AS currency, count(*) FILTER (WHERE NOT t.usage_given_back) AS transactions,
-			sum(t.sent_minor) FILTER (WHERE NOT t.usage_given_back) AS spent,
-			(array_agg(t.id) FILTER (WHERE t.usage_given_back <> (t.status = 'FAILED')))[1] AS misflagged
-		FROM page p JOIN transactions t ON t.platform_id = $1 AND t.agent_id = p.agent_id
-		WHERE t.usage_day IS NOT NULL GROUP BY 1, 2, 3),
-	counted AS (
-		SELECT u.agent_id, u.day, u.currency, u.transactions, u.spent FROM page p JOIN agent_usage u ON u.platform_id = $1 AND u.agent_id = p.agent_id),
-	lines AS (
-		SELECT agent_id, day, currency, c.transactions IS NOT NULL AS exists, c.transactions AS counted, c.spent AS counted_spent,
-			s.transactions AS started, s.spent AS started_spent, s.misflagged
-		FROM started s FULL JOIN counted c USING (agent_id, day, currency))
+	page AS MATERIALIZED (SELECT agent_id FROM found WHERE agent_id IS NOT NULL OFFSET 1 LIMIT $3)
 	SELECT p.agent_id, l.day, coalesce(l.currency, ''), coalesce(l.exists, false), coalesce(l.counted, 0), coalesce(l.counted_spent, 0),
 		coalesce(l.started, 0), least(coalesce(l.started_spent, 0), 9223372036854775807)::bigint, l.misflagged
-	FROM page p LEFT JOIN lines l ON l.agent_id = p.agent_id ORDER BY p.agent_id, l.day, l.currency`
+	FROM page p LEFT JOIN LATERAL (
+		SELECT day, currency, u.transactions IS NOT NULL AS exists, u.transactions AS counted, u.spent AS counted_spent,
+			s.transactions AS started, s.spent AS started_spent, s.misflagged
+		FROM (
+			SELECT t.usage_day AS day, t.sent_currency AS currency, count(*) FILTER (WHERE NOT t.usage_given_back) AS transactions,
+				sum(t.sent_minor) FILTER (WHERE NOT t.usage_given_back) AS spent,
+				(array_agg(t.id) FILTER (WHERE t.usage_given_back <> (t.status = 'FAILED')))[1] AS misflagged
+			FROM transactions t WHERE t.platform_id = $1 AND t.agent_id = p.agent_id AND t.usage_day IS NOT NULL GROUP BY 1, 2) s
+		FULL JOIN (SELECT * FROM agent_usage WHERE platform_id = $1 AND agent_id = p.agent_id) u USING (day, currency)) l ON true
+	ORDER BY p.agent_id, l.day, l.currency`
 
 	// readApprovedActions uses the primary keys and agent_action_transaction_unique.
 	readApprovedActions = `
