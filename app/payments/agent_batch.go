@@ -30,10 +30,8 @@ type agentCommand struct {
 	request     AgentPaymentRequest
 	// approver is the token of the platform that approves the action; zero if the agent asks for it.
 	approver ident.Token
-	// execution is how a quote is executed. signature is what was sent with the request, and signatureErr is why it
-	// is not valid.
+	// execution is how a quote is executed, and signatureErr is why the signature of the request is not valid.
 	execution    executeCommand
-	signature    string
 	signatureErr error
 	idempotency  *ports.IdempotentRequest
 	// attempted is set once a batch has run with the command, and decidedAt when it has decided the action. If the
@@ -406,7 +404,7 @@ func (r *agentRun) newAction(c *agentCommand, a agent.Agent, asked askedPayment)
 	case c.request.In != nil:
 		return agent.NewTransferAction(c.action, a, owner, agent.TransferIn, agent.Transfer{Internal: c.request.In.To, External: c.request.In.From, Amount: amount}, r.Now)
 	default:
-		return agent.NewQuoteAction(c.action, a, owner, c.request.Quote, c.signature, r.Now)
+		return agent.NewQuoteAction(c.action, a, owner, c.request.Quote, c.execution.signature, r.Now)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -192,10 +191,9 @@ func (s *Service) newAgentCommand(caller platform.Principal, r AgentPaymentReque
 // checkAgentSignature adds a signature to a command. That it is not valid is a fault of the payment, which is
 // recorded with it; an error is another one.
 func (s *Service) checkAgentSignature(ctx context.Context, c *agentCommand, signature Signature) error {
-	c.signature = signature.Text
 	err := s.checkSignature(ctx, &c.execution, signature)
 	if f, ok := fault.As(err); ok && !f.Code.Temporary() {
-		c.execution.signature, c.execution.session, c.signatureErr = "", wallet.Session{}, err
+		c.signatureErr = err
 		return nil
 	}
 	return err
