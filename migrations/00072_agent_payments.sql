@@ -53,6 +53,19 @@ CREATE UNIQUE INDEX agent_action_transaction_unique ON agent_actions (platform_i
 GRANT SELECT, INSERT, UPDATE (status, transaction_id, reason, failure_code, decided_by, decided_at, updated_at) ON agent_actions TO causeway_service;
 SELECT isolate_platforms('agent_actions');
 
+-- The previous release deletes an agent and leaves what waits.
+-- +goose StatementBegin
+CREATE FUNCTION reject_actions_of_deleted_agent() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE agent_actions a SET status = 'REJECTED', reason = 'The agent was deleted.',
+        decided_at = greatest(now(), a.updated_at), updated_at = greatest(now(), a.updated_at)
+    WHERE a.platform_id = OLD.platform_id AND a.agent_id = OLD.id AND a.status = 'PENDING_APPROVAL';
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER reject_actions AFTER DELETE ON agents FOR EACH ROW EXECUTE FUNCTION reject_actions_of_deleted_agent();
+
 -- The audit trail of agents. Rows never change, and are deleted by delete_agent_attempts only.
 CREATE TABLE agent_attempts (
     platform_id         uuid        NOT NULL,

@@ -152,8 +152,7 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ide
 	return found, translate(err)
 }
 
-// rejectActionsOf rejects what waits of deleted agents. It uses agent_actions_waiting_by_agent. The deletion came
-// first, so it has waited for payments that had locked the agents, and their actions are found.
+// rejectActionsOf rejects what waits of locked agents. It uses agent_actions_waiting_by_agent.
 func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []uuid.UUID) error {
 	const batchSize = 500
 	for {

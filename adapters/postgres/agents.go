@@ -120,37 +120,47 @@ func (u *unit) UpdateAgent(ctx context.Context, a agent.Agent) error {
 	return checkRowChanged(result, err, agent.NotFound(a.ID))
 }
 
-// DeleteAgent uses the primary key. The device codes are deleted by their foreign key.
-func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewDelete().Conn(u.sqlConn).Model((*agentRow)(nil)).
-		Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Exec(ctx)
-	if err := checkRowChanged(result, err, agent.NotFound(id)); err != nil {
-		return err
-	}
-	return u.rejectActionsOf(ctx, p, []uuid.UUID{id.UUID()})
-}
+const (
+	// lockAgentsOf uses agents_by_customer. The order is that of lockAgents.
+	lockAgentsOf = `SELECT id FROM agents WHERE platform_id = $1 AND customer_id = $2 ORDER BY id FOR UPDATE`
 
-// deleteAgentsOf uses agents_by_customer, and locks the agents in the order of lockAgents. The device codes are
-// deleted by their foreign key.
-const deleteAgentsOf = `
-	WITH locked AS MATERIALIZED (SELECT id FROM agents WHERE platform_id = $1 AND customer_id = $2 ORDER BY id FOR UPDATE)
-	DELETE FROM agents a USING locked l WHERE a.platform_id = $1 AND a.id = l.id RETURNING a.id`
+	// lockOneAgent and deleteAgents use the primary key. The device codes are deleted by their foreign key.
+	lockOneAgent = `SELECT id FROM agents WHERE platform_id = $1 AND id = $2 FOR UPDATE`
+	deleteAgents = `DELETE FROM agents WHERE platform_id = $1 AND id = ANY($2::uuid[])`
+)
+
+// DeleteAgent implements ports.AgentWriter.
+func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error {
+	deleted, err := u.deleteAgents(ctx, lockOneAgent, p, id.UUID())
+	if err == nil && deleted == 0 {
+		err = agent.NotFound(id)
+	}
+	return err
+}
 
 // DeleteAgentsOf implements ports.AgentWriter.
 func (u *unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
-	var deleted []uuid.UUID
-	if err := u.query(ctx, deleteAgentsOf, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+	_, err := u.deleteAgents(ctx, lockAgentsOf, p, id.UUID())
+	return err
+}
+
+// deleteAgents deletes the agents that a query locks. That waits for payments that have locked them, so their
+// actions are found and rejected too.
+func (u *unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, id uuid.UUID) (deleted int, err error) {
+	var ids []uuid.UUID
+	if err := u.query(ctx, lock, []any{pgID(p.UUID()), pgID(id)}, func(rows pgx.Rows) error {
 		var found uuid.UUID
 		err := rows.Scan((*[16]byte)(&found))
-		deleted = append(deleted, found)
+		ids = append(ids, found)
 		return err
-	}); err != nil || len(deleted) == 0 {
-		return err
+	}); err != nil || len(ids) == 0 {
+		return 0, err
 	}
-	return u.rejectActionsOf(ctx, p, deleted)
+	if err := u.rejectActionsOf(ctx, p, ids); err != nil {
+		return 0, err
+	}
+	u.queueExec(deleteAgents, pgID(p.UUID()), pgIDs(ids))
+	return len(ids), nil
 }
 
 // Agent uses the primary key.

@@ -95,7 +95,12 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		arguments            int
 	}{
 		"tokens":        {`token_hash = ANY`, readAgentTokens, 1},
-		"of_a_customer": {`platform_id = .*\(customer_id = `, deleteAgentsOf, 2},
+		"of_a_customer": {`platform_id = .*\(customer_id = `, lockAgentsOf, 2},
+		"one":           {`platform_id = .*\(id = `, lockOneAgent, 2},
+		"deleted":       {`platform_id = .*\(id = ANY`, deleteAgents, 2},
+		"audited_usage": {`platform_id = .*\(agent_id = `, readAuditedUsage, 3},
+		"approved":      {`ROW\(platform_id, id\) > `, readApprovedActions, 3},
+		"started":       {`ROW\(platform_id, agent_id, id\) > `, readStartedTransactions, 4},
 		"voided_codes":  {`platform_id = .*\(agent_id = `, voidDeviceCodes, 3},
 		"locked":        {`platform_id = .*\(id = ANY`, lockAgents, 2},
 		"usage":         {`platform_id = .*\(agent_id = ANY.*\(day >= `, readAgentUsage, 4},
