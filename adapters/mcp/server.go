@@ -285,12 +285,12 @@ func (s *server) offer() {
 	defer s.mu.Unlock()
 	wanted := map[string]*sdk.Tool{}
 	if s.unpaired() {
-		wanted[pairTool.name] = pairTool.definition()
+		wanted[pairTool.name] = definitions()[pairTool.name]
 	} else {
 		for i := range tools {
 			// Until the agent is known, only what all agents may do.
 			if t := &tools[i]; s.agent != nil && t.offeredTo(s.agent) || t.name == getAgent.name {
-				wanted[t.name] = t.definition()
+				wanted[t.name] = definitions()[t.name]
 			}
 		}
 	}

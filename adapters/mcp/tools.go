@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,7 +18,9 @@ type tool struct {
 	operation    string
 	method, path string // the path may have parameters, such as {quoteId}, which are arguments
 	description  string
-	arguments    []field
+	// details returns what the description ends with; nil for nothing.
+	details   func() string
+	arguments []field
 	// permissions are those of which the agent needs one; empty for none.
 	permissions []string
 	// starts is set if a paused agent may not call the tool.
@@ -59,14 +62,27 @@ func (t *tool) offeredTo(p *profile) bool {
 	return (len(t.permissions) == 0 || p.may(t.permissions...)) && !(t.starts && p.IsPaused)
 }
 
+// definitions returns every tool, and pair, as they are listed, by name. All sessions share them.
+var definitions = sync.OnceValue(func() map[string]*sdk.Tool {
+	listed := map[string]*sdk.Tool{pairTool.name: pairTool.definition()}
+	for i := range tools {
+		listed[tools[i].name] = tools[i].definition()
+	}
+	return listed
+})
+
 // definition returns the tool as it is listed.
 func (t *tool) definition() *sdk.Tool {
+	description := t.description
+	if t.details != nil {
+		description += t.details()
+	}
 	readOnly := t.method == http.MethodGet || strings.HasSuffix(t.path, "/preview")
 	annotations := &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: readOnly, OpenWorldHint: &t.openWorld, IdempotentHint: readOnly || t.intent != nil || t.method == http.MethodDelete}
 	if !readOnly {
 		annotations.DestructiveHint = &t.destructive
 	}
-	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.description, InputSchema: objectSchema(t.arguments, false), Annotations: annotations}
+	return &sdk.Tool{Name: t.name, Title: t.title, Description: description, InputSchema: objectSchema(t.arguments, false), Annotations: annotations}
 }
 
 // request returns the request of a call with these arguments.
