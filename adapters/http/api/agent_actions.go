@@ -151,7 +151,7 @@ func registerOwnActions(a *httpapi.API, service AgentPayments) {
 		Status agentActionStatus `query:"status" doc:"Status of the action."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListActions", Path: "/agents/me/actions", Tag: tagAgents, Summary: "List the actions of the calling agent", Agent: true, Experimental: true,
+		ID: "agentListActions", Path: "/agents/me/actions", Tag: tagForAgents, Summary: "List the actions of the calling agent", Agent: true, Experimental: true,
 		Description: "Newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[payments.AgentAction], error) {
 		after, err := httpapi.CursorID[ident.AgentAction](in.Cursor)
@@ -167,7 +167,7 @@ func registerOwnActions(a *httpapi.API, service AgentPayments) {
 		ActionID httpapi.ID[ident.AgentAction] `path:"actionId" doc:"Id of the action."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetAction", Path: "/agents/me/actions/{actionId}", Tag: tagAgents, Summary: "Get an action of the calling agent", Agent: true, Experimental: true,
+		ID: "agentGetAction", Path: "/agents/me/actions/{actionId}", Tag: tagForAgents, Summary: "Get an action of the calling agent", Agent: true, Experimental: true,
 		Description: "Returns an action with its current status. While it is `PENDING_APPROVAL`, ask again later: a person decides.",
 		Errors:      []fault.Code{fault.AgentActionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *actionParams) (payments.AgentAction, error) {

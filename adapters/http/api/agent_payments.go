@@ -48,7 +48,7 @@ const agentPaymentDescription = "\n\nThe policy decides, with what the agent has
 func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentCreateQuote", Path: "/agents/me/quotes", Tag: tagAgents, Summary: "Create a quote as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateQuotes}, AgentAttempt: true, Experimental: true,
+		ID: "agentCreateQuote", Path: "/agents/me/quotes", Tag: tagForAgents, Summary: "Create a quote as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateQuotes}, AgentAttempt: true, Experimental: true,
 		Description: "Locks a rate and fees for a payment of the agent's customer, whose id may be omitted. All accounts must be the customer's. No money moves: execute the quote before `expiresAt`, or have it funded just in time. " +
 			"`immediatelyExecute` is refused. A quote counts nothing towards the limits of the agent.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
@@ -65,7 +65,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetQuote", Path: "/agents/me/quotes/{quoteId}", Tag: tagAgents, Summary: "Get a quote of the calling agent", Agent: true, Experimental: true,
+		ID: "agentGetQuote", Path: "/agents/me/quotes/{quoteId}", Tag: tagForAgents, Summary: "Get a quote of the calling agent", Agent: true, Experimental: true,
 		Description: "Returns a quote that this agent has created, with its current status.", Errors: []fault.Code{fault.QuoteNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (quote.WithStatus, error) {
 		return service.AgentQuote(ctx, call.Principal, in.QuoteID.Value)
@@ -76,7 +76,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Signature string                  `header:"Service-Wallet-Signature" doc:"Signature over payloadToSign of the quote by the owner of the embedded wallet that pays, as for executeQuote. Required if the source is an embedded wallet; ignored otherwise." example:"sandbox-valid-signature"`
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentExecuteQuote", Path: "/agents/me/quotes/{quoteId}/execute", Tag: tagAgents, Summary: "Execute a quote as an agent", Agent: true, AgentPermissions: []platform.Permission{mayExecuteQuotes}, AgentAttempt: true, Experimental: true,
+		ID: "agentExecuteQuote", Path: "/agents/me/quotes/{quoteId}/execute", Tag: tagForAgents, Summary: "Execute a quote as an agent", Agent: true, AgentPermissions: []platform.Permission{mayExecuteQuotes}, AgentAttempt: true, Experimental: true,
 		Description: "Executes a quote that this agent has created and that an account of its customer pays." + agentPaymentDescription + " An approval often comes after the quote has expired; then the action becomes `FAILED`.",
 		Errors:      []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (payments.AgentAction, error) {
@@ -87,7 +87,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 func registerAgentTransfers(a *httpapi.API, service AgentPayments) {
 	type outInput struct{ Body transferOutRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentCreateTransferOut", Path: "/agents/me/transfer-out", Tag: tagAgents, Summary: "Create a transfer out as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateTransfers}, AgentAttempt: true, Experimental: true,
+		ID: "agentCreateTransferOut", Path: "/agents/me/transfer-out", Tag: tagForAgents, Summary: "Create a transfer out as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateTransfers}, AgentAttempt: true, Experimental: true,
 		Description: "Sends money from an internal account of the agent's customer to an external account of the customer in the same currency, without a fee." + agentPaymentDescription,
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
@@ -97,7 +97,7 @@ func registerAgentTransfers(a *httpapi.API, service AgentPayments) {
 
 	type inInput struct{ Body transferInRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentCreateTransferIn", Path: "/agents/me/transfer-in", Tag: tagAgents, Summary: "Create a transfer in as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateTransfers}, AgentAttempt: true, Experimental: true,
+		ID: "agentCreateTransferIn", Path: "/agents/me/transfer-in", Tag: tagForAgents, Summary: "Create a transfer in as an agent", Status: 201, Agent: true, AgentPermissions: []platform.Permission{mayCreateTransfers}, AgentAttempt: true, Experimental: true,
 		Description: "Debits an external account of the agent's customer and credits an internal account of the customer in the same currency. Only US bank accounts can be debited." + agentPaymentDescription,
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
 			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
@@ -176,7 +176,7 @@ func renderAgentReason(r agent.Reason) agentReasonBody {
 func registerAgentPreview(a *httpapi.API, service AgentPayments) {
 	type previewInput struct{ Body agentPaymentPreviewRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentPreviewPayment", Path: "/agents/me/actions/preview", Tag: tagAgents, Summary: "Preview a payment as an agent", Agent: true, Experimental: true,
+		ID: "agentPreviewPayment", Path: "/agents/me/actions/preview", Tag: tagForAgents, Summary: "Preview a payment as an agent", Agent: true, Experimental: true,
 		Description: "Says whether the policy would allow a payment now, ask for approval or refuse it, with all reasons. Send exactly one of `quoteId`, `transferOut` and `transferIn`. " +
 			"Moves, reserves and records nothing: the decision may be another one when the payment is made. The balance of the account is not checked.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound,

@@ -217,7 +217,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 
 func registerOwnAgent(a *httpapi.API, service Agents) {
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getAgentMe", Path: "/agents/me", Tag: tagAgents, Summary: "Get the calling agent", Agent: true, Experimental: true,
+		ID: "getAgentMe", Path: "/agents/me", Tag: tagForAgents, Summary: "Get the calling agent", Agent: true, Experimental: true,
 		Description: "Returns the agent of the access token, with its policy and usage, also while it is paused.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (agent.WithUsage, error) {
 		return service.Get(ctx, call.Principal.Platform, call.Principal.Agent)

@@ -194,7 +194,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListExternalAccounts", Path: "/agents/me/external-accounts", Tag: tagAgents, Summary: "List external accounts as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		ID: "agentListExternalAccounts", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "List external accounts as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
 		Description: "Lists the external accounts of the agent's customer, newest first, without deleted accounts.",
 	}, func(ctx context.Context, call httpapi.Call, in *externalParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
@@ -205,7 +205,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagAgents, Summary: "Get an external account as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		ID: "agentGetExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents, Summary: "Get an external account as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
 		Description: "Returns an external account of the agent's customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (account.External, error) {
 		return service.GetForAgent(ctx, call.Principal, in.ExternalAccountID.Value)
@@ -213,7 +213,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 
 	type createInput struct{ Body externalAccountCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagAgents, Summary: "Register an external account as an agent", Agent: true,
+		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "Register an external account as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Status: 201, Experimental: true,
 		Description: "Registers an external account of the agent's customer, whose id may be omitted. An agent cannot set defaultUmaDepositAccount. " + externalAccountsDescription,
 		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
@@ -222,7 +222,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "agentDeleteExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagAgents, Summary: "Delete an external account as an agent", Agent: true,
+		ID: "agentDeleteExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents, Summary: "Delete an external account as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Experimental: true,
 		Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {

@@ -111,7 +111,7 @@ func registerAgentInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		InternalAccountFilter
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagAgents, Summary: "List internal accounts as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagForAgents, Summary: "List internal accounts as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
 	}, func(ctx context.Context, call httpapi.Call, in *internalParams) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()

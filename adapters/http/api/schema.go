@@ -22,6 +22,7 @@ const (
 	tagInternal     = "Internal accounts"
 	tagWallets      = "Wallets"
 	tagAgents       = "Agents"
+	tagForAgents    = "Operations for agents"
 	tagRates        = "Rates"
 	tagReceivers    = "Receivers"
 	tagQuotes       = "Quotes"

@@ -202,7 +202,7 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 		TransactionFilterParams
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagAgents, Summary: "List transactions as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagForAgents, Summary: "List transactions as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Lists the transactions of the agent's customer, whoever made them: `agentId` of a transaction is the agent. Newest first by default. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[transaction.Transaction], error) {
 		filter, err := in.filter(in.Paging, in.Sorting)
@@ -216,7 +216,7 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetTransaction", Path: "/agents/me/transactions/{transactionId}", Tag: tagAgents, Summary: "Get a transaction as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		ID: "agentGetTransaction", Path: "/agents/me/transactions/{transactionId}", Tag: tagForAgents, Summary: "Get a transaction as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Returns a transaction of the agent's customer with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
 		return service.AgentTransaction(ctx, call.Principal, in.TransactionID.Value)
