@@ -73,8 +73,10 @@ func (b *bench) measureAll(ctx context.Context) {
 	}
 	b.runParts(ctx, []part{
 		{"ramps half", b.measureRamps},
-		{"payouts transfers-out transfers-in concurrency", b.measureOtherLoads},
+		{"payouts agents transfers-out transfers-in concurrency", b.measureOtherLoads},
 		{"hot", b.compareOneAccount},
+		{"agents", b.compareAgents},
+		{"agent-hot", b.measureAgentLimit},
 		{"half", b.measureHalfRate},
 		{"rail", b.compareFewCustomers},
 		{"quotes", b.measureQuotes},
@@ -163,7 +165,7 @@ func (b *bench) prepare(ctx context.Context) {
 // warmUp lets the service prepare its statements and Postgres analyze its tables.
 func (b *bench) warmUp(ctx context.Context) {
 	kinds := map[string]kind{"quotes": unpaidQuotes, "payouts": payouts, "hot": payouts,
-		"transfers-out": transfersOut, "transfers-in": transfersIn}
+		"transfers-out": transfersOut, "transfers-in": transfersIn, "agents": agentPayouts, "agent-hot": agentTransfersOut}
 	p := phase{name: "warm-up", inFlight: b.inFlight, kind: cmp.Or(kinds[b.part], ramps), duration: 4 * time.Second}
 	b.runPhase(ctx, p)
 	b.meter.execIn(ctx, b.meter.database, "ANALYZE")

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +33,9 @@ type fakeService struct {
 	payers   map[string]string // the account that pays, by transaction
 	keys     map[string]bool   // idempotency keys that were received
 	accounts []fakeAccount
-	requests map[string]int // by path, or what is after an id in it
+	agents   []*fakeAgent
+	paired   map[string]bool // addresses that redeemed a device code
+	requests map[string]int  // by path, or what is after an id in it
 	sending  sync.WaitGroup
 }
 
@@ -40,11 +45,17 @@ type fakeAccount struct {
 	Balance        struct{ Amount int64 }
 }
 
+// fakeAgent is an agent, whose number is in its id, its device code and its token.
+type fakeAgent struct {
+	customer     string
+	limit, spent int64
+}
+
 // newFakeBench returns a bench with customers at a fake service.
 func newFakeBench(t *testing.T, customers int, part string, change func(*fakeService)) (*bench, *fakeService) {
 	t.Helper()
 	f := &fakeService{finalEvent: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{},
-		keys: map[string]bool{}, requests: map[string]int{}}
+		keys: map[string]bool{}, paired: map[string]bool{}, requests: map[string]int{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	b := &bench{options: options{customerCount: customers, part: part}, receiver: startReceiver(), report: report{},
@@ -65,21 +76,44 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, basePath)
 	status, response := http.StatusInternalServerError, `{"code":"INTERNAL_ERROR"}`
-	if id, secret, _ := r.BasicAuth(); id == "id" && secret == "secret" && path != f.refused {
-		f.requests[regexp.MustCompile(`^/.*:.*/`).ReplaceAllString(path, "")]++
+	agent, allowed := f.authenticate(path, r)
+	if allowed && path != f.refused {
+		f.requests[regexp.MustCompile(`^/.*[:0-9].*/`).ReplaceAllString(path, "")]++
 		f.keys[r.Header.Get("Idempotency-Key")] = true
-		status, response = f.respond(path, r)
+		status, response = f.respond(strings.TrimPrefix(path, "/agents/me"), r, agent)
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(response))
 }
 
+// authenticate returns the agent that makes a request, nil for the platform, and whether it may.
+func (f *fakeService) authenticate(path string, r *http.Request) (agent *fakeAgent, allowed bool) {
+	if code, redeemed := strings.CutPrefix(path, "/agents/device-codes/"); redeemed {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		allowed = strings.HasSuffix(code, "/redeem") && r.Header.Get("Authorization") == "" && !f.paired[host]
+		f.paired[host] = true
+		return nil, allowed
+	}
+	if !strings.HasPrefix(path, "/agents/me/") {
+		id, secret, _ := r.BasicAuth()
+		return nil, id == "id" && secret == "secret"
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer agt_")
+	i, err := strconv.Atoi(token)
+	if err != nil || i >= len(f.agents) {
+		return nil, false
+	}
+	return f.agents[i], true
+}
+
 // respond returns the response to a request. The caller holds the lock.
-func (f *fakeService) respond(path string, r *http.Request) (status int, response string) {
+func (f *fakeService) respond(path string, r *http.Request, agent *fakeAgent) (status int, response string) {
 	var in struct {
-		WebhookEndpoint, Reference, CurrencyCode string
-		Source, Destination                      struct{ AccountID string }
-		Amount, CurrencyAmount                   int64
+		WebhookEndpoint, Reference, CurrencyCode, CustomerID string
+		Source, Destination                                  struct{ AccountID string }
+		Amount, CurrencyAmount                               int64
+		SpendingLimits                                       struct{ DailyLimit int64 }
+		Policy                                               struct{ SpendingLimits struct{ DailyLimit int64 } }
 	}
 	if r.ContentLength > 0 && json.NewDecoder(r.Body).Decode(&in) != nil {
 		return http.StatusBadRequest, `{}`
@@ -89,7 +123,32 @@ func (f *fakeService) respond(path string, r *http.Request) (status int, respons
 	account, funding := strings.CutPrefix(path, "/sandbox/internal-accounts/")
 	executed, executing := strings.CutPrefix(path, "/quotes/Quote:")
 	executed = strings.TrimSuffix(executed, "/execute")
+	agentID, ofAgent := strings.CutPrefix(path, "/agents/Agent:")
+	if agent != nil {
+		if i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == agent.customer }); f.accounts[i].ID != cmp.Or(in.Source.AccountID, f.payers[strings.TrimSuffix(executed, "/execute")]) {
+			return http.StatusNotFound, `{}`
+		}
+		if path == "/transfer-out" {
+			if agent.spent+in.Amount > agent.limit {
+				return http.StatusForbidden, `{"code":"FORBIDDEN","reason":"DAILY_LIMIT","details":{"reasons":[{"code":"DAILY_LIMIT"}]}}`
+			}
+			agent.spent += in.Amount
+			created = fmt.Sprintf(`{"id":"AgentAction:%[1]s","transaction":{"id":"Transaction:%[1]s"}}`, transaction)
+		}
+	}
 	switch {
+	case path == "/agents":
+		f.agents = append(f.agents, &fakeAgent{customer: in.CustomerID, limit: in.Policy.SpendingLimits.DailyLimit})
+		return http.StatusCreated, fmt.Sprintf(`{"agent":{"id":"Agent:%[1]d"},"deviceCode":{"code":"AGENT-%[1]d"}}`, len(f.agents)-1)
+	case strings.HasSuffix(path, "/redeem"):
+		code := strings.TrimPrefix(path, "/agents/device-codes/AGENT-")
+		return http.StatusOK, `{"accessToken":"agt_` + strings.TrimSuffix(code, "/redeem") + `"}`
+	case ofAgent:
+		i, _ := strconv.Atoi(strings.TrimSuffix(agentID, "/policy"))
+		if r.Method == http.MethodPatch {
+			f.agents[i].limit = in.SpendingLimits.DailyLimit
+		}
+		return http.StatusOK, fmt.Sprintf(`{"usage":{"dailySpend":%d,"dailyResetDate":"2026-03-14"}}`, f.agents[i].spent)
 	case path == "/config":
 		f.endpoint = in.WebhookEndpoint
 		return http.StatusOK, `{}`

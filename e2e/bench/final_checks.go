@@ -44,7 +44,7 @@ func (b *bench) awaitWebhooks(ctx context.Context) {
 	late := fmt.Errorf("not all webhooks were received within %s", timeout)
 	drain, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	outgoing := b.done[ramps] + b.done[payouts] + b.done[transfersOut]
+	outgoing := b.done[ramps] + b.done[payouts] + b.done[transfersOut] + b.done[agentPayouts] + b.done[agentTransfersOut]
 	want := map[string]int64{
 		"OUTGOING_PAYMENT.PENDING":    outgoing + b.done[unpaidQuotes],
 		"OUTGOING_PAYMENT.PROCESSING": outgoing,
@@ -90,6 +90,7 @@ func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 	}](ctx, b.meter, b.meter.database, `
 		SELECT CASE WHEN status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL THEN 'Unpaid quotes'
 		            WHEN status <> 'COMPLETED' OR refund_status <> '' THEN status || ' ' || refund_status
+		            WHEN agent_id IS NOT NULL THEN CASE WHEN quote_id IS NULL THEN 'Transfers out by agents' ELSE 'Payouts by agents' END
 		            WHEN direction = 'OUTGOING' AND quote_id IS NULL THEN 'Transfers out'
 		            WHEN direction = 'OUTGOING' AND source_internal IS NULL THEN 'Ramps'
 		            WHEN direction = 'OUTGOING' THEN 'Payouts'

@@ -23,9 +23,11 @@ type phase struct {
 // measurement is the result of a phase.
 type measurement struct {
 	completed     int
+	refused       int // of those that are completed
 	perSecond     float64
 	total, quote  latency // of all steps, and of POST /quotes
 	send, webhook latency // of the request that moves the money, and from its response to the COMPLETED webhook
+	refusal       latency // of a request that the policy of the agent refuses
 	cost          cost
 }
 
@@ -59,9 +61,13 @@ func (b *bench) runPhase(ctx context.Context, p phase) measurement {
 		failf("%s: %w", p.name, loadErr)
 	}
 	check(readErr)
-	b.done[p.kind] += int64(len(all))
+	for _, s := range all {
+		if !s.refused {
+			b.done[p.kind]++
+		}
+	}
 	m := newMeasurement(p, all, edges[0], edges[1])
-	logf("%s: %.0f/s, first response %s ms; service, Postgres, generator: %s", p.name, m.perSecond, cmp.Or(m.quote, m.send),
+	logf("%s: %.0f/s, first response %s ms; service, Postgres, generator: %s", p.name, m.perSecond, cmp.Or(m.quote, m.send, m.refusal),
 		m.cost.processorTimes())
 	return m
 }
@@ -123,7 +129,7 @@ func (b *bench) runWorkers(ctx context.Context, p phase, next schedule) ([]stepT
 // newMeasurement counts what ended in the measured time.
 func newMeasurement(p phase, all []stepTimes, from, to reading) measurement {
 	var m measurement
-	var total, quote, send, webhook []time.Duration
+	var total, quote, send, webhook, refusal []time.Duration
 	for _, s := range all {
 		if s.completed.Before(from.at) || !s.completed.Before(to.at) {
 			continue
@@ -133,6 +139,9 @@ func newMeasurement(p phase, all []stepTimes, from, to reading) measurement {
 		if !s.quoted.IsZero() {
 			quote = append(quote, s.quoted.Sub(s.due))
 			start = s.quoted
+		}
+		if s.refused {
+			refusal = append(refusal, s.completed.Sub(start))
 		}
 		if s.paid.IsZero() {
 			continue
@@ -146,6 +155,7 @@ func newMeasurement(p phase, all []stepTimes, from, to reading) measurement {
 	}
 	m.perSecond = float64(m.completed) / to.at.Sub(from.at).Seconds()
 	m.total, m.quote, m.send, m.webhook = latencyOf(total), latencyOf(quote), latencyOf(send), latencyOf(webhook)
+	m.refused, m.refusal = len(refusal), latencyOf(refusal)
 	m.cost = costOf(from, to, m.completed)
 	return m
 }

@@ -29,14 +29,14 @@ func TestRunWorkers_EachKind(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
 		b.idempotencyKeys = true
-		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70} {
+		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70, agentPayouts: 20, agentTransfersOut: 10} {
 			all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
 			if err != nil || len(all) != int(n) {
 				t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
 			}
-			quoted, paid := kind != transfersOut && kind != transfersIn, kind != unpaidQuotes
+			quoted, paid := work[kind].source != nil, kind != unpaidQuotes
 			for _, s := range all {
-				if s.quoted.IsZero() == quoted || s.paid.IsZero() == paid || !s.due.Before(s.completed) ||
+				if s.refused || s.quoted.IsZero() == quoted || s.paid.IsZero() == paid || !s.due.Before(s.completed) ||
 					quoted && paid && !s.quoted.Before(s.paid) {
 					t.Fatalf("%s: times %+v", kind, s)
 				}
@@ -44,16 +44,16 @@ func TestRunWorkers_EachKind(t *testing.T) {
 		}
 		service.sending.Wait()
 
-		wantRequests := map[string]int{"/quotes": 120, "/sandbox/send": 40, "execute": 50, "/transfer-out": 60, "/transfer-in": 70,
-			"/webhook-secrets": 1, "/config": 1, "/customers": 7, "/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
+		wantRequests := map[string]int{"/quotes": 120, "/sandbox/send": 40, "execute": 70, "/transfer-out": 60, "/transfer-in": 70,
+			"/agents/me/quotes": 20, "/agents/me/transfer-out": 10, "/agents": 7, "redeem": 7, "/webhook-secrets": 1, "/config": 1, "/customers": 7, "/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
 		if !maps.Equal(service.requests, wantRequests) {
 			t.Errorf("the service received %v; want %v", service.requests, wantRequests)
 		}
-		if len(service.keys) != 340+1 { // and none, of the customers
-			t.Errorf("%d idempotency keys for 340 requests", len(service.keys)-1)
+		if len(service.keys) != 390+1 { // and none, of the customers
+			t.Errorf("%d idempotency keys for 390 requests", len(service.keys)-1)
 		}
-		wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 120, "OUTGOING_PAYMENT.PROCESSING": 90,
-			"OUTGOING_PAYMENT.COMPLETED": 150, "INCOMING_PAYMENT.COMPLETED": 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 187}
+		wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 140, "OUTGOING_PAYMENT.PROCESSING": 110,
+			"OUTGOING_PAYMENT.COMPLETED": 180, "INCOMING_PAYMENT.COMPLETED": 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 217}
 		if got := b.receiver.eventCounts(); !maps.Equal(got, wantEvents) {
 			t.Errorf("webhooks %v; want %v", got, wantEvents)
 		}
@@ -103,11 +103,13 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 		{payouts, "/quotes", "", "POST /quotes was refused: 500"},
 		{transfersOut, "/transfer-out", "", "POST /transfer-out was refused: 500"},
 		{transfersIn, "/transfer-in", "", "POST /transfer-in was refused: 500"},
+		{agentPayouts, "/agents/me/quotes", "", "POST /agents/me/quotes was refused: 500"},
+		{agentTransfersOut, "/agents/me/transfer-out", "", "POST /agents/me/transfer-out was refused: 500"},
 		{ramps, "", "OUTGOING_PAYMENT.FAILED", "a payment failed"},
 		{ramps, "", "OUTGOING_PAYMENT.OTHER", "cancelled by the test"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		b, _ := newFakeBench(t, 1, "hot", func(f *fakeService) {
+		b, _ := newFakeBench(t, 1, "", func(f *fakeService) {
 			f.refused, f.finalEvent = c.refused, c.finalEvent
 			if c.finalEvent == "OUTGOING_PAYMENT.OTHER" {
 				f.onPayment = func() { cancel(errors.New(c.want)) }

@@ -36,6 +36,7 @@ func (b *bench) measureOtherLoads(ctx context.Context) {
 	loads := []phase{
 		{part: "payouts", kind: payouts, inFlight: b.inFlight, duration: b.long() / 2},
 		{part: "payouts", kind: payouts, inFlight: lowConcurrency, duration: b.long() / 4},
+		{part: "agents", kind: agentPayouts, inFlight: b.inFlight, duration: b.long() / 2},
 		{part: "transfers-out", kind: transfersOut, inFlight: b.inFlight, duration: b.long() / 2},
 		{part: "transfers-in", kind: transfersIn, inFlight: b.inFlight, duration: b.long() / 2},
 		{part: "concurrency", kind: ramps, inFlight: lowConcurrency, duration: b.brief()},

@@ -37,7 +37,7 @@ type options struct {
 
 // partNames are the values of --only.
 var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
-	"transfers-in", "hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "months", "books"}
+	"transfers-in", "hot", "agents", "agent-hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "months", "books"}
 
 // parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (o options, err error) {
@@ -65,7 +65,7 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 		"the `program` to measure (CAUSEWAY_BIN)")
 	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+parts)
 	flags.StringVar(&o.profileDir, "profile", "",
-		"write profiles of the ramps, or with --only of quotes, payouts, transfers or customers, to this `folder`, and no report")
+		"write profiles of the ramps, or with --only of quotes, payouts, agents, transfers or customers, to this `folder`, and no report")
 	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the report to")
 	flags.BoolVar(&o.idempotencyKeys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
@@ -88,8 +88,10 @@ func (o options) includes(parts ...string) bool {
 }
 
 func (o options) needsFundedAccounts() bool {
-	return o.includes("payouts", "transfers-out", "transfers-in", "hot")
+	return o.includes("payouts", "transfers-out", "transfers-in", "hot") || o.needsAgents()
 }
+
+func (o options) needsAgents() bool { return o.includes("agents", "agent-hot") }
 
 // partial reports whether the run prints its figures and writes no file.
 func (o options) partial() bool { return o.part != "" || o.profileDir != "" || o.idempotencyKeys }

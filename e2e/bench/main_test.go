@@ -26,6 +26,10 @@ func TestOptions(t *testing.T) {
 	if err != nil || months.statementLines != 1000 || months.needsFundedAccounts() || !months.partial() {
 		t.Errorf("--only months: %+v, %v", months, err)
 	}
+	agents, err := parse([]string{"--only", "agent-hot"}, io.Discard)
+	if err != nil || !agents.needsAgents() || !agents.needsFundedAccounts() || months.needsAgents() {
+		t.Errorf("--only agent-hot: %+v, %v", agents, err)
+	}
 	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
 	if err != nil || !large.includes("books") || large.ledgerEntries != 300_000 || large.timeout() <= months.timeout() || all.timeout() <= large.timeout() {
 		t.Errorf("--only books: %+v, %v", large, err)

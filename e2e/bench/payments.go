@@ -27,6 +27,9 @@ const (
 	transfersOut kind = "Transfers out"
 	transfersIn  kind = "Transfers in"
 	deposits     kind = "Deposits" // that fund the accounts
+
+	agentPayouts      kind = "Payouts by agents"
+	agentTransfersOut kind = "Transfers out by agents"
 )
 
 // rampAmount is what each ramp, payout and transfer sends, in cents.
@@ -37,22 +40,41 @@ var work = map[kind]struct {
 	source   func(*customer) string // of the quote
 	request  string                 // as the report names it
 	netMoved int64                  // cents, into the customer's account
-	pay      func(w *worker, c *customer, quote []byte) []byte
+	byAgent  bool                   // the agent of the customer makes the requests
+	pay      payment
 }{
-	ramps: {fundsOf, "`POST /sandbox/send`", 0, func(w *worker, _ *customer, quote []byte) []byte {
+	ramps: {source: fundsOf, request: "`POST /sandbox/send`", pay: func(w *worker, _ *customer, quote []byte) []byte {
 		return w.post("/sandbox/send", 200, `{"reference":%q,"currencyCode":"USD","currencyAmount":%d}`,
 			member(quote, `"reference":"`), rampAmount)
 	}},
 	unpaidQuotes: {source: fundsOf},
-	payouts: {accountOf, "`POST /quotes/{id}/execute`", -rampAmount, func(w *worker, _ *customer, quote []byte) []byte {
-		return w.post("/quotes/Quote:"+member(quote, `"id":"Quote:`)+"/execute", 200, "")
+	payouts:      {source: accountOf, request: "`POST /quotes/{id}/execute`", netMoved: -rampAmount, pay: execute},
+	transfersOut: {request: "`POST /transfer-out`", netMoved: -rampAmount, pay: transferOut},
+	transfersIn: {request: "`POST /transfer-in`", netMoved: rampAmount, pay: func(w *worker, c *customer, _ []byte) []byte {
+		return w.post("/transfer-in", 201, transferBody, c.bankID, c.accountID, rampAmount)
 	}},
-	transfersOut: {nil, "`POST /transfer-out`", -rampAmount, func(w *worker, c *customer, _ []byte) []byte {
-		return w.transfer("/transfer-out", c.accountID, c.bankID)
-	}},
-	transfersIn: {nil, "`POST /transfer-in`", rampAmount, func(w *worker, c *customer, _ []byte) []byte {
-		return w.transfer("/transfer-in", c.bankID, c.accountID)
-	}},
+	agentPayouts:      {source: accountOf, request: "`POST /agents/me/quotes/{id}/execute`", netMoved: -rampAmount, byAgent: true, pay: execute},
+	agentTransfersOut: {request: "`POST /agents/me/transfer-out`", netMoved: -rampAmount, byAgent: true, pay: transferOut},
+}
+
+// payment makes the request that moves the money, and returns its response; nil if the policy of the agent refuses it.
+type payment func(w *worker, c *customer, quote []byte) []byte
+
+func execute(w *worker, _ *customer, quote []byte) []byte {
+	return w.post("/quotes/Quote:"+member(quote, `"id":"Quote:`)+"/execute", 200, "")
+}
+
+const transferBody = `{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":%d}`
+
+// transferOut transfers, or is refused because the agent has reached its daily limit.
+func transferOut(w *worker, c *customer, _ []byte) []byte {
+	const path = "/transfer-out"
+	status, response := w.send(path, transferBody, c.accountID, c.bankID, rampAmount)
+	if status == http.StatusForbidden && bytes.Contains(response, []byte(`"code":"DAILY_LIMIT"`)) {
+		return nil
+	}
+	w.checkStatus(path, status, http.StatusCreated, response)
+	return response
 }
 
 func fundsOf(c *customer) string { return fmt.Sprintf(`{"customerId":%q,"currency":"USD"}`, c.id) }
@@ -73,12 +95,17 @@ type stepTimes struct {
 	due       time.Time // when it was to begin
 	quoted    time.Time // POST /quotes had its response; zero for a transfer
 	paid      time.Time // the request that moves the money had its response; zero for a quote that is not paid
-	completed time.Time // the COMPLETED webhook was accepted, or the quote that is not paid was made
+	completed time.Time // the COMPLETED webhook was accepted, or the quote that is not paid was made, or the payment was refused
+	refused   bool      // by the policy of the agent
 }
 
 // do does a piece of work for any of the customers, until the webhook that ends its payment.
 func (w *worker) do(ctx context.Context, k kind, due time.Time) stepTimes {
 	s, how, c := stepTimes{due: due}, work[k], &w.customers[rand.IntN(len(w.customers))]
+	w.caller = w.platform
+	if how.byAgent {
+		w.caller = c.agent
+	}
 	var quote []byte
 	var transaction string
 	if how.source != nil {
@@ -91,18 +118,18 @@ func (w *worker) do(ctx context.Context, k kind, due time.Time) stepTimes {
 		s.completed = s.quoted
 		return s
 	}
-	c.netMoved.Add(how.netMoved)
 	response := how.pay(w, c, quote)
+	if s.refused = response == nil; s.refused {
+		s.completed = time.Now()
+		return s
+	}
 	s.paid = time.Now()
+	c.netMoved.Add(how.netMoved)
 	if how.source == nil {
 		transaction = member(response, `"id":"Transaction:`)
 	}
 	s.completed = w.receiver.awaitCompleted(ctx, transaction)
 	return s
-}
-
-func (w *worker) transfer(path, from, to string) []byte {
-	return w.post(path, 201, `{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":%d}`, from, to, rampAmount)
 }
 
 // member returns the text after the opening of a member that a response must have.
@@ -128,40 +155,55 @@ type connection struct {
 	net.Conn
 	responses       *bufio.Reader
 	header          string // of every request
+	platform        caller
+	caller          caller // of the next requests
 	idempotencyKeys bool
 	request, body   bytes.Buffer
 }
+
+// caller is who makes requests.
+type caller struct{ prefix, authorization string } // prefix is that of the paths
 
 // connect connects as a client does. The connection is closed when ctx ends.
 func connect(ctx context.Context, c *apiclient.Client, idempotencyKeys bool) *connection {
 	host := must(url.Parse(c.BaseURL)).Host
 	conn := must((&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", host))
-	authorization := base64.StdEncoding.EncodeToString([]byte(c.ClientID + ":" + c.ClientSecret))
+	platform := caller{authorization: "Basic " + base64.StdEncoding.EncodeToString([]byte(c.ClientID+":"+c.ClientSecret))}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return &connection{Conn: conn, responses: bufio.NewReader(conn), idempotencyKeys: idempotencyKeys,
-		header: " HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Basic " + authorization +
-			"\r\nContent-Type: application/json\r\n"}
+	return &connection{Conn: conn, responses: bufio.NewReader(conn), platform: platform, caller: platform, idempotencyKeys: idempotencyKeys,
+		header: " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nAuthorization: "}
 }
 
 // post makes a request that must have this status, and returns the body of its response. That
 // is valid until the next call.
 func (c *connection) post(path string, want int, format string, values ...any) []byte {
+	status, response := c.send(path, format, values...)
+	c.checkStatus(path, status, want, response)
+	return response
+}
+
+// send makes a request, and returns the status and the body of its response, which is valid until the next call.
+func (c *connection) send(path, format string, values ...any) (status int, response []byte) {
 	body := fmt.Appendf(nil, format, values...)
 	c.request.Reset()
-	c.request.WriteString("POST " + basePath + path + c.header)
+	c.request.WriteString("POST " + basePath + c.caller.prefix + path + c.header + c.caller.authorization + "\r\n")
 	if c.idempotencyKeys {
 		c.request.WriteString("Idempotency-Key: " + uuid.NewString() + "\r\n")
 	}
 	fmt.Fprintf(&c.request, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	must(c.Write(c.request.Bytes()))
-	response, err := http.ReadResponse(c.responses, nil)
+	received, err := http.ReadResponse(c.responses, nil)
 	check(err)
-	defer response.Body.Close()
+	defer received.Body.Close()
 	c.body.Reset()
-	must(c.body.ReadFrom(response.Body))
-	if response.StatusCode != want {
-		check((&apiclient.Response{Status: response.StatusCode, Body: c.body.Bytes()}).Err("POST", path))
-		failf("POST %s: unexpected status %d", path, response.StatusCode)
+	must(c.body.ReadFrom(received.Body))
+	return received.StatusCode, c.body.Bytes()
+}
+
+func (c *connection) checkStatus(path string, status, want int, response []byte) {
+	if status != want {
+		path = c.caller.prefix + path
+		check((&apiclient.Response{Status: status, Body: response}).Err("POST", path))
+		failf("POST %s: unexpected status %d", path, status)
 	}
-	return c.body.Bytes()
 }

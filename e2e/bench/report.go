@@ -22,6 +22,7 @@ var (
 	payments           = newSection("Payments")
 	costOfPayment      = newSection("Cost of a payment")
 	hotAccount         = newSection("One hot account")
+	agents             = newSection("Agents")
 	quotes             = newSection("Quotes")
 	hotRail            = newSection("One hot rail")
 	exports            = newSection("Exports")

@@ -143,6 +143,9 @@ type customer struct {
 
 	accountID, bankID string       // its account in dollars here, and its bank account
 	netMoved          atomic.Int64 // cents, by payouts and transfers
+
+	agentID string // its agent, if payments need one
+	agent   caller
 }
 
 // fundingAmount is what each account is funded with, in cents: the maximum of a simulated
@@ -152,7 +155,7 @@ const fundingAmount = 100_000_000_000
 const maxSetupConnections = 16
 
 // createCustomers sets the platform's webhook endpoint and creates the customers, each with a
-// wallet. If payments need it, each gets a bank account and money in its account in dollars.
+// wallet. If payments need it, each gets a bank account and money in its account in dollars, and an agent.
 func (b *bench) createCustomers(ctx context.Context) {
 	logf("creating %d customers", b.customerCount)
 	p := b.platform
@@ -173,6 +176,9 @@ func (b *bench) createCustomers(ctx context.Context) {
 			c.bankID = p.create(ctx, "/customers/external-accounts", kit.USAccountBody(c.id, "555"))
 			c.accountID, _ = p.usdAccount(ctx, c.id)
 			p.fund(ctx, c.accountID, fundingAmount)
+		}
+		if b.needsAgents() {
+			b.createAgent(ctx, c, i)
 		}
 	})
 }
