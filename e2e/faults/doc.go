@@ -9,5 +9,6 @@
 //	load_test.go       the workers, which repeat each request until its response is final
 //	payments_test.go   the kinds of payments, and what each must lead to
 //	receiver_test.go   the webhook endpoint
+//	agents_test.go     agents at their limits, whose payments the platform approves or rejects
 //	check_test.go      what must hold afterwards
 package faults

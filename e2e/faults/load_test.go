@@ -62,7 +62,7 @@ func (s *system) startLoad() *load {
 	}
 	for n := range workerCount {
 		l.workers.Go(func() {
-			for turn := n; ctx.Err() == nil; turn++ {
+			for turn := n * len(kinds) / workerCount; ctx.Err() == nil; turn++ { // so that few payments are of all kinds
 				one, err := l.pay(turn)
 				if err != nil {
 					s.t.Errorf("%s: %v", kinds[turn%len(kinds)].name, err)
@@ -99,16 +99,16 @@ func (l *load) finish() {
 // call makes a request with one key until its response is final: by one process after the other,
 // while they cannot be reached or cannot tell.
 func (l *load) call(method, path string, body any, want ...int) (response, error) {
-	return l.repeat(apiclient.Request{Method: method, Path: path, Body: body}, want...)
+	return l.repeat(apiclient.Request{Method: method, Path: path, Body: body}, nil, want...)
 }
 
-// repeat is call for any request.
-func (l *load) repeat(request apiclient.Request, want ...int) (response, error) {
+// repeat is call for any request, of the platform or of an agent.
+func (l *load) repeat(request apiclient.Request, by *agent, want ...int) (response, error) {
 	request.IdempotencyKey = uuid.NewString()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
-		got, err := l.attempt(ctx, l.processes[attempt%len(l.processes)], request)
+		got, err := l.attempt(ctx, l.processes[attempt%len(l.processes)], request, by)
 		switch {
 		case err == nil && slices.Contains(want, got.status):
 			return got, nil
@@ -124,8 +124,13 @@ func (l *load) repeat(request apiclient.Request, want ...int) (response, error) 
 	}
 }
 
-func (s *system) attempt(ctx context.Context, p *process, r apiclient.Request) (response, error) {
-	got, err := s.clientOf(p).Do(ctx, r)
+// attempt makes a request once, of the platform or of an agent.
+func (s *system) attempt(ctx context.Context, p *process, r apiclient.Request, by *agent) (response, error) {
+	client := s.clientOf(p)
+	if by != nil {
+		client.ClientID, client.Header = "", http.Header{"Authorization": {"Bearer " + by.token}}
+	}
+	got, err := client.Do(ctx, r)
 	if err != nil {
 		return response{}, err
 	}
@@ -136,7 +141,7 @@ func (s *system) attempt(ctx context.Context, p *process, r apiclient.Request) (
 // mustCall makes a request without faults.
 func (s *system) mustCall(method, path string, body any, want int) response {
 	s.t.Helper()
-	got, err := s.attempt(waitContext(s.t), s.processes[0], apiclient.Request{Method: method, Path: path, Body: body})
+	got, err := s.attempt(waitContext(s.t), s.processes[0], apiclient.Request{Method: method, Path: path, Body: body}, nil)
 	if err != nil || got.status != want {
 		s.t.Fatalf("%s %s: %d, want %d: %s, %v", method, path, got.status, want, got.body, err)
 	}
@@ -148,6 +153,7 @@ type customer struct {
 	id, umaAddress              string
 	account, embedded           string // internal: in dollars, and the embedded wallet
 	wallet, failingWallet, bank string // external
+	agent, limitedAgent         *agent
 }
 
 // initialBalance is what each customer has at first, in cents, and initialCoins what their wallet holds.
@@ -170,5 +176,6 @@ func (s *system) createCustomer(n int) *customer {
 	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.account+"/fund", kit.Object{"amount": initialBalance}, http.StatusOK)
 	c.embedded = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USDB&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
 	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.embedded+"/fund", kit.Object{"amount": initialCoins}, http.StatusOK)
+	c.agent, c.limitedAgent = s.createAgent(c), s.createAgent(c)
 	return c
 }

@@ -24,6 +24,9 @@ type payment struct {
 	// moves are the changes of balances, credits less debits: of internal accounts by their id, and of
 	// the ledger's accounts by path and currency.
 	moves map[string]int64
+	// actions are those of an agent that led to the payment, or that were rejected or failed. A payment that was not made
+	// has no transactionID.
+	actions []action
 	// arrivals are the incoming payments that it makes on the same platform.
 	arrivals int
 }
@@ -69,6 +72,21 @@ var kinds = []struct {
 	{"refund to a wallet", func(l *load, from, _ *customer) (payment, error) {
 		one, err := l.executeSigned(from, from.failingWallet)
 		return one.refunded(), err
+	}},
+	{"payment by an agent", func(l *load, from, _ *customer) (payment, error) {
+		return l.executeBy(from, from.wallet, automaticAmount)
+	}},
+	{"payment by an agent that is approved", func(l *load, from, _ *customer) (payment, error) {
+		return l.executeBy(from, from.wallet, automaticAmount+1)
+	}},
+	{"payment by an agent that is rejected", func(l *load, from, _ *customer) (payment, error) { return l.rejectTransfer(from) }},
+	{"refund of a payment by an agent", func(l *load, from, _ *customer) (payment, error) {
+		one, err := l.executeBy(from, from.failingWallet, automaticAmount)
+		return one.refunded(), err
+	}},
+	{"payment by an agent at its limits", func(l *load, from, _ *customer) (payment, error) { return l.raceAtLimit(from, transferAmount) }},
+	{"payment by an agent at its limits that is approved", func(l *load, from, _ *customer) (payment, error) {
+		return l.raceAtLimit(from, automaticAmount+transferAmount)
 	}},
 	{"refund to the source", func(l *load, from, _ *customer) (payment, error) {
 		one, err := l.fund(from, from.failingWallet)
@@ -138,7 +156,7 @@ func (l *load) executeSigned(from *customer, to string) (payment, error) {
 	if err != nil {
 		return payment{}, err
 	}
-	_, err = l.repeat(apiclient.Request{Method: http.MethodPost, Path: "/quotes/" + quote.text("id") + "/execute", Signature: sandbox.WalletSignature}, http.StatusOK)
+	_, err = l.repeat(apiclient.Request{Method: http.MethodPost, Path: "/quotes/" + quote.text("id") + "/execute", Signature: sandbox.WalletSignature}, nil, http.StatusOK)
 	return l.delivered(quote, from.embedded, "chains/LAYER2 BTC"), err
 }
 

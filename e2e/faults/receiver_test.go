@@ -19,18 +19,19 @@ const (
 
 // receiver is the webhook endpoint of the platform. It accepts every event.
 type receiver struct {
-	mu       sync.Mutex
-	count    int                 // deliveries
-	seen     map[string]bool     // webhooks, by id
-	events   map[string][]string // of each transaction, each once, in the order of their first deliveries
-	balances map[string]string   // of each account, in its last event
-	pending  map[string]bool     // incoming payments whose approval was left to a later request
+	mu        sync.Mutex
+	count     int                 // deliveries
+	seen      map[string]bool     // webhooks, by id
+	events    map[string][]string // of each transaction, each once, in the order of their first deliveries
+	balances  map[string]string   // of each account, in its last event
+	approvals map[string]int      // events that asked for the approval of an action of an agent
+	pending   map[string]bool     // incoming payments whose approval was left to a later request
 }
 
 // startReceiver makes a receiver the endpoint of the platform.
 func startReceiver(s *system) *receiver {
 	s.t.Helper()
-	r := &receiver{seen: map[string]bool{}, events: map[string][]string{}, balances: map[string]string{}, pending: map[string]bool{}}
+	r := &receiver{seen: map[string]bool{}, events: map[string][]string{}, balances: map[string]string{}, approvals: map[string]int{}, pending: map[string]bool{}}
 	verifier := apiclient.NewVerifier(s.client)
 	if err := verifier.AddSecret(s.mustCall(http.MethodPost, "/webhook-secrets", nil, http.StatusCreated).text("secret")); err != nil {
 		s.t.Fatal(err)
@@ -70,6 +71,9 @@ func (r *receiver) accept(d response) int {
 		r.seen[id] = true
 		if transaction != "" {
 			r.events[transaction] = append(r.events[transaction], event)
+		}
+		if event == "AGENT_ACTION.PENDING_APPROVAL" {
+			r.approvals[d.text("agentAction.id")]++
 		}
 		if account := d.text("internalAccount.id"); account != "" {
 			r.balances[account] = d.text("internalAccount.balance.amount")
