@@ -128,6 +128,7 @@ func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
 	for _, token := range s.get("/tokens").wantStatus(200).list("data") { // the token of the requests
 		run.pool.avoid[token.(map[string]any)["id"].(string)] = true
 	}
+	run.addAgents(s)
 	s.addCalls(run.operations)
 	for _, call := range s.calls {
 		for _, id := range idText.FindAllString(call.path+call.body, -1) {
@@ -135,33 +136,42 @@ func newFuzzRun(s *exampleRecorder, baseURL string) *fuzzRun {
 		}
 	}
 	run.pool.learnCalls(s.calls)
-	run.addAgents(s)
 	return run
 }
 
-// addAgents pairs programs with agents of the customers that have agents in the recorded requests. The policies of all but
-// one agent of each may be changed by the requests.
+// addAgents pairs programs with agents of a new customer, and adds valid requests of and about them to the recorded ones.
+// The policy of the first agent stays as it is.
 func (f *fuzzRun) addAgents(s *exampleRecorder) {
 	s.t.Helper()
-	customers := map[string]bool{}
-	for _, agent := range s.get("/agents?limit=100").wantStatus(200).list("data") {
-		customers[agent.(map[string]any)["customerId"].(string)] = true
+	customer := s.createCustomer()
+	account, bank, wallet := s.internalAccountID(customer, "USD"), s.createBankAccount(customer), s.createWallet(customer, "")
+	s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_000_000}).wantStatus(200)
+	transfer := func(from, to string) string {
+		return fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":1000}`, from, to)
 	}
-	for _, customer := range slices.Sorted(maps.Keys(customers)) {
-		account := s.internalAccountID(customer, "USD")
-		s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_000_000}).wantStatus(200)
-		f.pool.learn(rand.New(rand.NewPCG(0, 0)), map[string]any{"": account})
-		for i, mode := range []string{"AUTO", "AUTO", "APPROVAL_REQUIRED"} {
-			created := s.post("/agents", agentBody(customer, object{"policy": object{
-				"permissions":          []string{"VIEW_TRANSACTIONS", "CREATE_TRANSFERS", "CREATE_QUOTES", "EXECUTE_QUOTES", "MANAGE_EXTERNAL_ACCOUNTS"},
-				"defaultExecutionMode": mode, "spendingLimits": object{"currency": "USD", "perTransactionLimit": 1_000_000, "dailyLimit": 1_000_000_000}}})).wantStatus(201)
-			id := created.text("agent.id")
-			f.recorded[id] = true
-			if f.pool.avoid[id] = i == 0; i > 0 {
-				f.pool.learn(rand.New(rand.NewPCG(0, 0)), map[string]any{"": id})
+	quote := fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"destinationType":"ACCOUNT","accountId":%q},"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1000}`, account, wallet)
+	add := func(operation, path, body string) {
+		s.calls = append(s.calls, recordedCall{operation: operation, path: path, body: body})
+	}
+	add("agentCreateQuote", "/agents/me/quotes", quote)
+	add("agentCreateTransferOut", "/agents/me/transfer-out", transfer(account, bank))
+	add("agentCreateTransferIn", "/agents/me/transfer-in", transfer(bank, account))
+	add("agentPreviewPayment", "/agents/me/actions/preview", `{"transferOut":`+transfer(account, bank)+`}`)
+	for i, mode := range []string{"AUTO", "AUTO", "APPROVAL_REQUIRED"} {
+		limits := object{"currency": "USD", "perTransactionLimit": 1_000_000, "dailyLimit": 1_000_000_000}
+		program, id := s.newAgentOf(customer, object{"defaultExecutionMode": mode, "spendingLimits": limits})
+		f.agents = append(f.agents, program.Header.Get("Authorization"))
+		f.recorded[id], f.pool.avoid[id] = true, i == 0
+		for range 15 {
+			path := "/agents/me/quotes/" + program.post("/agents/me/quotes", quote).wantStatus(201).text("id")
+			add("agentExecuteQuote", path+"/execute", "")
+			add("agentGetQuote", path, "")
+			action := program.post("/agents/me/transfer-out", transfer(account, bank)).wantStatus(201).text("id")
+			add("agentGetAction", "/agents/me/actions/"+action, "")
+			if mode != "AUTO" {
+				add("approveAgentAction", "/agents/"+id+"/actions/"+action+"/approve", "")
+				add("rejectAgentAction", "/agents/"+id+"/actions/"+action+"/reject", `{"reason":"not now"}`)
 			}
-			redeemed := s.testEnv.redeem(created.text("deviceCode.code"))
-			f.agents = append(f.agents, redeemed.Header.Get("Authorization"))
 		}
 	}
 }
