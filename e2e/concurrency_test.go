@@ -12,17 +12,17 @@ import (
 
 // postConcurrently sends n requests at once, to the servers in turn, and returns their
 // responses.
-func (p *tenant) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []apiResponse {
-	p.t.Helper()
+func (c *client) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []apiResponse {
+	c.t.Helper()
 	responses := make([]apiResponse, n)
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
 			<-start
-			got, err := p.withServer(servers[i%len(servers)]).withHeader("Idempotency-Key", key(i)).do(p.t.Context(), http.MethodPost, path(i), body(i))
+			got, err := c.withServer(servers[i%len(servers)]).withHeader("Idempotency-Key", key(i)).do(c.t.Context(), http.MethodPost, path(i), body(i))
 			if err != nil {
-				p.t.Errorf("POST %s: %v", path(i), err)
+				c.t.Errorf("POST %s: %v", path(i), err)
 			}
 			responses[i] = got
 		})
