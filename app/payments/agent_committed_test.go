@@ -16,16 +16,22 @@ import (
 type lostBatchStore struct {
 	*lostCommitStore
 	committed bool
+	// afterwards is called before the error of the second unit of work is returned; it may be nil.
+	afterwards func()
 }
 
 func (s *lostBatchStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
-	return s.lostCommitStore.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.lostCommitStore.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		err := fn(ctx, tx)
 		if s.runs == 2 && !s.committed {
 			err = errCommitLost
 		}
 		return err
 	})
+	if err != nil && s.afterwards != nil {
+		s.afterwards()
+	}
+	return err
 }
 
 func TestAgentBatch_LostCommitIsNotRepeated(t *testing.T) {
@@ -126,5 +132,46 @@ func TestAgentBatch_LostCommitIsNotRepeated(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestAgentBatch_LostRefusalOfAnOlderPolicy(t *testing.T) {
+	t.Parallel()
+	// A refusal is committed and its result is lost; when the batch runs again the policy has been changed. The
+	// payments start, and the trail has both.
+	e := newAgentEnv(t, newIdleEnv(t), func(p *agent.Policy) { p.Limits.PerTransaction = 1 })
+	store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}, committed: true}
+	store.afterwards = func() { e.change(func(a *agent.Agent) { a.Policy.Limits.PerTransaction = 100_00 }) }
+	waiting := &waitingCommands{}
+	service := newService(e.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := service.AgentTransferOut(t.Context(), e.caller, e.out(100_00), nil); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("before the change: %v", err)
+		}
+	})
+	<-store.firstBlocked
+	for range 2 {
+		all.Go(func() {
+			if _, err := service.AgentTransferOut(t.Context(), e.caller, e.out(100_00), nil); err != nil {
+				t.Errorf("after the change: %v", err)
+			}
+		})
+	}
+	for waiting.Load() < 2 {
+		runtime.Gosched()
+	}
+
+	close(store.release)
+	all.Wait()
+
+	e.wantUsage(2, 200_00)
+	counts := map[string]int{}
+	_, lines := e.trail()
+	for _, line := range lines {
+		counts[line]++
+	}
+	if counts["TRANSFER_OUT REFUSED"] != 3 || counts["TRANSFER_OUT ALLOWED"] != 2 || len(lines) != 5 {
+		t.Errorf("the trail is %q", lines)
 	}
 }

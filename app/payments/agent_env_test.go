@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/app/audit"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/ident"
@@ -98,11 +100,21 @@ func (e *agentEnv) usage() (sum agent.Counter) {
 	return sum
 }
 
-// wantUsage compares what the agent has spent in the month of now.
+// wantUsage compares what the agent has spent in the month of now, and checks that all counters, actions and
+// transactions of agents agree.
 func (e *agentEnv) wantUsage(transactions, spent int64) {
 	e.t.Helper()
 	if got := e.usage(); got.Transactions != transactions || got.Spent != spent {
 		e.t.Errorf("the agent has spent %d in %d transactions, want %d in %d", got.Spent, got.Transactions, spent, transactions)
+	}
+	store := ledgerdb.New()
+	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactionStates).
+		WithAgents(e.Store, agent.DayOf(e.Clock.Now().AddDate(0, -1, 0))).Check(e.t.Context())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		e.t.Error(f)
 	}
 }
 
