@@ -87,7 +87,8 @@ needs-browser:
 	@.ci/need $(WEB_BROWSER)
 
 # The npm packages of the end-to-end tests: linters and generators for the API description,
-# the libraries with which webhooks are verified, and a checker of the accessibility of pages.
+# the libraries with which webhooks are verified, a client of the Model Context Protocol, and a
+# checker of the accessibility of pages.
 needs-node: e2e/node/node_modules
 	@.ci/need node
 

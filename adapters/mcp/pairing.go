@@ -107,8 +107,10 @@ func codeAdvice(refused *response) string {
 	switch refused.failure().Code {
 	case "DEVICE_CODE_NOT_FOUND":
 		return "Ask the person to check the code."
-	case "DEVICE_CODE_EXPIRED", "DEVICE_CODE_ALREADY_REDEEMED":
+	case "DEVICE_CODE_EXPIRED":
 		return "Ask the person for a new code of the platform."
+	case "DEVICE_CODE_ALREADY_REDEEMED":
+		return "Another program is paired with this agent, or the answer to an earlier attempt was lost. Ask the person for the code of a new agent."
 	}
 	if refused.status == http.StatusTooManyRequests {
 		return "Too many codes were tried. Wait " + seconds(refused.retryAfter) + "."

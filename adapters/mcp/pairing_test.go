@@ -59,7 +59,7 @@ func TestPairing_RefusedCodesAreExplained(t *testing.T) {
 	// A refused code says what to ask for, and nothing is kept.
 	f := newFakeService(t)
 	m, store := newUnpairedModel(t, f)
-	for code, words := range map[string]string{"DEVICE_CODE_NOT_FOUND": "check the code", "DEVICE_CODE_EXPIRED": "a new code", "DEVICE_CODE_ALREADY_REDEEMED": "a new code"} {
+	for code, words := range map[string]string{"DEVICE_CODE_NOT_FOUND": "check the code", "DEVICE_CODE_EXPIRED": "a new code", "DEVICE_CODE_ALREADY_REDEEMED": "the code of a new agent"} {
 		f.respond("POST /agents/device-codes/X/redeem", 400, `{"status": 400, "code": "`+code+`", "message": "The message."}`)
 		m.mustFail("pair", map[string]any{"code": "X"}, words, "The message.")
 		if _, err := Pair(t.Context(), f.client(t), store, "X"); err == nil || !strings.Contains(err.Error(), code) || !strings.Contains(err.Error(), "The message.") {
