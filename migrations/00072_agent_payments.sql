@@ -49,6 +49,8 @@ CREATE INDEX agent_actions_by_customer ON agent_actions (platform_id, customer_i
 -- Those that wait are few among all.
 CREATE INDEX agent_actions_waiting ON agent_actions (platform_id, id) WHERE status = 'PENDING_APPROVAL';
 CREATE INDEX agent_actions_waiting_by_agent ON agent_actions (platform_id, agent_id, id) WHERE status = 'PENDING_APPROVAL';
+-- Those that asked for approval, for the erasure of a customer: others have no events and no reason.
+CREATE INDEX agent_actions_asked ON agent_actions (platform_id, customer_id) WHERE status <> 'APPROVED' OR decided_by IS NOT NULL;
 CREATE UNIQUE INDEX agent_action_transaction_unique ON agent_actions (platform_id, transaction_id) WHERE transaction_id IS NOT NULL;
 GRANT SELECT, INSERT, UPDATE (status, transaction_id, reason, failure_code, decided_by, decided_at, updated_at) ON agent_actions TO causeway_service;
 SELECT isolate_platforms('agent_actions');

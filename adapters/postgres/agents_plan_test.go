@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -108,6 +109,12 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		"updated":       {`platform_id = .*\(id = `, updateAgentActions, 9},
 	} {
 		checkAgentPlan(t, name, c.condition, plans.explain(name, c.statement, c.arguments))
+	}
+	for i, statement := range []string{eventsOfCustomer, eraseActions} {
+		name := fmt.Sprintf("erased_%d", i)
+		if lines := strings.Join(plans.explain(name, statement, []int{4, 2}[i]), "\n"); !strings.Contains(lines, "using agent_actions_asked") {
+			t.Errorf("%s:\n%s", name, lines)
+		}
 	}
 	for _, table := range (RetentionCutoffs{}).tables() {
 		if condition := map[string]string{"agent_device_codes": `\(expires_at < `, "agent_usage": `\(day < `}[table.name]; condition != "" {

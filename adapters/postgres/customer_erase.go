@@ -126,11 +126,14 @@ var eraseRecords = []struct {
 	{`DELETE FROM screening_hits WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{`UPDATE agent_actions SET reason = '' WHERE platform_id = $1 AND customer_id = $2 AND reason <> ''`, func(*customer.Erased) *int { return new(int) }},
+	{eraseActions, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_credentials WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},
 }
+
+// eraseActions uses agent_actions_asked.
+const eraseActions = `UPDATE agent_actions SET reason = '' WHERE platform_id = $1 AND customer_id = $2 AND status <> 'APPROVED'`
 
 // accountsOfCustomer uses internal_accounts_by_owner.
 const accountsOfCustomer = `SELECT id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2`
