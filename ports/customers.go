@@ -31,13 +31,13 @@ type CustomerWriter interface {
 	// were of both, and the last transaction.
 	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error)
 	// EraseWebhooksOf erases at most limit webhooks after one, in the order of their ids, that are about a
-	// customer, its internal accounts, verifications and invitations: their resource, and what was
-	// responded. It returns how many there were, and the last.
+	// customer, its internal accounts, verifications, invitations and the actions of its agents: their
+	// resource, and what was responded. It returns how many there were, and the last.
 	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error)
 	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
 	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
-	// reasons of reviews, the funding instructions of its internal accounts, which name it, its agents, and the
-	// credentials and sessions of its wallet.
+	// reasons of reviews and of what became of its agents' actions, the funding instructions of its internal
+	// accounts, which name it, its agents, and the credentials and sessions of its wallet.
 	EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Erased, error)
 	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error
