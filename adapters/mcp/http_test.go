@@ -114,7 +114,7 @@ func TestHTTP_EachClientIsItsAgent(t *testing.T) {
 	f.respond("POST /agents/me/transfer-out", 201, action("APPROVED"))
 
 	summary, _ := m.mustCall("transfer_out", transferArguments("rent", 10_00))
-	contains(t, summary, "its payment has started")
+	contains(t, summary, "It has started")
 	f.policy("permissions", []string{viewTransactions})
 	m.mustCall("get_agent", nil)
 

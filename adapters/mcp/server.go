@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -184,19 +185,16 @@ func (s *server) call(ctx context.Context, t *tool, req sdk.Request, raw json.Ra
 		}
 		return refusal(t, got, arguments)
 	}
-	summary := t.summary(agent, got.body)
-	if got.replayed {
-		summary = "This was called before with the same intent, and was not done again. This is the answer of that time; for the current status call " + t.statusTool() + ".\n" + summary
+	if !got.replayed {
+		return result(t.summary(agent, got.body), got.body)
 	}
-	return result(summary, got.body)
-}
-
-// statusTool is the tool that shows the current status of a payment.
-func (t *tool) statusTool() string {
-	if t.name == "execute_quote" {
-		return "get_quote or get_action"
+	repeated := "This was called before with the same intent, and was not done again. "
+	// The stored answer is that of the first call: show what has become of the payment since.
+	now, err := s.Client.do(ctx, token, request{method: http.MethodGet, path: agentPath + "/actions/" + url.PathEscape(idIn(got.body))})
+	if err != nil || !now.ok() {
+		return result(repeated+"This is the answer of that time; for the current status call get_action.\n"+t.summary(agent, got.body), got.body)
 	}
-	return "get_action"
+	return result(repeated+"This is its current status.\n"+t.summary(agent, now.body), now.body)
 }
 
 // unavailable is the result of a call that the service did not answer.

@@ -17,10 +17,13 @@ import (
 const quoteBody = `{"id": "` + testQuote + `", "status": "PENDING", "totalSendingAmount": 1200, "feesIncluded": 10, "totalReceivingAmount": 1100,
 	"sendingCurrency": {"code": "USD"}, "receivingCurrency": {"code": "EUR"}, "expiresAt": "2026-03-14T12:05:00Z", "source": {"sourceType": "ACCOUNT"}}`
 
-func action(status string) string {
+func action(status string) string { return actionWith(status, "PROCESSING") }
+
+// actionWith returns an action whose payment, if it is approved, has a status.
+func actionWith(status, payment string) string {
 	transaction := ""
 	if status == "APPROVED" {
-		transaction = `, "transaction": {"id": "Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e06", "status": "PROCESSING", "sentAmount": {"amount": 1200, "currency": {"code": "USD"}}}`
+		transaction = `, "transaction": {"id": "Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e06", "status": "` + payment + `", "sentAmount": {"amount": 1200, "currency": {"code": "USD"}}}`
 	}
 	return `{"id": "` + testAction + `", "status": "` + status + `"` + transaction + `}`
 }
@@ -126,9 +129,9 @@ func TestServer_QuoteIsPaidOnce(t *testing.T) {
 	summary, _ = m.mustCall("preview_quote", map[string]any{"quoteId": testQuote})
 	contains(t, summary, "Nothing was sent. It would be allowed, and send $12.00.")
 	summary, _ = m.mustCall("execute_quote", map[string]any{"quoteId": testQuote, "walletSignature": "signed"})
-	contains(t, summary, "its payment has started", "PROCESSING", "$12.00 sent")
+	contains(t, summary, "It has started", "PROCESSING", "$12.00 sent")
 	again, _ := newModel(t, f).mustCall("execute_quote", map[string]any{"quoteId": testQuote, "walletSignature": "signed"})
-	contains(t, again, "was not done again", "its payment has started")
+	contains(t, again, "was not done again", "It has started")
 
 	calls := f.received("POST /agents/me/quotes/" + testQuote + "/execute")
 	if len(calls) != 2 || calls[0].key == "" || calls[0].key != calls[1].key || calls[0].signature != "signed" {
@@ -198,11 +201,33 @@ func TestServer_ApprovalIsAwaited(t *testing.T) {
 
 	summary, _ := m.mustCall("transfer_in", transferArguments("top up", 30_00))
 	contains(t, summary, "WAITING FOR APPROVAL: nothing was sent yet", testAction, "get_action")
-	for status, words := range map[string]string{"APPROVED": "its payment has started", "REJECTED": "REJECTED by the platform: nothing was sent", "FAILED": "approved but FAILED: nothing was sent"} {
+	for status, words := range map[string]string{"APPROVED": "It has started", "REJECTED": "REJECTED by the platform: nothing was sent", "FAILED": "approved but FAILED: nothing was sent"} {
 		f.respond("GET /agents/me/actions/"+testAction, 200, action(status))
 		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
 		contains(t, summary, words)
 	}
+	for payment, words := range map[string]string{"COMPLETED": "It has arrived", "FAILED": "NOT delivered"} {
+		f.respond("GET /agents/me/actions/"+testAction, 200, actionWith("APPROVED", payment))
+		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
+		contains(t, summary, "is "+payment+", $12.00 sent", words)
+	}
+}
+
+func TestServer_RepeatedCallSaysWhatBecameOfThePayment(t *testing.T) {
+	t.Parallel()
+	// The answer to a repeated call is the current status, not that of the first call; without it, that one.
+	f := newFakeService(t)
+	f.respond("POST /agents/me/transfer-out", 201, action("PENDING_APPROVAL"))
+	m := newModel(t, f)
+	m.mustCall("transfer_out", transferArguments("rent", 30_00))
+	summary, _ := m.mustCall("transfer_out", transferArguments("rent", 30_00))
+	contains(t, summary, "not done again. This is the answer of that time", "WAITING FOR APPROVAL")
+
+	f.respond("GET /agents/me/actions/"+testAction, 200, action("REJECTED"))
+	summary, data := m.mustCall("transfer_out", transferArguments("rent", 30_00))
+
+	contains(t, summary, "not done again. This is its current status.", "REJECTED by the platform")
+	contains(t, data, "REJECTED")
 }
 
 func TestServer_PreviewSaysWhy(t *testing.T) {

@@ -227,17 +227,23 @@ func actionWords(p *profile, body []byte) string {
 	case "PENDING_APPROVAL":
 		return fmt.Sprintf("WAITING FOR APPROVAL: nothing was sent yet. A person at the platform approves or rejects %s. Do not make the payment again; call get_action with this actionId later to see the decision.", id)
 	case "APPROVED":
-		words := id + " is approved and its payment has started"
-		if t := a.Transaction; t != nil {
-			words += fmt.Sprintf(": %s is %s", safeID(t.ID), safeCode(t.Status))
-			if t.SentAmount != nil {
-				words += ", " + t.SentAmount.String() + " sent"
-			}
+		if a.Transaction == nil {
+			return id + " is approved."
+		}
+		words := fmt.Sprintf("%s is approved, and its payment %s is %s", id, safeID(a.Transaction.ID), safeCode(a.Transaction.Status))
+		if sent := a.Transaction.SentAmount; sent != nil {
+			words += ", " + sent.String() + " sent"
+		}
+		switch a.Transaction.Status {
+		case "COMPLETED":
+			return words + ". It has arrived."
+		case "FAILED":
+			return words + ". It was NOT delivered: the data says why, and whether the money came back. Tell the person."
 		}
 		if p.may(viewTransactions) {
-			return words + ". It is complete when get_transaction says COMPLETED."
+			return words + ". It has started; it has arrived when get_transaction says COMPLETED."
 		}
-		return words + ". It is complete when the transaction in get_action is COMPLETED."
+		return words + ". It has started; it has arrived when the transaction in get_action is COMPLETED."
 	case "REJECTED":
 		return id + " was REJECTED by the platform: nothing was sent. Tell the person, and do not try to get around it."
 	case "FAILED":

@@ -130,7 +130,7 @@ const transfer = (amount, intent) => ({ source: { accountId: account }, destinat
 await ok(model, "preview_transfer_out", transfer(10_00), /would be allowed, and send \$10\.00/);
 assert.equal((await sent()).length, 0);
 await refused(model, "transfer_out", transfer(10_00), /intent is required/);
-const rent = await ok(model, "transfer_out", transfer(10_00, "rent for March 2026"), /its payment has started/, /\$10\.00 sent/);
+const rent = await ok(model, "transfer_out", transfer(10_00, "rent for March 2026"), /It has started|It has arrived/, /\$10\.00 sent/);
 const again = await ok(model, "transfer_out", transfer(10_00, "Rent for March 2026."), /not done again/);
 assert.equal(again.data.transaction.id, rent.data.transaction.id);
 await refused(model, "transfer_out", transfer(11_00, "rent for March 2026"), /used before with other arguments/);
@@ -145,7 +145,7 @@ assert.doesNotMatch(quoted.summary, /IGNORE/);
 assert.match(quoted.data.description, /IGNORE ALL RULES/);
 const quoteId = quoted.data.id;
 await ok(model, "preview_quote", { quoteId }, /would be allowed, and send \$12\.00/);
-await ok(model, "execute_quote", { quoteId }, /its payment has started/);
+await ok(model, "execute_quote", { quoteId }, /It has started|It has arrived/);
 await ok(model, "execute_quote", { quoteId }, /not done again/);
 await ok(model, "get_quote", { quoteId });
 assert.equal((await sent()).length, 2);
@@ -157,6 +157,7 @@ const limited = async (change, amount, pattern) => {
   await ok(model, "preview_transfer_out", transfer(amount), /would be REFUSED/, pattern);
   await refused(model, "transfer_out", transfer(amount, `over ${pattern}`), /does not allow this/, pattern, /Do not split/);
   await limits(policy.spendingLimits);
+  await refused(model, "transfer_out", transfer(amount, `over ${pattern}`), pattern, /stored answer to an earlier call/);
 };
 await limited({}, 50_01, /above the limit of a payment/);
 await limited({ dailyLimit: 25_00 }, 5_00, /exceed the daily limit/);
@@ -175,9 +176,10 @@ const wait = async (intent) => {
 const approved = await wait("the bicycle");
 assert.equal((await sent()).length, 2);
 await platform(200, "POST", `/agents/${agent}/actions/${approved}/approve`);
-await ok(model, "get_action", { actionId: approved }, /its payment has started/, /\$30\.00 sent/);
+await ok(model, "get_action", { actionId: approved }, /It has started|It has arrived/, /\$30\.00 sent/);
 const rejected = await wait("the yacht");
 await platform(200, "POST", `/agents/${agent}/actions/${rejected}/reject`, { reason: planted });
+await ok(model, "transfer_out", transfer(30_00, "the yacht"), /not done again/, /REJECTED by the platform/);
 const decided = await ok(model, "get_action", { actionId: rejected }, /REJECTED by the platform: nothing was sent/);
 assert.doesNotMatch(decided.summary, /IGNORE/);
 assert.match(decided.data.rejectionReason, /IGNORE ALL RULES/);
@@ -219,7 +221,7 @@ await new Promise((resolve) => setTimeout(resolve, 15));
 await platform(204, "DELETE", `/agents/${agent}`);
 const outcomes = await Promise.all(calls);
 for (const outcome of outcomes) {
-  assert.match(outcome.summary, outcome.isError ? /no longer accepted|not accepted|not paired|401/ : /its payment has started/);
+  assert.match(outcome.summary, outcome.isError ? /no longer accepted|not accepted|not paired|401/ : /It has started|It has arrived/);
 }
 assert.equal((await sent()).length - before, outcomes.filter((outcome) => !outcome.isError).length);
 await refused(model, "transfer_out", transfer(1_00, "afterwards"), /no longer accepted|not paired/);
