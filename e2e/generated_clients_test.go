@@ -86,20 +86,21 @@ func TestDescription_PassesLinters(t *testing.T) {
 func TestDescription_GeneratedClientsPay(t *testing.T) {
 	t.Parallel()
 	// Clients that common generators make from the description compile, and each makes a
-	// payment: it creates a quote, executes it and waits until the payment is completed.
+	// payment: it creates a quote, executes it and waits until the payment is completed. With the
+	// access token of an agent, each makes a transfer.
 	h := newTestEnv(t)
-	customer := h.createCustomer()
-	source := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
-	h.post("/sandbox/internal-accounts/"+source+"/fund", object{"amount": 100_00}).wantStatus(200)
-	destination := h.createWallet(customer, "")
+	agent := h.newPayingAgent()
+	source, destination := agent.dollars, h.createWallet(agent.customer, "")
 	checkPaid := func(t *testing.T, out string) {
 		t.Helper()
-		id, status, _ := strings.Cut(strings.TrimSpace(out), " ")
-		if status != "COMPLETED" || h.get("/transactions/"+id).wantStatus(200).text("source.accountId") != source {
-			t.Errorf("the client printed %q", out)
+		var actionID, actionStatus, id, status string
+		_, err := fmt.Sscan(out, &actionID, &actionStatus, &id, &status)
+		if err != nil || status != "COMPLETED" || h.get("/transactions/"+id).wantStatus(200).text("source.accountId") != source ||
+			actionStatus != "APPROVED" || agent.get("/agents/me/actions/"+actionID).wantStatus(200).text("status") != actionStatus {
+			t.Errorf("%v: the client printed %q", err, out)
 		}
 	}
-	arguments := []string{h.BaseURL, h.ClientID, h.ClientSecret, source, destination}
+	arguments := []string{h.BaseURL, h.ClientID, h.ClientSecret, source, destination, agent.bank, strings.TrimPrefix(agent.Header.Get("Authorization"), "Bearer ")}
 
 	// The Go clients are built in a module of their own, with the dependencies of their code.
 	clients := t.TempDir()

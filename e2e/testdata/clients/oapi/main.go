@@ -1,4 +1,4 @@
-// Command oapi makes one payment with the client that oapi-codegen generates.
+// Command oapi makes a payment of a platform and one of an agent with the client that oapi-codegen generates.
 package main
 
 import (
@@ -15,7 +15,8 @@ import (
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	url, clientID, secret, from, to := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]
+	url, clientID, secret, from, to, bank, accessToken := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7]
+	transfer(ctx, url, accessToken, from, bank)
 	api, err := client.NewClientWithResponses(url, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 		r.SetBasicAuth(clientID, secret)
 		return nil
@@ -54,6 +55,22 @@ func main() {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// transfer makes a payment with the access token of an agent.
+func transfer(ctx context.Context, url, accessToken, from, to string) {
+	api, err := client.NewClientWithResponses(url, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+accessToken)
+		return nil
+	}))
+	check(err)
+	made, err := api.AgentCreateTransferOutWithResponse(ctx, &client.AgentCreateTransferOutParams{}, client.TransferOutRequest{
+		Source: client.InternalAccountReference{AccountId: from}, Destination: client.TransferOutDestination{AccountId: to}, Amount: 1000})
+	check(err)
+	if made.JSON201 == nil {
+		log.Fatalf("transfer: %s", made.Body)
+	}
+	fmt.Println(made.JSON201.Id, made.JSON201.Status)
 }
 
 func check(err error) {

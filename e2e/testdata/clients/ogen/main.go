@@ -1,4 +1,4 @@
-// Command ogen makes one payment with the client that ogen generates.
+// Command ogen makes a payment of a platform and one of an agent with the client that ogen generates.
 package main
 
 import (
@@ -8,28 +8,39 @@ import (
 	"os"
 	"time"
 
-	"github.com/ogen-go/ogen/ogenerrors"
-
 	"clients/ogen/client"
 )
 
-type credentials client.BasicAuth
-
-func (c credentials) BasicAuth(context.Context, client.OperationName) (client.BasicAuth, error) {
-	return client.BasicAuth(c), nil
+// credentials are those of a platform and of an agent. Each operation takes one of them.
+type credentials struct {
+	platform client.BasicAuth
+	agent    client.AgentAuth
 }
 
-// AgentAuth is not used: the program is no agent.
-func (credentials) AgentAuth(context.Context, client.OperationName) (client.AgentAuth, error) {
-	return client.AgentAuth{}, ogenerrors.ErrSkipClientSecurity
+func (c credentials) BasicAuth(context.Context, client.OperationName) (client.BasicAuth, error) {
+	return c.platform, nil
+}
+
+func (c credentials) AgentAuth(context.Context, client.OperationName) (client.AgentAuth, error) {
+	return c.agent, nil
 }
 
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	url, clientID, secret, from, to := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]
-	api, err := client.NewClient(url, credentials{Username: clientID, Password: secret})
+	url, clientID, secret, from, to, bank, accessToken := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7]
+	api, err := client.NewClient(url, credentials{client.BasicAuth{Username: clientID, Password: secret}, client.AgentAuth{Token: accessToken}})
 	check(err)
+
+	made, err := api.AgentCreateTransferOut(ctx, &client.TransferOutRequest{
+		Source: client.InternalAccountReference{AccountId: from}, Destination: client.TransferOutDestination{AccountId: bank}, Amount: 1000,
+	}, client.AgentCreateTransferOutParams{})
+	check(err)
+	action, ok := made.(*client.AgentAction)
+	if !ok {
+		log.Fatalf("transfer: %+v", made)
+	}
+	fmt.Println(action.ID, action.Status)
 
 	created, err := api.CreateQuote(ctx, &client.QuoteRequest{
 		Source:             client.QuoteSource{OneOf: client.NewAccountQuoteSourceQuoteSourceSum(client.AccountQuoteSource{AccountId: from})},

@@ -1,9 +1,10 @@
-// Makes one payment with the generated types: node pay.js <url> <clientId> <clientSecret> <source> <destination>.
+// Makes a payment of a platform and one of an agent with the generated types:
+// node pay.js <url> <clientId> <clientSecret> <source> <destination> <bank account> <access token>.
 import { randomUUID } from "node:crypto";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
 
-const [url, clientId, clientSecret, source, destination] = process.argv.slice(2);
+const [url, clientId, clientSecret, source, destination, bank, accessToken] = process.argv.slice(2);
 const client = createClient<paths>({
   baseUrl: url,
   headers: { Authorization: "Basic " + Buffer.from(`${clientId}:${clientSecret}`).toString("base64") },
@@ -13,6 +14,12 @@ function got<T>(what: string, { data, error }: { data?: T; error?: unknown }): T
   if (data === undefined) throw new Error(`${what}: ${JSON.stringify(error)}`);
   return data;
 }
+
+const agent = createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${accessToken}` } });
+const action = got("transfer", await agent.POST("/agents/me/transfer-out", {
+  body: { source: { accountId: source }, destination: { accountId: bank }, amount: 1000 },
+}));
+console.log(action.id, action.status);
 
 const body: components["schemas"]["QuoteRequest"] = {
   source: { sourceType: "ACCOUNT", accountId: source },
