@@ -203,6 +203,9 @@ func (g *generator) request(op *fuzzOperation) fuzzRequest {
 	if len(op.calls) > 0 && g.chance(0.4) {
 		call := pickOne(g, op.calls)
 		request.path, request.query, _ = strings.Cut(call.path, "?")
+		if call.bearer != "" {
+			request.header["Authorization"] = []string{"Bearer " + call.bearer}
+		}
 		if g.chance(0.5) {
 			request.path, request.query = g.replaceIDs(request.path), g.replaceIDs(request.query)
 		}

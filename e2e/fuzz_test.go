@@ -104,7 +104,7 @@ type fuzzRun struct {
 	operations []*fuzzOperation
 	pool       *valuePool
 	recorded   map[string]bool // ids of what the requests need
-	agents     []string        // the headers Authorization of programs that are paired with agents
+	agents     []string        // access tokens of agents
 	// maxResponse is how long a response may take, unless the operation is declared to take longer.
 	maxResponse time.Duration
 
@@ -150,27 +150,28 @@ func (f *fuzzRun) addAgents(s *exampleRecorder) {
 		return fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":1000}`, from, to)
 	}
 	quote := fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"destinationType":"ACCOUNT","accountId":%q},"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1000}`, account, wallet)
-	add := func(operation, path, body string) {
-		s.calls = append(s.calls, recordedCall{operation: operation, path: path, body: body})
-	}
-	add("agentCreateQuote", "/agents/me/quotes", quote)
-	add("agentCreateTransferOut", "/agents/me/transfer-out", transfer(account, bank))
-	add("agentCreateTransferIn", "/agents/me/transfer-in", transfer(bank, account))
-	add("agentPreviewPayment", "/agents/me/actions/preview", `{"transferOut":`+transfer(account, bank)+`}`)
 	for i, mode := range []string{"AUTO", "AUTO", "APPROVAL_REQUIRED"} {
 		limits := object{"currency": "USD", "perTransactionLimit": 1_000_000, "dailyLimit": 1_000_000_000}
 		program, id := s.newAgentOf(customer, object{"defaultExecutionMode": mode, "spendingLimits": limits})
-		f.agents = append(f.agents, program.Header.Get("Authorization"))
+		bearer := strings.TrimPrefix(program.Header.Get("Authorization"), "Bearer ")
+		add := func(operation, bearer, path, body string) {
+			s.calls = append(s.calls, recordedCall{operation: operation, bearer: bearer, path: path, body: body})
+		}
+		add("agentCreateQuote", bearer, "/agents/me/quotes", quote)
+		add("agentCreateTransferOut", bearer, "/agents/me/transfer-out", transfer(account, bank))
+		add("agentCreateTransferIn", bearer, "/agents/me/transfer-in", transfer(bank, account))
+		add("agentPreviewPayment", bearer, "/agents/me/actions/preview", `{"transferOut":`+transfer(account, bank)+`}`)
+		f.agents = append(f.agents, bearer)
 		f.recorded[id], f.pool.avoid[id] = true, i == 0
 		for range 15 {
 			path := "/agents/me/quotes/" + program.post("/agents/me/quotes", quote).wantStatus(201).text("id")
-			add("agentExecuteQuote", path+"/execute", "")
-			add("agentGetQuote", path, "")
+			add("agentExecuteQuote", bearer, path+"/execute", "")
+			add("agentGetQuote", bearer, path, "")
 			action := program.post("/agents/me/transfer-out", transfer(account, bank)).wantStatus(201).text("id")
-			add("agentGetAction", "/agents/me/actions/"+action, "")
+			add("agentGetAction", bearer, "/agents/me/actions/"+action, "")
 			if mode != "AUTO" {
-				add("approveAgentAction", "/agents/"+id+"/actions/"+action+"/approve", "")
-				add("rejectAgentAction", "/agents/"+id+"/actions/"+action+"/reject", `{"reason":"not now"}`)
+				add("approveAgentAction", "", "/agents/"+id+"/actions/"+action+"/approve", "")
+				add("rejectAgentAction", "", "/agents/"+id+"/actions/"+action+"/reject", `{"reason":"not now"}`)
 			}
 		}
 	}
@@ -208,7 +209,7 @@ func (f *fuzzRun) send(t *testing.T, g *generator, request fuzzRequest) {
 	r.URL = &url.URL{Scheme: f.base.Scheme, Host: f.base.Host, Opaque: "//" + f.base.Host + f.base.Path + request.path, RawQuery: request.query}
 	r.SetBasicAuth(f.client.ClientID, f.client.ClientSecret)
 	if request.operation != nil && request.operation.forAgents != g.chance(0.02) {
-		r.Header.Set("Authorization", pickOne(g, f.agents))
+		r.Header.Set("Authorization", "Bearer "+pickOne(g, f.agents))
 	}
 	maps.Copy(r.Header, request.header)
 	start := time.Now()
