@@ -107,10 +107,11 @@ type response struct {
 
 func (r response) ok() bool { return r.status >= 200 && r.status <= 299 }
 
-// deniesToken reports whether the service does not accept the access token. After many such requests it answers 429 to
-// them, and only to them.
+// deniesToken reports whether the service, and not a proxy before it, does not accept the access token. After many such
+// requests it answers 429 to them, and only to them.
 func (r response) deniesToken() bool {
-	return r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests && r.failure().Reason == "Too many failed authentications"
+	return r.status == http.StatusUnauthorized && r.failure().Code == "UNAUTHORIZED" ||
+		r.status == http.StatusTooManyRequests && r.failure().Reason == "Too many failed authentications"
 }
 
 // do sends a request with an access token, if there is one. An error means that there was no response; it does not

@@ -78,7 +78,7 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 		return words
 	}
 	switch {
-	case r.status == http.StatusUnauthorized:
+	case r.deniesToken(): // the token was checked: it is about the signature
 		return "Nothing was sent: an embedded wallet pays this, and the signature of its owner over payloadToSign of the quote is missing or wrong. Ask the person for it."
 	case r.status == http.StatusForbidden && len(e.Details.Reasons) > 0:
 		return "The policy of the agent does not allow this" + reasonWords(e.Details.Reasons) +

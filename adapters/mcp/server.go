@@ -104,12 +104,22 @@ func (s *server) handle(next sdk.MethodHandler) sdk.MethodHandler {
 				defer cancel()
 				start := time.Now()
 				result := s.call(ctx, t, req, call.Params.Arguments)
-				s.Log.Info("tool called", "tool", call.Params.Name, "error", result.IsError, "duration", time.Since(start).Round(time.Millisecond).String())
+				s.Log.Info("tool called", "agent", s.agentID(), "tool", call.Params.Name, "error", result.IsError, "duration", time.Since(start).Round(time.Millisecond).String())
 				return result, nil
 			}
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// agentID returns the id of the agent for the log; empty while it is not known.
+func (s *server) agentID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.agent == nil {
+		return ""
+	}
+	return s.agent.ID
 }
 
 // withInstructions adds what the agent may do to the answer to a client that connects.
@@ -166,9 +176,9 @@ func (s *server) call(ctx context.Context, t *tool, req sdk.Request, raw json.Ra
 	if len(problems) > 0 {
 		text := "The arguments are wrong; nothing was done. Correct them and call again:"
 		for _, problem := range problems {
-			text += "\n- " + problem
+			text += "\n- " + escapeInvisible(problem)
 		}
-		return failed(escapeInvisible(text), nil)
+		return failed(text, nil)
 	}
 	if t.name == getAgent.name {
 		return result(t.summary(agent, read), read)

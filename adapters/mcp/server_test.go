@@ -258,7 +258,7 @@ func TestServer_WrongArgumentsAreAllNamed(t *testing.T) {
 	m := newModel(t, f)
 
 	m.mustFail("transfer_out", map[string]any{"source": "x", "destination": map[string]any{"accountId": 5, "colour": "red"}, "amount": 10.5, "memo": "hi", "intent": " "},
-		"nothing was done", "source must be an object", "destination.accountId must be a text", `destination."colour" is not an argument`, "amount must be a whole number",
+		"nothing was done", "again:\n- source must be an object", "destination.accountId must be a text", `destination."colour" is not an argument`, "amount must be a whole number",
 		`"memo" is not an argument`, "intent must not be empty")
 	m.mustFail("transfer_out", nil, "source is required", "destination is required", "amount is required", "intent is required")
 	m.mustFail("transfer_out", transferArguments("x", -1), "amount must be from 1 to 9000000000000000")
@@ -284,7 +284,8 @@ func TestServer_RefusalsSayWhatToDo(t *testing.T) {
 		`{"status": 503, "code": "SERVICE_UNAVAILABLE", "message": "m1"}`:                                     "exactly the same arguments",
 		`{"status": 418, "code": "<script>", "message": "m1"}`:                                                "Refused (418 UNKNOWN)",
 		`{"status": 429, "code": "RATE_LIMITED", "message": "m1"}`:                                            "Too many calls",
-		`<html>502 m1</html>`: "The data says why",
+		`<html>502 m1</html>`:                            "The data says why",
+		`{"status": 401, "message": "m1, says a proxy"}`: "The data says why",
 	} {
 		var status struct{ Status int }
 		if json.Unmarshal([]byte(body), &status) != nil {
