@@ -79,6 +79,23 @@ func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 	}
 }
 
+func TestLedgerVerify_AcceptsRepeatedKeys(t *testing.T) {
+	t.Parallel()
+	// A key can be given twice, also under the names of two platforms that share it.
+	url, checkpoints, key := sealedDatabase(t)
+	raw, err := audit.ParseLogKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := audit.VerifierKey(must(ident.ParsePlatform(strings.Replace(fakePlatform, "0001", "0009", 1))), ports.CheckpointKey{Public: raw})
+
+	for _, keys := range []string{key + " --key " + key, key + " --key " + other, other + " --key " + key} {
+		if out, errOut, status := runLedger(t, url, "verify --checkpoints "+checkpoints+" --key "+keys); status != 0 {
+			t.Errorf("--key %s: status %d, %s%s", keys, status, errOut, out)
+		}
+	}
+}
+
 func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 	t.Parallel()
 	// The newest postings are deleted with all traces in the database: the published checkpoints
