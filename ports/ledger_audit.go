@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -60,6 +62,8 @@ type AuditView interface {
 	// Unauthorised returns the number of postings that the months did not allow when they
 	// were recorded, and the number of the first.
 	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (count, first int64, err error)
+	// Adjustments streams the postings of adjustments in the order of their numbers.
+	Adjustments(ctx context.Context, p ident.Platform, each func(AuditAdjustment) error) error
 	// IndexMismatches compares the tables by which postings are found with the postings.
 	IndexMismatches(ctx context.Context, p ident.Platform) (AuditIndexMismatches, error)
 	// TransactionKinds streams the transactions that have postings, in batches.
@@ -219,6 +223,15 @@ type AuditCalendar struct {
 	AuthorisedFrom, OpenFrom time.Time
 	// After is the earliest effective time to check; zero for all.
 	After time.Time
+}
+
+// AuditAdjustment is a posting of an adjustment, with its authorisation if it has one.
+type AuditAdjustment struct {
+	Seq           int64
+	Posting       uuid.UUID
+	Memo          string
+	Authorised    bool
+	Authorisation period.Authorisation // only its note
 }
 
 // AuditMonthLine is the line of an account in a month, as stored, if it is, and as computed

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/fault"
@@ -175,5 +177,47 @@ func TestAdjust_FutureEffectiveTime(t *testing.T) {
 	env := newPeriodEnv(t)
 	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(apptest.Noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestCheck_FindsAdjustmentWithoutAuthorisation(t *testing.T) {
+	t.Parallel()
+	// An adjustment is found that was posted without an authorisation, or whose authorisation was deleted or
+	// got another note.
+	for name, c := range map[string]struct{ damage, want string }{
+		"none":     {"", ""},
+		"deleted":  {"DELETE FROM ledger_authorisations", "is an adjustment that nobody has authorised"},
+		"its note": {"UPDATE ledger_authorisations SET note = 'agreed'", `has the memo "charged twice", which does not begin its authorisation "agreed"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newPeriodEnv(t)
+			if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(time.Time{})); err != nil {
+				t.Fatal(err)
+			}
+			pgtest.ExecAsSuperuser(t, env.URL, c.damage)
+
+			found := env.checkLedger().Findings
+
+			if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0].Rule != audit.RuleAdjustments || !strings.Contains(found[0].Message, c.want)) {
+				t.Errorf("findings %v, want %q", found, c.want)
+			}
+		})
+	}
+}
+
+func TestCheck_FindsAdjustmentThatNobodyAuthorised(t *testing.T) {
+	t.Parallel()
+	// A posting of an adjustment beside the service, in an open month, is found.
+	env := newPeriodEnv(t)
+	posting := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon, Memo: "gift"}, newAdjustment(time.Time{}).Entries)
+	if err := env.tryPost(posting); err != nil {
+		t.Fatal(err)
+	}
+
+	found := env.checkLedger().Findings
+
+	if len(found) != 1 || found[0].Rule != audit.RuleAdjustments {
+		t.Errorf("findings %v", found)
 	}
 }

@@ -181,3 +181,17 @@ func describeCalendar(c period.Calendar) string {
 	}
 	return "closed before " + c.FirstUnclosed.String() + " and soft-closed before " + c.FirstOpen.String()
 }
+
+// checkAdjustments checks that every adjustment has the authorisation with which it was posted.
+func checkAdjustments(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
+	return view.Adjustments(ctx, platform, func(a ports.AuditAdjustment) error {
+		report.countChecked(RuleAdjustments)
+		switch {
+		case !a.Authorised:
+			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) is an adjustment that nobody has authorised", a.Posting, a.Seq, platform)
+		case !a.Authorisation.Authorises(a.Memo):
+			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) has the memo %q, which does not begin its authorisation %q", a.Posting, a.Seq, platform, a.Memo, a.Authorisation.Note)
+		}
+		return nil
+	})
+}

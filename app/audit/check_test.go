@@ -60,8 +60,8 @@ func TestCheck_ValidLedger(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 14 {
-		t.Errorf("%d rules, want 14", n)
+	if n := len(report.Rules); n != 15 {
+		t.Errorf("%d rules, want 15", n)
 	}
 }
 

@@ -182,5 +182,8 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 	if err := checkClosedMonths(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
+	if err := checkAdjustments(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
 	return c.checkTransactionStates(ctx, view, report, p.Platform)
 }

@@ -20,6 +20,7 @@ const (
 	RuleReversals            Rule = "a reversal mirrors one earlier posting, once"
 	RuleClosedMonths         Rule = "closed months match their trial balances"
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
+	RuleAdjustments          Rule = "adjustments are authorised"
 	RuleTransactionStates    Rule = "transaction states match their postings"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
@@ -59,6 +60,7 @@ var rules = []struct {
 	{RuleReversals, "reversals", check},
 	{RuleClosedMonths, "lines of closed months", check},
 	{RuleSoftClosedMonths, "changes of months", check},
+	{RuleAdjustments, "adjustments", check},
 	{RuleTransactionStates, "transactions", check},
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},

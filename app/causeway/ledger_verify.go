@@ -15,7 +15,7 @@ import (
 type ledgerVerifyCommand struct {
 	databaseFlags
 	Checkpoints []string `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
-	Key         []string `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced." placeholder:"KEY"`
+	Key         []string `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced or of several platforms." placeholder:"KEY"`
 	Export      string   `help:"Verify this exported log, without a database. Requires --checkpoints." type:"existingfile" placeholder:"FILE"`
 }
 

@@ -107,6 +107,7 @@ type (
 func ParseCustomer(s string) (Customer, error)               { return Parse[customerKind](s) }
 func ParseToken(s string) (Token, error)                     { return Parse[tokenKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
+func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
 func ParseExternalAccount(s string) (ExternalAccount, error) { return Parse[externalAccountKind](s) }
 func ParseInternalAccount(s string) (InternalAccount, error) { return Parse[internalAccountKind](s) }
 func ParseQuote(s string) (Quote, error)                     { return Parse[quoteKind](s) }

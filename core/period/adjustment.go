@@ -2,6 +2,8 @@ package period
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,3 +92,29 @@ func (a Adjustment) memo() string {
 	}
 	return strings.TrimRight(strings.ToValidUTF8(a.Note[:min(len(a.Note), maxNote)], ""), " ") + suffix
 }
+
+// Authorises reports whether the authorisation is that of an adjustment with this memo, which is made of its
+// note, of the posting that was corrected, and of the day if the adjustment was redated.
+func (a Authorisation) Authorises(memo string) bool {
+	possible := Adjustment{Note: a.Note}
+	memos := []string{possible.memo()}
+	if found := correctsInMemo.FindStringSubmatch(memo); found != nil {
+		if corrected, err := ident.ParsePosting(found[1]); err == nil {
+			possible.Corrects = corrected
+			memos = append(memos, possible.memo())
+		}
+	}
+	if found := dayInMemo.FindStringSubmatch(memo); found != nil {
+		if day, err := time.Parse(time.DateOnly, found[1]); err == nil {
+			for _, m := range memos {
+				memos = append(memos, ledger.Posting{Memo: m, Effective: day}.Redate(day).Memo)
+			}
+		}
+	}
+	return slices.Contains(memos, memo)
+}
+
+var (
+	correctsInMemo = regexp.MustCompile(` \(corrects (\S+)\)(?: \(for \S+\))?$`)
+	dayInMemo      = regexp.MustCompile(` \(for (\S+)\)$`)
+)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -74,6 +75,32 @@ func TestAdjustment_Posting(t *testing.T) {
 	if authorised != (period.Authorisation{Platform: a.Platform, Posting: p.ID, By: by, Note: a.Note, At: now}) {
 		t.Errorf("%v", authorised)
 	}
+}
+
+func TestAuthorisation_AuthorisesItsAdjustment(t *testing.T) {
+	t.Parallel()
+	// An authorisation authorises the memo of its adjustment, whatever its note and also redated; not one of
+	// another note.
+	rapid.Check(t, func(t *rapid.T) {
+		note := rapid.OneOf(rapid.StringN(1, 300, 600), rapid.SampledFrom([]string{"fee (for 2026-01-03)", "fee (corrects Posting:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b)"})).
+			Filter(func(s string) bool { return len(period.CheckNote(s, false)) == 0 }).Draw(t, "note")
+		a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: note}
+		if rapid.Bool().Draw(t, "corrects") {
+			ident.SetUUID(&a.Corrects, uuid.UUID{6: 0x70, 8: 0x80, 15: rapid.Byte().Draw(t, "id")})
+		}
+		posting, authorisation := a.Posting(uuid.UUID{1}, ident.Token{}, now)
+		if rapid.Bool().Draw(t, "redated") {
+			posting = posting.Redate(now.AddDate(0, 1, 0))
+		}
+
+		if !authorisation.Authorises(posting.Memo) {
+			t.Errorf("%q does not authorise %q", note, posting.Memo)
+		}
+		authorisation.Note = "x" + note
+		if authorisation.Authorises(posting.Memo) {
+			t.Errorf("%q authorises %q", authorisation.Note, posting.Memo)
+		}
+	})
 }
 
 func TestLine_ExpectedClosing(t *testing.T) {

@@ -2,6 +2,7 @@ package ledgerdb
 
 import (
 	"context"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -177,4 +178,40 @@ func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.
 	args := []any{pgUUID(p.UUID()), c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
 	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&count, &first) })
 	return count, first, wrapError("audit months", err)
+}
+
+// Uses ledger_postings_by_rare_kind and the primary key of ledger_authorisations.
+const auditAdjustments = `
+SELECT p.seq, p.id, p.memo, a.note
+FROM ledger_postings p
+LEFT JOIN ledger_authorisations a ON a.platform_id = p.platform_id AND a.posting_id = p.id
+WHERE p.platform_id = $1 AND p.kind = 'adjustment' AND ` + RareKindsCondition + ` AND p.seq > $2
+ORDER BY p.seq LIMIT $3`
+
+// Adjustments implements ports.AuditView.
+func (v *auditView) Adjustments(ctx context.Context, p ident.Platform, each func(ports.AuditAdjustment) error) error {
+	for after := int64(math.MinInt64); ; {
+		var batch []ports.AuditAdjustment
+		err := queryFreshPlan(ctx, v.tx, auditAdjustments, []any{pgUUID(p.UUID()), after, auditBatchSize}, func(rows pgx.Rows) error {
+			var a ports.AuditAdjustment
+			var id [16]byte
+			var note pgtype.Text
+			err := rows.Scan(&a.Seq, &id, &a.Memo, &note)
+			a.Posting, a.Authorised, a.Authorisation.Note = id, note.Valid, note.String
+			batch = append(batch, a)
+			return err
+		})
+		if err != nil {
+			return wrapError("audit adjustments", err)
+		}
+		for _, a := range batch {
+			if err := each(a); err != nil {
+				return err
+			}
+		}
+		if len(batch) < auditBatchSize {
+			return nil
+		}
+		after = batch[len(batch)-1].Seq
+	}
 }
