@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,8 +69,8 @@ func TestMCP_InspectorListsAndCallsTools(t *testing.T) {
 		return got.Output
 	}
 	stdio := []string{binary, "mcp"}
-	http := []string{address, "--transport", "http", "--header", "Authorization: Bearer " + token}
-	for _, transport := range [][]string{stdio, http} {
+	overHTTP := []string{address, "--transport", "http", "--header", "Authorization: Bearer " + token}
+	for _, transport := range [][]string{stdio, overHTTP} {
 		var list struct {
 			Tools []struct {
 				Name        string
@@ -87,10 +88,10 @@ func TestMCP_InspectorListsAndCallsTools(t *testing.T) {
 	}
 }
 
-func TestMCP_GoClientPaysOverStandardInput(t *testing.T) {
+func TestMCP_GoClientPaysOnceOverBothTransports(t *testing.T) {
 	t.Parallel()
 	// The command pair keeps the token in a file of its owner alone, with which the program pays. It writes nothing but
-	// messages of the protocol, and ends with its client.
+	// messages of the protocol, and ends with its client. Over HTTP the same intent is the same payment.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
@@ -114,21 +115,26 @@ func TestMCP_GoClientPaysOverStandardInput(t *testing.T) {
 	command.Env = append(kit.CleanEnv(), "CAUSEWAY_URL="+h.BaseURL)
 	var log strings.Builder
 	command.Stderr = &log
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(waitContext(t), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	transfer := map[string]any{"source": object{"accountId": account}, "destination": object{"accountId": bank}, "amount": 10_00, "intent": "the bicycle"}
 	transactions := map[string]bool{}
-	for range 2 {
-		got, err := session.CallTool(waitContext(t), &mcp.CallToolParams{Name: "transfer_out", Arguments: transfer})
-		if err != nil || got.IsError {
-			t.Fatalf("%v: %+v", err, got)
+	for _, transport := range []mcp.Transport{
+		&mcp.CommandTransport{Command: command},
+		&mcp.StreamableClientTransport{Endpoint: startMCP(t, h), HTTPClient: &http.Client{Transport: bearer(storedToken(t, file))}},
+	} {
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(waitContext(t), transport, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		transactions[regexp.MustCompile(`Transaction:[0-9a-f-]{36}`).FindString(toolText(got))] = true
-	}
-	if err := session.Close(); err != nil {
-		t.Error(err)
+		for range 2 {
+			got, err := session.CallTool(waitContext(t), &mcp.CallToolParams{Name: "transfer_out", Arguments: transfer})
+			if err != nil || got.IsError {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			transactions[regexp.MustCompile(`Transaction:[0-9a-f-]{36}`).FindString(toolText(got))] = true
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 
 	list := h.get("/transactions?type=OUTGOING&customerId=" + customer).wantStatus(200)
@@ -160,6 +166,24 @@ func TestMCP_WrongSettingsAreNamed(t *testing.T) {
 			t.Errorf("%s: status %d, %q, %q", name, status, out, errOut)
 		}
 	}
+}
+
+// storedToken returns the access token in a file of tokens.
+func storedToken(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`agt_[0-9a-f]+`).FindString(string(text))
+}
+
+// bearer sends an access token with each request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // startMCP starts a server over HTTP, and returns its endpoint.
