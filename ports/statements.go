@@ -9,15 +9,20 @@ import (
 
 // Statements parses statements of partners.
 type Statements interface {
-	// Read parses a whole statement, or returns INVALID_INPUT with the error in the field
-	// file. It reads r as a stream and keeps only the lines in memory.
-	Read(r io.Reader, format StatementFormat) (reconcile.Statement, error)
+	// Read parses a whole file and returns one statement for each account in it, or INVALID_INPUT
+	// with the error in the field file. It reads r as a stream and keeps only the lines in memory.
+	Read(r io.Reader, format StatementFormat) ([]reconcile.Statement, error)
 }
 
 // StatementFormat is the format of a statement file.
 type StatementFormat struct {
-	Format   reconcile.Format
+	Format reconcile.Format
+	// Currency is that of the only account in the file. Empty if the file may have several accounts
+	// and says itself which, with their currencies; CSV does not.
 	Currency money.Currency
+	// AcceptsMismatch reads a file whose lines do not lead to its balances, or that has gaps between
+	// its statements. Statement.Mismatches says so.
+	AcceptsMismatch bool
 	// Layout is used for CSV only.
 	Layout reconcile.Layout
 }

@@ -2,8 +2,11 @@ package bankfiles
 
 import (
 	"bufio"
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"strconv"
 	"strings"
@@ -14,33 +17,42 @@ import (
 
 // readBAI2 reads a balance report in BAI2, the format of banks in the United States. Its control
 // totals and record counts must match, which shows that it is complete.
-func readBAI2(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
-	b := &bai2Parser{statementBuilder: statementBuilder{currency: currency}}
-	lines := bufio.NewScanner(r)
+func readBAI2(r io.Reader, builder statementBuilder) ([]reconcile.Statement, error) {
+	b := &bai2Parser{statementBuilder: builder, accountText: sha256.New()}
+	text, _ := decodeUTF16(r)
+	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)
 	for lines.Scan() {
 		b.lineNumber++
-		line := strings.TrimRight(lines.Text(), " \r")
+		// Some banks end the file with the end-of-file character of DOS.
+		line := strings.TrimRight(lines.Text(), " \r\x1a")
 		if line == "" {
 			continue
 		}
 		if err := b.addPhysicalRecord(line); err != nil {
-			return reconcile.Statement{}, b.wrapError(err)
+			return nil, b.wrapError(err)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
+		return nil, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
 	}
 	if err := b.parseLogicalRecord(); err != nil {
-		return reconcile.Statement{}, b.wrapError(err)
+		return nil, b.wrapError(err)
 	}
 	switch {
 	case b.lineNumber == 0:
-		return reconcile.Statement{}, reconcile.InvalidFile("is empty")
+		return nil, reconcile.InvalidFile("is empty")
 	case !b.ended:
-		return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is truncated", b.lineNumber)
+		return nil, reconcile.InvalidFile("ends too early, in line %d: it is truncated", b.lineNumber)
 	}
-	return b.Statement, nil
+	statements, err := b.finish()
+	for i := range statements {
+		statements[i].Created = b.created.Start()
+		if b.fileID != "" {
+			statements[i].Statements = []string{b.fileID}
+		}
+	}
+	return statements, err
 }
 
 // bai2Parser is the state of reading a file.
@@ -55,10 +67,14 @@ type bai2Parser struct {
 	inGroup     bool
 	inAccount   bool
 
-	day                            reconcile.Day
-	groupCurrency, accountCurrency string
-	opening, closing               *int64
-	sum                            int64
+	created          reconcile.Day
+	fileID           string
+	day              reconcile.Day // of the group
+	groupCurrency    string
+	opening, closing *int64
+	sum              int64
+	movements        int
+	accountText      hash.Hash // of the records of the account
 
 	// Expected values of the trailers: sums of the amounts as written, and counts of physical
 	// records.
@@ -112,8 +128,13 @@ func (b *bai2Parser) parseLogicalRecord() error {
 		return nil
 	}
 	fields := strings.Split(strings.TrimSuffix(b.record, "/"), ",")
-	b.record = ""
 	code := fields[0]
+	if code == "03" {
+		b.accountText.Reset()
+		fmt.Fprintln(b.accountText, b.day)
+	}
+	fmt.Fprintln(b.accountText, b.record)
+	b.record = ""
 	switch {
 	case b.ended:
 		return recordErrorf("the file continues after its end")
@@ -139,7 +160,7 @@ func (b *bai2Parser) parseLogicalRecord() error {
 	case "02":
 		return b.beginGroup(field)
 	case "03":
-		return b.beginAccount(fields, field)
+		return b.beginAccountRecord(fields, field)
 	case "16":
 		return b.parseTransactionDetail(fields, field)
 	case "49":
@@ -157,10 +178,9 @@ func (b *bai2Parser) beginFile(field func(int) string) (err error) {
 	if field(8) != "2" {
 		return recordErrorf("the version is %.10q, not 2", field(8))
 	}
-	b.day, err = parseBAI2Date(field(3))
-	b.Created = b.day.Start()
+	b.created, err = parseBAI2Date(field(3))
 	if id := field(5); id != "" {
-		b.Statements = append(b.Statements, cleanText(field(3)+"-"+id, reconcile.MaxReference))
+		b.fileID = cleanText(field(3)+"-"+id, reconcile.MaxReference)
 	}
 	return err
 }
@@ -169,37 +189,32 @@ func (b *bai2Parser) beginGroup(field func(int) string) (err error) {
 	if b.inGroup {
 		return recordErrorf("a group within a group")
 	}
+	switch field(3) {
+	case "2":
+		return recordErrorf("the group deletes an earlier one (status 2), which is not supported: a statement is final once imported")
+	case "4":
+		return recordErrorf("the group is a test (status 4), not a statement")
+	}
 	b.inGroup, b.groupCurrency = true, field(6)
 	if b.day, err = parseBAI2Date(field(4)); err != nil {
 		return err
 	}
-	if b.From == reconcile.NoDay || b.day < b.From {
-		b.From = b.day
-	}
-	b.To = max(b.To, b.day)
 	return nil
 }
 
-// beginAccount parses an account with its balances, each with type, amount, count and funds type.
-func (b *bai2Parser) beginAccount(fields []string, field func(int) string) error {
+// beginAccountRecord parses an account with its balances, each with type, amount, count and funds type.
+func (b *bai2Parser) beginAccountRecord(fields []string, field func(int) string) error {
 	if !b.inGroup || b.inAccount {
 		return recordErrorf("an account outside of a group or inside another account")
 	}
-	b.inAccount, b.opening, b.closing, b.sum = true, nil, nil, 0
-	number := cleanText(field(1), reconcile.MaxReference)
-	if b.PartnerAccount != "" && b.PartnerAccount != number {
-		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", b.PartnerAccount, number)
+	b.inAccount, b.opening, b.closing, b.sum, b.movements = true, nil, nil, 0, 0
+	if err := b.beginAccount(field(1), cmp.Or(field(2), b.groupCurrency, string(money.USD))); err != nil {
+		return err
 	}
-	b.PartnerAccount = number
-	if b.accountCurrency = field(2); b.accountCurrency == "" {
-		b.accountCurrency = b.groupCurrency
+	if a := b.current; a.From == reconcile.NoDay || b.day < a.From {
+		a.From = b.day
 	}
-	if b.accountCurrency == "" {
-		b.accountCurrency = string(money.USD)
-	}
-	if b.accountCurrency != string(b.currency) {
-		return currencyMismatch("the statement", b.accountCurrency, b.currency)
-	}
+	b.current.To = max(b.current.To, b.day)
 	for i := 3; i < len(fields); {
 		kind, written := field(i), field(i+1)
 		if written != "" {
@@ -270,8 +285,9 @@ func (b *bai2Parser) parseTransactionDetail(fields []string, field func(int) str
 		l.Description = strings.Join(fields[next+2:], ",")
 	}
 	if b.sum, err = money.AddMinor(b.sum, l.Amount); err != nil {
-		return reconcile.InvalidFile("adds up to more than the maximum amount")
+		return sumTooLargeError()
 	}
+	b.movements++
 	return b.addLine(l)
 }
 
@@ -309,7 +325,12 @@ func (b *bai2Parser) endAccount(field func(int) string) error {
 	if err := b.groupControl.add(b.accountControl.total); err != nil {
 		return err
 	}
-	return b.endPage(b.PartnerAccount+" of "+b.day.String(), b.opening, b.closing, b.sum)
+	p := page{name: fmt.Sprintf("the statement of account %.60q on %s", b.current.PartnerAccount, b.day), day: b.day, opening: b.opening, closing: b.closing, sum: b.sum}
+	var key string
+	if b.movements > 0 {
+		key = string(b.accountText.Sum(nil))
+	}
+	return b.addPage(p, key)
 }
 
 func (b *bai2Parser) endGroup(field func(int) string) error {

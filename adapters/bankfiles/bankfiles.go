@@ -27,30 +27,29 @@ type Reader struct{}
 var _ ports.Statements = Reader{}
 
 // Read implements ports.Statements.
-func (Reader) Read(r io.Reader, format ports.StatementFormat) (reconcile.Statement, error) {
+func (Reader) Read(r io.Reader, format ports.StatementFormat) (statements []reconcile.Statement, err error) {
 	limited := &limitedReader{source: r, remaining: MaxFileBytes}
-	var s reconcile.Statement
-	var err error
+	builder := statementBuilder{currency: format.Currency, acceptsMismatch: format.AcceptsMismatch}
 	switch format.Format {
 	case reconcile.CAMT053:
-		s, err = readCAMT053(limited, format.Currency)
+		statements, err = readCAMT053(limited, builder)
 	case reconcile.CSV:
-		s, err = readCSV(limited, format.Currency, format.Layout)
+		statements, err = readCSV(limited, builder, format.Layout)
 	case reconcile.BAI2:
-		s, err = readBAI2(limited, format.Currency)
+		statements, err = readBAI2(limited, builder)
 	default:
-		return s, fault.Invalid(fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
+		return nil, fault.Invalid(fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}
 	// An error of the source takes precedence over the parser error that it causes.
 	switch {
 	case errors.Is(limited.err, errTooLarge):
-		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; split it into several files", MaxFileBytes>>20)
+		return nil, reconcile.InvalidFile("is larger than %d MiB; split it into several files", MaxFileBytes>>20)
 	case limited.err != nil:
-		return reconcile.Statement{}, fmt.Errorf("read the statement: %w", limited.err)
+		return nil, fmt.Errorf("read the statement: %w", limited.err)
 	case err != nil:
-		return reconcile.Statement{}, err
+		return nil, err
 	}
-	return s, nil
+	return statements, nil
 }
 
 var errTooLarge = errors.New("the file is too large")
@@ -74,48 +73,6 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 		l.err = err
 	}
 	return n, err
-}
-
-// statementBuilder collects the statement while a file is parsed.
-type statementBuilder struct {
-	reconcile.Statement
-	currency  money.Currency
-	pageCount int // pages or statements in the file, each with its own balances
-}
-
-// endPage finishes a page, or one of several statements. Its lines must add up to the difference of
-// its balances. The balances of the file are those of all pages if each page continues the last.
-func (b *statementBuilder) endPage(name string, opening, closing *int64, sum int64) error {
-	if opening != nil && closing != nil {
-		if expected, err := money.AddMinor(*opening, sum); err != nil || expected != *closing {
-			format := func(minor int64) string { return money.Amount{Minor: minor, Currency: b.currency}.String() }
-			return reconcile.InvalidFile("is not complete: the lines of %.60q add up to %s, but its opening balance is %s and its closing balance %s",
-				name, format(sum), format(*opening), format(*closing))
-		}
-	}
-	if b.pageCount == 0 {
-		b.Opening = opening
-	} else if b.Closing == nil || opening == nil || *b.Closing != *opening {
-		b.Opening = nil
-	}
-	b.Closing = closing
-	b.pageCount++
-	return nil
-}
-
-// addLine adds a line. A line of zero is counted as ignored.
-func (b *statementBuilder) addLine(l reconcile.Line) error {
-	if l.Amount == 0 {
-		b.Ignored++
-		return nil
-	}
-	if len(b.Lines) == reconcile.MaxLines {
-		return reconcile.InvalidFile("has more than %d lines; split it into several files", reconcile.MaxLines)
-	}
-	l.ServicerReference = cleanText(l.ServicerReference, reconcile.MaxReference)
-	l.Description = cleanText(l.Description, reconcile.MaxDescription)
-	b.Lines = append(b.Lines, l)
-	return nil
 }
 
 // addReference adds a reference to a line.

@@ -49,6 +49,7 @@ func newNtry(amount, side, more string) string {
 	return `<Ntry><Amt Ccy="USD">` + amount + `</Amt><CdtDbtInd>` + side + `</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-10</Dt></BookgDt>` + more + `</Ntry>`
 }
 
+// read reads a file of one account in USD.
 func read(format reconcile.Format, layout, text string) (reconcile.Statement, error) {
 	options := ports.StatementFormat{Format: format, Currency: "USD"}
 	if layout != "" {
@@ -57,7 +58,14 @@ func read(format reconcile.Format, layout, text string) (reconcile.Statement, er
 			return reconcile.Statement{}, err
 		}
 	}
-	return bankfiles.Reader{}.Read(strings.NewReader(text), options)
+	statements, err := bankfiles.Reader{}.Read(strings.NewReader(text), options)
+	if err != nil {
+		return reconcile.Statement{}, err
+	}
+	if len(statements) != 1 {
+		return reconcile.Statement{}, fmt.Errorf("%d statements", len(statements))
+	}
+	return statements[0], nil
 }
 
 const csvLayout = "date=Date;amount=Amount;id=Bank id;reference=Ref;description=Text;currency=Cur"

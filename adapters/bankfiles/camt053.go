@@ -9,76 +9,80 @@ import (
 	"strings"
 	"time"
 
-	"causeway/core/money"
 	"causeway/core/reconcile"
 )
 
-// namespaceRegexp matches the namespace of any version of the message.
-var namespaceRegexp = regexp.MustCompile(`^urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.(0[1-9]|[1-9][0-9])$`)
+// messageRegexp finds the message and its version in a namespace. Those of banks and of SWIFT differ
+// from ISO's in what is around it.
+var messageRegexp = regexp.MustCompile(`(?:^|[^a-z])([a-z]{4}\.[0-9]{3})(?:\.001\.([0-9]{2}))?(?:[^0-9]|$)`)
+
+// otherMessages are messages that are taken for a statement, by the element that they consist of.
+var otherMessages = map[string]string{
+	"BkToCstmrAcctRpt":      "a camt.052 report of a day that is not closed; import the camt.053 statement of the day",
+	"BkToCstmrDbtCdtNtfctn": "a camt.054 notification of single entries, without balances; import the camt.053 statement of the day",
+}
 
 const (
+	messageElement          = "BkToCstmrStmt"
 	maxDepth                = 64      // nested elements
 	maxBytesBetweenElements = 1 << 20 // bytes without a new element
 	maxTextBytes            = 4096    // bytes of text in an element
 )
 
-// readCAMT053 reads an ISO 20022 bank-to-customer statement of any version. It skips elements that
-// it does not need, and those of other namespaces.
-func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
-	guarded := &elementGuard{source: r}
-	c := &camtParser{statementBuilder: statementBuilder{currency: currency}, decoder: xml.NewDecoder(guarded)}
-	c.decoder.CharsetReader = charsetReader
+// readCAMT053 reads ISO 20022 bank-to-customer statements of version 2 or later, in an envelope with
+// a business header or not. It skips elements that it does not need, and those of other namespaces.
+func readCAMT053(r io.Reader, builder statementBuilder) ([]reconcile.Statement, error) {
+	text, isUTF16 := decodeUTF16(r)
+	guarded := &elementGuard{source: text}
+	c := &camtParser{statementBuilder: builder, decoder: xml.NewDecoder(guarded)}
+	c.decoder.CharsetReader = newCharsetReader(isUTF16)
 	if err := c.read(); err != nil {
 		var syntax *xml.SyntaxError
 		switch {
 		case guarded.err != nil:
-			return reconcile.Statement{}, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", maxBytesBetweenElements, c.lineNumber())
+			return nil, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", maxBytesBetweenElements, c.lineNumber())
 		case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
-			return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is truncated", syntax.Line)
+			return nil, reconcile.InvalidFile("ends too early, in line %d: it is truncated", syntax.Line)
 		case errors.As(err, &syntax):
-			return reconcile.Statement{}, reconcile.InvalidFile("is not valid XML: line %d: %s", syntax.Line, syntax.Msg)
+			return nil, reconcile.InvalidFile("is not valid XML: line %d: %s", syntax.Line, syntax.Msg)
 		}
-		return reconcile.Statement{}, err
+		return nil, err
 	}
-	return c.Statement, nil
+	statements, err := c.finish()
+	for i := range statements {
+		statements[i].Created = c.created
+	}
+	return statements, err
 }
 
 // camtParser is the state of reading a message.
 type camtParser struct {
 	statementBuilder
 	decoder         *xml.Decoder
-	namespace       string
-	path            []byte // of the current element
+	path            []byte // of the current element, from the message on; from the root before it
 	pathLengths     []int  // length of the path before each open element
+	messageDepth    int    // open elements around the message; -1 outside of it
+	namespace       string // of the message
 	text            []byte // of the current element
 	elementCurrency string // its Ccy attribute
+	root            xml.Name
+	created         time.Time
 
-	statement statement
+	statement camtStatement
 	entry     statementEntry
+	messages  int
 	ended     bool
-}
-
-// statement has the fields of a Stmt element.
-type statement struct {
-	id               string
-	from, to         reconcile.Day
-	opening, closing *int64
-	sum              int64
-	balance          balance
-}
-
-type balance struct {
-	kind, amount, currency, side string
 }
 
 func (c *camtParser) lineNumber() int { line, _ := c.decoder.InputPos(); return line }
 
 func (c *camtParser) read() error {
+	c.messageDepth = -1
 	for {
 		token, err := c.decoder.Token()
 		switch {
 		case errors.Is(err, io.EOF) && c.ended:
-			return c.finish()
+			return c.checkMessages()
 		case errors.Is(err, io.EOF):
 			return reconcile.InvalidFile("is empty")
 		case err != nil:
@@ -116,18 +120,30 @@ func wrapXMLError(err error, line int) error {
 }
 
 func (c *camtParser) startElement(t xml.StartElement) error {
+	inMessage := c.messageDepth >= 0
 	switch {
 	case c.ended:
 		return reconcile.InvalidFile("continues after its end, in line %d", c.lineNumber())
-	case len(c.pathLengths) == 0:
-		if t.Name.Local != "Document" || !namespaceRegexp.MatchString(t.Name.Space) {
-			return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
+	case inMessage && (t.Name.Space != c.namespace || t.Name.Local == "SplmtryData"):
+		if err := c.decoder.Skip(); err != nil {
+			return wrapXMLError(err, c.lineNumber())
 		}
-		c.namespace = t.Name.Space
-	case t.Name.Space != c.namespace || t.Name.Local == "SplmtryData":
-		return c.skipElement()
+		return nil
 	case len(c.pathLengths) == maxDepth:
 		return reconcile.InvalidFile("has more than %d nested elements in line %d", maxDepth, c.lineNumber())
+	case !inMessage && t.Name.Local == messageElement:
+		if err := checkNamespace(t.Name); err != nil {
+			return err
+		}
+		c.messageDepth, c.namespace, c.path = len(c.pathLengths), t.Name.Space, c.path[:0]
+		c.messages++
+	case !inMessage && (t.Name.Local == "Document" || otherMessages[t.Name.Local] != ""):
+		if err := checkNamespace(t.Name); err != nil {
+			return err
+		}
+	}
+	if len(c.pathLengths) == 0 {
+		c.root = t.Name
 	}
 	c.pathLengths = append(c.pathLengths, len(c.path))
 	c.path = append(append(c.path, '/'), t.Name.Local...)
@@ -137,14 +153,17 @@ func (c *camtParser) startElement(t xml.StartElement) error {
 			c.elementCurrency = a.Value
 		}
 	}
+	if !inMessage {
+		return nil
+	}
 	switch string(c.path) {
-	case "/Document/BkToCstmrStmt/Stmt":
-		c.statement = statement{}
-	case "/Document/BkToCstmrStmt/Stmt/Bal":
-		c.statement.balance = balance{}
-	case "/Document/BkToCstmrStmt/Stmt/Ntry":
+	case stmtPath:
+		c.statement = camtStatement{}
+	case stmtPath + "/Bal":
+		c.statement.balance = camtBalance{line: c.lineNumber()}
+	case entryPath:
 		c.entry = statementEntry{details: c.entry.details[:0]}
-	case "/Document/BkToCstmrStmt/Stmt/Ntry/NtryDtls/TxDtls":
+	case detailPath:
 		if len(c.entry.details) == reconcile.MaxLines {
 			return reconcile.InvalidFile("has more than %d details in one entry", reconcile.MaxLines)
 		}
@@ -153,130 +172,78 @@ func (c *camtParser) startElement(t xml.StartElement) error {
 	return nil
 }
 
-func (c *camtParser) skipElement() error {
-	if err := c.decoder.Skip(); err != nil {
-		return wrapXMLError(err, c.lineNumber())
-	}
-	return nil
-}
-
-func (c *camtParser) endElement() error {
-	path, text := string(c.path), strings.TrimSpace(string(c.text))
-	last := len(c.pathLengths) - 1
-	c.path, c.pathLengths, c.text = c.path[:c.pathLengths[last]], c.pathLengths[:last], c.text[:0]
-	if last == 0 {
-		c.ended = true
-		return nil
-	}
-	const stmt, ntry = "/Document/BkToCstmrStmt/Stmt", "/Document/BkToCstmrStmt/Stmt/Ntry"
+// checkNamespace refuses another message by its name. An element without a namespace, or in one that
+// names no message, says itself what it is.
+func checkNamespace(name xml.Name) error {
+	found := messageRegexp.FindStringSubmatch(name.Space)
 	switch {
-	case path == ntry:
-		return c.addEntry()
-	case path == stmt:
-		return c.endStatement()
-	case strings.HasPrefix(path, ntry+"/NtryDtls/TxDtls/"):
-		c.setDetailField(path[len(ntry+"/NtryDtls/TxDtls/"):], text)
-	case strings.HasPrefix(path, ntry+"/"):
-		return c.setEntryField(path[len(ntry)+1:], text)
-	case strings.HasPrefix(path, stmt+"/"):
-		return c.setStatementField(path[len(stmt)+1:], text)
-	case path == "/Document/BkToCstmrStmt/GrpHdr/CreDtTm":
-		created, err := parseTime(text)
-		c.Created = created
-		return err
-	}
-	return nil
-}
-
-func (c *camtParser) setStatementField(part, text string) (err error) {
-	s := &c.statement
-	switch part {
-	case "Id":
-		s.id = text
-	case "Acct/Id/IBAN", "Acct/Id/Othr/Id":
-		if text = cleanText(text, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != text {
-			return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", c.PartnerAccount, text)
-		}
-		c.PartnerAccount = text
-	case "Acct/Ccy":
-		if text != string(c.currency) {
-			return currencyMismatch("the statement", text, c.currency)
-		}
-	case "FrToDt/FrDtTm":
-		s.from, err = c.parseDay(text)
-	case "FrToDt/ToDtTm":
-		s.to, err = c.parseDay(text)
-	case "Bal/Tp/CdOrPrtry/Cd":
-		s.balance.kind = text
-	case "Bal/Amt":
-		s.balance.amount, s.balance.currency = text, c.elementCurrency
-	case "Bal/CdtDbtInd":
-		s.balance.side = text
-	case "Bal":
-		return c.setBalance()
-	}
-	return err
-}
-
-// setBalance sets the opening or closing booked balance.
-func (c *camtParser) setBalance() error {
-	s, b := &c.statement, c.statement.balance
-	opening := b.kind == "OPBD" || b.kind == "PRCD" && s.opening == nil
-	if !opening && b.kind != "CLBD" {
+	case otherMessages[name.Local] != "":
+		return reconcile.InvalidFile("is not a camt.053 statement: it is %s", otherMessages[name.Local])
+	case found == nil:
+		return nil
+	case found[1] == "camt.053" && found[2] == "01":
+		return reconcile.InvalidFile("is a camt.053 statement of version 1, which is not supported; ask for version 2 or later")
+	case found[1] == "camt.053":
 		return nil
 	}
-	amount, err := c.parseAmount("the balance", b.amount, b.currency, b.side)
-	if err != nil {
-		return err
+	for element, message := range otherMessages {
+		if strings.HasPrefix(message, "a "+found[1]) && name.Local != element {
+			return reconcile.InvalidFile("is not a camt.053 statement: it is %s", message)
+		}
 	}
-	if opening {
-		s.opening = &amount
-	} else {
-		s.closing = &amount
-	}
-	return nil
+	return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q", name.Local, name.Space)
 }
 
-// endStatement finishes a statement.
-func (c *camtParser) endStatement() error {
-	s := c.statement
-	if err := c.endPage("statement "+s.id, s.opening, s.closing, s.sum); err != nil {
-		return err
-	}
-	if len(c.Statements) < reconcile.MaxReferences && s.id != "" {
-		c.Statements = append(c.Statements, cleanText(s.id, reconcile.MaxReference))
-	}
-	if s.from != reconcile.NoDay && (c.From == reconcile.NoDay || s.from < c.From) {
-		c.From = s.from
-	}
-	c.To = max(c.To, s.to)
-	return nil
-}
-
-func (c *camtParser) finish() error {
-	if c.pageCount == 0 {
+// checkMessages refuses a file without a statement.
+func (c *camtParser) checkMessages() error {
+	switch {
+	case c.messages == 0:
+		return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q, without the element %s", c.root.Local, c.root.Space, messageElement)
+	case len(c.accounts) == 0:
 		return reconcile.InvalidFile("has no statement")
 	}
 	return nil
 }
 
-func (c *camtParser) parseAmount(subject, text, currency, side string) (int64, error) {
-	if currency != string(c.currency) {
-		return 0, currencyMismatch(subject, currency, c.currency)
-	}
-	minor, err := reconcile.ParseAmount(text, c.currency, '.', 0)
-	if err != nil {
-		return 0, reconcile.InvalidFile("line %d: %v", c.lineNumber(), err)
-	}
+// The paths of the elements that a statement consists of.
+const (
+	stmtPath   = "/" + messageElement + "/Stmt"
+	entryPath  = stmtPath + "/Ntry"
+	detailPath = entryPath + "/NtryDtls/TxDtls"
+)
+
+func (c *camtParser) endElement() error {
+	last := len(c.pathLengths) - 1
+	inMessage := c.messageDepth >= 0
+	path, text := c.path, bytes.TrimSpace(c.text)
+	c.path, c.pathLengths, c.text = c.path[:c.pathLengths[last]], c.pathLengths[:last], c.text[:0]
+	c.ended = last == 0
 	switch {
-	case minor < 0 || strings.HasPrefix(text, "-"):
-		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd has the direction", c.lineNumber(), text)
-	case side == "DBIT":
-		return -minor, nil
-	case side != "CRDT":
-		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.lineNumber(), subject)
+	case !inMessage:
+		return nil
+	case last == c.messageDepth:
+		c.messageDepth = -1
+		return nil
 	}
-	return minor, nil
+	switch path := string(path); {
+	case path == entryPath:
+		return c.addEntry()
+	case path == stmtPath:
+		return c.endStatement()
+	case strings.HasPrefix(path, detailPath+"/"):
+		c.setDetailField(path[len(detailPath)+1:], string(text))
+	case strings.HasPrefix(path, entryPath+"/"):
+		return c.setEntryField(path[len(entryPath)+1:], string(text))
+	case strings.HasPrefix(path, stmtPath+"/"):
+		return c.setStatementField(path[len(stmtPath)+1:], string(text))
+	case path == "/"+messageElement+"/GrpHdr/CreDtTm":
+		created, err := parseTime(string(text))
+		if created.After(c.created) {
+			c.created = created
+		}
+		return err
+	}
+	return nil
 }
 
 // parseDay parses a date, or the local date of a time.
@@ -291,9 +258,11 @@ func (c *camtParser) parseDay(text string) (reconcile.Day, error) {
 	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is not a date", c.lineNumber(), text)
 }
 
-// parseTime parses a time with or without an offset.
+// timeLayouts are those that banks write: the first two as XML Schema has them.
+var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05", time.DateOnly}
+
 func parseTime(text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), nil
 		}

@@ -90,7 +90,10 @@ func (c *camtParser) addEntry() error {
 		if e.status == "" {
 			return reconcile.InvalidFile("line %d: an entry has no status", c.lineNumber())
 		}
-		c.Ignored++
+		if err := c.beginStatementAccount(e.currency); err != nil {
+			return err
+		}
+		c.current.Ignored++
 		return nil
 	}
 	if e.line.Booked == reconcile.NoDay {
@@ -101,12 +104,15 @@ func (c *camtParser) addEntry() error {
 	if e.line.Value == reconcile.NoDay {
 		e.line.Value = e.line.Booked
 	}
-	total, err := c.parseAmount("an entry", e.amount, e.currency, e.side)
+	if err := c.beginStatementAccount(e.currency); err != nil {
+		return err
+	}
+	total, err := c.parseEntryAmount("an entry", e.amount, e.currency, e.side)
 	if err != nil {
 		return err
 	}
 	if c.statement.sum, err = money.AddMinor(c.statement.sum, total); err != nil {
-		return reconcile.InvalidFile("adds up to more than the maximum amount")
+		return sumTooLargeError()
 	}
 	if c.detailsAddUp(total) {
 		for i := range e.details {
@@ -149,7 +155,7 @@ func (c *camtParser) detailsAddUp(total int64) bool {
 		if side == "" {
 			side = e.side
 		}
-		amount, err := c.parseAmount("", d.amount, d.currency, side)
+		amount, err := c.parseEntryAmount("", d.amount, d.currency, side)
 		if err != nil || amount == 0 {
 			return false
 		}

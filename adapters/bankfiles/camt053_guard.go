@@ -1,59 +1,6 @@
 package bankfiles
 
-import (
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-)
-
-// charsetReader converts ASCII and ISO 8859-1 to UTF-8.
-func charsetReader(label string, r io.Reader) (io.Reader, error) {
-	switch strings.ToLower(label) {
-	case "us-ascii", "utf8":
-		return r, nil
-	case "iso-8859-1", "latin1":
-		return &latin1Reader{source: r}, nil
-	}
-	return nil, fmt.Errorf("the encoding %.40q is not supported; use UTF-8", label)
-}
-
-// latin1Reader converts ISO 8859-1 to UTF-8.
-type latin1Reader struct {
-	source  io.Reader
-	pending byte // the second byte of a character that did not fit; 0 for none
-}
-
-func (l *latin1Reader) Read(p []byte) (n int, err error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	if l.pending != 0 {
-		p[0], l.pending = l.pending, 0
-		return 1, nil
-	}
-	raw := make([]byte, (len(p)+1)/2)
-	count, err := l.source.Read(raw)
-	for _, b := range raw[:count] {
-		if b < 0x80 {
-			p[n] = b
-			n++
-			continue
-		}
-		p[n] = 0xc0 | b>>6
-		n++
-		if second := 0x80 | b&0x3f; n < len(p) {
-			p[n] = second
-			n++
-		} else {
-			l.pending = second
-		}
-	}
-	if l.pending != 0 && errors.Is(err, io.EOF) {
-		err = nil // the pending byte is still to be read
-	}
-	return n, err
-}
+import "io"
 
 // elementGuard refuses a file with too many bytes between two elements: the decoder keeps a whole
 // text, tag or comment in memory.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"causeway/core/money"
 	"causeway/core/reconcile"
 )
 
@@ -18,27 +17,30 @@ import (
 const maxLineBytes = 64 << 10
 
 // readCSV reads a CSV file with a layout. Its first line has the names of the columns.
-func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (reconcile.Statement, error) {
+func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]reconcile.Statement, error) {
 	if len(layout.Columns) == 0 {
-		return reconcile.Statement{}, missingLayoutError()
+		return nil, missingLayoutError()
 	}
 	guard := &lineGuard{source: bufio.NewReaderSize(r, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord = rune(layout.Delimiter), true
-	p := &csvParser{statementBuilder: statementBuilder{currency: currency}, layout: layout}
+	p := &csvParser{statementBuilder: builder, layout: layout}
+	if err := p.beginAccount("", string(p.currency)); err != nil {
+		return nil, err
+	}
 	err := p.read(rows)
 	var parseError *csv.ParseError
 	switch {
 	case guard.err != nil:
-		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
+		return nil, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
 	case errors.As(err, &parseError) && errors.Is(err, csv.ErrFieldCount):
-		return reconcile.Statement{}, reconcile.InvalidFile("line %d does not have as many fields as the header", parseError.Line)
+		return nil, reconcile.InvalidFile("line %d does not have as many fields as the header", parseError.Line)
 	case errors.As(err, &parseError):
-		return reconcile.Statement{}, reconcile.InvalidFile("is not valid CSV: line %d: %v", parseError.Line, parseError.Err)
+		return nil, reconcile.InvalidFile("is not valid CSV: line %d: %v", parseError.Line, parseError.Err)
 	case err != nil:
-		return reconcile.Statement{}, err
+		return nil, err
 	}
-	return p.Statement, nil
+	return p.finish()
 }
 
 func missingLayoutError() error {

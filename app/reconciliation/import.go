@@ -53,11 +53,12 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	now := r.Clock.Now()
 	digest := sha256.New()
 	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Layout + "\x00"))
-	statement, err := r.Statements.Read(io.TeeReader(in.File, digest), format)
-	if err == nil {
-		err = statement.Finalize(now)
-	}
+	statements, err := r.Statements.Read(io.TeeReader(in.File, digest), format)
 	if err != nil {
+		return ImportResult{}, err
+	}
+	statement := statements[0] // of the only account
+	if err := statement.Finalize(now); err != nil {
 		return ImportResult{}, err
 	}
 	for i := range statement.Lines {

@@ -93,6 +93,8 @@ const (
 	MaxDescription = 500
 	// MaxLines is the maximum number of lines in a statement.
 	MaxLines = 500_000
+	// MaxAccounts is the maximum number of accounts with statements in one file.
+	MaxAccounts = 100
 	// MaxCompared is the maximum number of lines, and of entries, in one comparison, which has
 	// them all in memory.
 	MaxCompared = 1_500_000

@@ -30,6 +30,7 @@ type Header struct {
 	Statements []string
 	// PartnerAccount is the partner's number of the account, such as an IBAN.
 	PartnerAccount string
+	Currency       money.Currency
 	// From and To are the first and the last day that it covers; NoDay if unknown.
 	From, To Day
 	// Opening and Closing are the partner's balances in minor units; nil if unknown.
@@ -38,6 +39,9 @@ type Header struct {
 	Created time.Time
 	// Ignored counts what is not a booked movement: pending ones, and those of zero.
 	Ignored int
+	// Mismatches are the balances that its lines do not lead to, and the missing statements, each
+	// in a sentence. A statement with some is imported only if a person accepts them.
+	Mismatches []string
 }
 
 // Statement is the content of a statement file.
@@ -88,7 +92,7 @@ func (s *Statement) Finalize(now time.Time) error {
 	case s.To-s.From > maxDays:
 		return InvalidFile("covers %s to %s: more than %d days; split it into several files", s.From, s.To, maxDays)
 	}
-	if s.Opening != nil && s.Closing != nil {
+	if s.Opening != nil && s.Closing != nil && len(s.Mismatches) == 0 {
 		if expected, err := money.AddMinor(*s.Opening, sum); err != nil || expected != *s.Closing {
 			return InvalidFile("is not complete: its lines add up to %d, its balances differ by %s", sum, formatDifference(*s.Opening, *s.Closing))
 		}
@@ -112,6 +116,11 @@ func formatDifference(opening, closing int64) string {
 // InvalidFile returns INVALID_INPUT for the field file.
 func InvalidFile(format string, args ...any) error {
 	return fault.Invalid(fault.Field{Field: "file", Message: fmt.Sprintf(format, args...)})
+}
+
+// Mismatchf returns a mismatch of a statement as a sentence. The format is that of InvalidFile.
+func Mismatchf(format string, args ...any) string {
+	return "The file " + fmt.Sprintf(format, args...) + "."
 }
 
 // ParseAmount parses an amount of a statement into minor units: an optional sign, digits, and

@@ -48,11 +48,12 @@ func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
 		"csv":     {Format: reconcile.CSV, Currency: money.USD, Layout: layout},
 		"camt053": {Format: reconcile.CAMT053, Currency: money.USD},
 	} {
-		found, err := bankfiles.Reader{}.Read(bytes.NewReader(testStatement.file(format)), how)
-		if err == nil {
-			err = found.Finalize(testStatement.monday.AddDate(0, 0, statementDays))
+		statements, err := bankfiles.Reader{}.Read(bytes.NewReader(testStatement.file(format)), how)
+		if err != nil || len(statements) != 1 {
+			t.Fatalf("%s: %d statements, %v", format, len(statements), err)
 		}
-		if err != nil {
+		found := statements[0]
+		if err := found.Finalize(testStatement.monday.AddDate(0, 0, statementDays)); err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
 		if n := len(found.Lines); n != len(testStatement.Lines) || n < 2000 || n > 2003 ||

@@ -1,0 +1,62 @@
+package bankfiles
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// encodings are those that banks write files in, besides UTF-8 and UTF-16, by the names that are
+// given to them.
+var encodings = map[string]encoding.Encoding{
+	"iso-8859-1":   charmap.ISO8859_1,
+	"iso8859-1":    charmap.ISO8859_1,
+	"latin1":       charmap.ISO8859_1,
+	"iso-8859-15":  charmap.ISO8859_15,
+	"iso8859-15":   charmap.ISO8859_15,
+	"latin9":       charmap.ISO8859_15,
+	"windows-1252": charmap.Windows1252,
+	"cp1252":       charmap.Windows1252,
+}
+
+// decodeUTF16 converts a file in UTF-16 to UTF-8, and returns any other unchanged. UTF-16 has a byte
+// order mark, or begins with an ASCII character.
+func decodeUTF16(r io.Reader) (text io.Reader, isUTF16 bool) {
+	buffered := bufio.NewReader(r)
+	start, _ := buffered.Peek(2) // an error is returned by the next Read
+	if len(start) < 2 {
+		return buffered, false
+	}
+	endianness := unicode.BigEndian
+	switch {
+	case start[0] == 0xff && start[1] == 0xfe, start[0] != 0 && start[1] == 0:
+		endianness = unicode.LittleEndian
+	case start[0] == 0xfe && start[1] == 0xff, start[0] == 0 && start[1] != 0:
+	default:
+		return buffered, false
+	}
+	return transform.NewReader(buffered, unicode.UTF16(endianness, unicode.UseBOM).NewDecoder()), true
+}
+
+// newCharsetReader returns what converts the encoding that an XML declaration names to UTF-8.
+func newCharsetReader(isUTF16 bool) func(label string, r io.Reader) (io.Reader, error) {
+	return func(label string, r io.Reader) (io.Reader, error) {
+		name := strings.ToLower(label)
+		switch {
+		case name == "us-ascii" || name == "ascii" || name == "utf8" || isUTF16 && strings.HasPrefix(name, "utf-16"):
+			return r, nil
+		case strings.HasPrefix(name, "utf-16"):
+			return nil, fmt.Errorf("the encoding %.40q is declared, and the file is not in it", label)
+		}
+		if e, known := encodings[name]; known && !isUTF16 {
+			return e.NewDecoder().Reader(r), nil
+		}
+		return nil, fmt.Errorf("the encoding %.40q is not supported; use UTF-8", label)
+	}
+}
