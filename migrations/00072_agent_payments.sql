@@ -51,6 +51,7 @@ CREATE INDEX agent_actions_waiting ON agent_actions (platform_id, id) WHERE stat
 CREATE INDEX agent_actions_waiting_by_agent ON agent_actions (platform_id, agent_id, id) WHERE status = 'PENDING_APPROVAL';
 -- Those that asked for approval, for the erasure of a customer: others have no events and no reason.
 CREATE INDEX agent_actions_asked ON agent_actions (platform_id, customer_id) WHERE status <> 'APPROVED' OR decided_by IS NOT NULL;
+CREATE UNIQUE INDEX agent_action_waiting_quote_unique ON agent_actions (platform_id, quote_id) WHERE status = 'PENDING_APPROVAL' AND quote_id IS NOT NULL;
 CREATE UNIQUE INDEX agent_action_transaction_unique ON agent_actions (platform_id, transaction_id) WHERE transaction_id IS NOT NULL;
 GRANT SELECT, INSERT, UPDATE (status, transaction_id, reason, failure_code, decided_by, decided_at, updated_at) ON agent_actions TO causeway_service;
 SELECT isolate_platforms('agent_actions');
@@ -91,6 +92,7 @@ CREATE TABLE agent_attempts (
 );
 CREATE INDEX agent_attempts_by_agent ON agent_attempts (platform_id, agent_id, id);
 CREATE INDEX agent_attempts_by_transaction ON agent_attempts (platform_id, transaction_id, id) WHERE transaction_id IS NOT NULL;
+CREATE INDEX agent_attempts_by_action ON agent_attempts (platform_id, action_id, id) WHERE action_id IS NOT NULL AND transaction_id IS NULL;
 GRANT SELECT, INSERT ON agent_attempts TO causeway_service;
 SELECT isolate_platforms('agent_attempts');
 

@@ -24,6 +24,9 @@ type AgentPaymentWriter interface {
 	CreateAgentActions(ctx context.Context, actions []agent.Action) error
 	// LockAgentActions returns actions of a platform, and locks them in one order. What does not exist is omitted.
 	LockAgentActions(ctx context.Context, p ident.Platform, ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error)
+	// LockWaitingAgentActions returns the actions of a platform that wait for approval to execute quotes, at most one
+	// for each quote, and locks them in one order.
+	LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error)
 	// UpdateAgentActions writes what can change of locked actions.
 	UpdateAgentActions(ctx context.Context, actions []agent.Action) error
 	// SaveAgentAttempts adds entries to the audit trail. One whose id exists already is skipped.
@@ -69,6 +72,8 @@ type AgentAttemptFilter struct {
 	Paging
 	Agent       ident.Agent
 	Transaction ident.Transaction
-	Decision    agent.Decision
-	At          period.Interval
+	// Action selects the entries about an action from before it had a transaction.
+	Action   ident.AgentAction
+	Decision agent.Decision
+	At       period.Interval
 }

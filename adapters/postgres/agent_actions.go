@@ -136,20 +136,43 @@ func (u *unit) UpdateAgentActions(ctx context.Context, actions []agent.Action) e
 
 // LockAgentActions uses the primary key.
 func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
 	keys := make([]uuid.UUID, len(ids))
 	for i, id := range ids {
 		keys[i] = id.UUID()
 	}
-	query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND id IN (?)", p.UUID(), bun.List(keys)).OrderExpr("id").For("NO KEY UPDATE")
-	locked, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
+	locked, err := u.lockActions(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("platform_id = ? AND id IN (?)", p.UUID(), bun.List(keys))
+	})
 	found := make(map[ident.AgentAction]agent.Action, len(locked))
 	for _, a := range locked {
 		found[a.ID] = a
 	}
-	return found, translate(err)
+	return found, err
+}
+
+// LockWaitingAgentActions uses agent_action_waiting_quote_unique.
+func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
+	keys := make([]uuid.UUID, len(quotes))
+	for i, id := range quotes {
+		keys[i] = id.UUID()
+	}
+	locked, err := u.lockActions(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("platform_id = ? AND quote_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.List(keys))
+	})
+	found := make(map[ident.Quote]agent.Action, len(locked))
+	for _, a := range locked {
+		found[a.Quote] = a
+	}
+	return found, err
+}
+
+func (u *unit) lockActions(ctx context.Context, where func(*bun.SelectQuery) *bun.SelectQuery) ([]agent.Action, error) {
+	if err := u.flush(ctx); err != nil {
+		return nil, err
+	}
+	query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Apply(where).OrderExpr("id").For("NO KEY UPDATE")
+	locked, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
+	return locked, translate(err)
 }
 
 // rejectActionsOf rejects what waits of locked agents. It uses agent_actions_waiting_by_agent.

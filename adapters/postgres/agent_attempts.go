@@ -87,7 +87,7 @@ func (u *unit) SaveAgentAttempts(_ context.Context, attempts []agent.Attempt) er
 	return nil
 }
 
-// AgentAttempts uses agent_attempts_by_agent, agent_attempts_by_transaction or the primary key.
+// AgentAttempts uses agent_attempts_by_agent, agent_attempts_by_transaction, agent_attempts_by_action or the primary key.
 func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error) {
 	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if !f.Agent.IsZero() {
@@ -95,6 +95,9 @@ func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.Agent
 	}
 	if !f.Transaction.IsZero() {
 		l.query = l.query.Where("transaction_id = ?", f.Transaction.UUID())
+	}
+	if !f.Action.IsZero() {
+		l.query = l.query.Where("action_id = ? AND transaction_id IS NULL", f.Action.UUID())
 	}
 	l.whereEqual("decision", string(f.Decision))
 	l.inIntervalByID("attempted_at", f.At)

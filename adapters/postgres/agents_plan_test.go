@@ -70,6 +70,10 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 			_, err := tx.LockAgentActions(ctx, p, []ident.AgentAction{{}, {}})
 			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
 		}},
+		"action that waits for a quote": {`platform_id = .*\(quote_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
+			_, err := tx.LockWaitingAgentActions(ctx, p, []ident.Quote{{}, {}})
+			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
+		}},
 		"waiting actions": {`platform_id = .*\(agent_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
 			return errors.Join(tx.(*unit).rejectActionsOf(ctx, p, []uuid.UUID{{}, {1}}), agent.ActionNotFound(ident.AgentAction{}))
 		}},

@@ -18,6 +18,7 @@ import (
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -79,6 +80,34 @@ func TestTimeline_PaymentOfAgent(t *testing.T) {
 	}
 	if want := []agent.Operation{agent.OpCreateQuote, agent.OpExecuteQuote, agent.OpApprove}; !slices.Equal(operations, want) {
 		t.Errorf("operations %q, want %q", operations, want)
+	}
+}
+
+func TestTimeline_ApprovedTransferOfAgent(t *testing.T) {
+	t.Parallel()
+	// The timeline of a transfer has also what its agent asked for before there was a transaction.
+	env := newEnv(t)
+	now := env.Clock.Now()
+	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant", CreatedAt: now, UpdatedAt: now,
+		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 100_00}}}
+	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
+	out := transaction.TransferOut{From: env.NewInternalAccount(env.Customer.ID, "USD", 100_00).ID, To: env.NewBankAccount("123456789").ID, Amount: 50_00}
+	waiting, err := env.payments.AgentTransferOut(t.Context(), caller, out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Clock.Advance(time.Second)
+
+	approved, err := env.payments.ApproveAgentAction(t.Context(), env.Admin, a.ID, waiting.ID, nil)
+	if err != nil || approved.Transaction == nil {
+		t.Fatalf("%+v, %v", approved, err)
+	}
+	env.WaitForState(approved.Transaction.ID, "COMPLETED")
+
+	s := env.wantTimeline(t, approved.Transaction.ID, "AGENT REQUESTED AGENT POSTED RAIL_REPLIED POSTED EVENT EVENT EVENT")
+	if first := s.Events[0].AgentAttempt; first.Operation != agent.OpTransferOut || first.Action != waiting.ID || !first.Transaction.IsZero() {
+		t.Errorf("%+v", first)
 	}
 }
 

@@ -111,13 +111,21 @@ func (s *Service) addAgentAttempts(ctx context.Context, timeline *Timeline) erro
 	if t.Agent.IsZero() {
 		return nil
 	}
-	page, err := s.Store.AgentAttempts(ctx, t.Platform, ports.AgentAttemptFilter{Transaction: t.ID, Paging: ports.Paging{Limit: maxEventsPerType, Ascending: true}})
-	if err != nil {
-		return err
-	}
-	timeline.Complete = timeline.Complete && !page.More
-	for _, a := range page.Items {
-		timeline.Events = append(timeline.Events, TimelineEvent{At: a.At, Type: TimelineAgent, AgentAttempt: &a})
+	filters := []ports.AgentAttemptFilter{{Transaction: t.ID}}
+	for len(filters) > 0 {
+		filters[0].Paging = ports.Paging{Limit: maxEventsPerType, Ascending: true}
+		page, err := s.Store.AgentAttempts(ctx, t.Platform, filters[0])
+		if err != nil {
+			return err
+		}
+		filters = filters[1:]
+		timeline.Complete = timeline.Complete && !page.More
+		for _, a := range page.Items {
+			timeline.Events = append(timeline.Events, TimelineEvent{At: a.At, Type: TimelineAgent, AgentAttempt: &a})
+			if a.Operation == agent.OpApprove && a.Quote.IsZero() { // the transfer was asked for before it had a transaction
+				filters = append(filters, ports.AgentAttemptFilter{Action: a.Action})
+			}
+		}
 	}
 	return nil
 }
