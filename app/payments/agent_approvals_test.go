@@ -106,8 +106,8 @@ func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 
 func TestApproveAgentAction_ExpiredQuote(t *testing.T) {
 	t.Parallel()
-	// A quote that expired before its execution was approved has failed, and the failure says so. So has a second
-	// action for a quote that was executed.
+	// A quote that expired before its execution was approved has failed, and the failure says so. So has one that was
+	// executed without approval meanwhile.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	execute := func(q quote.Quote) payments.AgentAction {
 		t.Helper()
@@ -118,12 +118,13 @@ func TestApproveAgentAction_ExpiredQuote(t *testing.T) {
 		return action
 	}
 	q := e.agentQuote(100_00)
-	first, second, expired := execute(q), execute(q), execute(e.agentQuote(50_00))
+	waiting, expired := execute(q), execute(e.agentQuote(50_00))
+	e.change(func(a *agent.Agent) { a.Policy.DefaultMode = agent.Auto })
 
-	if approved, err := e.approve(first.ID); err != nil || approved.Status != agent.ActionApproved || approved.Quote.Status != quote.Processing || approved.Transaction.ID != q.Transaction {
+	if approved, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || approved.ID == waiting.ID || approved.Status != agent.ActionApproved || approved.Quote.Status != quote.Processing || approved.Transaction.ID != q.Transaction {
 		t.Errorf("%+v, %v", approved, err)
 	}
-	if again, err := e.approve(second.ID); err != nil || again.Status != agent.ActionFailed || again.Failure.Code != fault.QuoteAlreadyExecuted {
+	if again, err := e.approve(waiting.ID); err != nil || again.Status != agent.ActionFailed || again.Failure.Code != fault.QuoteAlreadyExecuted {
 		t.Errorf("%+v, %v", again.Action, err)
 	}
 	e.Clock.Advance(time.Hour)
@@ -131,6 +132,47 @@ func TestApproveAgentAction_ExpiredQuote(t *testing.T) {
 		t.Errorf("%+v, %v", late.Action, err)
 	}
 	e.wantUsage(1, 100_00)
+}
+
+func TestExecuteAgentQuote_WaitsOnce(t *testing.T) {
+	t.Parallel()
+	// However often an agent asks to execute a quote, one action waits for approval, and the platform is told once.
+	// After a rejection another one can.
+	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+	q := e.agentQuote(100_00)
+	execute := func() payments.AgentAction {
+		t.Helper()
+		action, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil)
+		if err != nil || action.Status != agent.ActionPending || action.Quote.Quote.ID != q.ID {
+			t.Errorf("%+v, %v", action, err)
+		}
+		return action
+	}
+	actions := make([]payments.AgentAction, 8)
+	var running sync.WaitGroup
+	for i := range actions {
+		running.Go(func() { actions[i] = execute() })
+	}
+	running.Wait()
+	for _, action := range actions {
+		if action.ID != actions[0].ID {
+			t.Errorf("%s and %s wait", action.ID, actions[0].ID)
+		}
+	}
+	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Agent: e.agent.ID, Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("%+v, %v", page, err)
+	}
+	if entries, _ := e.trail(); len(entries) != 1+len(actions) || entries[len(actions)].Action != actions[0].ID {
+		t.Errorf("the trail has %+v", entries)
+	}
+
+	if _, err := e.RejectAgentAction(t.Context(), e.Admin, e.agent.ID, actions[0].ID, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if next := execute(); next.ID == actions[0].ID {
+		t.Error("a rejected action waits again")
+	}
 }
 
 func TestRejectAgentAction(t *testing.T) {

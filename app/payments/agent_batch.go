@@ -92,7 +92,9 @@ type agentRun struct {
 	sessions map[ident.Session]wallet.Session
 	agents   map[ident.Agent]ports.CountedAgent
 	actions  map[ident.AgentAction]agent.Action
-	quotes   map[ports.QuoteKey]ports.QuoteState
+	// waiting are the actions that wait for the approval of quotes that agents ask to execute.
+	waiting map[ident.Quote]agent.Action
+	quotes  map[ports.QuoteKey]ports.QuoteState
 	// out and in are the parties of the transfers that the commands ask for, by the position of the command.
 	out map[int]transaction.TransferOutParties
 	in  map[int]transaction.IncomingParties
@@ -149,20 +151,30 @@ func (r *agentRun) lockAgents(ctx context.Context, tx ports.Tx) error {
 	return err
 }
 
-// lockActions locks the actions that are to be approved, or that an earlier run may have created.
+// lockActions locks the actions that are to be approved, or that an earlier run may have created, and those that
+// wait for the approval of the same quotes.
 func (r *agentRun) lockActions(ctx context.Context, tx ports.Tx) error {
+	p := r.commands[0].platform
 	var ids []ident.AgentAction
+	var quotes []ident.Quote
 	for _, c := range r.commands {
+		if id := c.request.Quote; !id.IsZero() && !c.approves() && !slices.Contains(quotes, id) {
+			quotes = append(quotes, id)
+		}
 		if (c.approves() || c.attempted) && !slices.Contains(ids, c.action) {
 			ids = append(ids, c.action)
 		}
 	}
 	r.actions = map[ident.AgentAction]agent.Action{}
-	if len(ids) == 0 {
-		return nil
-	}
 	var err error
-	r.actions, err = tx.LockAgentActions(ctx, r.commands[0].platform, ids)
+	if len(ids) > 0 {
+		if r.actions, err = tx.LockAgentActions(ctx, p, ids); err != nil {
+			return err
+		}
+	}
+	if len(quotes) > 0 {
+		r.waiting, err = tx.LockWaitingAgentActions(ctx, p, quotes)
+	}
 	return err
 }
 

@@ -114,6 +114,10 @@ func (r *agentRun) decide(ctx context.Context, i int) (AgentAction, error) {
 		return AgentAction{}, err
 	}
 	action, err := r.start(c, r.newAction(c, a, asked), asked)
+	waiting, repeated := r.waiting[c.request.Quote]
+	if repeated = repeated && err == nil && action.Status == agent.ActionPending; repeated {
+		action = waiting
+	}
 	if err != nil && isUnrecorded(err) {
 		return AgentAction{}, err
 	}
@@ -121,9 +125,15 @@ func (r *agentRun) decide(ctx context.Context, i int) (AgentAction, error) {
 	if err != nil {
 		return AgentAction{}, err
 	}
-	r.created = append(r.created, action)
 	view := r.view(action, asked)
+	if repeated {
+		return view, nil
+	}
+	r.created = append(r.created, action)
 	if action.Status == agent.ActionPending {
+		if !action.Quote.IsZero() {
+			r.waiting[action.Quote] = action
+		}
 		r.events = append(r.events, event.Event{ID: ident.NewWebhook(r.service.IDs.New, r.Now), Platform: c.platform, Type: event.AgentAction,
 			Name: event.AgentActionPendingApproval, Subject: action.ID.UUID(), OccurredAt: r.Now, Resource: view})
 	}
