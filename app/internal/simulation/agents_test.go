@@ -169,6 +169,17 @@ func (u *tx) LockAgentActions(_ context.Context, p ident.Platform, ids []ident.A
 	return found, nil
 }
 
+func (u *tx) LockWaitingAgentActions(_ context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
+	u.writes(p)
+	found := map[ident.Quote]agent.Action{}
+	for _, a := range u.actions {
+		if a.Status == agent.ActionPending && slices.Contains(quotes, a.Quote) {
+			found[a.Quote] = a
+		}
+	}
+	return found, nil
+}
+
 func (u *tx) UpdateAgentActions(_ context.Context, actions []agent.Action) error {
 	for _, a := range actions {
 		u.writes(a.Platform)
@@ -346,8 +357,14 @@ func (w *world) checkAgents() {
 	if len(derived) > 0 {
 		w.fail("not counted: %v", derived)
 	}
-	paid := map[ident.Transaction]ident.AgentAction{}
+	paid, waiting := map[ident.Transaction]ident.AgentAction{}, map[ident.Quote]ident.AgentAction{}
 	for _, a := range w.actions {
+		if a.Status == agent.ActionPending && !a.Quote.IsZero() {
+			if !waiting[a.Quote].IsZero() {
+				w.fail("%s and %s wait for the approval of %s", a.ID, waiting[a.Quote], a.Quote)
+			}
+			waiting[a.Quote] = a.ID
+		}
 		if (a.Status == agent.ActionApproved) != !a.Transaction.IsZero() {
 			w.fail("the action %s is %s and has the transaction %s", a.ID, a.Status, a.Transaction)
 		}
@@ -366,7 +383,8 @@ func (w *world) checkAgents() {
 	}
 }
 
-// checkTrail checks that the audit trail has each action once, and each decision of the platform once.
+// checkTrail checks that the audit trail has each action once, and each decision of the platform once. An agent can ask
+// again to execute a quote that waits.
 func (w *world) checkTrail() {
 	asked, decided := map[ident.AgentAction]int{}, map[ident.AgentAction]int{}
 	for _, e := range w.attempts {
@@ -382,7 +400,7 @@ func (w *world) checkTrail() {
 	}
 	for id, a := range w.actions {
 		want := choose(a.DecidedBy.IsZero(), 0, 1)
-		if asked[id] != 1 || decided[id] != want {
+		if asked[id] < 1 || asked[id] > 1 && a.Quote.IsZero() || decided[id] != want {
 			w.fail("the action %s (%s) was asked for %d times and decided %d times in the audit trail", id, a.Status, asked[id], decided[id])
 		}
 	}
