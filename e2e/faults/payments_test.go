@@ -76,7 +76,7 @@ var kinds = []struct {
 	{"payment by an agent", func(l *load, from, _ *customer) (payment, error) {
 		return l.executeBy(from, from.wallet, automaticAmount)
 	}},
-	{"payment by an agent that is approved", func(l *load, from, _ *customer) (payment, error) {
+	{askedTwice, func(l *load, from, _ *customer) (payment, error) {
 		return l.executeBy(from, from.wallet, automaticAmount+1)
 	}},
 	{"payment by an agent that is rejected", func(l *load, from, _ *customer) (payment, error) { return l.rejectTransfer(from) }},
