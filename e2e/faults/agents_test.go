@@ -72,8 +72,11 @@ func (l *load) executeBy(from *customer, to string, amount int64) (payment, erro
 	one.actions = []action{{made.text("id"), "APPROVED", from.agent, quote.int(l.t, "totalSendingAmount"), amount > automaticAmount}}
 	if err == nil && amount > automaticAmount {
 		again, repeatErr := execute()
-		if repeatErr != nil || again.text("id") != made.text("id") {
-			return one, fmt.Errorf("%s waits, and then %s: %v", made.body, again.body, repeatErr)
+		switch {
+		case repeatErr != nil:
+			return one, repeatErr
+		case again.text("id") != made.text("id"):
+			return one, fmt.Errorf("%s waits, and then %s", made.body, again.body)
 		}
 		made, err = l.decide(from.agent, made, approves)
 	}
