@@ -29,6 +29,60 @@ func camt053Entry(id, amount, side, text string) string {
 
 func formatMajor(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, minor%100) }
 
+func TestReconciliation_SeveralAccountsAndOverride(t *testing.T) {
+	t.Parallel()
+	// A bank's file has two accounts, the second with a balance that its line does not lead to. It is
+	// imported when the accounts are named and somebody says why the balance is right, over the API
+	// and by the command.
+	h := newTestEnv(t)
+	today := time.Now().UTC().Format(time.DateOnly)
+	balance := func(kind, amount string) string {
+		return `<Bal><Tp><CdOrPrtry><Cd>` + kind + `</Cd></CdOrPrtry></Tp><Amt Ccy="USD">` + amount + `</Amt><Dt><Dt>` + today + `</Dt></Dt></Bal>`
+	}
+	statement := func(id, number, closing string) string {
+		return `<Stmt><Id>` + id + `</Id><Acct><Id><Othr><Id>` + number + `</Id></Othr></Id><Ccy>USD</Ccy></Acct>` + balance("OPBD", "0.00") + balance("CLBD", closing) +
+			camt053Entry(id, "3.0000", "DBIT", "FEE") + `</Stmt>`
+	}
+	file := `<?xml version="1.0" encoding="windows-1252"?><Envelope><AppHdr/><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.13"><BkToCstmrStmt>` +
+		statement("S1", "111", "-3.00") + statement("S2", "222", "-4.00") + `</BkToCstmrStmt></Document></Envelope>`
+	const path = "/ledger/reconciliations?accounts=111%3Drails%2FRTP%3B222%3Drails%2FACH"
+	send := h.withHeader("Content-Type", "application/xml")
+	for query, want := range map[string]string{
+		"/ledger/reconciliations":                                "add up to -3.00 USD",
+		"/ledger/reconciliations?override=x":                     "no ledger account is known for: 111 in USD, 222 in USD",
+		"/ledger/reconciliations?account=rails/RTP&currency=USD": "has statements of two accounts, 111 and 222",
+		"/ledger/reconciliations?account=rails/RTP":              "must be a currency code",
+		path: `the statement \"S2\" of account \"222\" add up to -3.00 USD`,
+	} {
+		if got := send.post(query, file); got.status != 400 || !strings.Contains(string(got.body), want) {
+			t.Errorf("%s: %d %s; want %s", query, got.status, got.body, want)
+		}
+	}
+	run := send.post(path+"&override=Confirmed", file).wantStatus(201)
+	run.wantValues(map[string]any{"account": "rails/ACH", "partnerAccount": "222", "override": "Confirmed", "lines": 1, "closingBalance": -400})
+	other := h.get("/ledger/reconciliations/" + run.text("otherReconciliations.0")).wantStatus(200)
+	other.wantValues(map[string]any{"account": "rails/RTP", "partnerAccount": "111", "lines": 1, "closingBalance": -300})
+	if strings.Contains(string(other.body), "override") || !strings.Contains(run.text("mismatches.0"), "closing balance -4.00 USD") {
+		t.Errorf("%s\n%s", run.body, other.body)
+	}
+	if again := send.post(path, file); again.status != 400 {
+		t.Errorf("the same file without the reason: %d %s", again.status, again.body)
+	}
+	send.post("/ledger/reconciliations?override=again", file).wantStatus(200).wantValues(map[string]any{"id": run.text("id"), "override": "Confirmed"})
+
+	later := filepath.Join(t.TempDir(), "later.xml")
+	if err := os.WriteFile(later, []byte(strings.ReplaceAll(file, "S2", "S3")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "reconcile", "--platform", h.platformID,
+		"--file", later, "--override", "Corrected by the bank")
+	for _, want := range []string{"rails/ACH, USD", "rails/RTP, USD", "Imported nevertheless, because: Corrected by the bank"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the command does not print %q:\n%s", want, out)
+		}
+	}
+}
+
 func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	t.Parallel()
 	// A bank's statement of a day is imported: known payments are matched, the bank's fee and
@@ -88,7 +142,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	// allow to resolve.
 	for name, bad := range map[string]string{
 		"cut off": file[:len(file)-30], "a bomb": strings.Replace(file, "<Document", `<!DOCTYPE x [<!ENTITY a "b">]><Document`, 1),
-		"another currency": strings.ReplaceAll(file, "USD", "EUR"), "decimals": strings.Replace(file, "3.00", "3.005", 1),
+		"another currency": strings.ReplaceAll(file, "USD", "EUR"), "decimals": strings.Replace(file, ">3.00<", ">3.005<", 1),
 		"a day to come": strings.ReplaceAll(file, time.Now().UTC().Format(time.DateOnly), time.Now().AddDate(0, 0, 3).UTC().Format(time.DateOnly)),
 	} {
 		if got := send.post(path, bad); got.status != 400 || got.text("details.errors.0.field") != "file" {

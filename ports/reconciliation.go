@@ -15,6 +15,9 @@ type ReconciliationWriter interface {
 	// LockReconciliation locks an account against other reconciliations until the unit of
 	// work ends, and returns the run that imported the same file, or false.
 	LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (reconcile.Run, bool, error)
+	// PreviousStatement returns the last run of an account with a closing balance that ended
+	// before a day and was of the same partner's account, or false.
+	PreviousStatement(ctx context.Context, a reconcile.Account, number string, before reconcile.Day) (reconcile.Run, bool, error)
 	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are
 	// not changed; known is their number.
 	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error)
@@ -71,6 +74,8 @@ type ReconciliationReader interface {
 	// Reconciliation returns a run and the present counts of its lines and breaks, or
 	// RECONCILIATION_NOT_FOUND.
 	Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconcile.Run, ReconciliationCounts, error)
+	// PartnerAccounts lists the partners' accounts that a platform has imported statements of.
+	PartnerAccounts(ctx context.Context, p ident.Platform) ([]reconcile.PartnerAccount, error)
 	Reconciliations(ctx context.Context, p ident.Platform, f ReconciliationFilter) (Page[reconcile.Run], error)
 	StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f StatementLineFilter) (Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f BreakFilter) (Page[reconcile.BreakDetails], error)

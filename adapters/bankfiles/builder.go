@@ -58,7 +58,7 @@ func (b *statementBuilder) beginAccount(number, currency string) error {
 		}
 	}
 	if b.currency != "" && len(b.accounts) > 0 {
-		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", b.accounts[0].PartnerAccount, number)
+		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them without account and currency, or separately", b.accounts[0].PartnerAccount, number)
 	}
 	if len(b.accounts) == reconcile.MaxAccounts {
 		return reconcile.InvalidFile("has statements of more than %d accounts; split it into several files", reconcile.MaxAccounts)
@@ -118,7 +118,7 @@ func (b *statementBuilder) finish() ([]reconcile.Statement, error) {
 func (a *accountBuilder) checkBalances(acceptsMismatch bool) error {
 	mismatch := func(format string, args ...any) error {
 		if !acceptsMismatch {
-			return reconcile.InvalidFile(format, args...)
+			return reconcile.InvalidFile(format+"; if it is right, say why with override", args...)
 		}
 		a.Mismatches = append(a.Mismatches, reconcile.Mismatchf(format, args...))
 		return nil

@@ -45,6 +45,18 @@ func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, dige
 	return run, found, err
 }
 
+// PreviousStatement uses reconciliation_file_unique.
+func (u *unit) PreviousStatement(ctx context.Context, a reconcile.Account, number string, before reconcile.Day) (run reconcile.Run, found bool, err error) {
+	err = u.query(ctx, selectRuns+` WHERE platform_id = $1 AND account = $2 AND currency = $3 AND partner_account = $4 AND last_day < $5 AND closing IS NOT NULL
+		ORDER BY last_day DESC, created_at DESC LIMIT 1`, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), number, before.Start()}, func(rows pgx.Rows) error {
+		found = true
+		var err error
+		run, err = scanRun(rows)
+		return err
+	})
+	return run, found, err
+}
+
 func ignoreRow(pgx.Rows) error { return nil }
 
 // insertLines uses reconciliation_line_unique. Dates are sent as day numbers: the driver
@@ -195,12 +207,12 @@ func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(in
 }
 
 const runColumns = `id, account, currency, format, digest, statement_ids, partner_account, first_day, last_day, opening, closing,
-	line_count, known_line_count, ignored_line_count, matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at, platform_id`
+	line_count, known_line_count, ignored_line_count, matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at, platform_id, mismatches, override_note`
 
 const selectRuns = `SELECT ` + runColumns + ` FROM reconciliations`
 
 const insertRun = `INSERT INTO reconciliations (` + runColumns + `)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
 
 func (u *unit) addRun(r reconcile.Run) error {
 	matches, err := json.Marshal(r.Matches)
@@ -214,7 +226,7 @@ func (u *unit) addRun(r reconcile.Run) error {
 	u.queueExec(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
 		strings.Join(r.Statements, "\n"), r.PartnerAccount, r.From.Start(), r.To.Start(), r.Opening, r.Closing,
 		r.Lines, r.KnownLines, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.EarlierBreaksResolved, r.By, r.At,
-		pgID(r.Account.Platform.UUID()))
+		pgID(r.Account.Platform.UUID()), strings.Join(r.Mismatches, "\n"), r.Override)
 	return nil
 }
 
@@ -222,17 +234,19 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 	var (
 		id, platform                                  pgtype.UUID
 		currency, format, statements, matches, breaks string
+		mismatches                                    string
 		digest                                        []byte
 		first, last                                   time.Time
 	)
 	if err := rows.Scan(&id, &r.Account.Path, &currency, &format, &digest, &statements, &r.PartnerAccount, &first, &last, &r.Opening, &r.Closing,
-		&r.Lines, &r.KnownLines, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.EarlierBreaksResolved, &r.By, &r.At, &platform); err != nil {
+		&r.Lines, &r.KnownLines, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.EarlierBreaksResolved, &r.By, &r.At, &platform, &mismatches, &r.Override); err != nil {
 		return r, err
 	}
 	ident.SetUUID(&r.ID, id.Bytes)
 	ident.SetUUID(&r.Account.Platform, platform.Bytes)
 	copy(r.Digest[:], digest)
 	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), splitLines(statements)
+	r.Header.Currency, r.Mismatches = r.Account.Currency, splitLines(mismatches)
 	r.From, r.To, r.At = reconcile.DayOf(first), reconcile.DayOf(last), r.At.UTC()
 	if err := json.Unmarshal([]byte(matches), &r.Matches); err != nil {
 		return r, err

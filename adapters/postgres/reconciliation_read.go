@@ -61,6 +61,20 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 	return run, s, err
 }
 
+// PartnerAccounts uses reconciliation_file_unique.
+func (db *DB) PartnerAccounts(ctx context.Context, p ident.Platform) (accounts []reconcile.PartnerAccount, err error) {
+	err = db.queryRows(ctx, `SELECT DISTINCT partner_account, currency, account FROM reconciliations WHERE platform_id = $1 AND partner_account <> '' ORDER BY 1, 2, 3`,
+		[]any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+			var a reconcile.PartnerAccount
+			var currency string
+			err := rows.Scan(&a.Number, &currency, &a.Path)
+			a.Currency = money.Currency(currency)
+			accounts = append(accounts, a)
+			return err
+		})
+	return accounts, err
+}
+
 // queryRows runs a query that is planned with its arguments.
 func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := db.readPool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"causeway/adapters/bankfiles"
 	"causeway/adapters/http/api"
@@ -21,11 +22,13 @@ import (
 // ledgerReconcileCommand imports a statement as the API does, without the API's size limit.
 type ledgerReconcileCommand struct {
 	databaseFlags
-	Account  string `required:"" help:"Path of the ledger account that holds the funds at the partner, such as rails/RTP." placeholder:"PATH"`
-	Currency string `required:"" help:"Currency of the account." placeholder:"CODE"`
+	Account  string `help:"Path of the ledger account that holds the funds at the partner, such as rails/RTP. Without it, the file may have several accounts: see --accounts." placeholder:"PATH"`
+	Currency string `help:"Currency of the account. Required with --account." placeholder:"CODE"`
+	Accounts string `help:"Ledger accounts of the partner's accounts in the file, as 'DE02120300000000202051=rails/SEPA;…'. Needed for numbers that no earlier statement had." placeholder:"MAP"`
 	File     string `required:"" help:"Statement file." placeholder:"FILE"`
 	Format   string `enum:"camt053,csv,bai2" default:"camt053" help:"Statement format: camt053, csv or bai2."`
 	Map      string `help:"With --format csv: the column of each field, as 'date=Booked;amount=Amount;reference=Ref'." placeholder:"MAP"`
+	Override string `help:"Why the file is right although its lines do not lead to its balances, or a statement seems to be missing. It is recorded." placeholder:"REASON"`
 	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
 	actorFlag
 }
@@ -59,19 +62,29 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 		return err
 	}
 	service := newReconciliation(db, idGenerator)
-	result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
-		By: "operator " + actor, File: file}, nil)
+	result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Accounts: l.Accounts, Format: l.Format, Layout: l.Map,
+		Override: l.Override, By: "operator " + actor, File: file}, nil)
 	if err != nil {
 		return flagErrors(err)
 	}
-	details, err := service.Get(ctx, owner, result.ID)
-	if err != nil {
-		return err
+	for i, run := range append([]reconcile.Run{result.Run}, result.Others...) {
+		details, err := service.Get(ctx, owner, run.ID)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			if _, err := fmt.Fprintln(out); err != nil {
+				return err
+			}
+		}
+		if err := writeReconciliation(out, reconciliation.ImportResult{Run: run, AlreadyImported: result.AlreadyImported}, details); err != nil {
+			return err
+		}
+		if err := writeBreaks(ctx, out, service, run); err != nil {
+			return err
+		}
 	}
-	if err := writeReconciliation(out, result, details); err != nil {
-		return err
-	}
-	return writeBreaks(ctx, out, service, result.Run)
+	return nil
 }
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliation.Service {
@@ -109,7 +122,11 @@ func writeReconciliation(out io.Writer, result reconciliation.ImportResult, deta
 		rows.add("closing balance of the statement", format(*result.Closing))
 	}
 	rows.add("ledger balance", format(details.LedgerBalance))
-	return rows.write(out, "statement", "")
+	if err := rows.write(out, "statement", ""); err != nil || result.Override == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nImported nevertheless, because: %s\n%s\n", result.Override, strings.Join(result.Mismatches, "\n"))
+	return err
 }
 
 // maxBreaks limits the breaks that are printed; the API lists all of them.

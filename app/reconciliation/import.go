@@ -1,9 +1,11 @@
 package reconciliation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +19,19 @@ import (
 	"causeway/ports"
 )
 
-// ImportRequest is a statement to be imported.
+// ImportRequest is a file with statements to be imported.
 type ImportRequest struct {
-	Platform       ident.Platform
-	Path, Currency string // the account
+	Platform ident.Platform
+	// Path and Currency are of the account. Without both, the file may have several accounts, and
+	// each statement is of the ledger account that Accounts or an earlier import says.
+	Path, Currency string
+	Accounts       string // number=path pairs separated by semicolons
 	Format         string
 	Layout         string // the layout of a CSV file
-	By             string // a token, or a name from the command line
-	File           io.Reader
+	// Override says why a file is imported although its balances do not fit; empty to refuse it.
+	Override string
+	By       string // a token, or a name from the command line
+	File     io.Reader
 }
 
 // ImportResult is the result of an import.
@@ -32,14 +39,17 @@ type ImportResult struct {
 	reconcile.Run
 	// AlreadyImported means that the file was imported before and nothing was changed.
 	AlreadyImported bool
+	// Others are the runs of the other accounts in the file.
+	Others []reconcile.Run
 }
 
-// Import reads a statement and compares it with the ledger. Importing the same file again returns
-// the earlier run and changes nothing. Fault: INVALID_INPUT with everything that is wrong.
+// Import reads the statements in a file and compares each with the ledger, all of them or none.
+// Importing the same file again returns the earlier runs and changes nothing. Fault: INVALID_INPUT
+// with everything that is wrong.
 func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.IdempotentRequest) (ImportResult, error) {
-	format, err := in.statementFormat()
-	if err == nil {
-		err = r.checkAccount(ctx, in)
+	format, named, err := in.parse()
+	if err == nil && in.Path != "" {
+		err = r.checkAccount(ctx, in.Platform, in.Path)
 	}
 	if err != nil {
 		return ImportResult{}, err
@@ -57,76 +67,151 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	if err != nil {
 		return ImportResult{}, err
 	}
-	statement := statements[0] // of the only account
-	if err := statement.Finalize(now); err != nil {
+	paths, err := r.assignAccounts(ctx, in, statements, named)
+	if err != nil {
 		return ImportResult{}, err
 	}
-	for i := range statement.Lines {
-		statement.Lines[i].ID = r.IDs.New(now)
+	imports := make([]statementImport, len(statements))
+	for i := range statements {
+		if err := statements[i].Finalize(now); err != nil {
+			return ImportResult{}, err
+		}
+		for l := range statements[i].Lines {
+			statements[i].Lines[l].ID = r.IDs.New(now)
+		}
+		account := reconcile.Account{Platform: in.Platform, Path: paths[i], Currency: statements[i].Currency}
+		imports[i] = statementImport{statements[i], reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
+			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(statements[i].Lines), By: in.By, At: now}}
 	}
-	account := reconcile.Account{Platform: in.Platform, Path: in.Path, Currency: format.Currency}
+	// In the same order everywhere, because each account is locked.
+	slices.SortFunc(imports, func(a, b statementImport) int {
+		return cmp.Or(strings.Compare(a.run.Account.Path, b.run.Account.Path), cmp.Compare(a.run.Account.Currency, b.run.Account.Currency))
+	})
 	var done ImportResult
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		run := reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format, Digest: [sha256.Size]byte(digest.Sum(nil)),
-			Header: statement.Header, Lines: len(statement.Lines), By: in.By, At: now}
-		earlier, again, err := tx.LockReconciliation(ctx, account, run.Digest)
-		switch {
-		case err != nil:
-			return err
-		case again:
-			run = earlier
-		default:
-			if err := r.compare(ctx, tx, &run, statement.Lines); err != nil {
+		done = ImportResult{AlreadyImported: true}
+		for i, s := range imports {
+			run, again, err := r.importStatement(ctx, tx, s, in.Override)
+			if err != nil {
 				return err
 			}
+			done.AlreadyImported = done.AlreadyImported && again
+			if i == 0 {
+				done.Run = run
+			} else {
+				done.Others = append(done.Others, run)
+			}
 		}
-		done = ImportResult{run, again}
 		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
 }
 
+// statementImport is a statement with the run that imports it.
+type statementImport struct {
+	statement reconcile.Statement
+	run       reconcile.Run
+}
+
+// importStatement imports one statement, unless its file was imported for the account before.
+func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s statementImport, override string) (run reconcile.Run, again bool, err error) {
+	run = s.run
+	earlier, again, err := tx.LockReconciliation(ctx, run.Account, run.Digest)
+	if err != nil || again {
+		return earlier, again, err
+	}
+	before, found, err := tx.PreviousStatement(ctx, run.Account, s.statement.PartnerAccount, s.statement.From)
+	if err != nil {
+		return run, false, err
+	}
+	if found {
+		if mismatch := s.statement.CheckContinues(before); mismatch != "" {
+			s.statement.Mismatches = append(slices.Clone(s.statement.Mismatches), mismatch)
+		}
+	}
+	if run.Header = s.statement.Header; len(run.Mismatches) > 0 {
+		if override == "" {
+			return run, false, s.statement.RefuseMismatch()
+		}
+		run.Override = override
+	}
+	return run, false, r.compare(ctx, tx, &run, s.statement.Lines)
+}
+
+// assignAccounts returns the path of the ledger account of each statement.
+func (r *Service) assignAccounts(ctx context.Context, in ImportRequest, statements []reconcile.Statement, named reconcile.AccountPaths) ([]string, error) {
+	known, err := r.Runs.PartnerAccounts(ctx, in.Platform)
+	if err != nil {
+		return nil, err
+	}
+	if in.Path != "" {
+		return []string{in.Path}, named.CheckNumber(statements[0], in.Path, known)
+	}
+	paths, err := named.Assign(statements, known)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		if err := r.checkAccount(ctx, in.Platform, path); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
 // checkAccount returns INVALID_INPUT if neither the service nor the ledger has the account.
-func (r *Service) checkAccount(ctx context.Context, in ImportRequest) error {
-	if reconcile.IsKnownPartner(in.Path) {
+func (r *Service) checkAccount(ctx context.Context, p ident.Platform, path string) error {
+	if reconcile.IsKnownPartner(path) {
 		return nil
 	}
-	found, err := r.Accounts.AccountsAtCutoff(ctx, in.Platform, in.Path, "", ports.Cutoff{})
+	found, err := r.Accounts.AccountsAtCutoff(ctx, p, path, "", ports.Cutoff{})
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	return reconcile.UnknownPartner(in.Path)
+	return reconcile.UnknownPartner(path)
 }
 
-// statementFormat returns the format of the file, or INVALID_INPUT with everything that is wrong
-// with the request. It does not read the file.
-func (in ImportRequest) statementFormat() (ports.StatementFormat, error) {
+// parse returns the format of the file and the named accounts, or INVALID_INPUT with everything that
+// is wrong with the request. It does not read the file.
+func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, error) {
 	var bad []fault.Field
-	if !reconcile.IsReconcilable(in.Path) {
-		bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, rails/<RAIL> or chains/<network>, such as rails/RTP"})
-	}
-	currency, err := money.ParseCurrency(in.Currency)
-	if err != nil {
-		bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency code, such as USD"})
-	}
-	format, known := reconcile.ParseFormat(in.Format)
-	result := ports.StatementFormat{Format: format, Currency: currency}
-	if !known {
-		bad = append(bad, fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
-	}
-	switch {
-	case result.Format == reconcile.CSV:
-		result.Layout, err = reconcile.ParseLayout(in.Layout)
+	addFields := func(err error) {
 		if invalid, ok := fault.As(err); ok {
 			bad = append(bad, invalid.Fields...)
 		}
+	}
+	format, known := reconcile.ParseFormat(in.Format)
+	result := ports.StatementFormat{Format: format, AcceptsMismatch: in.Override != ""}
+	if in.Path != "" || in.Currency != "" || format == reconcile.CSV {
+		if !reconcile.IsReconcilable(in.Path) {
+			bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, rails/<RAIL> or chains/<network>, such as rails/RTP"})
+		}
+		currency, err := money.ParseCurrency(in.Currency)
+		if err != nil {
+			bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency code, such as USD"})
+		}
+		result.Currency = currency
+	}
+	if !known {
+		bad = append(bad, fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
+	}
+	var err error
+	switch {
+	case result.Format == reconcile.CSV:
+		result.Layout, err = reconcile.ParseLayout(in.Layout)
+		addFields(err)
 	case known && in.Layout != "":
 		bad = append(bad, fault.Field{Field: "map", Message: "is only valid for the format csv"})
 	}
-	if len(bad) > 0 {
-		return result, fault.Invalid(bad...)
+	named, err := reconcile.ParseAccountPaths(in.Accounts)
+	addFields(err)
+	if len(in.Override) > reconcile.MaxOverride || in.Override != "" && strings.TrimSpace(in.Override) == "" {
+		bad = append(bad, fault.Field{Field: "override", Message: "must say why the file is right, in at most 500 bytes"})
 	}
-	return result, nil
+	if len(bad) > 0 {
+		return result, nil, fault.Invalid(bad...)
+	}
+	return result, named, nil
 }
 
 // compare stores the new lines, compares everything open with the ledger, and stores the run with

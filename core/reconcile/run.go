@@ -26,6 +26,8 @@ type Run struct {
 	Breaks  map[Reason]int
 	// MatchedLines and MatchedEntries count the lines and entries of the matches.
 	MatchedLines, MatchedEntries int
+	// Override says why a person had the statement imported with its mismatches; empty if it has none.
+	Override string
 	// EarlierBreaksResolved counts the breaks of earlier runs that this one resolved.
 	EarlierBreaksResolved int
 	By                    string

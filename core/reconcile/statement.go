@@ -118,6 +118,15 @@ func InvalidFile(format string, args ...any) error {
 	return fault.Invalid(fault.Field{Field: "file", Message: fmt.Sprintf(format, args...)})
 }
 
+// RefuseMismatch returns INVALID_INPUT for a statement with mismatches.
+func (s Statement) RefuseMismatch() error {
+	if len(s.Mismatches) == 0 {
+		return nil
+	}
+	return fault.Invalid(fault.Field{Field: "file", Message: strings.TrimSuffix(strings.TrimPrefix(s.Mismatches[0], "The file "), ".") +
+		"; if it is right, say why with override"})
+}
+
 // Mismatchf returns a mismatch of a statement as a sentence. The format is that of InvalidFile.
 func Mismatchf(format string, args ...any) string {
 	return "The file " + fmt.Sprintf(format, args...) + "."

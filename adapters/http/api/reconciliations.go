@@ -47,6 +47,9 @@ type ReconciliationRun struct {
 	Matches        []matchRuleCount                 `json:"matches" doc:"Number of matches by rule."`
 	Breaks         []breakReasonCount               `json:"breaks" doc:"Number of new breaks by reason."`
 	ClearedBreaks  int                              `json:"clearedBreaks" doc:"Number of breaks of earlier reconciliations that were resolved." example:"4"`
+	Mismatches     []string                         `json:"mismatches,omitempty" doc:"What of the statement does not fit its balances or the statement before it. Omitted if all fits."`
+	Override       string                           `json:"override,omitempty" doc:"Why it was imported nevertheless. Omitted if all fits." example:"The bank has confirmed that no statement is missing"`
+	Others         []string                         `json:"otherReconciliations,omitempty" doc:"In the response to an import: ids of the reconciliations of the other accounts in the file."`
 	CreatedBy      string                           `json:"createdBy" doc:"Id of the token, or name of the operator, that imported the statement." example:"Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	CreatedAt      httpapi.Time                     `json:"createdAt" doc:"Time of the import."`
 }
@@ -67,6 +70,7 @@ func renderReconciliationRun(r reconcile.Run) ReconciliationRun {
 		Statements: append([]string{}, r.Statements...), PartnerAccount: r.PartnerAccount, FirstDay: r.From.String(), LastDay: r.To.String(),
 		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Lines: r.Lines, KnownLines: r.KnownLines, IgnoredLines: r.Ignored,
 		MatchedLines: r.MatchedLines, MatchedEntries: r.MatchedEntries, ClearedBreaks: r.EarlierBreaksResolved,
+		Mismatches: r.Mismatches, Override: r.Override,
 		Matches: []matchRuleCount{}, Breaks: []breakReasonCount{}, CreatedBy: r.By, CreatedAt: httpapi.NewTime(r.At),
 	}
 	for _, rule := range reconcile.Rules() {
@@ -105,8 +109,10 @@ func renderReconciliation(s reconciliation.RunDetails) reconciliationDetailsBody
 const maxStatementBytes = 64 << 20
 
 type importStatementParams struct {
-	Account  string           `query:"account" required:"true" maxLength:"60" doc:"Path of the ledger account to reconcile: rails/<RAIL> or chains/<network>." example:"rails/RTP"`
-	Currency httpapi.Currency `query:"currency" required:"true" doc:"Currency of the account and the statement."`
+	Account  string           `query:"account" maxLength:"60" doc:"Path of the ledger account to reconcile: rails/<RAIL> or chains/<network>. Required for csv. Without account and currency, a file may have several accounts, and each statement is compared with the ledger account that accounts or an earlier import connects with its number." example:"rails/RTP"`
+	Currency httpapi.Currency `query:"currency" doc:"Currency of the account and the statement. Required with account."`
+	Accounts string           `query:"accounts" maxLength:"8000" doc:"Ledger accounts of the partner's accounts in the file: pairs of number=path, separated by semicolons. Needed for a number that no earlier statement had, and if an account has another number than before." example:"DE02120300000000202051=rails/SEPA"`
+	Override string           `query:"override" maxLength:"500" doc:"Why the file is right although its lines do not lead to its balances, or a statement seems to be missing. It is recorded. Without it such a file is refused." example:"The bank has confirmed that no statement is missing"`
 	Format   string           `query:"format" enum:"camt053,csv,bai2" default:"camt053" doc:"Format of the statement."`
 	Map      string           `query:"map" maxLength:"2000" doc:"Column mapping for csv: pairs of name=Column, separated by semicolons. Names are date, valueDate, amount (or debit and credit), currency, id (the partner's id of the line), reference and description. Formats are set with dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,), group (. , ' or space) and delimiter (, semicolon tab |)." example:"date=Booked;amount=Amount;reference=Ref"`
 }
@@ -116,7 +122,7 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 		ID: "createReconciliation", Path: "/ledger/reconciliations", Tag: tagLedger, Summary: "Import a statement", Permission: platform.Manage, Status: 201,
 		Description: "Compares a partner's statement with the ledger. Each line is either matched by a rule or reported as a break with a reason. " +
 			"Importing the same file again returns 200 with the existing reconciliation and changes nothing. Lines of earlier statements are skipped. " +
-			"An incomplete or invalid file is refused as a whole.\n\n" +
+			"An incomplete or invalid file is refused as a whole. So is a statement of another partner's account than the earlier ones, and one that opens with another balance than the statement before it closed with.\n\n" +
 			"Rules, in order: same reference, amount and day; same reference and amount, up to 5 days apart; several entries with the same reference that sum to the line; " +
 			"same amount and day, if the references of both sides are unknown to each other; all entries of a day that sum to the line; the only line and the only entry with an amount.",
 		Outcomes: []httpapi.Outcome{{Status: 201, Body: ReconciliationRun{}, Description: "The statement was imported."},
@@ -125,13 +131,17 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "Statement file of at most 64 MiB. `causeway ledger reconcile` accepts larger files."},
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciliation.ImportResult, error) {
-		return service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Format: in.Format, Layout: in.Map,
+		return service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Accounts: in.Accounts, Format: in.Format, Layout: in.Map, Override: in.Override,
 			By: call.Principal.Token.String(), File: call.File}, call.IdempotentRequest)
 	}, func(result reconciliation.ImportResult) httpapi.Reply {
-		if result.AlreadyImported {
-			return httpapi.Reply{Status: 200, Body: renderReconciliationRun(result.Run)}
+		body := renderReconciliationRun(result.Run)
+		for _, other := range result.Others {
+			body.Others = append(body.Others, other.ID.String())
 		}
-		return httpapi.Reply{Status: 201, Body: renderReconciliationRun(result.Run)}
+		if result.AlreadyImported {
+			return httpapi.Reply{Status: 200, Body: body}
+		}
+		return httpapi.Reply{Status: 201, Body: body}
 	})
 
 	type listParams struct {
