@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -8,7 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +19,8 @@ import (
 	"time"
 
 	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/e2e/bench/history"
 )
 
@@ -55,6 +60,57 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	}
 	payers.Wait()
 	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").wantError(400, "INVALID_INPUT")
+}
+
+func TestExport_IncomeStatementEqualsIncomeReport(t *testing.T) {
+	t.Parallel()
+	// hledger's income statement of an export has the income of GET /ledger/income for the same
+	// days, although income was earned in the months before.
+	h := newTestEnv(t)
+	platform, err := ident.ParsePlatform(h.platformID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 5_000, Months: 3, Seed: 4}); err != nil {
+		t.Fatal(err)
+	}
+	month := period.MonthOf(time.Now()).Previous()
+	span := "from=" + month.Start().Format(time.RFC3339) + "&to=" + month.End().Format(time.RFC3339)
+	path := filepath.Join(t.TempDir(), "month.journal")
+
+	income := h.get("/ledger/income?by=effective&" + span).wantStatus(200)
+	if err := os.WriteFile(path, h.get("/ledger/export?format=hledger&"+span).wantStatus(200).body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	statement := exec.CommandContext(t.Context(), "hledger", "-f", path, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O", "csv")
+	statement.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+t.TempDir())
+	out, err := statement.CombinedOutput()
+	if err != nil {
+		t.Fatalf("hledger: %v\n%s; install it with .ci/need hledger", err, out)
+	}
+
+	var got, want []string
+	rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if strings.HasPrefix(row[0], "Income:") {
+			got = append(got, strings.Join(row, " "))
+		}
+	}
+	for i := range income.list("periods.0.lines") {
+		line := fmt.Sprintf("periods.0.lines.%d.", i)
+		account := map[string]string{"income/fees": "Income:Fees", "income/rounding": "Income:Rounding"}[income.text(line+"path")]
+		currency := money.Currency(income.text(line + "currency"))
+		amount, _, _ := strings.Cut(money.Amount{Minor: int64(income.int(line + "earned")), Currency: currency}.String(), " ")
+		want = append(want, account+" "+string(currency)+" "+amount)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("hledger reports\n%s\nand the service\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 func TestExport_SlowClientHoldsNothing(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"causeway/app/exports/records"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -33,13 +34,19 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 		"month":       {LedgerFilter: ports.LedgerFilter{Interval: month}},
 		"one account": {LedgerFilter: ports.LedgerFilter{Interval: month, Path: "rails/_ODD_1"}},
 	} {
-		want := map[[2]string]string{}
+		want, earnedBefore := map[[2]string]string{}, map[string]int64{}
 		for account, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
 			name, err := plaintext.AccountName(account[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			want[[2]string{name, account[1]}] = records.FormatMajor(turnover.Closing, money.Currency(account[1]))
+			want[[2]string{name, account[1]}] = records.FormatMajor(wantClosing(turnover), money.Currency(account[1]))
+			earnedBefore[account[1]] += turnover.Closing - wantClosing(turnover)
+		}
+		for currency, minor := range earnedBefore {
+			if request.Path == "" {
+				want[[2]string{"Equity:Opening-Balances", currency}] = records.FormatMajor(minor, money.Currency(currency))
+			}
 		}
 		if len(want) < 4 {
 			t.Fatalf("%s: only %d balances to compare", name, len(want))
@@ -63,6 +70,58 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 					t.Errorf("%s, %s: unknown account %v has a balance of %s", name, format, account, balance)
 				}
 			}
+		}
+	}
+}
+
+// wantClosing is the balance of an account at the end of a journal: income and expense begin at
+// zero with the period.
+func wantClosing(t ports.AccountTurnover) int64 {
+	if t.Class == ledger.Income || t.Class == ledger.Expense {
+		return t.Debits.Sum - t.Credits.Sum
+	}
+	return t.Closing
+}
+
+func TestJournal_IncomeStatementOfPeriod(t *testing.T) {
+	t.Parallel()
+	// hledger's income statement of an export of a period has the income and expense of that
+	// period, whatever was earned before.
+	env := newEnv(t)
+	env.postRandom(rand.New(rand.NewPCG(5, 3)), 400)
+	april := period.Interval{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	for name, filter := range map[string]ports.LedgerFilter{
+		"whole": {}, "month": {Interval: april}, "from a month on": {Interval: period.Interval{From: april.From}}, "up to a month": {Interval: period.Interval{To: april.To}},
+		"one account": {Interval: april, Path: "income/fees"}, "one currency": {Interval: april, Currency: "EUR"},
+	} {
+		journal := writeFile(t, "export.journal", env.mustExport(exports.Request{Format: exports.HLedger, LedgerFilter: filter}))
+		out, err := runProgram(t, "hledger", "-f", journal, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O", "csv")
+		if err != nil {
+			t.Fatalf("%s: hledger: %v\n%s", name, err, out)
+		}
+		got := parseBalances(t, out)
+
+		compared := 0
+		for account, turnover := range env.turnovers(time.Time{}, filter) {
+			amount := turnover.Debits.Sum - turnover.Credits.Sum
+			switch turnover.Class {
+			case ledger.Income:
+				amount = -amount
+			case ledger.Expense:
+			default:
+				continue
+			}
+			path, err := plaintext.AccountName(account[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared++
+			if want := records.FormatMajor(amount, money.Currency(account[1])); !equalDecimals(got[[2]string{path, account[1]}], want) {
+				t.Errorf("%s: hledger reports %q on %s in %s, want %s", name, got[[2]string{path, account[1]}], path, account[1], want)
+			}
+		}
+		if compared == 0 {
+			t.Errorf("%s: no income or expense to compare", name)
 		}
 	}
 }

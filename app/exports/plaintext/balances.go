@@ -6,6 +6,7 @@ import (
 
 	"causeway/app/exports/records"
 	"causeway/core/money"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -79,9 +80,20 @@ func (j *Journal) DeclareOpeningAccount(from time.Time) error {
 	return j.write()
 }
 
+// broughtForward returns the balance with which an account begins. Income and expense begin at zero,
+// so that income statements show what was earned in the interval. What was earned before stays in the
+// opening account, whose balance is the difference of the others.
+func broughtForward(t ports.AccountTurnover) int64 {
+	if t.Class == ledger.Income || t.Class == ledger.Expense {
+		return 0
+	}
+	return t.Opening
+}
+
 // OpeningBalance writes the balance of an account at the start of the interval.
 func (j *Journal) OpeningBalance(from time.Time, t ports.AccountTurnover) error {
-	if t.Opening == 0 {
+	opening := broughtForward(t)
+	if opening == 0 {
 		return nil
 	}
 	name, err := AccountName(t.Account.Path)
@@ -89,8 +101,8 @@ func (j *Journal) OpeningBalance(from time.Time, t ports.AccountTurnover) error 
 		return err
 	}
 	j.balanceHeading(from, "opening balance")
-	j.amountLine(name, t.Opening, t.Account.Currency)
-	j.amountLine(openingAccount, -t.Opening, t.Account.Currency)
+	j.amountLine(name, opening, t.Account.Currency)
+	j.amountLine(openingAccount, -opening, t.Account.Currency)
 	return j.write()
 }
 
@@ -105,7 +117,7 @@ func (j *Journal) BalanceAssertion(from time.Time, t ports.AccountTurnover) erro
 		return err
 	}
 	currency := t.Account.Currency
-	closing, last := records.FormatMajor(t.Closing, currency), t.Last
+	closing, last := records.FormatMajor(broughtForward(t)+t.Debits.Sum-t.Credits.Sum, currency), t.Last
 	if last.Before(from) {
 		last = from // the time of its opening balance
 	}
