@@ -88,8 +88,12 @@ func EnsureAccount(ctx context.Context, tx ports.Tx, opened account.Internal) (a
 
 // balanceEvents returns the events for the internal accounts whose balance the postings change.
 func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
-	changes, err := w.lockChangedBalances(ctx, tx)
+	changes, err := w.internalChanges()
 	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c ledger.Change) bool { return c.Amount == 0 })
+	if err := w.lockChanges(ctx, tx, changes); err != nil {
 		return nil, err
 	}
 	events := make([]event.Event, 0, len(changes))
@@ -106,21 +110,22 @@ func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, e
 	return events, nil
 }
 
-// lockChangedBalances returns how the postings change the balances of internal accounts, and locks these unless
-// LockBalances was called. Only the counters of agents are locked afterwards.
-func (w *Work) lockChangedBalances(ctx context.Context, tx ports.Tx) ([]ledger.Change, error) {
+// internalChanges returns the changes of the internal accounts that the postings name, also of those that end as
+// they began.
+func (w *Work) internalChanges() ([]ledger.Change, error) {
 	changes, err := ledger.NetChanges(w.postings...)
-	if err != nil {
-		return nil, err
-	}
-	changes = slices.DeleteFunc(changes, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
+	return slices.DeleteFunc(changes, func(c ledger.Change) bool { return !c.NoOverdraft }), err
+}
+
+// lockChanges locks the balances of accounts that the postings change, unless LockBalances was called.
+func (w *Work) lockChanges(ctx context.Context, tx ports.Tx, changes []ledger.Change) (err error) {
 	if len(changes) == 0 || w.lockedBalances != nil {
-		return changes, nil
+		return nil
 	}
 	accounts := make([]ledger.Account, len(changes))
 	for i, c := range changes {
 		accounts[i] = c.Account
 	}
 	w.lockedBalances, err = tx.LockBalances(ctx, accounts)
-	return changes, err
+	return err
 }

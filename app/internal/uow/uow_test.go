@@ -14,6 +14,7 @@ import (
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
+	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -166,6 +167,52 @@ func TestWork_BalanceEventsReportNewBalance(t *testing.T) {
 
 	if got, want := env.Events.Balances(env.account.ID), []int64{12_00, 14_00}; !slices.Equal(got, want) || len(env.Events.All()) != 2 {
 		t.Errorf("balances %v of %d events, want %v", got, len(env.Events.All()), want)
+	}
+}
+
+func TestWork_LocksUsageAfterBalances(t *testing.T) {
+	t.Parallel()
+	// A payment of an agent that fails waits for the balances that its postings lock, also of an account that ends as
+	// it began, before it locks the counter of the agent. So a payment that has locked the balances can be counted.
+	env := newEnv(t)
+	bank := env.NewBankAccount("123456789")
+	payment, err := transaction.TransferOut{Platform: env.Platform.ID, From: env.account.ID, To: bank.ID, Amount: 1_00}.Make(
+		ident.NewTransaction(env.IDs.New, env.Clock.Now()), transaction.TransferOutParties{Customer: &env.Customer, From: &env.account, To: &bank}, env.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	payment.Transaction.Agent = ident.NewAgent(env.IDs.New, env.Clock.Now())
+	payment.Transaction.AgentUsage = &transaction.AgentUsage{Day: "2026-03-14"}
+	work := env.newWork()
+	work.Create(payment)
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		count := ports.AgentCount{Agent: payment.Transaction.Agent, Counter: agent.Counter{Day: "2026-03-14", Currency: money.USD, Transactions: 1, Spent: 1_00}}
+		return errors.Join(tx.AddAgentUsage(ctx, env.Platform.ID, []ports.AgentCount{count}), work.Write(ctx, tx))
+	})
+	refusal, err := payment.Transaction.Refuse("", env.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing, failed := env.newWork(), make(chan error, 1)
+	failing.Update(refusal)
+
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockBalances(ctx, []ledger.Account{env.account.LedgerAccount()}); err != nil {
+			return err
+		}
+		go func() { failed <- env.Store.Do(context.WithoutCancel(ctx), failing.Write) }()
+		env.AwaitLockWait()
+		if free := env.QueryStrings(`SELECT currency FROM agent_usage FOR UPDATE SKIP LOCKED`); len(free) != 1 {
+			t.Error("the counter is locked")
+		}
+		return nil
+	})
+
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+	if left := env.QueryStrings(`SELECT transactions || ' ' || spent FROM agent_usage`); !slices.Equal(left, []string{"0 0"}) {
+		t.Errorf("counted %q", left)
 	}
 }
 

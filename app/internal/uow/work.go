@@ -173,8 +173,13 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 		return err
 	}
 	if w.givesBackUsage() {
-		// The counters of agents are locked after the balances, as by the payments that they count.
-		if _, err := w.lockChangedBalances(ctx, tx); err != nil {
+		// The counters of agents are locked after all balances that the postings lock, as by the payments that they
+		// count.
+		named, err := w.internalChanges()
+		if err == nil {
+			err = w.lockChanges(ctx, tx, named)
+		}
+		if err != nil {
 			return err
 		}
 		if err := tx.GiveBackAgentUsage(ctx, w.updated); err != nil {
