@@ -83,6 +83,58 @@ func TestReconciliation_SeveralAccountsAndOverride(t *testing.T) {
 	}
 }
 
+func TestReconciliation_MT940(t *testing.T) {
+	t.Parallel()
+	// An MT940 file of two accounts becomes a reconciliation of each; an MT942 report and a page
+	// without the others are refused by name.
+	h := newTestEnv(t)
+	customer := h.createCustomer()
+	wallet := h.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
+		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1recon"}}).wantStatus(201).text("id")
+	quote := h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantStatus(201)
+	h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050}).wantStatus(200)
+	day := time.Now().UTC().Format("060102")
+	statement := func(account, number, opening, closing string, fields ...string) string {
+		return fmt.Sprintf("{1:F01BANKUS33AXXX0000000000}{2:O9400600%[1]sBANKUS33AXXX0000000000%[1]s0600N}{4:\r\n:20:REF1\r\n:25:%[2]s\r\n:28C:%[3]s\r\n:60F:C%[1]sUSD%[4]s\r\n%[6]s:62F:C%[1]sUSD%[5]s\r\n-}",
+			day, account, number, opening, closing, strings.Join(fields, ""))
+	}
+	file := statement("DE02120300000000202051", "7/1", "0,00", "97,50",
+		":61:"+day+"CD100,50NTRFNONREF//BANK1\r\n", ":86:166?00CREDIT?20EREF+"+paymentReference(quote)+"?32J\xfcrgen\r\n",
+		":61:"+day+"D3,00NCHGNONREF\r\n", ":86:MONTHLY FEE\r\n") + statement("9988", "1", "5,00", "5,00")
+
+	path := "/ledger/reconciliations?format=mt940"
+	send := h.withHeader("Content-Type", "text/plain")
+	if got := send.post(path+"&map="+url.QueryEscape("encoding=windows-1252"), file); got.status != 400 || !strings.Contains(string(got.body), "9988 in USD") {
+		t.Errorf("an unknown account: %d %s", got.status, got.body)
+	}
+	path += "&accounts=" + url.QueryEscape("DE02120300000000202051=rails/RTP;9988=rails/ACH")
+	for name, c := range map[string]struct{ file, want string }{
+		"an encoding":         {file, "line 7 is not UTF-8"},
+		"a report of the day": {strings.Replace(file, "{2:O940", "{2:O942", 1), "is an MT942 report"},
+		"a further page":      {strings.Replace(file, ":60F:", ":60M:", 1), "import the pages before it in the same file"},
+		"an amount":           {strings.Replace(file, "D3,00", "D3.00", 1), "field :61: amount"},
+		"a missing movement":  {strings.Replace(file, "D3,00", "D4,00", 1), "its closing balance 97.50 USD"},
+	} {
+		if name != "an encoding" {
+			c.file = strings.Replace(c.file, "\xfc", "ü", 1)
+		}
+		if got := send.post(path, c.file); got.status != 400 || got.text("details.errors.0.field") != "file" || !strings.Contains(string(got.body), c.want) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+
+	run := send.post(path+"&map="+url.QueryEscape("encoding=windows-1252"), file).wantStatus(201)
+	if run.text("account") != "rails/RTP" {
+		run = h.get("/ledger/reconciliations/" + run.text("otherReconciliations.0")).wantStatus(200)
+	}
+	run.wantValues(map[string]any{"account": "rails/RTP", "format": "mt940", "partnerAccount": "DE02120300000000202051", "lines": 2, "matchedLines": 1,
+		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "openingBalance": 0, "closingBalance": 9750, "breaks.0.reason": "MISSING_IN_LEDGER"})
+	lines := h.get("/ledger/reconciliations/" + run.text("id") + "/lines?status=MATCHED").wantStatus(200)
+	if description := lines.text("data.0.description"); !strings.Contains(description, "Jürgen") {
+		t.Errorf("the description is %q", description)
+	}
+}
+
 func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	t.Parallel()
 	// A bank's statement of a day is imported: known payments are matched, the bank's fee and

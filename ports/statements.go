@@ -23,6 +23,6 @@ type StatementFormat struct {
 	// AcceptsMismatch reads a file whose lines do not lead to its balances, or that has gaps between
 	// its statements. Statement.Mismatches says so.
 	AcceptsMismatch bool
-	// Layout is used for CSV only.
+	// Layout is used for CSV, and its encoding for MT940.
 	Layout reconcile.Layout
 }

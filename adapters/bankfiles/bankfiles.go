@@ -1,4 +1,5 @@
-// Package bankfiles reads statement files of partners: ISO 20022 camt.053, CSV and BAI2.
+// Package bankfiles reads statement files of partners: ISO 20022 camt.053, SWIFT MT940, CSV and
+// BAI2.
 //
 // It reads a file once and keeps only its lines, so that memory is limited whatever the file
 // contains. It never guesses: an incomplete or ambiguous file is refused, with the position and
@@ -37,6 +38,8 @@ func (Reader) Read(r io.Reader, format ports.StatementFormat) (statements []reco
 		statements, err = readCSV(limited, builder, format.Layout)
 	case reconcile.BAI2:
 		statements, err = readBAI2(limited, builder)
+	case reconcile.MT940:
+		statements, err = readMT940(limited, builder, format.Layout.Encoding)
 	default:
 		return nil, fault.Invalid(fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}

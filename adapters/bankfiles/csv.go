@@ -21,14 +21,18 @@ func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]
 	if len(layout.Columns) == 0 {
 		return nil, missingLayoutError()
 	}
-	guard := &lineGuard{source: bufio.NewReaderSize(r, 64<<10)}
+	text, err := decodeText(r, layout.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	guard := &lineGuard{source: bufio.NewReaderSize(text, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord = rune(layout.Delimiter), true
 	p := &csvParser{statementBuilder: builder, layout: layout}
 	if err := p.beginAccount("", string(p.currency)); err != nil {
 		return nil, err
 	}
-	err := p.read(rows)
+	err = p.read(rows)
 	var parseError *csv.ParseError
 	switch {
 	case guard.err != nil:
@@ -120,7 +124,7 @@ func (p *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
 	}
 	for _, text := range fields {
 		if !utf8.ValidString(text) {
-			return l, errors.New("is not UTF-8")
+			return l, errors.New("is not UTF-8; name the encoding of the file with map, as encoding=windows-1252")
 		}
 	}
 	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.currency) {

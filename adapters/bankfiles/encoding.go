@@ -10,6 +10,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"causeway/core/reconcile"
 )
 
 // encodings are those that banks write files in, besides UTF-8 and UTF-16, by the names that are
@@ -23,6 +25,23 @@ var encodings = map[string]encoding.Encoding{
 	"latin9":       charmap.ISO8859_15,
 	"windows-1252": charmap.Windows1252,
 	"cp1252":       charmap.Windows1252,
+	"iso-8859-2":   charmap.ISO8859_2,
+	"windows-1250": charmap.Windows1250,
+	"cp850":        charmap.CodePage850,
+}
+
+// decodeText converts a file to UTF-8 from the encoding that its reader has named. A file without
+// one is in UTF-8 or UTF-16.
+func decodeText(r io.Reader, name reconcile.Encoding) (io.Reader, error) {
+	text, isUTF16 := decodeUTF16(r)
+	switch e, known := encodings[strings.ToLower(string(name))]; {
+	case name == "" || name == reconcile.UTF8 && !isUTF16 || name == reconcile.UTF16 && isUTF16:
+		return text, nil
+	case !known || isUTF16:
+		return nil, reconcile.InvalidFile("is not in the encoding %.20s that map names", name)
+	default:
+		return e.NewDecoder().Reader(text), nil
+	}
 }
 
 // decodeUTF16 converts a file in UTF-16 to UTF-8, and returns any other unchanged. UTF-16 has a byte

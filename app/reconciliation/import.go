@@ -200,8 +200,11 @@ func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, 
 	case result.Format == reconcile.CSV:
 		result.Layout, err = reconcile.ParseLayout(in.Layout)
 		addFields(err)
+	case result.Format == reconcile.MT940:
+		result.Layout, err = reconcile.ParseEncoding(in.Layout)
+		addFields(err)
 	case known && in.Layout != "":
-		bad = append(bad, fault.Field{Field: "map", Message: "is only valid for the format csv"})
+		bad = append(bad, fault.Field{Field: "map", Message: "is only valid for the formats csv and mt940"})
 	}
 	named, err := reconcile.ParseAccountPaths(in.Accounts)
 	addFields(err)

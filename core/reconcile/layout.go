@@ -18,7 +18,21 @@ type Layout struct {
 	// Decimal is the decimal mark, Group the separator of thousands or 0, and Delimiter the
 	// separator of columns.
 	Decimal, Group, Delimiter byte
+	// Encoding is that of the file. Without one it is UTF-8 or UTF-16.
+	Encoding Encoding
 }
+
+// Encoding is the name of how a file encodes characters.
+type Encoding string
+
+// The encodings that a file has without saying so.
+const (
+	UTF8  Encoding = "UTF-8"
+	UTF16 Encoding = "UTF-16"
+)
+
+// Encodings lists the supported encodings.
+var Encodings = []string{string(UTF8), string(UTF16), "ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250", "windows-1252", "CP850"}
 
 // Column is a field of a line.
 type Column string
@@ -45,14 +59,37 @@ var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY",
 const maxLayoutBytes = 2000
 
 // ParseLayout parses a layout: name=value pairs separated by semicolons. The names are those of
-// columns, and dateFormat, decimal, group and delimiter. Fault: INVALID_INPUT for the field map,
+// columns, and dateFormat, decimal, group, delimiter and encoding. Fault: INVALID_INPUT for the field map,
 // with everything that is wrong.
 func ParseLayout(text string) (Layout, error) {
 	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Decimal: '.', Delimiter: ','}
-	if len(text) > maxLayoutBytes || !utf8.ValidString(text) {
-		return l, invalidMap("must have at most %d bytes of UTF-8", maxLayoutBytes)
+	bad, err := parseSettings(text, l.set)
+	if err != nil {
+		return l, err
 	}
-	var bad []string
+	return l, l.check(bad)
+}
+
+// ParseEncoding parses the layout of a file that has no columns but may need an encoding, as
+// encoding=windows-1252. Fault: INVALID_INPUT for the field map.
+func ParseEncoding(text string) (l Layout, err error) {
+	bad, err := parseSettings(text, func(name, value string) string {
+		if name != "encoding" {
+			return fmt.Sprintf("%.40q is only valid for the format csv", name)
+		}
+		return l.set(name, value)
+	})
+	if err == nil && len(bad) > 0 {
+		err = invalidMap("%s", strings.Join(bad, "; "))
+	}
+	return l, err
+}
+
+// parseSettings calls set with each name and value of a layout, and returns what is wrong with them.
+func parseSettings(text string, set func(name, value string) string) (bad []string, err error) {
+	if len(text) > maxLayoutBytes || !utf8.ValidString(text) {
+		return nil, invalidMap("must have at most %d bytes of UTF-8", maxLayoutBytes)
+	}
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(text, ";") {
 		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
@@ -65,13 +102,13 @@ func ParseLayout(text string) (Layout, error) {
 		case seen[name]:
 			bad = append(bad, fmt.Sprintf("%s is given twice", name))
 		default:
-			if problem := l.set(name, value); problem != "" {
+			if problem := set(name, value); problem != "" {
 				bad = append(bad, problem)
 			}
 		}
 		seen[name] = true
 	}
-	return l, l.check(bad)
+	return bad, nil
 }
 
 func (l *Layout) set(name, value string) string {
@@ -85,6 +122,10 @@ func (l *Layout) set(name, value string) string {
 		return setSeparator(&l.Decimal, name, value, ".", ",")
 	case "group":
 		return setSeparator(&l.Group, name, value, ".", ",", "'", "space")
+	case "encoding":
+		if l.Encoding = Encoding(value); !slices.Contains(Encodings, value) {
+			return "encoding must be one of " + strings.Join(Encodings, ", ")
+		}
 	case "delimiter":
 		return setSeparator(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
 	default:

@@ -19,10 +19,11 @@ const (
 	CAMT053 Format = "camt053"
 	CSV     Format = "csv"
 	BAI2    Format = "bai2"
+	MT940   Format = "mt940"
 )
 
 // Formats lists the formats.
-func Formats() []string { return []string{string(CAMT053), string(CSV), string(BAI2)} }
+func Formats() []string { return []string{string(CAMT053), string(CSV), string(BAI2), string(MT940)} }
 
 // Header is a statement without its lines.
 type Header struct {

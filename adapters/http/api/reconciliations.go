@@ -32,7 +32,7 @@ type ReconciliationRun struct {
 	ID             httpapi.ID[ident.Reconciliation] `json:"id" doc:"Id of the reconciliation."`
 	Account        string                           `json:"account" doc:"Path of the reconciled ledger account." example:"rails/RTP"`
 	Currency       httpapi.Currency                 `json:"currency" doc:"Currency of the account."`
-	Format         string                           `json:"format" enum:"camt053,csv,bai2" doc:"Format of the statement."`
+	Format         string                           `json:"format" enum:"camt053,csv,bai2,mt940" doc:"Format of the statement."`
 	Statements     []string                         `json:"statements" doc:"Partner's ids of the statements in the file." example:"[\"STMT-2026-03\"]"`
 	PartnerAccount string                           `json:"partnerAccount,omitempty" doc:"Partner's id of the account, such as an IBAN." example:"DE02120300000000202051"`
 	FirstDay       string                           `json:"firstDay" format:"date" doc:"First day of the statement." example:"2026-03-09"`
@@ -113,8 +113,8 @@ type importStatementParams struct {
 	Currency httpapi.Currency `query:"currency" doc:"Currency of the account and the statement. Required with account."`
 	Accounts string           `query:"accounts" maxLength:"8000" doc:"Ledger accounts of the partner's accounts in the file: pairs of number=path, separated by semicolons. Needed for a number that no earlier statement had, and if an account has another number than before." example:"DE02120300000000202051=rails/SEPA"`
 	Override string           `query:"override" maxLength:"500" doc:"Why the file is right although its lines do not lead to its balances, or a statement seems to be missing. It is recorded. Without it such a file is refused." example:"The bank has confirmed that no statement is missing"`
-	Format   string           `query:"format" enum:"camt053,csv,bai2" default:"camt053" doc:"Format of the statement."`
-	Map      string           `query:"map" maxLength:"2000" doc:"Column mapping for csv: pairs of name=Column, separated by semicolons. Names are date, valueDate, amount (or debit and credit), currency, id (the partner's id of the line), reference and description. Formats are set with dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,), group (. , ' or space) and delimiter (, semicolon tab |)." example:"date=Booked;amount=Amount;reference=Ref"`
+	Format   string           `query:"format" enum:"camt053,csv,bai2,mt940" default:"camt053" doc:"Format of the statement."`
+	Map      string           `query:"map" maxLength:"2000" doc:"Column mapping for csv: pairs of name=Column, separated by semicolons. Names are date, valueDate, amount (or debit and credit), currency, id (the partner's id of the line), reference and description. Formats are set with dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,), group (. , ' or space), delimiter (, semicolon tab |) and encoding (UTF-8, windows-1252 …). For mt940, encoding alone." example:"date=Booked;amount=Amount;reference=Ref"`
 }
 
 func registerReconciliations(a *httpapi.API, service Reconciliations) {
