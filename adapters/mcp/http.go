@@ -84,7 +84,8 @@ func newHTTPServer(o Options, allowedOrigins []string, sessionTimeout time.Durat
 func (h *HTTPServer) Serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle(Path, h)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readTimeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	// ReadTimeout ends requests that are refused before their body is read; readBody gives the others a deadline of their own.
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: readTimeout, ReadTimeout: callTimeout + readTimeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }() // until Close
 	select {
@@ -138,24 +139,28 @@ func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	done, ok := h.admit(r.Method)
+	done, ok := h.admit()
 	if !ok {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "The server is busy or stopping. Try again in a few seconds.", http.StatusServiceUnavailable)
 		return
 	}
 	defer done()
+	// Before the body is read: nobody but agents can take places with bodies that arrive slowly.
+	if r, ok = h.authenticate(w, r); !ok {
+		return
+	}
 	limits := http.NewResponseController(w)
-	if r.Method != http.MethodGet { // a GET is the stream of notifications of a session, and ends with it
+	if r.Method == http.MethodGet {
+		done() // the stream of notifications of a session, which has one; it ends with the session
+	} else {
 		_ = limits.SetWriteDeadline(time.Now().Add(writeTimeout))
 	}
 	if err := readBody(w, r, limits); err != nil {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	if r, ok = h.authenticate(w, r); ok {
-		h.serveSession(w, r)
-	}
+	h.serveSession(w, r)
 }
 
 // checkHost reports whether the server may be called by this name, so that no page can reach it by a name of its own
@@ -179,21 +184,17 @@ func allowOrigin(w http.ResponseWriter, origin string) {
 	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After")
 }
 
-// admit takes a place for a request, unless the server is full or stopping. Streams of notifications take none: a session
-// has one.
-func (h *HTTPServer) admit(method string) (done func(), ok bool) {
+// admit takes a place for a request until done is called, unless the server is full or stopping.
+func (h *HTTPServer) admit() (done func(), ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining {
 		return nil, false
 	}
-	if method == http.MethodGet {
-		return func() {}, true
-	}
 	select {
 	case h.slots <- struct{}{}:
 		h.requests.Add(1)
-		return func() { <-h.slots; h.requests.Done() }, true
+		return sync.OnceFunc(func() { <-h.slots; h.requests.Done() }), true
 	default:
 		return nil, false
 	}
@@ -247,7 +248,7 @@ func (h *HTTPServer) authenticate(w http.ResponseWriter, r *http.Request) (*http
 		return r.WithContext(context.WithValue(r.Context(), callerKey{}, &caller{token: token, agent: got.body})), true
 	default:
 		if err == nil {
-			err = fmt.Errorf("status %d", got.status)
+			err = fmt.Errorf("status %d; is the URL of the service right, version included?", got.status)
 		}
 		h.options.Log.Warn("the access token could not be checked", "error", err.Error())
 		w.Header().Set("Retry-After", "5")
@@ -313,7 +314,12 @@ func (h *HTTPServer) serveSession(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Too many sessions. End one, or try again later.", http.StatusServiceUnavailable)
 		return
 	}
+	defer h.keepSession(r) // also after a panic
 	h.handler.ServeHTTP(w, r)
+}
+
+// keepSession keeps account of the session that a request has created, if any.
+func (h *HTTPServer) keepSession(r *http.Request) {
 	c, _ := r.Context().Value(callerKey{}).(*caller)
 	h.mu.Lock()
 	h.starting--

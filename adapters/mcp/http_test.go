@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -275,6 +276,25 @@ func TestHTTP_RequestsAndSessionsAreBounded(t *testing.T) {
 	}
 	for range maxInFlight {
 		<-s.slots
+	}
+}
+
+func TestHTTP_UnknownCallerIsRefusedBeforeItsBody(t *testing.T) {
+	t.Parallel()
+	// Who has no token gets 401 before the body arrives, and so cannot take places with bodies that arrive slowly.
+	s := newTestHTTPServer(t, newFakeService(t))
+	connection, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_ = connection.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path)
+
+	line, err := bufio.NewReader(connection).ReadString('\n')
+
+	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 401") {
+		t.Errorf("%q, %v", line, err)
 	}
 }
 
