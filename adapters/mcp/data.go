@@ -18,6 +18,8 @@ const (
 	maxText = 500
 	// maxItems is the largest number of items of a list in a result.
 	maxItems = 50
+	// maxData is the largest size of the data of a result, in bytes. A list of the largest page has about 60,000.
+	maxData = 150_000
 )
 
 // dataNotice stands before what the service returned.
@@ -54,7 +56,11 @@ func asData(body []byte) string {
 	if err != nil {
 		return `"The response cannot be shown."`
 	}
-	return escapeInvisible(string(text))
+	data := escapeInvisible(string(text))
+	if len(data) > maxData {
+		return fmt.Sprintf(`"(cut: the response has %d bytes; if it is a list, call again with a smaller limit)"`, len(data))
+	}
+	return data
 }
 
 // shortened returns a JSON value without what would fill the context of a model.

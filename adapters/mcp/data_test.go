@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,6 +98,17 @@ func TestData_LongFieldsAreCut(t *testing.T) {
 	}
 	if !strings.HasSuffix(got.Memo, "é… (cut: 200 more characters)") || got.PayloadToSign != long {
 		t.Errorf("memo %s, payload of %d bytes", got.Memo, len(got.PayloadToSign))
+	}
+	keys := map[string]int{}
+	for i := range maxData / 100 {
+		keys[strings.Repeat("x", 100)+strconv.Itoa(i)] = i
+	}
+	large, err := json.Marshal(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := asData(large); !strings.HasPrefix(data, `"(cut: the response has `) || !json.Valid([]byte(data)) {
+		t.Errorf("a large response becomes %d bytes", len(data))
 	}
 	if len(got.List) != 51 || got.List[50] != "(cut: 10 more items)" {
 		t.Errorf("list %v", got.List)
