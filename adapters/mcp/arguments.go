@@ -30,8 +30,9 @@ type field struct {
 	maxLength        int
 	// standard is sent if a query has no value.
 	standard int64
-	// fields are those of an object. An open object may have others.
+	// fields are those of an object. An open object may have others. It has exactly one of those of oneOf, if there are any.
 	fields []field
+	oneOf  []string
 	open   bool
 }
 
@@ -141,7 +142,12 @@ func (f field) check(path string, value any) []string {
 		if !ok {
 			return []string{path + " must be an object"}
 		}
-		return checkObject(path+".", values, f.fields, f.open)
+		problems := checkObject(path+".", values, f.fields, f.open)
+		given := slices.DeleteFunc(slices.Clone(f.oneOf), func(name string) bool { return values[name] == nil })
+		if len(f.oneOf) > 0 && len(given) != 1 {
+			problems = append(problems, path+" must have exactly one of: "+strings.Join(f.oneOf, ", "))
+		}
+		return problems
 	case integer:
 		return f.checkInteger(path, value)
 	case text:

@@ -107,6 +107,12 @@ type response struct {
 
 func (r response) ok() bool { return r.status >= 200 && r.status <= 299 }
 
+// isElsewhere reports whether the URL is not that of the service: it redirects nothing, and its refusals have codes.
+func (r response) isElsewhere() bool {
+	code := r.failure().Code
+	return r.status >= 300 && r.status <= 399 || r.status == http.StatusNotFound && (code == "" || code == "NOT_FOUND")
+}
+
 // deniesToken reports whether the service, and not a proxy before it, does not accept the access token. After many such
 // requests it answers 429 to them, and only to them.
 func (r response) deniesToken() bool {
@@ -160,6 +166,22 @@ func (c *Client) do(ctx context.Context, token Token, r request) (response, erro
 		return response{}, fmt.Errorf("the response is longer than %d bytes", maxResponse)
 	}
 	return response{status: got.StatusCode, body: text, replayed: got.Header.Get("Idempotent-Replayed") == "true", retryAfter: got.Header.Get("Retry-After")}, nil
+}
+
+// errNotTheService is the error of a response that is not one of the service.
+var errNotTheService = errors.New("the response is not one of the service; is the URL right, version included?")
+
+// causeWords says why there was no response, without what another program has written, such as a malformed response.
+func causeWords(err error) string {
+	var connection *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "there was no response in time"
+	case errors.As(err, &connection):
+		return connection.Error()
+	}
+	return "the connection failed, or something else answered"
 }
 
 // withoutURL returns an error without the URL of the request, which may have a device code in it.

@@ -31,6 +31,9 @@ type pairing struct {
 func Pair(ctx context.Context, client *Client, store *TokenStore, code string) (agent string, err error) {
 	p := pairing{client: client, store: store}
 	_, agent, refused, err := p.redeem(ctx, code)
+	if refused != nil && refused.isElsewhere() {
+		return "", errNotTheService
+	}
 	if refused != nil {
 		var message struct{ Message string }
 		_ = json.Unmarshal(refused.body, &message) // without one, the code says it
@@ -111,6 +114,9 @@ func codeAdvice(refused *response) string {
 		return "Ask the person for a new code of the platform."
 	case "DEVICE_CODE_ALREADY_REDEEMED":
 		return "Another program is paired with this agent, or the answer to an earlier attempt was lost. Ask the person for the code of a new agent."
+	}
+	if refused.isElsewhere() {
+		return wrongURLWords
 	}
 	if refused.status == http.StatusTooManyRequests {
 		return "Too many codes were tried. Wait " + seconds(refused.retryAfter) + "."

@@ -112,13 +112,29 @@ func (p *profile) limitWords() string {
 
 // approvalWords says which payments a person has to approve.
 func (p *profile) approvalWords() string {
-	if p.Policy.DefaultExecutionMode != "AUTO" {
-		return "A person approves every payment. "
-	}
+	above := ""
 	if threshold := p.Policy.ApprovalThresholds; threshold.Amount != nil {
-		return "Above " + inWords(*threshold.Amount, threshold.Currency) + " a person approves. "
+		above = "Above " + inWords(*threshold.Amount, threshold.Currency) + " a person approves. "
+	}
+	switch {
+	case p.Policy.DefaultExecutionMode != "AUTO" && p.hasAutomaticAccount():
+		return "A person approves every payment, except where the rule of an account says otherwise. " + above
+	case p.Policy.DefaultExecutionMode != "AUTO":
+		return "A person approves every payment. "
+	case above != "":
+		return above
 	}
 	return "Payments within the limits need no approval. "
+}
+
+// hasAutomaticAccount reports whether payments from an account need no approval of their own.
+func (p *profile) hasAutomaticAccount() bool {
+	for _, rule := range p.Policy.AccountRestrictions.AccountRules {
+		if rule.ExecutionMode == "AUTO" {
+			return true
+		}
+	}
+	return false
 }
 
 // accountWords says what differs between accounts.

@@ -61,8 +61,11 @@ func refusal(t *tool, r response, arguments map[string]any) *sdk.CallToolResult 
 	e := r.failure()
 	code := fmt.Sprintf("%d %s", r.status, safeCode(e.Code))
 	words := t.adviceOn(r, e, arguments)
-	if r.replayed {
+	switch {
+	case r.replayed:
 		words += " This is the stored answer to an earlier call with the same intent, which was not evaluated again: nothing has been sent for it. " + t.newAttempt()
+	case t.hasIntent() && !r.isElsewhere() && (r.status == http.StatusBadRequest || r.status == http.StatusNotFound):
+		words += " An intent is for one set of arguments: to call again with others, use another intent, such as the same one with \"second attempt\" after it."
 	}
 	return failed("Refused ("+code+"). "+words, r.body)
 }
@@ -78,6 +81,8 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 		return words
 	}
 	switch {
+	case r.isElsewhere():
+		return wrongURLWords
 	case r.deniesToken(): // the token was checked: it is about the signature
 		return "Nothing was sent: an embedded wallet pays this, and the signature of its owner over payloadToSign of the quote is missing or wrong. Ask the person for it."
 	case r.status == http.StatusForbidden && len(e.Details.Reasons) > 0:
@@ -94,6 +99,9 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 	}
 	return "The data says why. Correct it, or tell the person."
 }
+
+const wrongURLWords = "Nothing was done: what answered is not the service, or another version of it. " +
+	"Tell the person to check CAUSEWAY_URL, the URL of the service with its version, such as http://localhost:8080/2025-10-13."
 
 const unauthorizedWords = "The access token is no longer accepted: the agent was deleted, or the token is wrong. Stop, and tell the person to pair this program again with a new device code of the platform."
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,6 +61,11 @@ func toolNamed(name string) (*tool, bool) {
 // offeredTo reports whether an agent may call the tool.
 func (t *tool) offeredTo(p *profile) bool {
 	return (len(t.permissions) == 0 || p.may(t.permissions...)) && !(t.starts && p.IsPaused)
+}
+
+// hasIntent reports whether a call says its intent.
+func (t *tool) hasIntent() bool {
+	return slices.ContainsFunc(t.arguments, func(f field) bool { return f.name == intentArgument })
 }
 
 // definitions returns every tool, and pair, as they are listed, by name. All sessions share them.

@@ -28,7 +28,7 @@ var (
 	signature = field{name: signatureArgument, kind: text, maxLength: 8000, description: "Only for a quote that an embedded wallet pays: the signature of the wallet's owner over payloadToSign of the quote. Never invent one."}
 	intent    = field{name: intentArgument, kind: text, required: true, maxLength: 200,
 		description: "What this payment is for, in a few words that are different for each payment, such as \"rent for March 2026\" or \"invoice 4711\". " +
-			"A call with the same intent never pays twice. Use the same intent to repeat a call whose result you did not see, and another one only for another payment."}
+			"Within 7 days, calls with the same intent pay once. Use the same intent to repeat a call whose result you did not see, and another one only for another payment."}
 	amount = field{name: "amount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000, description: amountDescription}
 )
 
@@ -78,12 +78,12 @@ var paymentTools = []tool{
 		description: "Locks the price of a payment from one currency to another: what is sent, the fees, and what the receiver gets. Moves no money. Within one currency use transfer_out. " +
 			"Then call preview_quote, and execute_quote before the quote expires. A quote with a source.currency instead of a source.accountId is paid by somebody else, by its paymentInstructions, and is not executed.",
 		arguments: []field{
-			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", fields: []field{
+			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", oneOf: []string{"accountId", "currency"}, fields: []field{
 				{name: "accountId", kind: text, description: "Id of the account that pays, usually from list_internal_accounts."},
 				{name: "currency", kind: text, description: "Only without accountId: currency to pay in, such as USD."},
 				{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA."},
 			}},
-			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.", fields: []field{
+			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.", oneOf: []string{"accountId", "umaAddress"}, fields: []field{
 				{name: "accountId", kind: text, description: "Id of the account that receives, usually from list_external_accounts."},
 				{name: "umaAddress", kind: text, description: "UMA address that receives, such as $ana@bank.example. Needs lookupId."},
 				{name: "currency", kind: text, description: "Currency to receive. Leave it out unless a UMA address takes several."},
@@ -98,7 +98,7 @@ var paymentTools = []tool{
 			{name: "senderCustomerInfo", kind: object, open: true, description: "Only for a UMA address: what its lookup requires about the sender, as texts by field name."},
 		},
 		summary: func(_ *profile, body []byte) string {
-			return "The quote was created; nothing was sent. " + quoteWords(body) + " Call preview_quote to see whether it may be executed, and then execute_quote."
+			return "The quote was created; nothing was sent. " + quoteWords(body)
 		},
 	},
 	{
@@ -161,8 +161,8 @@ func reusedIntent(e serviceError, _ map[string]any) string {
 	if e.Code != "IDEMPOTENCY_KEY_REUSED" {
 		return ""
 	}
-	return "Nothing was sent: this intent was used before with other arguments. If this is the same payment, call list_actions to see what became of it. " +
-		"If it is another payment, call again with an intent that says how it differs."
+	return "Nothing was sent: this intent was used before with other arguments. Call list_actions: if the payment is there, do not make it again. " +
+		"If the earlier call was refused, or this is another payment, call again with an intent that says how it differs, such as the same one with \"second attempt\" after it."
 }
 
 // quoteWords describes a quote.
@@ -176,13 +176,18 @@ func quoteWords(body []byte) string {
 	if json.Unmarshal(body, &q) != nil {
 		return "This is the quote."
 	}
-	sent := "Executing it sends"
-	if q.Source.SourceType == "REALTIME_FUNDING" {
-		sent = "Somebody else pays it, by its paymentInstructions; you cannot execute it. It takes"
+	amounts := fmt.Sprintf("%s in total, of which %s are fees; the receiver gets %s.", inWords(q.TotalSendingAmount, q.SendingCurrency.Code),
+		inWords(q.FeesIncluded, q.SendingCurrency.Code), inWords(q.TotalReceivingAmount, q.ReceivingCurrency.Code))
+	words := safeID(q.ID) + " is " + safeCode(q.Status) + ". "
+	switch {
+	case q.Status != "PENDING":
+		return words + "It cannot be executed any more. Its amounts: " + amounts
+	case q.Source.SourceType == "REALTIME_FUNDING":
+		words += "Somebody else pays it, by its paymentInstructions; you cannot execute it. It takes " + amounts
+	default:
+		words += "Executing it sends " + amounts + " Call preview_quote to see whether it may be executed, and then execute_quote."
 	}
-	return fmt.Sprintf("%s is %s. %s %s in total, of which %s are fees; the receiver gets %s. The price holds until %s.",
-		safeID(q.ID), safeCode(q.Status), sent, inWords(q.TotalSendingAmount, q.SendingCurrency.Code), inWords(q.FeesIncluded, q.SendingCurrency.Code),
-		inWords(q.TotalReceivingAmount, q.ReceivingCurrency.Code), safeTime(q.ExpiresAt))
+	return words + " The price holds until " + safeTime(q.ExpiresAt) + "."
 }
 
 // previewWords describes a preview of a payment.
@@ -247,7 +252,7 @@ func actionWords(p *profile, body []byte) string {
 	case "REJECTED":
 		return id + " was REJECTED by the platform: nothing was sent. Tell the person, and do not try to get around it."
 	case "FAILED":
-		return id + " was approved but FAILED: nothing was sent. The data says why, such as an expired quote or a missing balance; it can be tried again as a new payment."
+		return id + " was approved but FAILED: nothing was sent. The data says why, such as an expired quote or a missing balance. If the person still wants it, make a new payment: a new quote, or a transfer with another intent."
 	}
 	return id + " is " + safeCode(a.Status) + "."
 }
