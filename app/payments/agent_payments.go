@@ -137,8 +137,8 @@ type AgentPreview struct {
 	Usage  agent.Usage
 }
 
-// PreviewAgentPayment returns what the policy says about a payment now. It moves and records nothing, and checks
-// neither balances nor signatures. Faults: those of the payment, without FORBIDDEN.
+// PreviewAgentPayment returns what the policy says about a payment now. It moves and records nothing, and checks no
+// signatures, without which the balance of a wallet is not checked either. Faults: those of the payment, without FORBIDDEN.
 func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Principal, r AgentPaymentRequest) (AgentPreview, error) {
 	if err := s.checkAgentRequest(ctx, caller.Platform, r); err != nil {
 		return AgentPreview{}, err
@@ -161,6 +161,9 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 		if err == nil && asked.evaluation.Decision != agent.Refused && !fault.Is(asked.err, fault.Unauthorized) {
 			err = asked.err
 		}
+		if err == nil && asked.evaluation.Decision == agent.Allowed {
+			err = run.checkBalances(ctx, tx, asked.decision)
+		}
 		if err != nil {
 			return err
 		}
@@ -173,6 +176,15 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 		return AgentPreview{}, err
 	}
 	return preview, nil
+}
+
+// checkBalances returns why the start of a payment could not be posted now, without locking balances.
+func (r *agentRun) checkBalances(ctx context.Context, tx ports.Tx, d transaction.Decision) error {
+	balances, err := tx.Balances(ctx, r.payingAccounts())
+	if err != nil {
+		return err
+	}
+	return applyPostings(balances, d)
 }
 
 // convert returns the converter of amounts for policies.

@@ -384,3 +384,35 @@ func TestAgentPreview(t *testing.T) {
 	_, unknown := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Out: &transaction.TransferOut{From: e.from.ID, To: other, Amount: 1}})
 	apptest.WantFault(t, fmt.Sprint(other), unknown, fault.ExternalAccountNotFound)
 }
+
+func TestAgentPreview_SaysThatTheBalanceIsTooLow(t *testing.T) {
+	t.Parallel()
+	// A payment that would start at once, and for which the account does not hold enough, fails in a preview as it does
+	// when it is made; one that waits for approval waits.
+	e := newAgentEnv(t, newIdleEnv(t), func(p *agent.Policy) {
+		p.Limits.PerTransaction, p.Threshold = 30_000_00, agent.ApprovalThreshold{Currency: "USD", Amount: new(int64(20_000_00))}
+	})
+	q := e.agentQuote(10_000_01)
+	whole, above, approved, in := e.out(10_000_00), e.out(10_000_01), e.out(20_000_01), e.in(10_000_01)
+	for name, c := range map[string]struct {
+		request payments.AgentPaymentRequest
+		want    agent.Decision // empty for INSUFFICIENT_BALANCE
+	}{
+		"all that there is": {payments.AgentPaymentRequest{Out: &whole}, agent.Allowed},
+		"more":              {payments.AgentPaymentRequest{Out: &above}, ""},
+		"quote":             {payments.AgentPaymentRequest{Quote: q.ID}, ""},
+		"for approval":      {payments.AgentPaymentRequest{Out: &approved}, agent.NeedsApproval},
+		"in":                {payments.AgentPaymentRequest{In: &in}, agent.Allowed},
+	} {
+		got, err := e.PreviewAgentPayment(t.Context(), e.caller, c.request)
+		if c.want == "" {
+			apptest.WantFault(t, name, err, fault.InsufficientBalance)
+		} else if err != nil || got.Decision != c.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	_, executed := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil)
+	apptest.WantFault(t, "executed", executed, fault.InsufficientBalance)
+	_, made := e.AgentTransferOut(t.Context(), e.caller, above, nil)
+	apptest.WantFault(t, "made", made, fault.InsufficientBalance)
+}

@@ -178,9 +178,9 @@ func registerAgentPreview(a *httpapi.API, service AgentPayments) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "agentPreviewPayment", Path: "/agents/me/actions/preview", Tag: tagForAgents, Summary: "Preview a payment as an agent", Agent: true, Experimental: true,
 		Description: "Says whether the policy would allow a payment now, ask for approval or refuse it, with all reasons. Send exactly one of `quoteId`, `transferOut` and `transferIn`. " +
-			"Moves, reserves and records nothing: the decision may be another one when the payment is made. The balance of the account is not checked.",
+			"Moves, reserves and records nothing: the decision may be another one when the payment is made. A payment that would start at once, and for which the account does not hold enough, is `INSUFFICIENT_BALANCE` as when it is made.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound,
-			fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.AmountOutOfRange, fault.NotImplemented},
+			fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *previewInput) (payments.AgentPreview, error) {
 		return service.PreviewAgentPayment(ctx, call.Principal, in.Body.request(call.Principal.Platform))
 	}, func(p payments.AgentPreview) agentPaymentPreviewBody {
