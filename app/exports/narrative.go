@@ -9,6 +9,7 @@ import (
 	"causeway/app/exports/statement"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -24,6 +25,7 @@ type narrative struct {
 	// balance is the balance so far, closing the expected one at the end.
 	balance, closing  int64
 	counterpartyNames map[ident.ExternalAccount]string
+	refunded          refundedPayments
 	pending           []ports.RecordedEntry
 	err               error
 }
@@ -71,12 +73,19 @@ func (n *narrative) describePending(ctx context.Context, yield func(statement.Mo
 			m.Amount, other = -e.Amount, e.Credit
 		}
 		m.Description = describeEntry(e.Kind, other, m.Amount)
+		if !e.Transaction.IsZero() {
+			m.Transaction = e.Transaction.String()
+		}
+		m.Net, m.Refunded = n.refunded.net(e.Transaction)
 		if payment, ok := payments[e.Transaction]; ok {
 			if payment.Description != "" {
 				m.Note = payment.Description
 			}
 			if other != ledger.IncomeFees && other != ledger.IncomeRounding {
 				if m.Counterparty, err = n.counterparty(ctx, payment); err != nil {
+					return err
+				}
+				if m.Exchange, err = exchangeOf(payment, e.Kind, m.Amount); err != nil {
 					return err
 				}
 			}
@@ -144,6 +153,30 @@ func (n *narrative) counterparty(ctx context.Context, payment transaction.Transa
 		n.counterpartyNames[other.ExternalAccount] = name
 	}
 	return name, nil
+}
+
+// exchangeOf returns what the other side of a payment sent or received. It is zero for what undoes a
+// payment, and for a payment that failed.
+func exchangeOf(payment transaction.Transaction, kind ledger.Kind, amount int64) (x statement.Exchange, err error) {
+	sent, received := payment.Pricing.Sent, payment.Pricing.Received
+	failed := payment.State.Status == transaction.Failed || payment.State.Status == transaction.Expired
+	switch {
+	case isRefund(kind) || failed || received.Currency == "":
+		return x, nil
+	case amount > 0 && sent.Currency == received.Currency:
+		return x, nil // in the currency of the account, and as it was sent
+	case amount > 0:
+		x.Label, x.Amount = "Sent", sent
+	case payment.State.Status == transaction.Completed:
+		x.Label, x.Amount = "Received", received
+	default:
+		x.Label, x.Amount = "To be received", received
+	}
+	if sent.Currency != received.Currency {
+		x.From, x.To = sent.Currency, received.Currency
+		x.Rate, err = money.RateToMajor(payment.Pricing.Rate, x.From, x.To)
+	}
+	return x, err
 }
 
 // describeEntry returns the description of an entry for the owner of the account.

@@ -135,8 +135,13 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 				return fault.Invalid(fault.Field{Field: "format",
 					Message: fmt.Sprintf("must be html for %d movements: a pdf has at most %d; or choose a shorter period", s.MovementCount, statement.MaxPDFMovements)})
 			}
+			refunded, err := countWhatMoved(ctx, view, ledgerAccount, r.Interval, &s)
+			if err != nil {
+				return err
+			}
 			s.Issuer, s.Owner, s.Account, s.Interval = issuer, owner, a.ID.String(), r.Interval
-			movements := narrative{store: e.Store, view: view, account: ledgerAccount, interval: r.Interval, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
+			movements := narrative{store: e.Store, view: view, account: ledgerAccount, interval: r.Interval, balance: s.Opening, closing: s.Closing,
+				counterpartyNames: map[ident.ExternalAccount]string{}, refunded: refunded}
 			abortable := &abortableWriter{out: out, err: &movements.err}
 			if err := write(abortable, s, movements.all(ctx)); movements.err == nil {
 				return err

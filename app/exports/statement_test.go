@@ -50,8 +50,8 @@ func (d *fakeLedger) LastPosting() ports.LedgerPosition {
 func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
 	return each(d.turnover)
 }
-func (d *fakeLedger) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
-	panic("a statement reads entries by effective time")
+func (d *fakeLedger) Entries(ctx context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
+	return d.EntriesByEffectiveTime(ctx, ledger.Account{}, period.Interval{}, each)
 }
 func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {

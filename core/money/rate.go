@@ -110,6 +110,10 @@ func RateFromMajor(major Rate, from, to Currency) (Rate, error) {
 	return newRate(major.hi, major.lo, int(major.scale)+from.Decimals()-to.Decimals())
 }
 
+// RateToMajor converts a rate between minor units to the rate between major units, as RateFromMajor
+// converts it back. Errors: as RateFromMajor.
+func RateToMajor(minor Rate, from, to Currency) (Rate, error) { return RateFromMajor(minor, to, from) }
+
 // SimplestRate returns the rate with the fewest decimals at which sent units buy exactly
 // received units: received ≤ sent × rate < received + 1. If there are several, it returns
 // the lowest. Both amounts must be between 1 and MaxMinor, else it returns ErrOverflow.

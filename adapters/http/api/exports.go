@@ -63,7 +63,8 @@ func registerExports(a *httpapi.API, service Exports) {
 	}
 	httpapi.GetFile(a, httpapi.Operation{
 		ID: "getCustomerStatement", Path: "/customers/{customerId}/statement", Tag: tagExports, Summary: "Get an account statement", Permission: platform.View,
-		Description: "Returns an account statement: the opening balance, every transaction with date, description, counterparty, amount and resulting balance, and the closing balance. Times are UTC. " +
+		Description: "Returns an account statement: the opening balance, every transaction with id, date, description, counterparty, rate, amount received, amount and resulting balance, and the closing balance. Times are UTC. " +
+			"Money in and out count a refunded payment with what is left of it. " +
 			"A PDF holds up to 20,000 transactions and prints Latin, Cyrillic and Greek letters only; HTML has no such limits.",
 		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited, fault.MonthArchived},
 	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statementParams) (httpapi.File, error) {

@@ -89,24 +89,30 @@ func (d *document) heading() {
 	}
 	d.font("B", 17, 20)
 	d.pdf.CellFormat(width, 11, "Account statement", "", 1, "L", false, 0, "")
-	for _, fact := range [][2]string{{"Customer", replaceUnsupported(s.Owner)}, {"Account", s.Account}, {"Currency", string(s.Currency)}, {"Period", s.periodText()}} {
+	for _, fact := range [][2]string{
+		{"Account holder", replaceUnsupported(s.Owner)}, {"Account number", s.Account}, {"Currency", string(s.Currency)}, {"Statement", s.number()}, {"Period", s.periodText()},
+	} {
 		if fact[1] == "" {
 			continue
 		}
 		d.font("", 9.5, 110)
-		d.pdf.CellFormat(24, 5.2, fact[0], "", 0, "L", false, 0, "")
+		d.pdf.CellFormat(32, 5.2, fact[0], "", 0, "L", false, 0, "")
 		d.font("", 9.5, 20)
-		d.pdf.MultiCell(width-24, 5.2, fact[1], "", "L", false)
+		d.pdf.MultiCell(width-32, 5.2, fact[1], "", "L", false)
 	}
 	d.pdf.Ln(4)
 	for _, total := range [][2]string{
 		{"Opening balance, " + formatDay(s.From), formatAmount(s.Opening, s.Currency)}, {"Money in", formatSigned(s.TotalIn, s.Currency)},
-		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Closing balance, " + s.lastDay(), formatAmount(s.Closing, s.Currency)},
+		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Fees, less returned", formatAmount(s.Fees, s.Currency)}, {"Closing balance, " + s.lastDay(), formatAmount(s.Closing, s.Currency)},
 	} {
 		d.font("", 9.5, 60)
 		d.pdf.CellFormat(60, 5.4, total[0], "", 0, "L", false, 0, "")
 		d.font("B", 9.5, 20)
 		d.pdf.CellFormat(60, 5.4, total[1]+" "+string(s.Currency), "", 1, "R", false, 0, "")
+	}
+	if refunds := s.refundsText(); refunds != "" {
+		d.font("", 9.5, 60)
+		d.pdf.MultiCell(width, 5.4, refunds, "", "L", false)
 	}
 	d.pdf.Ln(5)
 }
@@ -130,8 +136,8 @@ func (d *document) table(movements Movements) {
 	d.row("B", formatDay(s.From), []string{"Opening balance"}, nil, "", formatAmount(s.Opening, s.Currency))
 	for m := range movements {
 		description := d.wrap(m.Description, descriptionWidth)
-		if note := replaceUnsupported(m.Note); note != "" {
-			description = append(description, d.wrap(note, descriptionWidth)...)
+		for _, detail := range m.details(s.Currency) {
+			description = append(description, d.wrap(replaceUnsupported(detail), descriptionWidth)...)
 		}
 		d.row("", formatDay(m.At), description, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency), formatAmount(m.Balance, s.Currency))
 	}

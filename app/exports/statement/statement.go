@@ -3,6 +3,8 @@
 package statement
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -21,9 +23,14 @@ type Summary struct {
 	Account  string
 	Currency money.Currency
 	period.Interval
-	Opening, Closing  int64
-	TotalIn, TotalOut int64 // sums of credits and of debits, both positive
-	MovementCount     int64 // number of movements
+	Opening, Closing int64
+	// TotalIn and TotalOut are what really came and went, both positive: a payment that was refunded
+	// counts with what is left of it. Fees is the part of TotalOut that was charged as fees, less those
+	// that were given back.
+	TotalIn, TotalOut, Fees int64
+	// RefundedPayments is the number of payments of which some was refunded.
+	RefundedPayments int64
+	MovementCount    int64 // number of movements
 	// AsOf is the recorded time of the last posting of the ledger.
 	AsOf time.Time
 }
@@ -31,9 +38,52 @@ type Summary struct {
 // Movement is one line of a statement.
 type Movement struct {
 	At time.Time
-	// Counterparty and Note may be empty.
-	Description, Counterparty, Note string
-	Amount, Balance                 int64 // Balance is the balance after it
+	// Counterparty, Note and Transaction, the id of the payment, may be empty.
+	Description, Counterparty, Note, Transaction string
+	Exchange                                     Exchange
+	// Refunded is set if the payment was refunded in the period; Net is then the sum of its movements.
+	Refunded        bool
+	Net             int64
+	Amount, Balance int64 // Balance is the balance after it
+}
+
+// Exchange is what the other side of a payment sent or received; zero if there is nothing to say.
+type Exchange struct {
+	// Label says what Amount is, such as "Received".
+	Label  string
+	Amount money.Amount
+	// From, To and Rate are set if currencies differ: Rate units of To are one of From.
+	From, To money.Currency
+	Rate     money.Rate // between major units
+}
+
+func (e Exchange) text() string {
+	if e.Label == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s %s %s", e.Label, formatAmount(e.Amount.Minor, e.Amount.Currency), e.Amount.Currency)
+	if !e.Rate.IsZero() {
+		text += fmt.Sprintf(", 1 %s = %s %s", e.From, e.Rate, e.To)
+	}
+	return text
+}
+
+// details returns what is printed below the description.
+func (m Movement) details(currency money.Currency) []string {
+	var lines []string
+	for _, line := range []string{records.SingleLine(m.Note), m.Exchange.text(), m.refundText(currency), m.Transaction} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (m Movement) refundText(currency money.Currency) string {
+	if !m.Refunded {
+		return ""
+	}
+	return fmt.Sprintf("Refunded payment, %s %s in all", formatAmount(m.Net, currency), currency)
 }
 
 // Movements are the lines of a statement in order.
@@ -74,6 +124,26 @@ func (s Summary) periodText() string {
 		return first + " – " + last
 	}
 	return formatDay(s.From)
+}
+
+// number returns the number of the statement. It stays the same until something is posted into the
+// period.
+func (s Summary) number() string {
+	sum := sha256.Sum256(fmt.Append(nil, s.Account, records.FormatTime(s.From), records.FormatTime(s.To), s.Opening, s.Closing, s.TotalIn, s.TotalOut, s.MovementCount))
+	const day = "20060102"
+	return fmt.Sprintf("%s-%s-%X", s.From.UTC().Format(day), s.Last().UTC().Format(day), sum[:4])
+}
+
+// refundsText says which payments are not counted.
+func (s Summary) refundsText() string {
+	switch s.RefundedPayments {
+	case 0:
+		return ""
+	case 1:
+		return "One refunded payment is counted with what is left of it."
+	default:
+		return fmt.Sprintf("%d refunded payments are counted with what is left of them.", s.RefundedPayments)
+	}
 }
 
 // basisText returns the footer.

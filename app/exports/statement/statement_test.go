@@ -23,9 +23,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func marchStatement() (Summary, Movements) {
 	s := Summary{Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
 		Interval: period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
-		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
+		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, Fees: 51, RefundedPayments: 2, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
 	return s, func(yield func(Movement) bool) {
-		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"", Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789}) &&
+		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"", Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789,
+			Transaction: "Transaction:0199f0a2-0000-7000-8000-000000000021", Exchange: Exchange{"Received", money.Amount{Minor: 1_085, Currency: money.USD}, money.EUR, money.USD, money.MustRate("1.085")}, Refunded: true, Net: -51}) &&
 			yield(Movement{At: s.From.Add(2 * time.Hour), Description: "Fee", Note: strings.Repeat("word ", 40), Amount: -51, Balance: 123_455_738})
 	}
 }
@@ -88,7 +89,7 @@ func TestPDF(t *testing.T) {
 	text := pdfText(t, out.Bytes())
 
 	for _, want := range []string{"Acme & Søn", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026", "1,234,567.89", "Łukasz \"Żółw\"",
-		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
+		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "Received 10.85 USD, 1 EUR =", "1.085 USD", "in all", "2 refunded payments", "20260301-20260331-", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document has no %q:\n%s", want, text)
 		}
