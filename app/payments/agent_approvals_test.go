@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +173,58 @@ func TestExecuteAgentQuote_WaitsOnce(t *testing.T) {
 	}
 	if next := execute(); next.ID == actions[0].ID {
 		t.Error("a rejected action waits again")
+	}
+}
+
+func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
+	t.Parallel()
+	// The approval of a quote fails, and the same batch has the next request to execute it: that waits as another
+	// action.
+	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+	e.from = e.account(e.Customer.ID, "EUR", 1_00)
+	q := e.agentQuote(100_00)
+	first, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queued := &waitingCommands{}
+	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	var running sync.WaitGroup
+	awaitQueued := func(n int64) {
+		for queued.Load() < n {
+			runtime.Gosched()
+		}
+	}
+
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockAgents(ctx, e.Platform.ID, []ident.Agent{e.agent.ID}, "2026-03"); err != nil {
+			return err
+		}
+		running.Go(func() { // the batch that the others wait for
+			if _, err := service.AgentTransferOut(t.Context(), e.caller, e.out(1), nil); !fault.Is(err, fault.InvalidInput) {
+				t.Error(err)
+			}
+		})
+		e.AwaitLockWait()
+		running.Go(func() {
+			if failed, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, first.ID, nil); err != nil || failed.Failure == nil || failed.Failure.Code != fault.InsufficientBalance {
+				t.Errorf("%+v, %v", failed.Action, err)
+			}
+		})
+		awaitQueued(1)
+		running.Go(func() {
+			if next, err := service.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || next.ID == first.ID || next.Status != agent.ActionPending {
+				t.Errorf("%+v, %v", next.Action, err)
+			}
+		})
+		awaitQueued(2)
+		return nil
+	})
+	running.Wait()
+
+	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Status: agent.ActionPending, Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID == first.ID {
+		t.Errorf("%+v, %v", page, err)
 	}
 }
 

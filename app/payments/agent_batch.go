@@ -248,7 +248,8 @@ func (r *agentRun) payingAccounts() []ledger.Account {
 	return accounts
 }
 
-// write writes what was decided. Counters are locked after balances, and the postings come last.
+// write writes what was decided. Counters are locked after balances, and the postings come last. What is decided no
+// longer waits, so that another action for its quote can.
 func (r *agentRun) write(ctx context.Context, tx ports.Tx) error {
 	p := r.commands[0].platform
 	for _, write := range []struct {
@@ -256,8 +257,8 @@ func (r *agentRun) write(ctx context.Context, tx ports.Tx) error {
 		do func() error
 	}{
 		{len(r.counted), func() error { return tx.AddAgentUsage(ctx, p, r.counted) }},
-		{len(r.created), func() error { return tx.CreateAgentActions(ctx, r.created) }},
 		{len(r.decided), func() error { return tx.UpdateAgentActions(ctx, r.decided) }},
+		{len(r.created), func() error { return tx.CreateAgentActions(ctx, r.created) }},
 		{len(r.attempts), func() error { return tx.SaveAgentAttempts(ctx, r.attempts) }},
 		{len(r.events), func() error { return tx.Emit(ctx, r.events) }},
 		{len(r.authorized), func() error { return tx.SaveWalletAuthorizations(ctx, r.authorized) }},

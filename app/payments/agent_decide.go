@@ -174,6 +174,7 @@ func (r *agentRun) approve(ctx context.Context, i int) (AgentAction, error) {
 	}
 	c.decidedAt, r.actions[c.action] = action.DecidedAt, action
 	r.decided = append(r.decided, action)
+	delete(r.waiting, action.Quote)
 	if asked.payment.Amount.Minor == 0 && action.Transfer != nil {
 		asked.payment.Amount = action.Transfer.Amount // an account does not exist any more
 	}
