@@ -49,6 +49,7 @@ type serverFlags struct {
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
 	readFlags
+	companyFlags
 	jobFlags
 	retentionFlags
 	thresholdFlag
@@ -89,6 +90,7 @@ func (c serverFlags) validate() error {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
 	c.checkReads(refuse)
+	c.checkCompany(refuse)
 	c.checkAdmin(refuse)
 	if c.BatchSize < 1 || c.BatchSize > 1000 {
 		refuse("--batch-size (CAUSEWAY_BATCH_SIZE)", "from 1 to 1000", c.BatchSize)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"causeway/app/exports/statement"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -27,6 +28,8 @@ type Config struct {
 	// Store has the customers, accounts and payments that account statements name.
 	Store Store
 	Clock ports.Clock
+	// Company issues account statements; may be zero.
+	Company statement.Company
 	// MaxConcurrency is the maximum number of documents written at the same time, and
 	// MaxPerPlatform that of one platform; unlimited if zero.
 	MaxConcurrency, MaxPerPlatform int

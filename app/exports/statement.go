@@ -139,7 +139,7 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 			if err != nil {
 				return err
 			}
-			s.Issuer, s.Owner, s.Account, s.Interval = issuer, owner, a.ID.String(), r.Interval
+			s.Company, s.Issuer, s.Owner, s.Account, s.Interval = e.Company, issuer, owner, a.ID.String(), r.Interval
 			movements := narrative{store: e.Store, view: view, account: ledgerAccount, interval: r.Interval, balance: s.Opening, closing: s.Closing,
 				counterpartyNames: map[ident.ExternalAccount]string{}, refunded: refunded}
 			abortable := &abortableWriter{out: out, err: &movements.err}

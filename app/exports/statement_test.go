@@ -89,7 +89,8 @@ func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.Transacti
 
 func (d *fakeLedger) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
-	service := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
+	service := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon),
+		Company: statement.Company{Name: "Acme Payments Ltd"}})
 	document, err := service.Statement(t.Context(), platformID(1),
 		exports.StatementRequest{Customer: testCustomer, Account: internalAccountID(1), Format: format})
 	if err != nil {
@@ -128,6 +129,9 @@ func TestStatement_NamesCounterparty(t *testing.T) {
 		if n := strings.Count(text, name); n < 300 {
 			t.Errorf("%s occurs %d times", name, n)
 		}
+	}
+	if !strings.Contains(text, "Issued by Acme Payments Ltd") {
+		t.Error("the statement does not name the company")
 	}
 	if d.externalAccountReads != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1200+3 {
 		t.Errorf("read %d times, %d rows", d.externalAccountReads, strings.Count(text, "<tr"))

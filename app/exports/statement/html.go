@@ -32,6 +32,7 @@ type templateData struct {
 	Issuer, Owner, Account, Currency, Number, Period  string
 	Basis, Fees, Refunds                              string
 	FirstDay, LastDay, Opening, Closing, MoneyIn, Out string
+	Company                                           []string
 	Lines                                             func(func(templateLine) bool)
 }
 
@@ -46,7 +47,7 @@ func HTML(out io.Writer, s Summary, movements Movements) error {
 	return pageTemplate.Execute(out, templateData{
 		Style:  template.CSS(stylesheet), //nolint:gosec // embedded file
 		Issuer: records.SingleLine(s.Issuer), Owner: records.SingleLine(s.Owner), Account: s.Account, Currency: string(s.Currency),
-		Number: s.number(), Fees: formatAmount(s.Fees, s.Currency), Refunds: s.refundsText(),
+		Company: s.Company.lines(), Number: s.number(), Fees: formatAmount(s.Fees, s.Currency), Refunds: s.refundsText(),
 		Period: s.periodText(), Basis: s.basisText(), FirstDay: formatDay(s.From), LastDay: s.lastDay(),
 		Opening: formatAmount(s.Opening, s.Currency), Closing: formatAmount(s.Closing, s.Currency),
 		MoneyIn: formatSigned(s.TotalIn, s.Currency), Out: formatSigned(-s.TotalOut, s.Currency),

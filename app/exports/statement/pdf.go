@@ -87,6 +87,10 @@ func (d *document) heading() {
 		d.font("B", 10, 90)
 		d.pdf.MultiCell(width, 5, issuer, "", "L", false)
 	}
+	for _, line := range s.Company.lines() {
+		d.font("", 8.5, 110)
+		d.pdf.MultiCell(width, 4.2, replaceUnsupported(line), "", "L", false)
+	}
 	d.font("B", 17, 20)
 	d.pdf.CellFormat(width, 11, "Account statement", "", 1, "L", false, 0, "")
 	for _, fact := range [][2]string{

@@ -14,9 +14,28 @@ import (
 	"causeway/core/period"
 )
 
+// Company is who issues statements. Its fields may be empty.
+type Company struct{ Name, Licence, Address string }
+
+// lines returns what statements say about the company.
+func (c Company) lines() []string {
+	if c.Name == "" {
+		return nil
+	}
+	issuedBy := "Issued by " + c.Name
+	if c.Address != "" {
+		issuedBy += ", " + c.Address
+	}
+	if c.Licence == "" {
+		return []string{issuedBy}
+	}
+	return []string{issuedBy, c.Licence}
+}
+
 // Summary has the balances and totals of a statement. Amounts are in minor units, positive in
 // favour of the owner.
 type Summary struct {
+	Company Company
 	// Issuer is the name of the platform and Owner that of the customer; both may be empty.
 	Issuer, Owner string
 	// Account is the id of the account.

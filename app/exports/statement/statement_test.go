@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // marchStatement is a statement with names in three scripts and malicious texts.
 func marchStatement() (Summary, Movements) {
-	s := Summary{Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
+	s := Summary{Company: Company{"Acme Payments <Ltd>", "Authorised by the Authority, number 900000.", "1 High Street, London"}, Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
 		Interval: period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
 		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, Fees: 51, RefundedPayments: 2, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
 	return s, func(yield func(Movement) bool) {
@@ -59,6 +59,18 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+func TestCompany_WithoutName(t *testing.T) {
+	t.Parallel()
+	// Without a company, a statement names the platform only; without a licence or an address there is
+	// no empty line.
+	if got := (Company{}).lines(); got != nil {
+		t.Errorf("got %q", got)
+	}
+	if got := (Company{Name: "Acme Ltd"}).lines(); len(got) != 1 || got[0] != "Issued by Acme Ltd" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestHTML_WriteError(t *testing.T) {
 	t.Parallel()
 	// An error of the writer is returned.
@@ -88,7 +100,7 @@ func TestPDF(t *testing.T) {
 
 	text := pdfText(t, out.Bytes())
 
-	for _, want := range []string{"Acme & Søn", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026", "1,234,567.89", "Łukasz \"Żółw\"",
+	for _, want := range []string{"Acme & Søn", "Issued by Acme Payments <Ltd>, 1 High Street, London\n", "Authorised by the Authority, number 900000.", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026", "1,234,567.89", "Łukasz \"Żółw\"",
 		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "Received 10.85 USD, 1 EUR =", "1.085 USD", "in all", "2 refunded payments", "20260301-20260331-", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document has no %q:\n%s", want, text)
