@@ -36,7 +36,11 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	if status != 1 || !strings.Contains(errOut, h.platformID+": the month is not closed; close it") {
 		t.Errorf("open: status %d, %s", status, errOut)
 	}
-	mustRunCommand(t, env, "ledger", "soft-close", oldest.String(), "--platform", h.platformID)
+	later, errOut, status := runCommand(t, env, "ledger", "soft-close", oldest.Next().String(), "--platform", h.platformID)
+	if status != 1 || !strings.Contains(errOut, "Soft-close "+oldest.String()+" first") || !strings.Contains(later, "customers/<InternalAccount>") {
+		t.Errorf("while an earlier month is open: status %d, %s%s", status, errOut, later)
+	}
+	mustRunCommand(t, env, "ledger", "soft-close", oldest.String(), "--confirm-opening-balances", "--platform", h.platformID)
 	mustRunCommand(t, env, "ledger", "close", oldest.String(), "--platform", h.platformID)
 	eventually(t, "all of it is sealed", func() bool {
 		log := h.get("/ledger/log").wantStatus(200)

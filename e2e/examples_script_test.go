@@ -350,9 +350,9 @@ func (s *exampleRecorder) recordTokens(string, externalAccounts) {
 func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.awaitAllDelivered()
 	last := "/ledger/periods/" + previousMonth().Format("2006-01")
-	s.record("softCloseLedgerPeriod", "", last+"/soft-close", `{"note": "Closing time"}`).wantStatus(200)
+	s.record("softCloseLedgerPeriod", "", last+"/soft-close", `{"note": "Closing time", "confirmOpeningBalances": true}`).wantStatus(200)
 	s.record("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).wantStatus(200)
-	s.callUnrecorded("POST", last+"/soft-close", object{})
+	s.callUnrecorded("POST", last+"/soft-close", object{"confirmOpeningBalances": true})
 	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
 		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
 	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{

@@ -26,7 +26,12 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 
 	h.post(path+"/close", object{}).wantError(409, "CONFLICT")
 	h.post("/ledger/periods/"+now.Format("2006-01")+"/soft-close", object{}).wantError(409, "CONFLICT")
-	h.post(path+"/soft-close", object{"note": "Closing time"}).wantStatus(200).wantValues(map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
+	h.post(path+"/soft-close", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Confirmation required", "details.firstPeriod": last.Format("2006-01")})
+	env := []string{"DATABASE_URL=" + h.databaseURL}
+	if _, errOut, status := runCommand(t, env, "ledger", "soft-close", last.Format("2006-01"), "--platform", h.platformID); status != 1 || !strings.Contains(errOut, "repeat with --confirm-opening-balances") {
+		t.Errorf("the command ends with status %d, %s", status, errOut)
+	}
+	h.post(path+"/soft-close", object{"note": "Closing time", "confirmOpeningBalances": true}).wantStatus(200).wantValues(map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
 	h.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": ""})
 	again := h.withHeader("Idempotency-Key", "close")
 	closed := again.post(path+"/close", object{}).wantStatus(200)
@@ -49,7 +54,7 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 		"closing.trialBalance.lines.1.currency": "USD",
 		"closing.trialBalance.hasMore":          false,
 	})
-	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "periods", "--platform", h.platformID)
+	out := mustRunCommand(t, env, "ledger", "periods", "--platform", h.platformID)
 	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") {
 		t.Errorf("on the command line:\n%s", out)
 	}

@@ -49,7 +49,8 @@ type PeriodReader interface {
 // PeriodOverview holds the months of a platform and their history.
 type PeriodOverview struct {
 	Calendar period.Calendar
-	// FirstPosted is the month of the platform's first posting; zero if there is none.
+	// FirstPosted is the first month with a posting of the platform, by effective time; zero if there
+	// is none.
 	FirstPosted period.Month
 	// Closings are the closed months, in order.
 	Closings []period.Closing

@@ -16,6 +16,14 @@ import (
 	"causeway/ports"
 )
 
+// readEarliestEffective reads the earliest effective time: that of the first posting, or of one that
+// was recorded later. Uses the primary key and ledger_backdated_entries_by_gap.
+const readEarliestEffective = `
+	SELECT least((SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1), (
+		SELECT min(earliest.effective_at) FROM generate_series(0, 33) AS class, LATERAL (
+			SELECT effective_at FROM ledger_backdated_entries
+			WHERE platform_id = $1 AND gap_class = class AND effective_at < recorded_at ORDER BY least(effective_at, recorded_at) LIMIT 1) AS earliest))`
+
 // PeriodOverview implements ports.PeriodReader. It reads one snapshot. Uses primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = pgx.BeginTxFunc(ctx, db.readPool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
@@ -25,10 +33,12 @@ func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.
 		}); err != nil {
 			return err
 		}
-		if err := queryRows(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		if err := queryRows(ctx, tx, readEarliestEffective, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 			var changedAt pgtype.Timestamptz
 			err := rows.Scan(&changedAt)
-			book.FirstPosted = period.MonthOf(changedAt.Time)
+			if changedAt.Valid {
+				book.FirstPosted = period.MonthOf(changedAt.Time)
+			}
 			return err
 		}); err != nil {
 			return err

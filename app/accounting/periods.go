@@ -2,10 +2,13 @@ package accounting
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -15,8 +18,10 @@ import (
 type PeriodsConfig struct {
 	Store  ports.Store
 	Ledger ports.LedgerReader
-	Clock  ports.Clock
-	IDs    ports.IDs
+	// Finance reads the balances that a first soft close makes the opening balances.
+	Finance ports.Finance
+	Clock   ports.Clock
+	IDs     ports.IDs
 	// Archiver archives and restores months; nil if Archive and Restore are not called.
 	Archiver ports.MonthArchiver
 }
@@ -113,22 +118,34 @@ func (s *Periods) checkMonthExists(c period.Calendar, m period.Month) error {
 	return nil
 }
 
-// ChangeState applies an action of a token to a month. The note may be empty. Faults: INVALID_INPUT;
-// CONFLICT if the month does not take the action.
-func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, a period.Action, m period.Month, note string) (done Month, err error) {
-	return s.change(ctx, period.Change{Platform: p, Month: m, Action: a, By: by, Note: note}, request)
+// MonthChange is a change of the state of a month.
+type MonthChange struct {
+	Action period.Action
+	Month  period.Month
+	Note   string // may be empty
+	// ConfirmOpeningBalances confirms that what is effective before the first month that is
+	// soft-closed forms its opening balances.
+	ConfirmOpeningBalances bool
+}
+
+// ChangeState applies a change by a token. Faults: INVALID_INPUT; CONFLICT if the month does not take
+// the action, or if it would be the first and that is not confirmed.
+func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, c MonthChange) (Month, error) {
+	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: by, Note: c.Note}, c.ConfirmOpeningBalances, request)
 }
 
 // ChangeStateAs is ChangeState for an operator, whose name is recorded.
-func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor string, a period.Action, m period.Month, note string) (Month, error) {
+func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor string, c MonthChange) (Month, error) {
 	actor, err := platform.ParseActor(actor)
 	if err != nil {
 		return Month{}, err
 	}
-	return s.change(ctx, period.Change{Platform: p, Month: m, Action: a, Actor: actor, Note: note}, nil)
+	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, Actor: actor, Note: c.Note}, c.ConfirmOpeningBalances, nil)
 }
 
-func (s *Periods) change(ctx context.Context, change period.Change, request *ports.IdempotentRequest) (done Month, err error) {
+var errUnconfirmed = errors.New("the first soft close is not confirmed")
+
+func (s *Periods) change(ctx context.Context, change period.Change, confirmed bool, request *ports.IdempotentRequest) (done Month, err error) {
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
 	}
@@ -141,6 +158,9 @@ func (s *Periods) change(ctx context.Context, change period.Change, request *por
 		next, err := calendar.Apply(change.Action, change.Month, change.At)
 		if err != nil {
 			return err
+		}
+		if !confirmed && calendar.NeedsConfirmation(change.Action) {
+			return errUnconfirmed
 		}
 		done = Month{Month: change.Month, State: next.State(change.Month), Changes: []period.Change{change}}
 		if change.Action == period.Close {
@@ -155,5 +175,45 @@ func (s *Periods) change(ctx context.Context, change period.Change, request *por
 		}
 		return tx.ChangePeriods(ctx, change, next)
 	})
+	if errors.Is(err, errUnconfirmed) {
+		err = s.confirmFirst(ctx, change.Platform, change.Month)
+	}
 	return done, err
+}
+
+// OpeningBalance is what an account, or all accounts of a line of the chart, would begin with: debits
+// minus credits.
+type OpeningBalance struct {
+	Account  string         `json:"account"`
+	Currency money.Currency `json:"currency"`
+	Balance  json.Number    `json:"balance"`
+}
+
+// confirmFirst returns the fault of a first soft close, with the opening balances in its details. They
+// are left out if they take too long to read.
+func (s *Periods) confirmFirst(ctx context.Context, p ident.Platform, first period.Month) error {
+	overview, err := s.Store.PeriodOverview(ctx, p)
+	if err != nil {
+		return err
+	}
+	refused := period.ConfirmFirst(first, overview.FirstPosted)
+	before := TrialBalance{TrialBalanceQuery: TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: first.Start()}, Grouped: true}}
+	err = s.Finance.Turnovers(ctx, p, "", []ports.Cutoff{{By: before.By, Moment: before.Last()}}, func(a ports.AccountTurnovers) error {
+		before.addAccount(a)
+		return nil
+	})
+	if isTooSlow(err) {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	balances := []OpeningBalance{}
+	for _, line := range before.Lines {
+		if line.Closing.Sign() != 0 {
+			balances = append(balances, OpeningBalance{line.Path, line.Currency, json.Number(line.Closing.String())})
+		}
+	}
+	refused.Details["openingBalances"] = balances
+	return refused
 }

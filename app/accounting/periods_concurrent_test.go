@@ -8,6 +8,7 @@ import (
 	"time"
 
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
+	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
@@ -61,7 +62,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, a, m, "")
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: a, Month: m, ConfirmOpeningBalances: true})
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -132,7 +133,7 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Token, nil, period.Close, mustMonth("2026-01"), "")
+			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: period.Close, Month: mustMonth("2026-01")})
 		})
 	}
 	all.Wait()

@@ -35,7 +35,7 @@ func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
 	t.Helper()
 	e := apptest.New(t, apptest.At(now))
 	return &periodEnv{Env: e, t: t, periods: accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: e.Store, Archiver: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})}
+		Store: e.Store, Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
 }
 
 // newFeePosting is a posting of some US cents with an effective time.
@@ -60,7 +60,8 @@ func (e *periodEnv) readPosting(id uuid.UUID) ledger.Posting {
 
 func (e *periodEnv) changeState(a period.Action, month string) accounting.Month {
 	e.t.Helper()
-	done, err := e.periods.ChangeState(context.Background(), e.Admin.Platform, e.Admin.Token, nil, a, mustMonth(month), "")
+	done, err := e.periods.ChangeState(context.Background(), e.Admin.Platform, e.Admin.Token, nil,
+		accounting.MonthChange{Action: a, Month: mustMonth(month), ConfirmOpeningBalances: true})
 	if err != nil {
 		e.t.Fatalf("%s %s: %v", a, month, err)
 	}

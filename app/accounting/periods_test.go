@@ -3,6 +3,7 @@ package accounting_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,9 +54,9 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 	env.Post(env.newFeePosting(day(time.January, 31), 20))
 	month := mustMonth("2026-01")
 
-	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, " ", period.SoftClose, month, "")
+	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, " ", accounting.MonthChange{Action: period.SoftClose, Month: month})
 	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
-	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", period.SoftClose, month, ""); err != nil {
+	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", accounting.MonthChange{Action: period.SoftClose, Month: month, ConfirmOpeningBalances: true}); err != nil {
 		t.Fatal(err)
 	}
 	env.changeState(period.Close, "2026-01")
@@ -63,6 +64,57 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 	changes := env.getMonth("2026-01").Changes
 	if len(changes) != 2 || changes[0].Actor != "ana" || !changes[0].By.IsZero() || changes[1].Actor != "" || changes[1].By != env.Admin.Token {
 		t.Errorf("changes %+v", changes)
+	}
+}
+
+func TestSoftClose_FirstNeedsConfirmation(t *testing.T) {
+	t.Parallel()
+	// A first soft close while an earlier month is open is refused with that month and with what
+	// would become the opening balances. Nothing is lost: the earlier month still takes postings,
+	// and can be soft-closed first; with the confirmation the later month begins the calendar.
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.March, 2), 7)) // recorded first
+	env.Post(env.newFeePosting(day(time.January, 31), 20), env.newFeePosting(day(time.February, 3), 4))
+	softClose := func(m string, confirmed bool) error {
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil,
+			accounting.MonthChange{Action: period.SoftClose, Month: mustMonth(m), ConfirmOpeningBalances: confirmed})
+		return err
+	}
+
+	refused, ok := fault.As(softClose("2026-02", false))
+
+	if !ok || refused.Code != fault.Conflict || refused.Reason != "Earlier months are open" || !strings.Contains(refused.Message, "Soft-close 2026-01 first.") || refused.Details["earliestOpenMonth"] != "2026-01" {
+		t.Fatalf("refused with %v", refused)
+	}
+	want := []accounting.OpeningBalance{{Account: "expense/rails", Currency: "USD", Balance: "20"}, {Account: "rails/<RAIL>", Currency: "USD", Balance: "-20"}}
+	if got, _ := refused.Details["openingBalances"].([]accounting.OpeningBalance); !slices.Equal(got, want) {
+		t.Errorf("opening balances %v, want %v", got, want)
+	}
+	late := env.newFeePosting(day(time.January, 20), 1)
+	env.Post(late)
+	if got := env.readPosting(late.ID); !got.Effective.Equal(late.Effective) {
+		t.Errorf("after the refusal a posting of January is effective on %s", got.Effective)
+	}
+
+	refused, ok = fault.As(softClose("2026-01", false))
+	if !ok || refused.Reason != "Confirmation required" || len(refused.Details["openingBalances"].([]accounting.OpeningBalance)) != 0 {
+		t.Errorf("the earliest month: %v", refused)
+	}
+	if err := softClose("2026-01", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := softClose("2026-02", false); err != nil {
+		t.Errorf("the second month needs a confirmation: %v", err)
+	}
+	env.changeState(period.Reopen, "2026-02")
+	env.changeState(period.Reopen, "2026-01")
+	if err := softClose("2026-02", true); err != nil {
+		t.Fatal(err)
+	}
+	env.changeState(period.Close, "2026-02")
+	wantLines(t, env.getMonth("2026-02"), "expense/rails 21 4 0 25", "rails/WIRE -21 0 4 -25")
+	for _, f := range env.checkLedger().Findings {
+		t.Error(f)
 	}
 }
 
@@ -151,7 +203,7 @@ func TestPeriods_Refused(t *testing.T) {
 	env := newPeriodEnv(t)
 	env.changeState(period.SoftClose, "2026-01")
 	change := func(a period.Action, m string, note string) error {
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, a, mustMonth(m), note)
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: a, Month: mustMonth(m), Note: note})
 		return err
 	}
 	get := func(m string) error {

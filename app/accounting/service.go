@@ -113,11 +113,15 @@ func (s *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (
 
 // tooSlow returns a fault that says what to narrow if a report ended because it read for too long.
 func tooSlow(err error, narrow string) error {
-	if errors.Is(err, ports.ErrReadTimeout) || errors.Is(err, context.DeadlineExceeded) {
+	if isTooSlow(err) {
 		return &fault.Error{Code: fault.ServiceUnavailable, Reason: "Too much to read", RetryAfter: 30 * time.Second,
 			Message: "The report takes longer than it may. " + narrow}
 	}
 	return err
+}
+
+func isTooSlow(err error) bool {
+	return errors.Is(err, ports.ErrReadTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func accountNotFound(path string, currency money.Currency) error {

@@ -205,7 +205,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.agents = agents.New(agents.Config{Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator})
+	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Finance: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
 }
 
 // approvals implements ports.Approvals with the webhooks of platforms.

@@ -44,11 +44,12 @@ type monthCommand struct {
 	actorFlag
 }
 
-func (m monthCommand) change(ctx context.Context, out io.Writer, action period.Action) error {
+func (m monthCommand) change(ctx context.Context, out io.Writer, change accounting.MonthChange) error {
 	month, err := period.ParseMonth(m.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Month, err)
 	}
+	change.Month, change.Note = month, m.Note
 	return m.withDatabase(ctx, func(db *postgres.DB) error {
 		platform, err := resolvePlatform(ctx, db, m.Platform)
 		if err != nil {
@@ -57,30 +58,61 @@ func (m monthCommand) change(ctx context.Context, out io.Writer, action period.A
 		if err := requireClock(ctx, db); err != nil {
 			return err
 		}
-		changed, err := newPeriods(db).ChangeStateAs(ctx, platform, m.Actor, action, month, m.Note)
+		changed, err := newPeriods(db).ChangeStateAs(ctx, platform, m.Actor, change)
 		if err != nil {
-			return fieldErrors("nothing was changed", err)
+			return errors.Join(writeOpeningBalances(out, err), fieldErrors("nothing was changed", flagNames(err)))
 		}
 		return writeMonths(out, []accounting.Month{changed})
 	})
 }
 
-type ledgerSoftCloseCommand struct{ monthCommand }
+// flagNames returns a fault whose message names the flag where it names the field of the API.
+func flagNames(err error) error {
+	f, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	named := *f
+	named.Message = strings.ReplaceAll(f.Message, "confirmOpeningBalances", "--confirm-opening-balances")
+	return &named
+}
+
+// writeOpeningBalances prints the opening balances that a fault asks to confirm, if it does.
+func writeOpeningBalances(out io.Writer, err error) error {
+	f, ok := fault.As(err)
+	if !ok {
+		return nil
+	}
+	balances, ok := f.Details["openingBalances"].([]accounting.OpeningBalance)
+	if !ok || len(balances) == 0 {
+		return nil
+	}
+	rows := table{rightAligned: []int{2}}
+	for _, b := range balances {
+		rows.add(b.Account, string(b.Currency), b.Balance.String())
+	}
+	return rows.write(out, "opening balances of", "currency", "debits minus credits, smallest unit")
+}
+
+type ledgerSoftCloseCommand struct {
+	monthCommand
+	ConfirmOpeningBalances bool `help:"Confirm that this month becomes the first accounting period, with earlier postings as its opening balances."`
+}
 
 func (l ledgerSoftCloseCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.change(ctx, out, period.SoftClose)
+	return l.change(ctx, out, accounting.MonthChange{Action: period.SoftClose, ConfirmOpeningBalances: l.ConfirmOpeningBalances})
 }
 
 type ledgerReopenCommand struct{ monthCommand }
 
 func (l ledgerReopenCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.change(ctx, out, period.Reopen)
+	return l.change(ctx, out, accounting.MonthChange{Action: period.Reopen})
 }
 
 type ledgerCloseCommand struct{ monthCommand }
 
 func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.change(ctx, out, period.Close)
+	return l.change(ctx, out, accounting.MonthChange{Action: period.Close})
 }
 
 // archiveMonthCommand holds the arguments of a command on a month of all platforms.
@@ -145,7 +177,7 @@ func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func newPeriods(db *postgres.DB) *accounting.Periods {
-	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.LedgerReader(), Clock: systemClock{}, IDs: ids.New()})
+	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.LedgerReader(), Finance: db.Finance(), Clock: systemClock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month with its latest change.

@@ -135,7 +135,11 @@ func (p *pastMonth) postWhile(ctx, during context.Context) latency {
 }
 
 func (p *pastMonth) changePeriod(ctx context.Context, of platform, action string) time.Duration {
+	var body map[string]any
+	if action == "soft-close" {
+		body = map[string]any{"confirmOpeningBalances": true}
+	}
 	began := time.Now()
-	check(of.Call(ctx, "POST", "/ledger/periods/"+p.month.String()+"/"+action, nil, nil))
+	check(of.Call(ctx, "POST", "/ledger/periods/"+p.month.String()+"/"+action, body, nil))
 	return time.Since(began)
 }

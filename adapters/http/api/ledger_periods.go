@@ -18,7 +18,7 @@ import (
 type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
-	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
+	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, c accounting.MonthChange) (accounting.Month, error)
 	Adjust(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
 }
 
@@ -89,6 +89,12 @@ type accountingPeriodChangeBody struct {
 // accountingPeriodChangeRequest is an optional body.
 type accountingPeriodChangeRequest struct {
 	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason, stored with the change." example:"October is complete."`
+}
+
+// accountingPeriodSoftCloseRequest is an optional body.
+type accountingPeriodSoftCloseRequest struct {
+	Note                   string `json:"note,omitempty" maxLength:"500" doc:"Reason, stored with the change." example:"October is complete."`
+	ConfirmOpeningBalances bool   `json:"confirmOpeningBalances,omitempty" doc:"Confirms that this month becomes the first accounting period. Required if no month is soft-closed or closed yet."`
 }
 
 type accountingPeriodListResponse struct {
@@ -165,35 +171,44 @@ func registerPeriods(a *httpapi.API, service Periods) {
 		return service.Get(ctx, call.Principal.Platform, month, ports.LineFilter{After: after, Limit: in.Limit})
 	}, renderPeriodWithTrialBalance)
 
-	for _, op := range []struct {
-		id, summary, description string
-		action                   period.Action
-	}{
-		{"softCloseLedgerPeriod", "Soft-close an accounting period", "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes effect at the start of the first open month instead, " +
-			"and its memo contains the original day. Adjustments authorised with a note are still accepted. Months are soft-closed in order. The first soft-closed month is the first accounting period; " +
-			"earlier postings form its opening balances.", period.SoftClose},
-		{"reopenLedgerPeriod", "Reopen an accounting period", "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest soft-closed month is reopened first. A closed month cannot be reopened.", period.Reopen},
-		{"closeLedgerPeriod", "Close an accounting period", "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the ledger log. The month accepts no more postings: corrections go to the next open month " +
-			"and contain the reversed posting or the original day. Months are closed in order.", period.Close},
-	} {
-		type changeInput struct {
-			Month monthText `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
-			Body  *accountingPeriodChangeRequest
-		}
-		httpapi.Post(a, httpapi.Operation{
-			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
-			Description: op.description, Errors: []fault.Code{fault.Conflict},
-		}, func(ctx context.Context, call httpapi.Call, in *changeInput) (accounting.Month, error) {
-			month, err := in.Month.parse()
-			if err != nil {
-				return accounting.Month{}, err
-			}
-			var body accountingPeriodChangeRequest
-			if in.Body != nil {
-				body = *in.Body
-			}
-			return service.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, op.action, month, body.Note)
-		}, renderPeriod)
+	registerPeriodChange(a, service, period.SoftClose, httpapi.Operation{ID: "softCloseLedgerPeriod", Summary: "Soft-close an accounting period",
+		Description: "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes effect at the start of the first open month instead, " +
+			"and its memo contains the original day. Adjustments authorised with a note are still accepted. Months are soft-closed in order.\n\n" +
+			"The first soft-closed month is the first accounting period: earlier postings form its opening balances, and no more can be added before it. " +
+			"So the first soft close is refused with `409 CONFLICT` until it is repeated with `confirmOpeningBalances`. " +
+			"`details` has the `firstPeriod`, the `earliestOpenMonth` with postings, if one is earlier, and the `openingBalances` (debits minus credits) by line of the chart of accounts and currency."},
+		func(b accountingPeriodSoftCloseRequest) accounting.MonthChange {
+			return accounting.MonthChange{Note: b.Note, ConfirmOpeningBalances: b.ConfirmOpeningBalances}
+		})
+	withNote := func(b accountingPeriodChangeRequest) accounting.MonthChange {
+		return accounting.MonthChange{Note: b.Note}
 	}
+	registerPeriodChange(a, service, period.Reopen, httpapi.Operation{ID: "reopenLedgerPeriod", Summary: "Reopen an accounting period",
+		Description: "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest soft-closed month is reopened first. A closed month cannot be reopened."}, withNote)
+	registerPeriodChange(a, service, period.Close, httpapi.Operation{ID: "closeLedgerPeriod", Summary: "Close an accounting period",
+		Description: "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the ledger log. The month accepts no more postings: corrections go to the next open month " +
+			"and contain the reversed posting or the original day. Months are closed in order."}, withNote)
 	registerAdjustments(a, service)
+}
+
+// registerPeriodChange registers an action on a month, which takes an optional body.
+func registerPeriodChange[Body any](a *httpapi.API, service Periods, action period.Action, op httpapi.Operation, change func(Body) accounting.MonthChange) {
+	type changeInput struct {
+		Month monthText `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
+		Body  *Body
+	}
+	op.Path, op.Tag, op.Permission, op.Errors = "/ledger/periods/{month}/"+string(action), tagLedger, platform.Manage, []fault.Code{fault.Conflict}
+	httpapi.Post(a, op, func(ctx context.Context, call httpapi.Call, in *changeInput) (accounting.Month, error) {
+		month, err := in.Month.parse()
+		if err != nil {
+			return accounting.Month{}, err
+		}
+		var body Body
+		if in.Body != nil {
+			body = *in.Body
+		}
+		requested := change(body)
+		requested.Action, requested.Month = action, month
+		return service.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, requested)
+	}, renderPeriod)
 }

@@ -15,7 +15,7 @@ import (
 func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: store, Ledger: store.LedgerReader(), Finance: store.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	}).createPlatform(t, platform.Sandbox)
 }
 
@@ -52,7 +52,8 @@ func TestPeriods_Permissions(t *testing.T) {
 	for _, call := range [][3]string{{"/ledger/periods/2026-01/soft-close", ""}, {"/ledger/periods/2026-01/reopen", "{}"}, {"/ledger/adjustments", adjust}} {
 		viewer.must(403, "POST", call[0], call[1])
 	}
-	manager.must(200, "POST", "/ledger/periods/2026-01/soft-close", "")
+	manager.must(409, "POST", "/ledger/periods/2026-01/soft-close", "")
+	manager.must(200, "POST", "/ledger/periods/2026-01/soft-close", `{"confirmOpeningBalances": true}`)
 	manager.must(200, "POST", "/ledger/periods/2026-01/close", `{"note": "done"}`)
 	manager.must(409, "POST", "/ledger/periods/2026-01/reopen", "")
 	manager.must(201, "POST", "/ledger/adjustments", adjust)

@@ -364,7 +364,7 @@ func (w *world) changePeriod(i *intent, amount int64, in ident.InternalAccount, 
 	}
 	i.name = fmt.Sprintf("%s of %s", action, last)
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		_, err := p.periods.ChangeState(ctx, i.platform, ident.Token{}, r, action, last, "")
+		_, err := p.periods.ChangeState(ctx, i.platform, ident.Token{}, r, accounting.MonthChange{Action: action, Month: last, ConfirmOpeningBalances: true})
 		return ident.Transaction{}, err
 	}
 }
