@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 
 	"causeway/core/money"
 )
@@ -45,6 +46,7 @@ type Break struct {
 
 // classifyBreaks adds a break for every open line and every open expected entry.
 func (c *comparison) classifyBreaks() {
+	c.indexByAmount()
 	for _, l := range c.lines.open() {
 		if !c.lines.items[l].taken { // by an earlier line
 			c.result.Breaks = append(c.result.Breaks, c.lineBreak(l))
@@ -58,11 +60,29 @@ func (c *comparison) classifyBreaks() {
 	}
 }
 
+// indexByAmount makes the indexes that breaks are looked up in.
+func (c *comparison) indexByAmount() {
+	lines, entries := map[keyAmount]bool{}, map[keyAmount]bool{}
+	for _, l := range c.lines.open() {
+		for _, k := range c.lines.items[l].keys {
+			lines[keyAmount{k, c.lines.items[l].amount}] = true
+			entries[keyAmount{k, -c.lines.items[l].amount}] = true
+		}
+	}
+	for _, e := range c.entries.open() {
+		for _, k := range c.entries.items[e].keys {
+			entries[keyAmount{k, c.entries.items[e].amount}] = true
+		}
+	}
+	c.lines.indexByAmount(lines)
+	c.entries.indexByAmount(entries)
+}
+
 func (c *comparison) lineBreak(l int) Break {
 	line := c.lines.items[l]
 	b := Break{Line: l, Entry: None, OtherLine: None, OtherEntry: None}
 	if other, key, ok := c.entries.findAny(line.keys, -line.amount, None); ok {
-		b.Reason, b.OtherEntry, b.Reference = Returned, other, key
+		b.Reason, b.OtherEntry, b.Reference = Returned, other, c.keyNames[key]
 		return b
 	}
 	if c.sourceLines[l].Returned {
@@ -71,12 +91,12 @@ func (c *comparison) lineBreak(l int) Break {
 	}
 	// Lines are checked in order, so one that is taken is matched or has an earlier break.
 	if other, key, ok := c.lines.findAny(line.keys, line.amount, l); ok && c.lines.items[other].taken {
-		b.Reason, b.OtherLine, b.Reference = Duplicate, other, key
+		b.Reason, b.OtherLine, b.Reference = Duplicate, other, c.keyNames[key]
 		return b
 	}
 	if e, ok := c.entries.nearest(line); ok {
 		c.entries.take(e)
-		b.Reason, b.Entry, b.Reference = AmountDiffers, e, commonKey(line.keys, c.entries.items[e].keys)
+		b.Reason, b.Entry, b.Reference = AmountDiffers, e, c.keyNames[commonKey(line.keys, c.entries.items[e].keys)]
 		return b
 	}
 	b.Reason = MissingInLedger
@@ -87,39 +107,38 @@ func (c *comparison) entryBreak(e int) Break {
 	entry := c.entries.items[e]
 	b := Break{Reason: MissingOnStatement, Line: None, Entry: e, OtherLine: None, OtherEntry: None}
 	if other, key, ok := c.entries.findAny(entry.keys, entry.amount, e); ok && c.entries.items[other].taken {
-		b.Reason, b.OtherEntry, b.Reference = Duplicate, other, key
+		b.Reason, b.OtherEntry, b.Reference = Duplicate, other, c.keyNames[key]
 	}
 	return b
 }
 
 // findAny returns an item with one of the keys and the amount, other than the one to leave out;
 // a taken one if there is one.
-func (p *pool) findAny(keys []string, amount int64, except int) (found int, key string, ok bool) {
+func (p *pool) findAny(keys []key, amount int64, except int) (found int, shared key, ok bool) {
 	for _, k := range keys {
 		for n, i := range p.byAmount[keyAmount{k, amount}] {
 			if i == except {
 				continue
 			}
 			if !ok || p.items[i].taken {
-				found, key, ok = i, k, true
+				found, shared, ok = i, k, true
 			}
 			if p.items[i].taken || n > 8 {
 				break
 			}
 		}
 	}
-	return found, key, ok
+	return found, shared, ok
 }
 
-func commonKey(a, b []string) string {
-	for _, key := range a {
-		for _, other := range b {
-			if key == other {
-				return key
-			}
+// commonKey returns a key that both have; the items of nearest have one.
+func commonKey(a, b []key) key {
+	for _, k := range a {
+		if slices.Contains(b, k) {
+			return k
 		}
 	}
-	return ""
+	return 0
 }
 
 // Difference returns what the statement has more than the ledger, in minor units: what a

@@ -52,6 +52,59 @@ func (e Entry) keys() []string {
 	return k.keys
 }
 
+// key is a shared key: one that both a line and an entry have. It is an index into the names.
+type key int32
+
+// sharedKeys returns the shared keys of each line and entry, and their names. Most keys are words that
+// the other side does not have: they are told by their hashes, so that they need not be kept.
+func sharedKeys(lines []Line, entries []Entry) (ofLines, ofEntries [][]key, names []string) {
+	entryHashes := make(map[uint64]struct{}, len(entries))
+	for _, e := range entries {
+		for _, name := range e.keys() {
+			entryHashes[hashKey(name)] = struct{}{}
+		}
+	}
+	numbers := map[string]key{}
+	ofLines, ofEntries = make([][]key, len(lines)), make([][]key, len(entries))
+	for i, l := range lines {
+		for _, name := range l.keys() {
+			if _, found := entryHashes[hashKey(name)]; !found {
+				continue
+			}
+			number, known := numbers[name]
+			if !known {
+				number = key(len(names))
+				numbers[name], names = number, append(names, name)
+			}
+			ofLines[i] = append(ofLines[i], number)
+		}
+	}
+	shared := make([]bool, len(names))
+	for i, e := range entries {
+		for _, name := range e.keys() {
+			if number, found := numbers[name]; found {
+				ofEntries[i] = append(ofEntries[i], number)
+				shared[number] = true
+			}
+		}
+	}
+	if slices.Contains(shared, false) { // two keys have one hash
+		for i := range ofLines {
+			ofLines[i] = slices.DeleteFunc(ofLines[i], func(k key) bool { return !shared[k] })
+		}
+	}
+	return ofLines, ofEntries, names
+}
+
+// hashKey returns the FNV-1a hash of a key.
+func hashKey(name string) uint64 {
+	hash := uint64(14695981039346656037)
+	for _, b := range []byte(name) {
+		hash = (hash ^ uint64(b)) * 1099511628211
+	}
+	return hash
+}
+
 // isReference reports whether a word of a memo is a reference: those have no small letters.
 func isReference(word string) bool {
 	if len(word) < minKeyLength {

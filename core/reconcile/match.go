@@ -59,17 +59,22 @@ type Result struct {
 // deterministic and takes linear time. Reconciled lines and entries are only compared with.
 func Compare(lines []Line, entries []Entry) Result {
 	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), sourceLines: lines, sourceEntries: entries}
-	for _, e := range entries {
-		c.entries.add(item{amount: e.Amount, day: e.Day, order: e.Seq, keys: e.keys()}, e.Reconciled)
+	lineKeys, entryKeys, names := sharedKeys(lines, entries)
+	c.keyNames = names
+	for i, e := range entries {
+		c.entries.items = append(c.entries.items, item{amount: e.Amount, day: e.Day, order: e.Seq, keys: entryKeys[i], taken: e.Reconciled})
 	}
-	for _, l := range lines {
-		// Of the words of a line only those that are a key of an entry can match.
-		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: c.entries.sharedKeys(l.keys())}, l.Reconciled)
+	for i, l := range lines {
+		c.lines.items = append(c.lines.items, item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: lineKeys[i], taken: l.Reconciled})
 	}
-	c.lines.indexSharedKeys(c.entries)
-	c.entries.indexSharedKeys(c.lines)
+	c.lines.sort()
+	c.entries.sort()
 
+	c.entries.indexByAmountAndDay()
 	c.byReference()
+	c.entries.byAmountAndDay = nil
+	c.lines.indexByDay(c.entries)
+	c.entries.indexByDay(c.lines)
 	c.byReferenceSum()
 	c.byAmountAndDate()
 	c.byDaySum()
@@ -83,6 +88,7 @@ type comparison struct {
 	lines, entries *pool
 	sourceLines    []Line
 	sourceEntries  []Entry
+	keyNames       []string
 	result         Result
 }
 
@@ -114,7 +120,7 @@ func (c *comparison) byReference() {
 			line := c.lines.items[l]
 			for _, key := range line.keys {
 				if e, ok := c.entries.firstOpen(key, line.amount, line.day, distance); ok {
-					c.match(rule, key, []int{l}, []int{e})
+					c.match(rule, c.keyNames[key], []int{l}, []int{e})
 					break
 				}
 			}
@@ -126,12 +132,12 @@ func (c *comparison) byReference() {
 func (c *comparison) byReferenceSum() {
 	for _, l := range c.lines.open() {
 		if entries, key := c.entries.findSum(c.lines.items[l]); entries != nil {
-			c.match(ReferenceSum, key, []int{l}, entries)
+			c.match(ReferenceSum, c.keyNames[key], []int{l}, entries)
 		}
 	}
 	for _, e := range c.entries.open() {
 		if lines, key := c.lines.findSum(c.entries.items[e]); lines != nil {
-			c.match(ReferenceSum, key, lines, []int{e})
+			c.match(ReferenceSum, c.keyNames[key], lines, []int{e})
 		}
 	}
 }
@@ -144,7 +150,7 @@ func (c *comparison) byAmountAndDate() {
 		line := c.lines.items[l]
 		sameLines := lines[amountDay{line.amount, line.day}]
 		sameEntries := entries[amountDay{line.amount, line.day}]
-		if line.hasSharedKey || len(sameLines) != len(sameEntries) {
+		if len(line.keys) > 0 || len(sameLines) != len(sameEntries) {
 			continue
 		}
 		for i := range sameLines {
@@ -160,7 +166,7 @@ func (c *comparison) byDaySum() {
 	days := c.entries.unsharedByDay()
 	for _, l := range c.lines.open() {
 		line := c.lines.items[l]
-		if line.hasSharedKey {
+		if len(line.keys) > 0 {
 			continue
 		}
 		for back := range Day(Window + 1) {
@@ -183,7 +189,7 @@ func (c *comparison) byAmountAlone() {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
 	for _, l := range c.lines.open() {
 		line := c.lines.items[l]
-		if line.hasSharedKey {
+		if len(line.keys) > 0 {
 			continue
 		}
 		e, ok := uniqueNear(entries, line)

@@ -12,11 +12,9 @@ type item struct {
 	amount int64
 	day    Day
 	order  int64
-	keys   []string
-	// hasSharedKey means that the other side has one of its keys, so the item is not matched by
-	// amount alone.
-	hasSharedKey bool
-	taken        bool
+	// keys are those that the other side has too. An item with some is not matched by amount alone.
+	keys  []key
+	taken bool
 }
 
 type (
@@ -29,20 +27,21 @@ type (
 		day    Day
 	}
 	keyAmountDay struct {
-		key string
+		key key
 		amountDay
 	}
 	keyAmount struct {
-		key    string
+		key    key
 		amount int64
 	}
 	keySignDay struct {
-		key string
+		key key
 		signDay
 	}
 )
 
-// pool has all items of one side, with indexes. Taken items stay and are skipped.
+// pool has all items of one side, with indexes. Taken items stay and are skipped. Each index is made
+// when it is needed and has only what can be asked of it: a pool has hundreds of thousands of items.
 type pool struct {
 	items []item
 	order []int // by day and order
@@ -50,7 +49,6 @@ type pool struct {
 	byAmountAndDay map[keyAmountDay]*bucket
 	byAmount       map[keyAmount][]int
 	byDay          map[keySignDay]*dayGroup
-	keys           map[string]struct{}
 }
 
 // bucket has the items with the same key, amount and day, in order.
@@ -68,46 +66,7 @@ type dayGroup struct {
 	sum   uint64
 }
 
-func newPool(size int) *pool {
-	return &pool{
-		items: make([]item, 0, size), byAmountAndDay: make(map[keyAmountDay]*bucket, size), byAmount: make(map[keyAmount][]int, size),
-		byDay: make(map[keySignDay]*dayGroup, size), keys: make(map[string]struct{}, size),
-	}
-}
-
-func (p *pool) add(i item, reconciled bool) {
-	i.taken = reconciled
-	p.items = append(p.items, i)
-	for _, key := range i.keys {
-		p.keys[key] = struct{}{}
-	}
-}
-
-// sharedKeys returns those of the keys that an item in the pool has.
-func (p *pool) sharedKeys(keys []string) []string {
-	var known []string
-	for _, key := range keys {
-		if _, found := p.keys[key]; found {
-			known = append(known, key)
-		}
-	}
-	return known
-}
-
-// indexSharedKeys indexes the items by the keys that the other side has too. Other keys cannot
-// match.
-func (p *pool) indexSharedKeys(other *pool) {
-	p.sort()
-	for _, i := range p.order {
-		it := &p.items[i]
-		for _, key := range it.keys {
-			if _, found := other.keys[key]; found {
-				it.hasSharedKey = true
-				p.index(i, key)
-			}
-		}
-	}
-}
+func newPool(size int) *pool { return &pool{items: make([]item, 0, size)} }
 
 func (p *pool) sort() {
 	p.order = make([]int, len(p.items))
@@ -119,31 +78,74 @@ func (p *pool) sort() {
 	})
 }
 
-func (p *pool) index(i int, key string) {
-	it := p.items[i]
-	p.byAmount[keyAmount{key, it.amount}] = append(p.byAmount[keyAmount{key, it.amount}], i)
-	same := keyAmountDay{key, amountDay{it.amount, it.day}}
-	if p.byAmountAndDay[same] == nil {
-		p.byAmountAndDay[same] = &bucket{}
+// indexByAmountAndDay makes the index of firstOpen.
+func (p *pool) indexByAmountAndDay() {
+	p.byAmountAndDay = map[keyAmountDay]*bucket{}
+	for _, i := range p.order {
+		it := p.items[i]
+		if it.taken {
+			continue
+		}
+		for _, k := range it.keys {
+			same := keyAmountDay{k, amountDay{it.amount, it.day}}
+			if p.byAmountAndDay[same] == nil {
+				p.byAmountAndDay[same] = &bucket{}
+			}
+			p.byAmountAndDay[same].items = append(p.byAmountAndDay[same].items, i)
+		}
 	}
-	p.byAmountAndDay[same].items = append(p.byAmountAndDay[same].items, i)
-	group := keySignDay{key, signDay{it.amount > 0, it.day}}
-	if p.byDay[group] == nil {
-		p.byDay[group] = &dayGroup{}
+}
+
+// indexByDay makes the index of findSum and nearest, for the keys of the open items of the other
+// side.
+func (p *pool) indexByDay(other *pool) {
+	needed := map[key]bool{}
+	for i := range other.items {
+		if !other.items[i].taken {
+			for _, k := range other.items[i].keys {
+				needed[k] = true
+			}
+		}
 	}
-	r := p.byDay[group]
-	r.items = append(r.items, i)
-	if !it.taken {
-		r.open++
-		r.sum += uint64(it.amount)
+	p.byDay = map[keySignDay]*dayGroup{}
+	for _, i := range p.order {
+		it := p.items[i]
+		if it.taken {
+			continue
+		}
+		for _, k := range it.keys {
+			if !needed[k] {
+				continue
+			}
+			group := keySignDay{k, signDay{it.amount > 0, it.day}}
+			if p.byDay[group] == nil {
+				p.byDay[group] = &dayGroup{}
+			}
+			r := p.byDay[group]
+			r.items = append(r.items, i)
+			r.open++
+			r.sum += uint64(it.amount)
+		}
+	}
+}
+
+// indexByAmount makes the index of findAny, for some keys and amounts.
+func (p *pool) indexByAmount(needed map[keyAmount]bool) {
+	p.byAmount = map[keyAmount][]int{}
+	for _, i := range p.order {
+		for _, k := range p.items[i].keys {
+			if wanted := (keyAmount{k, p.items[i].amount}); needed[wanted] {
+				p.byAmount[wanted] = append(p.byAmount[wanted], i)
+			}
+		}
 	}
 }
 
 func (p *pool) take(i int) {
 	it := &p.items[i]
 	it.taken = true
-	for _, key := range it.keys {
-		if r := p.byDay[keySignDay{key, signDay{it.amount > 0, it.day}}]; r != nil {
+	for _, k := range it.keys {
+		if r := p.byDay[keySignDay{k, signDay{it.amount > 0, it.day}}]; r != nil {
 			r.open--
 			r.sum -= uint64(it.amount)
 		}
@@ -163,9 +165,9 @@ func (p *pool) open() []int {
 
 // firstOpen returns the first open item with a key and an amount at a distance in days from a
 // day, the earlier day first.
-func (p *pool) firstOpen(key string, amount int64, day Day, distance int) (int, bool) {
+func (p *pool) firstOpen(k key, amount int64, day Day, distance int) (int, bool) {
 	for _, target := range []Day{day - Day(distance), day + Day(distance)} {
-		q := p.byAmountAndDay[keyAmountDay{key, amountDay{amount, target}}]
+		q := p.byAmountAndDay[keyAmountDay{k, amountDay{amount, target}}]
 		for q != nil && q.next < len(q.items) {
 			if i := q.items[q.next]; !p.items[i].taken {
 				return i, true
@@ -178,13 +180,13 @@ func (p *pool) firstOpen(key string, amount int64, day Day, distance int) (int, 
 
 // findSum returns several open items that have a common key with an item and add up to it: all of
 // its day, or else all within the window.
-func (p *pool) findSum(to item) (found []int, key string) {
-	for _, key := range to.keys {
+func (p *pool) findSum(to item) (found []int, shared key) {
+	for _, k := range to.keys {
 		for _, reach := range []Day{0, Window} {
 			var open int
 			var sum uint64
 			for day := to.day - reach; day <= to.day+reach; day++ {
-				if r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
+				if r := p.byDay[keySignDay{k, signDay{to.amount > 0, day}}]; r != nil {
 					open += r.open
 					sum += r.sum
 				}
@@ -194,16 +196,16 @@ func (p *pool) findSum(to item) (found []int, key string) {
 			}
 			var candidates []int
 			for day := to.day - reach; day <= to.day+reach; day++ {
-				if r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
+				if r := p.byDay[keySignDay{k, signDay{to.amount > 0, day}}]; r != nil {
 					candidates = append(candidates, r.items...)
 				}
 			}
 			if found := p.openSummingTo(candidates, to.amount); found != nil {
-				return found, key
+				return found, k
 			}
 		}
 	}
-	return nil, ""
+	return nil, 0
 }
 
 // openSummingTo returns the open ones of some items, if they are several and add up to the amount.
@@ -230,7 +232,7 @@ func (p *pool) openSummingTo(items []int, amount int64) []int {
 func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 	found := map[amountDay][]int{}
 	for _, i := range p.open() {
-		if it := p.items[i]; !it.hasSharedKey {
+		if it := p.items[i]; len(it.keys) == 0 {
 			key := amountDay{it.amount, it.day}
 			found[key] = append(found[key], i)
 		}
@@ -242,7 +244,7 @@ func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 func (p *pool) unsharedByDay() map[signDay]*dayGroup {
 	found := map[signDay]*dayGroup{}
 	for _, i := range p.open() {
-		if it := p.items[i]; !it.hasSharedKey {
+		if it := p.items[i]; len(it.keys) == 0 {
 			key := signDay{it.amount > 0, it.day}
 			if found[key] == nil {
 				found[key] = &dayGroup{}
@@ -258,9 +260,9 @@ func (p *pool) unsharedByDay() map[signDay]*dayGroup {
 // same direction.
 func (p *pool) nearest(to item) (int, bool) {
 	for distance := range Day(Window + 1) {
-		for _, key := range to.keys {
+		for _, k := range to.keys {
 			for _, day := range []Day{to.day - distance, to.day + distance} {
-				r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]
+				r := p.byDay[keySignDay{k, signDay{to.amount > 0, day}}]
 				if r == nil || r.open == 0 {
 					continue
 				}
