@@ -128,6 +128,10 @@ func (x *exchange) readRequest() error {
 	switch u := x.route.upload; {
 	case u != nil && u.Stream:
 		return x.openStream()
+	case u != nil && u.StreamBody:
+		if _, isForm, err := x.uploadType(); err == nil && !isForm {
+			return x.openStream()
+		}
 	case u != nil && u.Form:
 		return x.readUploadForm()
 	}

@@ -26,6 +26,9 @@ type Upload struct {
 	// The handler reads Call.File to its end, which checks that the request is complete, before it
 	// saves a response under the idempotency key.
 	Stream bool
+	// StreamBody is Stream for a file that is the body. A form is read whole, so that its parts may be
+	// in any order.
+	StreamBody bool
 	// Form makes the body a multipart form, with the parameters of the operation as parts before or
 	// after the file. The operation validates them together with Call.FormFile, which is nil if there
 	// is no file. Types is empty, and Operation.MaxBody is the maximum size of the file.

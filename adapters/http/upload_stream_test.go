@@ -81,6 +81,22 @@ func TestUploadStream_IdempotencyKeyCoversFile(t *testing.T) {
 	}
 }
 
+func TestUploadStreamBody_FormInAnyOrder(t *testing.T) {
+	t.Parallel()
+	// A file that is the body is streamed. A form may have its file before the parameters, and is the
+	// same request as the file alone.
+	f := newUploadFixture(t, func(op *Operation) { op.Upload.StreamBody = true })
+	form := multipartForm("xyz", csvFilePart, shelfPart)
+	inForm := f.do("POST", "/depot", form, withHeader("Content-Type", "multipart/form-data; boundary=xyz"), withKey("k"))
+	asBody := f.do("POST", "/depot?shelf=top", "a,b\n", withHeader("Content-Type", "text/csv"), withKey("k"))
+	if inForm.status != 200 || asBody.body != inForm.body || asBody.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("form %+v\nbody %+v", inForm, asBody)
+	}
+	if other := f.do("POST", "/depot?shelf=top", "a,b\n", withHeader("Content-Type", "image/png")); other.status != 415 {
+		t.Errorf("another type: %+v", other)
+	}
+}
+
 func TestUploadStream_ArrivesWhileSent(t *testing.T) {
 	t.Parallel()
 	// The handler reads the beginning of a file while the client has not sent its end. A client that

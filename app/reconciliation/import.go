@@ -54,12 +54,11 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	if err != nil {
 		return ImportResult{}, err
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return ImportResult{}, ctx.Err()
+	release, err := take(ctx, r.reads)
+	if err != nil {
+		return ImportResult{}, err
 	}
+	defer release()
 	now := r.Clock.Now()
 	digest := sha256.New()
 	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Layout + "\x00"))
@@ -83,6 +82,11 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		imports[i] = statementImport{statements[i], reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
 			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(statements[i].Lines), By: in.By, At: now}}
 	}
+	release, err = take(ctx, r.slots)
+	if err != nil {
+		return ImportResult{}, err
+	}
+	defer release()
 	// In the same order everywhere, because each account is locked.
 	slices.SortFunc(imports, func(a, b statementImport) int {
 		return cmp.Or(strings.Compare(a.run.Account.Path, b.run.Account.Path), cmp.Compare(a.run.Account.Currency, b.run.Account.Currency))
@@ -105,6 +109,16 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
+}
+
+// take waits for one of the slots, and returns what frees it.
+func take(ctx context.Context, slots chan struct{}) (release func(), err error) {
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // statementImport is a statement with the run that imports it.

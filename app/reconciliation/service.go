@@ -26,19 +26,22 @@ type Config struct {
 	IDs        ports.IDs
 }
 
-// maxConcurrentImports is the maximum number of concurrent imports in a process: each has a whole
-// statement in memory.
-const maxConcurrentImports = 2
+// The maximum numbers in a process of files that are read at the same time and of statements that are
+// compared, which takes most of the memory. A client that sends slowly does not hold up comparisons.
+const (
+	maxConcurrentReads   = 8
+	maxConcurrentImports = 2
+)
 
 // Service holds the use cases on reconciliations.
 type Service struct {
 	Config
-	slots chan struct{}
+	reads, slots chan struct{}
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{Config: c, slots: make(chan struct{}, maxConcurrentImports)}
+	return &Service{Config: c, reads: make(chan struct{}, maxConcurrentReads), slots: make(chan struct{}, maxConcurrentImports)}
 }
 
 // RunDetails is a run with its current counts.

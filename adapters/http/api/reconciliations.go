@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -128,11 +129,16 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 		Outcomes: []httpapi.Outcome{{Status: 201, Body: ReconciliationRun{}, Description: "The statement was imported."},
 			{Status: 200, Body: ReconciliationRun{}, Description: "The same file was imported before. Nothing changed."}},
 		MaxBody: maxStatementBytes, Timeout: 2 * time.Minute,
-		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "Statement file of at most 64 MiB. `causeway ledger reconcile` accepts larger files."},
+		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "Statement file of at most 64 MiB. `causeway ledger reconcile` accepts larger files.", StreamBody: true},
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciliation.ImportResult, error) {
-		return service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Accounts: in.Accounts, Format: in.Format, Layout: in.Map, Override: in.Override,
+		result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Accounts: in.Accounts, Format: in.Format, Layout: in.Map, Override: in.Override,
 			By: call.Principal.Token.String(), File: call.File}, call.IdempotentRequest)
+		if err != nil {
+			// A client that is still sending a refused file would not read the answer.
+			_, _ = io.Copy(io.Discard, call.File)
+		}
+		return result, err
 	}, func(result reconciliation.ImportResult) httpapi.Reply {
 		body := renderReconciliationRun(result.Run)
 		for _, other := range result.Others {
