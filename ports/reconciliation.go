@@ -18,12 +18,13 @@ type ReconciliationWriter interface {
 	// PreviousStatement returns the last run of an account with a closing balance that ended
 	// before a day and was of the same partner's account, or false.
 	PreviousStatement(ctx context.Context, a reconcile.Account, number string, before reconcile.Day) (reconcile.Run, bool, error)
-	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are
-	// not changed; known is their number.
-	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error)
-	// ComparisonInput returns what a statement of these days is compared with: lines and
-	// entries of these and nearby days, open breaks, and the days of earlier runs.
-	ComparisonInput(ctx context.Context, a reconcile.Account, days reconcile.DayRange) (ComparisonInput, error)
+	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are not
+	// changed. It moves the others to the front of the lines, and returns them.
+	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (added []reconcile.Line, err error)
+	// ComparisonInput returns what a statement of these days is compared with: the lines that the
+	// run has added, lines and entries of these and nearby days, open breaks, and the days of earlier
+	// runs. It sorts the added lines and uses them for the result, so as not to have them twice.
+	ComparisonInput(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line) (ComparisonInput, error)
 	// SaveReconciliation stores a run with its result.
 	SaveReconciliation(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
 	// LockBreak returns a break, locked for an update, or BREAK_NOT_FOUND.

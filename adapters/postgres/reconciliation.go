@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -67,16 +68,17 @@ const insertLines = `
 	FROM unnest($5::uuid[], $6::bytea[], $7::int[], $8::int[], $9::int[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bool[])
 		AS w (id, fingerprint, ordinal, booked, value, amount, servicer_reference, reference_list, description, returned)
 	ON CONFLICT (platform_id, account, currency, fingerprint) DO NOTHING
-	RETURNING 1`
+	RETURNING id`
 
 // maxLinesPerInsert is the number of lines in one statement.
 const maxLinesPerInsert = 5000
 
 // AddStatementLines stores the lines that are new.
-func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error) {
-	known = len(lines)
-	for len(lines) > 0 {
-		n := min(len(lines), maxLinesPerInsert)
+func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (added []reconcile.Line, err error) {
+	addedCount, all := 0, lines
+	for start := 0; start < len(all); start += maxLinesPerInsert {
+		lines := all[start:min(start+maxLinesPerInsert, len(all))]
+		n := len(lines)
 		var (
 			ids                             = make(idArray, n)
 			identities                      = make([][]byte, n)
@@ -85,22 +87,33 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 			servicers, references, describe = make([]string, n), make([]string, n), make([]string, n)
 			returned                        = make([]bool, n)
 		)
-		for i, l := range lines[:n] {
+		for i, l := range lines {
 			ids[i], identities[i], ordinals[i] = pgID(l.ID), l.Identity[:], int32(l.Ordinal)
 			booked[i], values[i], amounts[i] = int32(l.Booked), int32(l.Value), l.Amount
 			servicers[i], returned[i] = l.ServicerReference, l.Returned
 			if references[i], describe[i], err = u.db.sealLine(ctx, sealedRow{a.Platform.UUID(), l.ID}, l); err != nil {
-				return 0, err
+				return nil, err
 			}
 		}
 		args := []any{pgID(a.Platform.UUID()), pgID(run.UUID()), a.Path, string(a.Currency),
 			ids, identities, ordinals, booked, values, amounts, servicers, references, describe, returned}
-		if err := u.query(ctx, insertLines, args, func(pgx.Rows) error { known--; return nil }); err != nil {
-			return 0, err
+		inserted := make(map[uuid.UUID]bool, n)
+		if err := u.query(ctx, insertLines, args, func(rows pgx.Rows) error {
+			var id pgtype.UUID
+			err := rows.Scan(&id)
+			inserted[id.Bytes] = true
+			return err
+		}); err != nil {
+			return nil, err
 		}
-		lines = lines[n:]
+		for i := range lines {
+			if inserted[lines[i].ID] {
+				all[addedCount], lines[i] = lines[i], all[addedCount]
+				addedCount++
+			}
+		}
 	}
-	return known, nil
+	return all[:addedCount:addedCount], nil
 }
 
 // sealLine returns the texts of a line that can name the payer. The reference of the bank stays
@@ -138,20 +151,27 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 		"platform_id", "id", "reconciliation_id", "rule", "reference", "day_difference", "explanation"); err != nil {
 		return err
 	}
-	var lines, entries [][]any
-	for _, m := range found.Matches {
-		for _, l := range m.Lines {
-			lines = append(lines, []any{platform, pgID(l), pgID(m.ID)})
+	type position struct{ match, n int } // the n-th line or entry of a match
+	var lines, entries []position
+	for i, m := range found.Matches {
+		for n := range m.Lines {
+			lines = append(lines, position{i, n})
 		}
-		for _, e := range m.Entries {
-			entries = append(entries, []any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)})
+		for n := range m.Entries {
+			entries = append(entries, position{i, n})
 		}
 	}
-	if err := u.copyRows(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any { return lines[i] }, "platform_id", "line_id", "match_id"); err != nil {
+	if err := u.copyRows(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any {
+		m := &found.Matches[lines[i].match]
+		return []any{platform, pgID(m.Lines[lines[i].n]), pgID(m.ID)}
+	}, "platform_id", "line_id", "match_id"); err != nil {
 		return err
 	}
-	if err := u.copyRows(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any { return entries[i] },
-		"platform_id", "account", "seq", "entry_no", "match_id"); err != nil {
+	if err := u.copyRows(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any {
+		m := &found.Matches[entries[i].match]
+		e := m.Entries[entries[i].n]
+		return []any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)}
+	}, "platform_id", "account", "seq", "entry_no", "match_id"); err != nil {
 		return err
 	}
 	breaks := func(i int) []any {

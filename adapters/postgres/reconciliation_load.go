@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,7 +24,7 @@ import (
 // ComparisonInput reads the lines and entries of the days of a statement and Window more days
 // on each side, and further back, up to Lookback, if breaks of earlier statements are open.
 // It returns the open breaks too, so that they are not found a second time.
-func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, days reconcile.DayRange) (c ports.ComparisonInput, err error) {
+func (u *unit) ComparisonInput(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line) (c ports.ComparisonInput, err error) {
 	if c.OpenBreaks, err = u.openBreaks(ctx, a); err != nil {
 		return c, err
 	}
@@ -32,7 +35,7 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, days re
 		}
 	}
 	span := reconcile.DayRange{First: first - reconcile.Window, Last: days.Last + reconcile.Window}
-	if c.Lines, err = u.comparableLines(ctx, a, span); err != nil {
+	if c.Lines, err = u.comparableLines(ctx, run, a, span, added); err != nil {
 		return c, err
 	}
 	if c.Entries, err = u.comparableEntries(ctx, a, span); err != nil {
@@ -91,11 +94,28 @@ const selectLines = `
 		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND b.line_id IS NOT NULL AND r.method IN ('NOTE', 'POSTING')
 	) s ON s.line_id = l.id
-	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5
-	ORDER BY l.value_date, l.id`
+	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5 AND l.reconciliation_id <> $6`
 
-func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (lines []reconcile.Line, err error) {
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start()}
+// comparableLines returns the lines of earlier runs and those that the run has added.
+func (u *unit) comparableLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line) (lines []reconcile.Line, err error) {
+	// The lines outside of the days go to the end.
+	slices.SortFunc(added, func(x, y reconcile.Line) int {
+		outside := func(l reconcile.Line) int {
+			if l.Value < span.First || l.Value > span.Last {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(outside(x)-outside(y), compareLines(x, y))
+	})
+	within, _ := slices.BinarySearchFunc(added, span, func(l reconcile.Line, span reconcile.DayRange) int {
+		if span.Contains(l.Value) {
+			return -1
+		}
+		return 1
+	})
+	lines = added[:within:within]
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start(), pgID(run.UUID())}
 	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var isReconciled bool
 		l, err := u.db.scanLine(ctx, a.Platform.UUID(), rows, &isReconciled)
@@ -105,7 +125,15 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 		}
 		return err
 	})
+	if len(lines) > within {
+		slices.SortFunc(lines, compareLines)
+	}
 	return lines, err
+}
+
+// compareLines orders lines by value date and id.
+func compareLines(x, y reconcile.Line) int {
+	return cmp.Or(cmp.Compare(x.Value, y.Value), bytes.Compare(x.ID[:], y.ID[:]))
 }
 
 // scanLine reads the columns of a line, and further columns into more.

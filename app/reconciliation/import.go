@@ -234,12 +234,13 @@ func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, 
 // compare stores the new lines, compares everything open with the ledger, and stores the run with
 // its matches and breaks.
 func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, statement []reconcile.Line) error {
-	var err error
-	if run.KnownLines, err = tx.AddStatementLines(ctx, run.ID, run.Account, statement); err != nil {
+	added, err := tx.AddStatementLines(ctx, run.ID, run.Account, statement)
+	if err != nil {
 		return err
 	}
+	run.KnownLines = len(statement) - len(added)
 	days := reconcile.DayRange{First: run.From, Last: run.To}
-	input, err := tx.ComparisonInput(ctx, run.Account, days)
+	input, err := tx.ComparisonInput(ctx, run.ID, run.Account, days, added)
 	if err != nil {
 		return err
 	}
