@@ -11,9 +11,9 @@ import (
 )
 
 // ListInternalForAgent returns the internal accounts of the customer of an agent that match the filter, with their
-// balances: those from which the agent may spend. Faults: AGENT_NOT_FOUND.
+// balances: those from which the agent may spend. Faults: UNAUTHORIZED if the agent was deleted meanwhile.
 func (s *Service) ListInternalForAgent(ctx context.Context, caller platform.Principal, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
-	a, err := s.Store.Agent(ctx, caller.Platform, caller.Agent)
+	a, err := s.callingAgent(ctx, caller)
 	if err != nil {
 		return ports.Page[account.WithBalance]{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/fault"
@@ -64,6 +65,10 @@ func TestService_ListInternalForAgentShowsAllowedAccounts(t *testing.T) {
 			t.Errorf("%s: %v of %d, %v, want %v", name, got, page.Total, err, c.want)
 		}
 	}
+	deleted := limited
+	deleted.Agent = ident.NewAgent(e.IDs.New, e.Clock.Now())
+	_, err := e.accounts.ListInternalForAgent(t.Context(), deleted, ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}})
+	apptest.WantFault(t, "deleted after its token was checked", err, fault.Unauthorized)
 	if page, err := e.accounts.ListInternalForAgent(t.Context(), limited, ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}}); err != nil || page.Items[0].Balance != 25_00 {
 		t.Errorf("balance %+v, %v", page, err)
 	}

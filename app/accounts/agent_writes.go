@@ -63,11 +63,17 @@ func (s *Service) DeleteForAgent(ctx context.Context, caller platform.Principal,
 
 // evaluate returns what the policy of an agent says now about external accounts.
 func (s *Service) evaluate(ctx context.Context, caller platform.Principal) (agent.Evaluation, error) {
+	a, err := s.callingAgent(ctx, caller)
+	return a.EvaluateAccounts(), err
+}
+
+// callingAgent returns the agent that calls, or UNAUTHORIZED if it was deleted since its token was checked.
+func (s *Service) callingAgent(ctx context.Context, caller platform.Principal) (agent.Agent, error) {
 	a, err := s.Store.Agent(ctx, caller.Platform, caller.Agent)
 	if fault.Is(err, fault.AgentNotFound) {
 		err = agent.InvalidToken()
 	}
-	return a.EvaluateAccounts(), err
+	return a, err
 }
 
 // accountAttempt is a change of an external account that an agent asks for.

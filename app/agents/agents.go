@@ -14,6 +14,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -99,6 +100,15 @@ func (s *Service) Get(ctx context.Context, p ident.Platform, id ident.Agent) (ag
 		return agent.WithUsage{}, err
 	}
 	return s.withUsage(ctx, found)
+}
+
+// Self returns the agent that calls, with its usage, or UNAUTHORIZED if it was deleted since its token was checked.
+func (s *Service) Self(ctx context.Context, caller platform.Principal) (agent.WithUsage, error) {
+	found, err := s.Get(ctx, caller.Platform, caller.Agent)
+	if fault.Is(err, fault.AgentNotFound) {
+		err = agent.InvalidToken()
+	}
+	return found, err
 }
 
 // List returns the agents that match the filter, with their usage.

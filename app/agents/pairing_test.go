@@ -173,6 +173,8 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 	}
 	_, err := e.agents.Get(t.Context(), e.Platform.ID, orphan.Agent.ID)
 	apptest.WantFault(t, "of a deleted customer", err, fault.AgentNotFound)
+	_, err = e.agents.Self(t.Context(), platform.Principal{Platform: e.Platform.ID, Agent: orphan.Agent.ID})
+	apptest.WantFault(t, "deleted after its token was checked", err, fault.Unauthorized)
 }
 
 // deletingStore deletes an agent between the search for a code and the unit of work that redeems it.

@@ -21,6 +21,7 @@ import (
 // Agents holds the use cases of the agent operations.
 type Agents interface {
 	Create(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, r agent.Request) (agents.Created, error)
+	Self(ctx context.Context, caller platform.Principal) (agent.WithUsage, error)
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error)
 	Update(ctx context.Context, p ident.Platform, id ident.Agent, change agent.Change) (agent.WithUsage, error)
@@ -218,9 +219,9 @@ func registerAgents(a *httpapi.API, service Agents) {
 func registerOwnAgent(a *httpapi.API, service Agents) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getAgentMe", Path: "/agents/me", Tag: tagForAgents, Summary: "Get the calling agent", Agent: true, Experimental: true,
-		Description: "Returns the agent of the access token, with its policy and usage, also while it is paused.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
+		Description: "Returns the agent of the access token, with its policy and usage, also while it is paused.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (agent.WithUsage, error) {
-		return service.Get(ctx, call.Principal.Platform, call.Principal.Agent)
+		return service.Self(ctx, call.Principal)
 	}, renderAgent)
 }
 

@@ -6,7 +6,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/accounts"
 	"causeway/core/account"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -112,7 +111,7 @@ func registerAgentInternalAccounts(a *httpapi.API, service InternalAccounts) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagForAgents, Summary: "List internal accounts as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
-		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.", Errors: []fault.Code{fault.AgentNotFound}, // deleted meanwhile
+		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *internalParams) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
 		after, err := httpapi.CursorID[ident.InternalAccount](in.Cursor)
