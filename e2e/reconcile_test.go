@@ -135,6 +135,36 @@ func TestReconciliation_MT940(t *testing.T) {
 	}
 }
 
+func TestReconciliation_CSVOfBank(t *testing.T) {
+	t.Parallel()
+	// A CSV file with a preamble, a total, balances and amounts as a bank writes them is read; one
+	// whose amounts could be read in two ways, or with a line less, is refused.
+	h := newTestEnv(t)
+	today := time.Now().UTC().Format("02.01.2006")
+	file := "Konto;123\r\n\r\nBuchung;Text;Betrag;Saldo\r\n" +
+		today + " 09:15;Geb\xfchr;(1.000,50);\"8.999,50 $\"\r\n" + today + " 10:00;Miete;2,50-;8.997,00\r\nSumme;;1.003,00-;\r\n"
+	path := func(settings string) string {
+		return "/ledger/reconciliations?account=" + url.QueryEscape("rails/RTP") + "&currency=USD&format=csv&map=" +
+			url.QueryEscape("date=Buchung;amount=Betrag;balance=Saldo;description=Text;dateFormat=DD.MM.YYYY;delimiter=semicolon"+settings)
+	}
+	send := h.withHeader("Content-Type", "text/csv")
+	const settings = ";encoding=windows-1252;ignore=Summe"
+	for name, c := range map[string]struct{ settings, file, want string }{
+		"no encoding":      {";ignore=Summe", file, "line 4, column 2: is not UTF-8; name the encoding"},
+		"a total":          {";encoding=windows-1252", file, "line 6, column 1 (Buchung)"},
+		"thousands or not": {settings, strings.Replace(file, "2,50-", "2,500-", 1), "set decimal and group in map"},
+		"a missing line":   {settings, strings.Replace(file, "8.997,00", "8.996,00", 1), "column 4 (Saldo): the amounts do not lead"},
+	} {
+		if got := send.post(path(c.settings), c.file); got.status != 400 || got.text("details.errors.0.field") != "file" || !strings.Contains(string(got.body), c.want) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	run := send.post(path(settings), file).wantStatus(201)
+	run.wantValues(map[string]any{"lines": 2, "ignoredLines": 1, "openingBalance": 1000000, "closingBalance": 899700})
+	h.get("/ledger/reconciliations/" + run.text("id") + "/lines").wantStatus(200).wantValues(map[string]any{
+		"data.0.amount": -100050, "data.0.description": "Gebühr", "data.1.amount": -250})
+}
+
 func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	t.Parallel()
 	// A bank's statement of a day is imported: known payments are matched, the bank's fee and

@@ -107,7 +107,7 @@ func (b *statementBuilder) addPage(p page, key string) error {
 func (b *statementBuilder) finish() ([]reconcile.Statement, error) {
 	statements := make([]reconcile.Statement, len(b.accounts))
 	for i, a := range b.accounts {
-		if err := a.checkBalances(b.acceptsMismatch); err != nil {
+		if err := b.checkBalances(a); err != nil {
 			return nil, err
 		}
 		statements[i] = a.Statement
@@ -115,14 +115,7 @@ func (b *statementBuilder) finish() ([]reconcile.Statement, error) {
 	return statements, nil
 }
 
-func (a *accountBuilder) checkBalances(acceptsMismatch bool) error {
-	mismatch := func(format string, args ...any) error {
-		if !acceptsMismatch {
-			return reconcile.InvalidFile(format+"; if it is right, say why with override", args...)
-		}
-		a.Mismatches = append(a.Mismatches, reconcile.Mismatchf(format, args...))
-		return nil
-	}
+func (b *statementBuilder) checkBalances(a *accountBuilder) error {
 	amount := func(minor int64) string { return money.Amount{Minor: minor, Currency: a.Currency}.String() }
 	if !slices.ContainsFunc(a.pages, func(p page) bool { return p.day == reconcile.NoDay }) {
 		slices.SortStableFunc(a.pages, func(x, y page) int { return cmp.Compare(x.day, y.day) })
@@ -130,7 +123,7 @@ func (a *accountBuilder) checkBalances(acceptsMismatch bool) error {
 	for i, p := range a.pages {
 		if p.opening != nil && p.closing != nil {
 			if expected, err := money.AddMinor(*p.opening, p.sum); err != nil || expected != *p.closing {
-				if err := mismatch("is not complete: the lines of %s add up to %s, but its opening balance is %s and its closing balance %s",
+				if err := b.mismatch(a, "is not complete: the lines of %s add up to %s, but its opening balance is %s and its closing balance %s",
 					p.name, amount(p.sum), amount(*p.opening), amount(*p.closing)); err != nil {
 					return err
 				}
@@ -143,13 +136,22 @@ func (a *accountBuilder) checkBalances(acceptsMismatch bool) error {
 			a.Opening = nil
 		case *p.opening != *a.Closing:
 			before := a.pages[i-1].name
-			if err := mismatch("is not complete: %s closes with %s, and %s after it opens with %s; a statement between them is missing",
+			if err := b.mismatch(a, "is not complete: %s closes with %s, and %s after it opens with %s; a statement between them is missing",
 				before, amount(*a.Closing), p.name, amount(*p.opening)); err != nil {
 				return err
 			}
 		}
 		a.Closing = p.closing
 	}
+	return nil
+}
+
+// mismatch refuses a file that is not complete, or notes it if a person accepts that.
+func (b *statementBuilder) mismatch(a *accountBuilder, format string, args ...any) error {
+	if !b.acceptsMismatch {
+		return reconcile.InvalidFile(format+"; if it is right, say why with override", args...)
+	}
+	a.Mismatches = append(a.Mismatches, reconcile.Mismatchf(format, args...))
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // maxLineBytes is the maximum length of a line.
 const maxLineBytes = 64 << 10
 
-// readCSV reads a CSV file with a layout. Its first line has the names of the columns.
+// readCSV reads a CSV file with a layout. One of its first lines has the names of the columns.
 func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]reconcile.Statement, error) {
 	if len(layout.Columns) == 0 {
 		return nil, missingLayoutError()
@@ -27,7 +27,7 @@ func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]
 	}
 	guard := &lineGuard{source: bufio.NewReaderSize(text, 64<<10)}
 	rows := csv.NewReader(guard)
-	rows.Comma, rows.ReuseRecord = rune(layout.Delimiter), true
+	rows.Comma, rows.ReuseRecord, rows.FieldsPerRecord = rune(layout.Delimiter), true, -1
 	p := &csvParser{statementBuilder: builder, layout: layout}
 	if err := p.beginAccount("", string(p.currency)); err != nil {
 		return nil, err
@@ -37,8 +37,6 @@ func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]
 	switch {
 	case guard.err != nil:
 		return nil, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
-	case errors.As(err, &parseError) && errors.Is(err, csv.ErrFieldCount):
-		return nil, reconcile.InvalidFile("line %d does not have as many fields as the header", parseError.Line)
 	case errors.As(err, &parseError):
 		return nil, reconcile.InvalidFile("is not valid CSV: line %d: %v", parseError.Line, parseError.Err)
 	case err != nil:
@@ -57,31 +55,35 @@ type csvParser struct {
 	statementBuilder
 	layout        reconcile.Layout
 	columnIndexes map[reconcile.Column]int
+	columnCount   int
+	decimal       byte // the decimal mark that the amounts so far show; 0 for none
+	decimalLine   int
+	balances      runningBalance
 }
 
 func (p *csvParser) read(rows *csv.Reader) error {
-	header, err := rows.Read()
-	if errors.Is(err, io.EOF) {
-		return reconcile.InvalidFile("is empty")
-	}
-	if err != nil {
-		return err
-	}
-	if err := p.findColumns(header); err != nil {
+	if err := p.readHeader(rows); err != nil {
 		return err
 	}
 	for {
 		fields, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return p.endBalances()
 		}
 		if err != nil {
 			return err
 		}
 		number, _ := rows.FieldPos(0)
-		line, err := p.parseLine(fields)
+		if p.isIgnored(fields) {
+			p.current.Ignored++
+			continue
+		}
+		if len(fields) < p.columnCount || strings.Join(fields[p.columnCount:], "") != "" {
+			return reconcile.InvalidFile("line %d does not have as many fields as the header%s", number, ignoreHint(fields))
+		}
+		line, err := p.parseLine(fields, number)
 		if err != nil {
-			return reconcile.InvalidFile("line %d: %v", number, err)
+			return reconcile.InvalidFile("line %d%v", number, err)
 		}
 		if err := p.addLine(line); err != nil {
 			return err
@@ -89,32 +91,92 @@ func (p *csvParser) read(rows *csv.Reader) error {
 	}
 }
 
-// findColumns finds the columns by their names in the header.
-func (p *csvParser) findColumns(header []string) error {
-	p.columnIndexes = map[reconcile.Column]int{}
-	names := make([]string, len(header))
-	for i, name := range header {
-		names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+// maxPreambleLines is the maximum number of lines before the names of the columns.
+const maxPreambleLines = 100
+
+// readHeader finds the names of the columns: the first line that has all that the layout names. Banks
+// write names and balances of the account before it.
+func (p *csvParser) readHeader(rows *csv.Reader) error {
+	var nearest []string // with the fewest missing names
+	var nearestMissing []string
+	for range maxPreambleLines {
+		fields, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		names := make([]string, len(fields))
+		for i, name := range fields {
+			names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+		}
+		missing, err := p.findColumns(names)
+		if err != nil || len(missing) == 0 {
+			p.columnCount = len(names)
+			return err
+		}
+		if nearest == nil || len(missing) < len(nearestMissing) {
+			nearest, nearestMissing = slices.Clone(names), missing
+		}
 	}
-	var missing []string
+	if nearest == nil {
+		return reconcile.InvalidFile("is empty")
+	}
+	return reconcile.InvalidFile("has no column %s; its header is %.200q", strings.Join(nearestMissing, ", "), strings.Join(nearest, string(rune(p.layout.Delimiter))))
+}
+
+// findColumns finds the columns by their names in a line, and returns those that it does not have.
+func (p *csvParser) findColumns(names []string) (missing []string, err error) {
+	p.columnIndexes = map[reconcile.Column]int{}
+	var twice []string
 	for column, name := range p.layout.Columns {
 		index := slices.Index(names, name)
 		switch {
 		case index < 0:
 			missing = append(missing, fmt.Sprintf("%.60q", name))
 		case slices.Contains(names[index+1:], name):
-			return reconcile.InvalidFile("has two columns with the name %.60q", name)
+			twice = append(twice, name)
 		}
 		p.columnIndexes[column] = index
 	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return reconcile.InvalidFile("has no column %s; its first line is %.200q", strings.Join(missing, ", "), strings.Join(names, string(rune(p.layout.Delimiter))))
+	slices.Sort(missing)
+	if len(missing) == 0 && len(twice) > 0 {
+		return nil, reconcile.InvalidFile("has two columns with the name %.60q", slices.Min(twice))
 	}
-	return nil
+	return missing, nil
 }
 
-func (p *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
+// isIgnored reports whether a line is one that the layout names as no movement.
+func (p *csvParser) isIgnored(fields []string) bool {
+	text := firstText(fields)
+	return slices.ContainsFunc(p.layout.Ignore, func(start string) bool { return strings.HasPrefix(text, start) })
+}
+
+// firstText returns the first text in a line.
+func firstText(fields []string) string {
+	for _, text := range fields {
+		if text = strings.TrimSpace(text); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func ignoreHint(fields []string) string {
+	text := cleanText(firstText(fields), 40)
+	if text == "" || strings.ContainsAny(text, ";|=") || isDigits(text[:1]) {
+		return ""
+	}
+	return fmt.Sprintf("; if it is no movement, name its beginning in map, as ignore=%s", text)
+}
+
+// errorf returns the error for a field, to be written after the number of its line.
+func (p *csvParser) errorf(column reconcile.Column, format string, args ...any) error {
+	return fmt.Errorf(", column %d (%.60s): %s", p.columnIndexes[column]+1, p.layout.Columns[column], fmt.Sprintf(format, args...))
+}
+
+func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, err error) {
 	field := func(c reconcile.Column) string {
 		index, ok := p.columnIndexes[c]
 		if !ok {
@@ -122,24 +184,31 @@ func (p *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
 		}
 		return strings.TrimSpace(fields[index])
 	}
-	for _, text := range fields {
+	for i, text := range fields {
 		if !utf8.ValidString(text) {
-			return l, errors.New("is not UTF-8; name the encoding of the file with map, as encoding=windows-1252")
+			return l, fmt.Errorf(", column %d: is not UTF-8; name the encoding of the file with map, as encoding=windows-1252", i+1)
 		}
 	}
-	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.currency) {
-		return l, fmt.Errorf("is in %.8q, and the account is in %s", currency, p.currency)
-	}
 	if l.Booked, err = p.layout.ParseDay(field(reconcile.ColumnDate)); err != nil {
-		return l, err
+		return l, p.errorf(reconcile.ColumnDate, "%v%s", err, ignoreHint(fields))
+	}
+	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.currency) {
+		return l, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the account is in %s", currency, p.currency)
 	}
 	if l.Value = l.Booked; field(reconcile.ColumnValueDate) != "" {
 		if l.Value, err = p.layout.ParseDay(field(reconcile.ColumnValueDate)); err != nil {
-			return l, err
+			return l, p.errorf(reconcile.ColumnValueDate, "%v", err)
 		}
 	}
-	if l.Amount, err = p.parseAmount(field); err != nil {
+	if l.Amount, err = p.parseMovement(field, number); err != nil {
 		return l, err
+	}
+	if p.layout.Columns[reconcile.ColumnBalance] != "" {
+		balance, err := p.parseAmount(reconcile.ColumnBalance, field, number)
+		if err != nil {
+			return l, err
+		}
+		p.balances.add(balance, l.Amount, l.Booked, number)
 	}
 	// The fields share a buffer that is reused for the next line.
 	l.ServicerReference = strings.Clone(field(reconcile.ColumnID))
@@ -148,10 +217,23 @@ func (p *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
 	return l, nil
 }
 
-// parseAmount returns the amount from the amount column, or from the debit and credit columns.
-func (p *csvParser) parseAmount(field func(reconcile.Column) string) (int64, error) {
+// parseMovement returns the amount from the amount column, or from the debit and credit columns.
+func (p *csvParser) parseMovement(field func(reconcile.Column) string, number int) (int64, error) {
 	if p.layout.Columns[reconcile.ColumnAmount] != "" {
-		return reconcile.ParseAmount(field(reconcile.ColumnAmount), p.currency, p.layout.Decimal, p.layout.Group)
+		amount, err := p.parseAmount(reconcile.ColumnAmount, field, number)
+		if err != nil || p.layout.Columns[reconcile.ColumnSide] == "" {
+			return amount, err
+		}
+		credit, err := reconcile.ParseSide(field(reconcile.ColumnSide))
+		switch {
+		case err != nil:
+			return 0, p.errorf(reconcile.ColumnSide, "%v", err)
+		case credit && amount < 0:
+			return 0, p.errorf(reconcile.ColumnAmount, "the credit is negative")
+		case credit:
+			return amount, nil
+		}
+		return min(amount, -amount), nil
 	}
 	var amounts [2]int64
 	nonZero := 0
@@ -159,7 +241,7 @@ func (p *csvParser) parseAmount(field func(reconcile.Column) string) (int64, err
 		if field(c) == "" {
 			continue
 		}
-		amount, err := reconcile.ParseAmount(field(c), p.currency, p.layout.Decimal, p.layout.Group)
+		amount, err := p.parseAmount(c, field, number)
 		if err != nil {
 			return 0, err
 		}
@@ -169,16 +251,31 @@ func (p *csvParser) parseAmount(field func(reconcile.Column) string) (int64, err
 		// Some partners write debits with a minus sign.
 		amounts[i] = max(amount, -amount)
 		if amount < 0 && c == reconcile.ColumnCredit {
-			return 0, errors.New("the credit is negative")
+			return 0, p.errorf(c, "the credit is negative")
 		}
 	}
 	switch {
 	case nonZero == 2:
-		return 0, errors.New("has both a debit and a credit")
+		return 0, errors.New(": has both a debit and a credit")
 	case field(reconcile.ColumnCredit) == "" && field(reconcile.ColumnDebit) == "":
-		return 0, errors.New("has neither a debit nor a credit")
+		return 0, errors.New(": has neither a debit nor a credit")
 	}
 	return amounts[0] - amounts[1], nil
+}
+
+// parseAmount parses an amount. All amounts of a file have the same decimal mark.
+func (p *csvParser) parseAmount(column reconcile.Column, field func(reconcile.Column) string, number int) (int64, error) {
+	amount, decimal, err := p.layout.ParseAmount(field(column), p.currency)
+	switch {
+	case err != nil:
+		return 0, p.errorf(column, "%v", err)
+	case decimal == 0:
+	case p.decimal == 0:
+		p.decimal, p.decimalLine = decimal, number
+	case p.decimal != decimal:
+		return 0, p.errorf(column, "%.40q has the decimal mark %q, and line %d has %q; set decimal and group in map", field(column), decimal, p.decimalLine, p.decimal)
+	}
+	return amount, nil
 }
 
 // lineGuard refuses lines that are too long. A newline in quotes does not end a line.

@@ -375,12 +375,3 @@ func (m *mt940Parser) endMovement() error {
 	m.movement = nil
 	return m.addLine(l)
 }
-
-// mismatch refuses a file that is not complete, or notes it if a person accepts that.
-func (m *mt940Parser) mismatch(a *accountBuilder, format string, args ...any) error {
-	if !m.acceptsMismatch {
-		return reconcile.InvalidFile(format, args...)
-	}
-	a.Mismatches = append(a.Mismatches, reconcile.Mismatchf(format, args...))
-	return nil
-}

@@ -27,7 +27,7 @@ type ledgerReconcileCommand struct {
 	Accounts string `help:"Ledger accounts of the partner's accounts in the file, as 'DE02120300000000202051=rails/SEPA;…'. Needed for numbers that no earlier statement had." placeholder:"MAP"`
 	File     string `required:"" help:"Statement file." placeholder:"FILE"`
 	Format   string `enum:"camt053,csv,bai2,mt940" default:"camt053" help:"Statement format: camt053, csv, bai2 or mt940."`
-	Map      string `help:"With --format csv: the column of each field, as 'date=Booked;amount=Amount;reference=Ref'. With --format mt940: encoding=windows-1252, if it is not UTF-8." placeholder:"MAP"`
+	Map      string `help:"With --format csv: the column of each field and settings, as 'date=Booked;amount=Amount;reference=Ref'. With --format mt940: encoding=windows-1252, if it is not UTF-8." placeholder:"MAP"`
 	Override string `help:"Why the file is right although its lines do not lead to its balances, or a statement seems to be missing. It is recorded." placeholder:"REASON"`
 	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
 	actorFlag

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,9 +16,11 @@ type Layout struct {
 	Columns map[Column]string
 	// DateFormat consists of YYYY, MM and DD.
 	DateFormat string
-	// Decimal is the decimal mark, Group the separator of thousands or 0, and Delimiter the
-	// separator of columns.
+	// Decimal is the decimal mark or 0 if the amounts show it, Group the separator of thousands or
+	// 0, and Delimiter the separator of columns.
 	Decimal, Group, Delimiter byte
+	// Ignore has the beginnings of lines that are not movements, such as totals.
+	Ignore []string
 	// Encoding is that of the file. Without one it is UTF-8 or UTF-16.
 	Encoding Encoding
 }
@@ -42,30 +45,36 @@ const (
 	ColumnDate        Column = "date"
 	ColumnValueDate   Column = "valueDate"
 	ColumnAmount      Column = "amount"
+	ColumnSide        Column = "side"
 	ColumnDebit       Column = "debit"
 	ColumnCredit      Column = "credit"
+	ColumnBalance     Column = "balance"
 	ColumnCurrency    Column = "currency"
 	ColumnID          Column = "id"
 	ColumnReference   Column = "reference"
 	ColumnDescription Column = "description"
 )
 
-var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnDebit, ColumnCredit, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
+var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnSide, ColumnDebit, ColumnCredit, ColumnBalance, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
 
 // DateFormats lists the supported date formats.
-var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY"}
+var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY",
+	"DD.MM.YY", "DD/MM/YY", "MM/DD/YY", "DD MMM YYYY", "DD-MMM-YYYY", "DD-MMM-YY"}
 
 // maxLayoutBytes is the maximum length of a layout.
 const maxLayoutBytes = 2000
 
 // ParseLayout parses a layout: name=value pairs separated by semicolons. The names are those of
-// columns, and dateFormat, decimal, group, delimiter and encoding. Fault: INVALID_INPUT for the field map,
+// columns, and dateFormat, decimal, group, delimiter, encoding and ignore. Fault: INVALID_INPUT for the field map,
 // with everything that is wrong.
 func ParseLayout(text string) (Layout, error) {
-	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Decimal: '.', Delimiter: ','}
+	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Delimiter: ','}
 	bad, err := parseSettings(text, l.set)
 	if err != nil {
 		return l, err
+	}
+	if l.Decimal == 0 && l.Group != 0 {
+		l.Decimal = '.'
 	}
 	return l, l.check(bad)
 }
@@ -126,6 +135,12 @@ func (l *Layout) set(name, value string) string {
 		if l.Encoding = Encoding(value); !slices.Contains(Encodings, value) {
 			return "encoding must be one of " + strings.Join(Encodings, ", ")
 		}
+	case "ignore":
+		for text := range strings.SplitSeq(value, "|") {
+			if text = strings.TrimSpace(text); text != "" {
+				l.Ignore = append(l.Ignore, text)
+			}
+		}
 	case "delimiter":
 		return setSeparator(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
 	default:
@@ -162,7 +177,10 @@ func (l Layout) check(bad []string) error {
 	if has(ColumnAmount) == (has(ColumnDebit) || has(ColumnCredit)) || has(ColumnDebit) != has(ColumnCredit) {
 		bad = append(bad, "set either amount, or both debit and credit")
 	}
-	if l.Decimal == l.Group {
+	if has(ColumnSide) && !has(ColumnAmount) {
+		bad = append(bad, "side needs amount")
+	}
+	if l.Decimal != 0 && l.Decimal == l.Group {
 		bad = append(bad, "decimal and group must differ")
 	}
 	if len(bad) > 0 {
@@ -171,38 +189,65 @@ func (l Layout) check(bad []string) error {
 	return nil
 }
 
-// ParseDay parses a day in the date format of the layout.
+var timeOfDay = regexp.MustCompile(`^[T ,]{1,2}[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?(AM|PM|am|pm))?( ?(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?$`)
+
+// ParseDay parses a day in the date format of the layout. A time of day after it is not used: the
+// day is the written one. Day and month may have one digit if something separates them.
 func (l Layout) ParseDay(text string) (Day, error) {
 	invalid := fmt.Errorf("%.40q is not a date of the form %s", text, l.DateFormat)
-	if len(text) != len(l.DateFormat) {
-		return NoDay, invalid
-	}
-	var year, month, day int
-	for i := range len(text) {
-		var target *int
-		switch l.DateFormat[i] {
-		case 'Y':
-			target = &year
-		case 'M':
-			target = &month
-		case 'D':
-			target = &day
-		default:
-			if text[i] != l.DateFormat[i] {
+	rest, parts := text, map[byte]int{}
+	for format := l.DateFormat; format != ""; {
+		letter := format[0]
+		width := len(format) - len(strings.TrimLeft(format, string(letter)))
+		format = format[width:]
+		found := 0
+		switch {
+		case strings.IndexByte("YMD", letter) < 0:
+			if rest == "" || rest[0] != letter {
 				return NoDay, invalid
 			}
+			rest = rest[1:]
+			continue
+		case letter == 'M' && width == 3:
+			if len(rest) < 3 {
+				return NoDay, invalid
+			}
+			month := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(rest[:3]))
+			if month < 0 || month%3 != 0 {
+				return NoDay, invalid
+			}
+			parts[letter], rest = month/3+1, rest[3:]
 			continue
 		}
-		if text[i] < '0' || text[i] > '9' {
+		for found < width && found < len(rest) && rest[found] >= '0' && rest[found] <= '9' {
+			parts[letter] = parts[letter]*10 + int(rest[found]-'0')
+			found++
+		}
+		if found != width && (found == 0 || letter == 'Y' || l.DateFormat == "YYYYMMDD") {
 			return NoDay, invalid
 		}
-		*target = *target*10 + int(text[i]-'0')
+		if letter == 'Y' && width == 2 {
+			parts[letter] += 2000
+		}
+		rest = rest[found:]
 	}
-	d, ok := Date(year, month, day)
-	if !ok {
+	d, ok := Date(parts['Y'], parts['M'], parts['D'])
+	if !ok || rest != "" && !timeOfDay.MatchString(rest) {
 		return NoDay, invalid
 	}
 	return d, nil
+}
+
+// ParseSide returns whether a word says that a movement is a credit, as the amounts of some banks
+// have no sign.
+func ParseSide(text string) (credit bool, err error) {
+	switch strings.ToUpper(text) {
+	case "C", "CR", "CRDT", "CREDIT", "H", "HABEN", "BIJ", "+":
+		return true, nil
+	case "D", "DR", "DBIT", "DEBIT", "S", "SOLL", "AF", "-":
+		return false, nil
+	}
+	return false, fmt.Errorf("%.40q is neither a credit nor a debit: one of C and D, CR and DR, CRDT and DBIT, Credit and Debit, H and S, Haben and Soll, Bij and Af, + and -", text)
 }
 
 func invalidMap(format string, args ...any) error {

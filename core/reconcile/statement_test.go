@@ -72,22 +72,24 @@ func TestParseLayout(t *testing.T) {
 	t.Parallel()
 	// A layout is parsed, or refused with everything that is wrong.
 	l, err := reconcile.ParseLayout("date=Day; amount = Total in USD;dateFormat=MM/DD/YYYY;delimiter=tab;")
-	if err != nil || l.Columns[reconcile.ColumnAmount] != "Total in USD" || l.Delimiter != '\t' || l.Decimal != '.' {
+	if err != nil || l.Columns[reconcile.ColumnAmount] != "Total in USD" || l.Delimiter != '\t' || l.Decimal != 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if day, err := l.ParseDay("03/09/2026"); err != nil || day != monday {
 		t.Errorf("03/09/2026 is %s, %v", day, err)
 	}
 	for text, want := range map[string][]string{
-		"":                            {"date must name", "amount, or both"},
-		"date=D;amount=A;debit=B":     {"amount, or both"},
-		"date=D;debit=B":              {"amount, or both"},
-		"date=D;date=E;amount=A;x=y":  {"date is given twice", `"x" is not a field`},
-		"date=D;amount=":              {"has no value"},
-		"date=D;amount=A;decimal=;":   {"has no value"},
-		"date=D;amount=A;decimal=x":   {"decimal must be one of"},
-		"date=D;amount=A;group=.":     {"must differ"},
-		"date=D;amount=A;dateFormat=": {"has no value"},
+		"":                                {"date must name", "amount, or both"},
+		"date=D;amount=A;debit=B":         {"amount, or both"},
+		"date=D;debit=B":                  {"amount, or both"},
+		"date=D;date=E;amount=A;x=y":      {"date is given twice", `"x" is not a field`},
+		"date=D;amount=":                  {"has no value"},
+		"date=D;amount=A;decimal=;":       {"has no value"},
+		"date=D;amount=A;decimal=x":       {"decimal must be one of"},
+		"date=D;amount=A;group=.":         {"must differ"},
+		"date=D;amount=A;dateFormat=":     {"has no value"},
+		"date=D;debit=A;credit=B;side=S":  {"side needs amount"},
+		"date=D;amount=A;encoding=EBCDIC": {"encoding must be one of UTF-8"},
 		"date=D;amount=A;dateFormat=YY-MM": {
 			"dateFormat must be one of"},
 		strings.Repeat("x", 2001): {"at most 2000 bytes"},
@@ -98,6 +100,54 @@ func TestParseLayout(t *testing.T) {
 				t.Errorf("%.60q: %v, want %q", text, err, wrong)
 			}
 		}
+	}
+}
+
+func TestParseEncoding(t *testing.T) {
+	t.Parallel()
+	// A file without columns may have an encoding and nothing else.
+	for text, want := range map[string]string{
+		"": "", "encoding=CP850": "", " encoding = UTF-16 ;": "", "date=D": `"date" is only valid for the format csv`, "encoding=x": "encoding must be one of",
+		"encoding=UTF-8;encoding=UTF-8": "given twice", "\xff": "bytes of UTF-8",
+	} {
+		if _, err := reconcile.ParseEncoding(text); (err == nil) != (want == "") || err != nil && (!fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestLayout_ParseDay(t *testing.T) {
+	t.Parallel()
+	// A day is read in the named format, with or without a time of day, which does not change it.
+	for _, c := range []struct {
+		format, text string
+		ok           bool
+	}{
+		{"YYYY-MM-DD", "2026-03-09", true}, {"YYYY-MM-DD", "2026-03-09T23:59:59.999999-11:00", true}, {"YYYY-MM-DD", "2026-03-09 08:15:00 UTC", true},
+		{"YYYY-MM-DD", "2026-03-09T00:00:00Z", true}, {"DD.MM.YYYY", "9.3.2026", true}, {"DD.MM.YYYY", "09.03.2026 08.15", true}, {"MM/DD/YYYY", "3/9/2026 11:59 PM", true},
+		{"MM/DD/YYYY", "03/09/2026, 1:02 am", true}, {"YYYYMMDD", "20260309", true}, {"DD.MM.YY", "09.03.26", true}, {"DD/MM/YY", "9/3/26", true}, {"MM/DD/YY", "03/09/26", true},
+		{"DD MMM YYYY", "9 Mar 2026", true}, {"DD-MMM-YYYY", "09-MAR-2026", true}, {"DD-MMM-YY", "09-mar-26", true},
+		{"YYYYMMDD", "2026039", false}, {"YYYY-MM-DD", "26-03-09", false}, {"DD.MM.YY", "09.03.2026", false}, {"DD MMM YYYY", "9 Mär 2026", false}, {"DD MMM YYYY", "9 anf 2026", false},
+		{"DD MMM YYYY", "9 M", false}, {"YYYY-MM-DD", "2026-02-30", false}, {"YYYY-MM-DD", "2026-03-090", false}, {"YYYY-MM-DD", "2026-03-09x", false}, {"YYYY-MM-DD", "2026-03-09T", false},
+		{"YYYY-MM-DD", "2026-03", false}, {"YYYY-MM-DD", "", false}, {"DD.MM.YYYY", ".3.2026", false},
+	} {
+		day, err := reconcile.Layout{DateFormat: c.format}.ParseDay(c.text)
+		if (err == nil) != c.ok || c.ok && day != monday {
+			t.Errorf("%q as %s: %s, %v", c.text, c.format, day, err)
+		}
+	}
+}
+
+func TestParseSide(t *testing.T) {
+	t.Parallel()
+	// A word of either side is read in any case, and any other is refused.
+	for text, want := range map[string]bool{"C": true, "cr": true, "Credit": true, "H": true, "Bij": true, "+": true, "D": false, "DBIT": false, "Soll": false, "af": false, "-": false} {
+		if credit, err := reconcile.ParseSide(text); err != nil || credit != want {
+			t.Errorf("%q: %v, %v", text, credit, err)
+		}
+	}
+	if _, err := reconcile.ParseSide("X"); err == nil {
+		t.Error("X is a side")
 	}
 }
 
