@@ -104,7 +104,7 @@ func findMarks(number string, currency money.Currency) (decimal, group byte, err
 	if last < 0 {
 		return 0, group, nil
 	}
-	mark, other := number[last], byte('.'+','-number[last])
+	mark, other := number[last], '.'+','-number[last]
 	digits := len(number) - last - 1
 	switch {
 	case strings.IndexByte(number, other) >= 0:
