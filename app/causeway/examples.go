@@ -34,6 +34,8 @@ var examples = map[string]string{
 	"ledger export":        "causeway ledger export --format csv --output 2026.csv --from 2026-01-01T00:00:00Z",
 	"ledger rotate-key":    "causeway ledger rotate-key",
 	"ledger balances":      "causeway ledger balances",
+	"ledger trial-balance": "causeway ledger trial-balance --by effective --from 2026-10-01T00:00:00Z --to 2026-11-01T00:00:00Z --format csv",
+	"ledger income":        "causeway ledger income --by effective --from 2026-01-01T00:00:00Z --format csv",
 	"ledger entries":       "causeway ledger entries --transaction Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"ledger reconcile":     "causeway ledger reconcile --account rails/RTP --currency USD --file statement.xml",
 	"ledger periods":       "causeway ledger periods --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",

@@ -18,19 +18,21 @@ import (
 // ledgerCommand reads and checks the ledger directly in the database, whether or not a server
 // is running.
 type ledgerCommand struct {
-	Check     ledgerCheckCommand     `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
-	Verify    ledgerVerifyCommand    `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
-	Export    ledgerExportCommand    `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
-	RotateKey ledgerRotateCommand    `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
-	Balances  ledgerBalancesCommand  `cmd:"" help:"Print the balance of every account."`
-	Entries   ledgerEntriesCommand   `cmd:"" help:"Print the ledger entries of a transaction."`
-	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
-	Periods   ledgerPeriodsCommand   `cmd:"" help:"Print the accounting periods of a platform and their states."`
-	SoftClose ledgerSoftCloseCommand `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
-	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a soft-closed month."`
-	Close     ledgerCloseCommand     `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
-	Archive   ledgerArchiveCommand   `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
-	Restore   ledgerRestoreCommand   `cmd:"" help:"Move the month that was archived last back into the ledger."`
+	Check        ledgerCheckCommand        `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
+	Verify       ledgerVerifyCommand       `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
+	Export       ledgerExportCommand       `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
+	RotateKey    ledgerRotateCommand       `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
+	Balances     ledgerBalancesCommand     `cmd:"" help:"Print the balance of every account."`
+	TrialBalance ledgerTrialBalanceCommand `cmd:"" help:"Print the trial balance of a period, as a table or CSV."`
+	Income       ledgerIncomeCommand       `cmd:"" help:"Print the income by day or month, as a table or CSV."`
+	Entries      ledgerEntriesCommand      `cmd:"" help:"Print the ledger entries of a transaction."`
+	Reconcile    ledgerReconcileCommand    `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
+	Periods      ledgerPeriodsCommand      `cmd:"" help:"Print the accounting periods of a platform and their states."`
+	SoftClose    ledgerSoftCloseCommand    `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
+	Reopen       ledgerReopenCommand       `cmd:"" help:"Reopen a soft-closed month."`
+	Close        ledgerCloseCommand        `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
+	Archive      ledgerArchiveCommand      `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
+	Restore      ledgerRestoreCommand      `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
 
 type ledgerCheckCommand struct{ databaseFlags }

@@ -33,11 +33,16 @@ func TestLedgerCommands_Output(t *testing.T) {
 	// On a consistent ledger the commands print tables and exit 0.
 	url := seededDatabase(t)
 	for file, args := range map[string]string{
-		"check.txt":            "check",
-		"balances.txt":         "balances",
-		"entries.txt":          "entries --transaction " + deliveredRamp,
-		"entries_refunded.txt": "entries --transaction " + refundedRamp,
-		"entries_unpaid.txt":   "entries --transaction " + unpaidRamp,
+		"check.txt":               "check",
+		"balances.txt":            "balances",
+		"trial_balance.txt":       "trial-balance --to 2026-06-01T00:00:00Z",
+		"trial_balance.csv":       "trial-balance --to 2026-06-01T00:00:00Z --by effective --format csv",
+		"trial_balance_group.txt": "trial-balance --to 2026-06-01T00:00:00Z --detail group --platform " + fakePlatform,
+		"income.txt":              "income --from 2026-01-01T00:00:00Z --to 2026-06-01T00:00:00Z",
+		"income.csv":              "income --from 2026-01-01T00:00:00Z --to 2026-06-01T00:00:00Z --period month --format csv",
+		"entries.txt":             "entries --transaction " + deliveredRamp,
+		"entries_refunded.txt":    "entries --transaction " + refundedRamp,
+		"entries_unpaid.txt":      "entries --transaction " + unpaidRamp,
 	} {
 		out, errOut, status := runLedger(t, url, args)
 		if status != 0 || errOut != "" {
@@ -63,7 +68,11 @@ func TestLedgerCommands_ReportInvalidFlags(t *testing.T) {
 		"entries --transaction " + fakeTransaction:                                "Check the id",
 		"balances --platform " + deliveredRamp:                                    "--platform: must be an id of the form PlatformConfig:<uuid>",
 		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "does not exist",
-		"check --database-url postgres://nobody:1/no":                             "cannot use the database",
+		"trial-balance --from yesterday --to 2026":                                "--to must be an RFC 3339 timestamp",
+		"trial-balance --from 2026-03-02T00:00:00Z --to 2026-03-01T00:00:00Z":     "--to must be after from",
+		"income": "--from",
+		"income --from 2020-01-01T00:00:00Z --to 2021-01-01T00:00:00Z --period day": "at most 100 periods",
+		"check --database-url postgres://nobody:1/no":                               "cannot use the database",
 	} {
 		if _, errOut, status := runLedger(t, url, args); status == 0 || !strings.Contains(errOut, want) {
 			t.Errorf("ledger %s: status %d, %s", args, status, errOut)

@@ -129,6 +129,21 @@ func (t Total) Minor() (int64, bool) { return t.big().Int64(), t.big().IsInt64()
 // String returns the number in decimal digits.
 func (t Total) String() string { return t.big().String() }
 
+// Major returns the number in major units of a currency with all decimals: "-100.50".
+func (t Total) Major(c Currency) string {
+	text, decimals := new(big.Int).Abs(t.big()).String(), c.Decimals()
+	if decimals > 0 {
+		if missing := decimals + 1 - len(text); missing > 0 {
+			text = strings.Repeat("0", missing) + text
+		}
+		text = text[:len(text)-decimals] + "." + text[len(text)-decimals:]
+	}
+	if t.Sign() < 0 {
+		return "-" + text
+	}
+	return text
+}
+
 func (t Total) big() *big.Int {
 	if t.sum == nil {
 		return new(big.Int)
