@@ -39,8 +39,8 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 	const oldID = `overlay(%::text PLACING left(first_uuid_v7(now() - interval '100 days')::text, 13) FROM 1)::uuid`
 	id := func(column string) string { return strings.ReplaceAll(oldID, "%", column) }
 	h.exec(`UPDATE webhook_events SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE subject_id <> $1`, uuidOf(fresh.text("transactionId")))
-	h.exec(`UPDATE transactions SET quote_id = `+id("quote_id")+` WHERE id <> $1`, uuidOf(fresh.text("transactionId")))
-	h.exec(`UPDATE quotes SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE id <> $1`, uuidOf(fresh.text("id")))
+	h.exec(`WITH old AS (UPDATE quotes SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE id <> $1 RETURNING id, transaction_id)
+		UPDATE transactions t SET quote_id = old.id FROM old WHERE t.id = old.transaction_id`, uuidOf(fresh.text("id")))
 	h.exec(`UPDATE idempotency_keys SET created_at = created_at - interval '100 days'`)
 	second := startServer(t, h.databaseURL) // deletes at its start what the first one did not
 

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"causeway/adapters/ids"
@@ -18,7 +17,9 @@ import (
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -84,7 +85,7 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	// At least ten commits a month, however few entries there are.
 	commits := max(o.Entries/entriesPerCommit, 10*(o.Months+1))
 	w := &writer{Options: o, from: from, now: from, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)),
-		balances: map[string]int64{}, steps: make([][]step, commits)}
+		banks: map[ident.Customer]ident.ExternalAccount{}, balances: map[string]int64{}, steps: make([][]step, commits)}
 	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, AllPlatforms: true, MaxConnections: 4, Clock: w, IDs: w.ids})
 	if err != nil {
 		return Result{}, err
@@ -118,12 +119,16 @@ type writer struct {
 	rand      *rand.Rand
 	from, now time.Time
 	accounts  []account.Internal
-	balances  map[string]int64 // by path
+	banks     map[ident.Customer]ident.ExternalAccount // that transfers in are pulled from
+	balances  map[string]int64                         // by path
 
 	index int      // of the commit that is created, with what it writes
 	steps [][]step // later steps of payments by the index of their commit
 	posts []ledger.Posting
 	ended []transaction.Transaction
+	// received is the receipt of the activity that is created; receipts are those of the commit.
+	received transaction.Receipt
+	receipts []transaction.Receipt
 
 	entries, postings, payments int // total numbers
 }
@@ -154,6 +159,12 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 			if err := tx.CreateCustomer(ctx, c); err != nil {
 				return err
 			}
+			bank := account.External{ID: ident.NewExternalAccount(w.ids.New, w.now), Platform: w.Platform, Customer: c.ID, Currency: money.USD, Type: account.USAccount,
+				Fields: map[string]string{"accountNumber": fmt.Sprintf("%09d", i+1), "routingNumber": "021000021"}, Status: account.Active, CreatedAt: w.now, UpdatedAt: w.now}
+			if err := tx.CreateExternalAccount(ctx, bank); err != nil {
+				return err
+			}
+			w.banks[c.ID] = bank.ID
 			for _, currency := range balanceCurrencies {
 				a, err := account.NewInternal(ident.NewInternalAccount(w.ids.New, w.now), w.Platform, c.ID, currency, w.now)
 				if err != nil {
@@ -169,7 +180,7 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 // writeCommit creates and writes the postings of a commit: steps of earlier payments, and new activity.
 func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 	commits := len(w.steps)
-	w.posts, w.ended = nil, nil
+	w.posts, w.ended, w.receipts = nil, nil, nil
 	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(w.index)).Truncate(time.Millisecond)
 	for _, step := range w.steps[w.index] {
 		applied, err := w.apply(step.decide(w.now))
@@ -187,13 +198,27 @@ func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 		}
 	}
 	w.postings, w.payments = w.postings+len(w.posts), w.payments+len(w.ended)
-	// Refunds are written by an update.
-	refunded := slices.DeleteFunc(slices.Clone(w.ended), func(t transaction.Transaction) bool { return t.Refund == nil })
+	var quotes []quote.Quote
+	var changed []transaction.Transaction // what was received and refunded is written by an update
+	for _, t := range w.ended {
+		if !t.Quote.IsZero() {
+			quotes = append(quotes, quote.Quote{ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Side: quote.Sending,
+				LockedAmount: t.Pricing.Sent.Minor, Pricing: t.Pricing, Reference: t.Reference, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt})
+		}
+		if t.Refund != nil || !t.Receipt.IsZero() {
+			changed = append(changed, t)
+		}
+	}
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreateTransactions(ctx, w.ended); err != nil {
+		if len(w.receipts) > 0 {
+			if _, err := tx.SaveReceipts(ctx, w.receipts); err != nil {
+				return err
+			}
+		}
+		if err := tx.CreateQuotes(ctx, quotes, w.ended); err != nil {
 			return err
 		}
-		if err := tx.UpdateTransactions(ctx, refunded); err != nil {
+		if err := tx.UpdateTransactions(ctx, changed); err != nil {
 			return err
 		}
 		return tx.Post(ctx, w.posts)
@@ -214,6 +239,7 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 	}
 	w.entries += entries
 	effective := w.randomEffective()
+	w.date(&d.Transaction, &effective)
 	for _, p := range d.Postings {
 		p.Effective = effective
 		w.posts = append(w.posts, p)
@@ -232,6 +258,28 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 		}
 	}
 	return true, nil
+}
+
+// date makes the times of a transaction those of its postings, which have an effective time.
+func (w *writer) date(t *transaction.Transaction, effective *time.Time) {
+	switch {
+	case t.ID.IsZero():
+		return
+	case t.Type == transaction.Incoming:
+		t.CreatedAt, t.UpdatedAt, t.SettledAt = *effective, *effective, *effective
+		return
+	case effective.After(w.now):
+		*effective = w.now // a payment is not settled before
+	}
+	if t.Refund != nil && t.Refund.InitiatedAt.Equal(w.now) {
+		refund := *t.Refund
+		refund.InitiatedAt = *effective
+		t.Refund = &refund
+	}
+	if t.Receipt == w.received.ID && !t.Receipt.IsZero() {
+		w.received.At = *effective
+		w.receipts, w.received = append(w.receipts, w.received), transaction.Receipt{}
+	}
 }
 
 // randomEffective returns the effective time of a posting that is recorded now: mostly seconds

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"time"
 
 	"causeway/core/account"
@@ -8,6 +9,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/price"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -17,29 +19,28 @@ type route struct {
 	from, to                    money.Currency
 	sourceRail, destinationRail corridor.Rail
 	rate                        money.Rate // smallest units of to for one of from
-	multiple                    int64      // the amount to exchange is a multiple of it
 }
 
 // routes are the corridors of ramps, and of payouts if they start in a currency of accounts.
 var routes = []route{
-	newRoute(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104", 1),
-	newRoute(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104", 1),
-	newRoute(money.USD, "MXN", corridor.RTP, corridor.SPEI, "18.4", 1),
-	newRoute(money.USD, "INR", corridor.RTP, corridor.UPI, "88.7", 1),
-	newRoute(money.EUR, money.USDC, corridor.SEPAInstant, corridor.Base, "1.16", 1),
-	newRoute(money.EUR, "BRL", corridor.SEPAInstant, corridor.PIX, "6.21", 1),
-	newRoute(money.GBP, money.EUR, corridor.FasterPayments, corridor.SEPAInstant, "1.14", 1),
-	newRoute(money.USDC, money.USD, corridor.Base, corridor.RTP, "1", 10_000),
-	newRoute(money.USDC, money.EUR, corridor.Polygon, corridor.SEPA, "0.86", 10_000),
-	newRoute(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000", 1),
+	newRoute(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104"),
+	newRoute(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104"),
+	newRoute(money.USD, "MXN", corridor.RTP, corridor.SPEI, "18.4"),
+	newRoute(money.USD, "INR", corridor.RTP, corridor.UPI, "88.7"),
+	newRoute(money.EUR, money.USDC, corridor.SEPAInstant, corridor.Base, "1.16"),
+	newRoute(money.EUR, "BRL", corridor.SEPAInstant, corridor.PIX, "6.21"),
+	newRoute(money.GBP, money.EUR, corridor.FasterPayments, corridor.SEPAInstant, "1.14"),
+	newRoute(money.USDC, money.USD, corridor.Base, corridor.RTP, "1"),
+	newRoute(money.USDC, money.EUR, corridor.Polygon, corridor.SEPA, "0.86"),
+	newRoute(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000"),
 }
 
-func newRoute(from, to money.Currency, in, out corridor.Rail, major string, multiple int64) route {
+func newRoute(from, to money.Currency, in, out corridor.Rail, major string) route {
 	rate, err := money.RateFromMajor(money.MustRate(major), from, to)
 	if err != nil {
 		panic(err) // the table above is wrong
 	}
-	return route{from, to, in, out, rate, multiple}
+	return route{from, to, in, out, rate}
 }
 
 var balanceCurrencies = []money.Currency{money.USD, money.USDC, money.BTC}
@@ -108,8 +109,9 @@ func (w *writer) ramp() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: via.sourceRail, Reference: t.Reference,
-		Amount: t.Pricing.Sent, At: w.now}, activeParties(t), w.now)
+	w.received = transaction.Receipt{ID: ident.NewReceipt(w.ids.New, w.now), Platform: w.Platform, Rail: via.sourceRail,
+		PartnerID: t.Reference, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}
+	return t.Receive(w.received, activeParties(t), w.now)
 }
 
 // activeParties returns parties that may move money.
@@ -144,16 +146,16 @@ func (w *writer) transferOut(from account.Internal, amount int64) (transaction.D
 }
 
 func (w *writer) deposit() (transaction.Decision, error) {
-	return w.incomingPayment(transaction.Endpoint{})
+	return w.incomingPayment(transaction.Endpoint{}, w.randomAccount())
 }
 
 // transferIn is money pulled from an external account.
 func (w *writer) transferIn() (transaction.Decision, error) {
-	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)})
+	to := w.randomAccount()
+	return w.incomingPayment(transaction.Endpoint{ExternalAccount: w.banks[to.Customer]}, to)
 }
 
-func (w *writer) incomingPayment(source transaction.Endpoint) (transaction.Decision, error) {
-	to := w.randomAccount()
+func (w *writer) incomingPayment(source transaction.Endpoint, to account.Internal) (transaction.Decision, error) {
 	id := ident.NewTransaction(w.ids.New, w.now)
 	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: to.Customer, Source: source, Account: to.ID,
 		Rail: depositRails[to.Currency], AccountPath: ledger.CustomerAccount(to.ID), Reference: ident.ShortCode(id.UUID()),
@@ -180,12 +182,18 @@ func (w *writer) fee(post func(ledger.Header, string, money.Amount) ledger.Posti
 
 // outgoingPayment returns a payment on a route that is not funded yet.
 func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64) (transaction.Transaction, error) {
-	fees := baseAmounts[via.from]/20 + sent/200
-	exchanged := (sent - fees) / via.multiple * via.multiple
 	// The rate varies by two percent.
-	received, err := via.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
-	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Fees: fees,
-		RoundingSent: sent - fees - exchanged, Received: money.Amount{Minor: received, Currency: via.to}})
+	thousandths := 980 + w.rand.IntN(41)
+	market, err := via.rate.Mul(money.MustRate(fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000)))
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	fee := price.Fee{Fixed: baseAmounts[via.from] / 20, Percent: money.MustRate("0.005")}
+	p, err := price.Sending(sent, market, fee)
+	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Received: money.Amount{Minor: p.Receiving, Currency: via.to},
+		Fees: p.Fees, FixedFee: p.FixedFee, VariableFee: p.VariableFee, FeeRate: fee.Percent, Rate: p.Rate, Market: p.Market,
+		RoundingSent: p.RoundingSending, RoundingReceived: p.RoundingReceiving})
+	t.Quote = ident.NewQuote(w.ids.New, w.now)
 	t.SourceRail, t.SourceAccount = via.sourceRail, via.sourceRail.LedgerPath()
 	t.DestinationRail, t.DestinationAccount = via.destinationRail, via.destinationRail.LedgerPath()
 	return t, err
