@@ -63,6 +63,20 @@ func (p Posting) Redate(effective time.Time) Posting {
 	return redated
 }
 
+// RedatedFrom returns the day that a memo of Redate names, or false if it names none. A memo that ends alike
+// without Redate names one too.
+func RedatedFrom(memo string) (day time.Time, ok bool) {
+	text, found := strings.CutPrefix(memo, "for ")
+	if i := strings.LastIndex(memo, " (for "); i >= 0 && strings.HasSuffix(memo, ")") {
+		text, found = memo[i+len(" (for "):len(memo)-1], true
+	}
+	if !found {
+		return time.Time{}, false
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	return day, err == nil
+}
+
 // IsRepeatOf reports whether p has the content of a written posting, or had it before that
 // posting was redated: repeated work does not know that its first try was redated.
 func (p Posting) IsRepeatOf(written Posting) bool {

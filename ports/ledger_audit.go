@@ -9,6 +9,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/transaction"
 	"causeway/ledger"
 )
 
@@ -66,8 +67,8 @@ type AuditView interface {
 	Adjustments(ctx context.Context, p ident.Platform, each func(AuditAdjustment) error) error
 	// IndexMismatches compares the tables by which postings are found with the postings.
 	IndexMismatches(ctx context.Context, p ident.Platform) (AuditIndexMismatches, error)
-	// TransactionKinds streams the transactions that have postings, in batches.
-	TransactionKinds(ctx context.Context, p ident.Platform, each func([]TransactionKinds) error) error
+	// PostedTransactions streams the transactions that have postings, in batches.
+	PostedTransactions(ctx context.Context, p ident.Platform, each func([]PostedTransaction) error) error
 }
 
 // AuditPlatform is the stored state of one platform.
@@ -189,10 +190,10 @@ type NumberedPosting struct {
 	Posting ledger.Posting
 }
 
-// TransactionKinds holds the kinds of the postings of one transaction, in order.
-type TransactionKinds struct {
+// PostedTransaction holds the postings of one transaction, in order.
+type PostedTransaction struct {
 	Transaction ident.Transaction
-	Kinds       []ledger.Kind
+	Postings    []transaction.Posted
 }
 
 // AuditMonths are the months of a platform as stored.

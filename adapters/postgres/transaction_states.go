@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -45,41 +51,106 @@ func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 	return s, err
 }
 
-// readStates uses the primary key of transactions.
-const readStates = `
-	SELECT ` + stateColumns + `
-	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id`
+// evidenceColumns are the columns that scanEvidence reads: of a transaction, without what is long or sealed, and
+// of its quote, its accounts and its receipt.
+var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "coalesce(q.instructions, '')", "''",
+	"coalesce(q.description, '')", "''", "t.details", "''").Replace(transactionColumns) + `,
+	q.id IS NOT NULL, c.deleted_at IS NOT NULL, fi.id, fi.customer_id, fi.account_type, fi.currency, ti.id, ti.customer_id, ti.account_type, ti.currency,
+	fe.id, fe.customer_id, te.id, te.customer_id, r.id, r.rail, r.reference, r.currency, r.amount, r.received_at,
+	CASE WHEN t.refund_status = 'COMPLETED' AND t.source_internal IS NULL THEN ARRAY(SELECT a.id FROM internal_accounts a
+		WHERE a.platform_id = t.platform_id AND ` + strings.ReplaceAll(internalOwner, "customer_id", "a.customer_id") + ` = ` + strings.ReplaceAll(internalOwner, "customer_id", "t.customer_id") + `
+		AND a.currency = CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END) END`
+
+// readEvidence uses the primary keys and, for a refund, internal_account_owner_currency_type_unique.
+var readEvidence = `
+	SELECT ` + evidenceColumns + `
+	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id
+	LEFT JOIN internal_accounts fi ON fi.platform_id = t.platform_id AND fi.id = t.source_internal
+	LEFT JOIN internal_accounts ti ON ti.platform_id = t.platform_id AND ti.id = t.destination_internal
+	LEFT JOIN external_accounts fe ON fe.platform_id = t.platform_id AND fe.id = t.source_external
+	LEFT JOIN external_accounts te ON te.platform_id = t.platform_id AND te.id = t.destination_external
+	LEFT JOIN receipts r ON r.platform_id = t.platform_id AND r.id = t.receipt_id`
 
 var errNoTransaction = errors.New("has postings but does not exist")
 
-// CheckTransactionStates compares the postings of transactions with their current states. It
+// CheckTransactions compares the postings of transactions with the transactions as they are now. It
 // returns nil or an error for each.
-func (db *DB) CheckTransactionStates(ctx context.Context, platform ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
-	ids := make([]uuid.UUID, len(transactions))
-	for i, s := range transactions {
-		ids[i] = s.Transaction.UUID()
+func (db *DB) CheckTransactions(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
+	ids, positions := make([]uuid.UUID, len(transactions)), make(map[ident.Transaction]int, len(transactions))
+	errs := make([]error, len(transactions))
+	for i, t := range transactions {
+		ids[i], errs[i] = t.Transaction.UUID(), errNoTransaction
+		positions[t.Transaction] = i
 	}
-	states := make(map[uuid.UUID]stateRow, len(transactions))
-	rows, err := db.pool.Query(ctx, readStates, pgx.QueryExecModeCacheStatement, platform.UUID(), ids)
+	rows, err := db.pool.Query(ctx, readEvidence, pgx.QueryExecModeCacheStatement, platform.UUID(), ids)
 	if err != nil {
 		return nil, err
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		row, err := scanState(rows)
-		states[row.id] = row
-		return err
-	}); err != nil {
-		return nil, fmt.Errorf("read the states of transactions: %w", err)
-	}
-	errs := make([]error, len(transactions))
-	for i, s := range transactions {
-		if row, ok := states[s.Transaction.UUID()]; ok {
-			errs[i] = row.flow.CheckKinds(row.state, s.Kinds)
-		} else {
-			errs[i] = errNoTransaction
+		t, evidence, err := scanEvidence(ctx, db, rows)
+		if err != nil {
+			return err
 		}
+		i := positions[t.ID]
+		evidence.Posted = transactions[i].Postings
+		errs[i] = t.CheckEvidence(evidence)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read transactions: %w", err)
 	}
 	return errs, nil
+}
+
+// evidenceAccount holds the columns of a LEFT JOIN with internal or external accounts.
+type evidenceAccount struct {
+	id, owner      pgtype.UUID
+	kind, currency pgtype.Text
+}
+
+func (a evidenceAccount) internal() *account.Internal {
+	if !a.id.Valid {
+		return nil
+	}
+	found := &account.Internal{Type: account.InternalType(a.kind.String), Currency: money.Currency(a.currency.String)}
+	ident.SetUUID(&found.ID, a.id.Bytes)
+	ident.SetUUID(&found.Customer, a.owner.Bytes)
+	return found
+}
+
+func (a evidenceAccount) external() *account.External {
+	if !a.id.Valid {
+		return nil
+	}
+	found := &account.External{}
+	ident.SetUUID(&found.ID, a.id.Bytes)
+	ident.SetUUID(&found.Customer, a.owner.Bytes)
+	return found
+}
+
+func scanEvidence(ctx context.Context, db *DB, rows pgx.Rows) (t transaction.Transaction, e transaction.Evidence, err error) {
+	var fromInternal, toInternal, fromExternal, toExternal evidenceAccount
+	var receipt pgtype.UUID
+	var rail, reference, currency pgtype.Text
+	var amount pgtype.Int8
+	var received pgtype.Timestamptz
+	var refundAccounts []uuid.UUID
+	t, err = scanTransaction(ctx, db, rows, &e.HasQuote, &e.CustomerDeleted,
+		&fromInternal.id, &fromInternal.owner, &fromInternal.kind, &fromInternal.currency, &toInternal.id, &toInternal.owner, &toInternal.kind, &toInternal.currency,
+		&fromExternal.id, &fromExternal.owner, &toExternal.id, &toExternal.owner, &receipt, &rail, &reference, &currency, &amount, &received, &refundAccounts)
+	e.FromInternal, e.ToInternal, e.FromExternal, e.ToExternal = fromInternal.internal(), toInternal.internal(), fromExternal.external(), toExternal.external()
+	if receipt.Valid {
+		e.Receipt = &transaction.Receipt{Platform: t.Platform, Rail: corridor.Rail(rail.String), Reference: reference.String,
+			Amount: money.Amount{Minor: amount.Int64, Currency: money.Currency(currency.String)}, At: received.Time.UTC()}
+		ident.SetUUID(&e.Receipt.ID, receipt.Bytes)
+	}
+	for _, id := range refundAccounts {
+		var opened ident.InternalAccount
+		ident.SetUUID(&opened, id)
+		e.RefundAccounts = append(e.RefundAccounts, ledger.InternalAccount(opened, t.Customer, false))
+	}
+	return t, e, err
 }
 
 // readPostedFlags uses the primary key of transactions and, for each row,

@@ -84,7 +84,7 @@ func (e *env) balances(t *testing.T) map[string]string {
 func (e *env) checkLedger(t *testing.T) {
 	t.Helper()
 	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactionStates).Check(t.Context())
+	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactions).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

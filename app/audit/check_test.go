@@ -52,7 +52,7 @@ func TestCheck_ValidLedger(t *testing.T) {
 	for rule, want := range map[audit.Rule]int64{
 		audit.RuleSequence: 1208, audit.RuleRecordedTime: 1208, audit.RuleWellFormed: 1208, audit.RuleUnchanged: 1208,
 		audit.RuleCurrency: 1210, audit.RuleBalanced: 2, audit.RuleChart: 10, audit.RuleNoOverdraft: 1,
-		audit.RuleBalanceSnapshots: 2, audit.RuleIndexes: 1208, audit.RuleReversals: 1, audit.RuleTransactionStates: 1,
+		audit.RuleBalanceSnapshots: 2, audit.RuleIndexes: 1208, audit.RuleReversals: 1, audit.RuleTransactions: 1,
 	} {
 		for _, r := range report.Rules {
 			if r.Rule == rule && r.Checked != want {
@@ -118,9 +118,9 @@ func TestCheck_FindsDamage(t *testing.T) {
 		"an effective time": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 8",
 			audit.RuleUnchanged, "number 8"},
 		"a transaction": {"UPDATE ledger_postings SET transaction_id = NULL WHERE seq = 7",
-			audit.RuleTransactionStates, "a delivered ramp is"},
+			audit.RuleTransactions, "a delivered ramp is"},
 		"a kind": {"UPDATE ledger_postings SET kind = 'returned' WHERE seq = 7",
-			audit.RuleTransactionStates, "a delivered ramp is"},
+			audit.RuleTransactions, "a delivered ramp is"},
 		"an unknown kind": {"UPDATE ledger_postings SET kind = 'gift' WHERE seq = 8",
 			audit.RuleWellFormed, `"gift" is unknown`},
 		"an entry": {"DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 3",
@@ -275,7 +275,7 @@ func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 	steps := env.ramp(transaction)
 	env.mustPost(steps[0])
 	calls := 0
-	changing := func(ctx context.Context, p ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
+	changing := func(ctx context.Context, p ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
 		calls++
 		if calls == 1 { // between the read of the postings and of the state
 			env.mustPost(steps[1:]...)
@@ -288,7 +288,7 @@ func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 	}
 
 	broken := errors.New("no database")
-	_, err := env.newService(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
+	_, err := env.newService(func(context.Context, ident.Platform, []ports.PostedTransaction) ([]error, error) { return nil, broken }).Check(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the state checker", err)
 	}

@@ -17,9 +17,9 @@ import (
 
 // Checker checks the ledger of all platforms.
 type Checker struct {
-	reader       ports.LedgerReader
-	audit        ports.LedgerAudit
-	stateChecker StateChecker
+	reader             ports.LedgerReader
+	audit              ports.LedgerAudit
+	transactionChecker TransactionChecker
 	// walletPayments and walletProofs are those of WithWalletPayments.
 	walletPayments ports.WalletPayments
 	walletProofs   ports.WalletProofsByEnvironment
@@ -28,11 +28,11 @@ type Checker struct {
 	agentCountersSince string
 }
 
-// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactionStates, and
+// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
 // RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
 // adds them.
-func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, stateChecker StateChecker) *Checker {
-	return &Checker{reader: reader, audit: audit, stateChecker: stateChecker}
+func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionChecker TransactionChecker) *Checker {
+	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
 }
 
 // Check checks every rule on the ledger of all platforms, in one snapshot. It streams: the
@@ -65,8 +65,8 @@ func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 
 func (c *Checker) uncheckedRules() []Rule {
 	var rules []Rule
-	if c.stateChecker == nil {
-		rules = append(rules, RuleTransactionStates)
+	if c.transactionChecker == nil {
+		rules = append(rules, RuleTransactions)
 	}
 	if c.walletPayments == nil {
 		rules = append(rules, RuleWalletPayments)
@@ -185,5 +185,5 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 	if err := checkAdjustments(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
-	return c.checkTransactionStates(ctx, view, report, p.Platform)
+	return c.checkTransactions(ctx, view, report, p.Platform)
 }

@@ -49,7 +49,7 @@ func (e *env) mustPost(postings ...ledger.Posting) {
 	}
 }
 
-func (e *env) newService(check audit.StateChecker) *audit.Checker {
+func (e *env) newService(check audit.TransactionChecker) *audit.Checker {
 	return audit.NewChecker(ledgerdb.NewReader(e.ledgerDB, e.Store.Pool()), ledgerdb.NewAudit(e.ledgerDB, e.Store.Pool()), check)
 }
 
@@ -57,7 +57,7 @@ func (e *env) newAudit() ports.LedgerAudit { return ledgerdb.NewAudit(e.ledgerDB
 
 func (e *env) newLog() *ledgerdb.Log { return ledgerdb.NewLog(e.ledgerDB, e.Store.Pool()) }
 
-func (e *env) check(checkStates audit.StateChecker) audit.Report {
+func (e *env) check(checkStates audit.TransactionChecker) audit.Report {
 	e.t.Helper()
 	report, err := e.newService(checkStates).Check(context.Background())
 	if err != nil {
@@ -114,10 +114,14 @@ func (e *env) ramp(transaction ident.Transaction) []ledger.Posting {
 }
 
 // checkDelivered is a state check that expects every transaction to be a delivered ramp.
-func checkDelivered(_ context.Context, _ ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
+func checkDelivered(_ context.Context, _ ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
 	problems := make([]error, len(transactions))
 	for i, t := range transactions {
-		if !slices.Equal(t.Kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
+		var kinds []ledger.Kind
+		for _, p := range t.Postings {
+			kinds = append(kinds, p.Kind)
+		}
+		if !slices.Equal(kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
 			problems[i] = errors.New("a delivered ramp is received, converted and delivered")
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	RuleClosedMonths         Rule = "closed months match their trial balances"
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleAdjustments          Rule = "adjustments are authorised"
-	RuleTransactionStates    Rule = "transaction states match their postings"
+	RuleTransactions         Rule = "transactions match their postings"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
@@ -61,7 +61,7 @@ var rules = []struct {
 	{RuleClosedMonths, "lines of closed months", check},
 	{RuleSoftClosedMonths, "changes of months", check},
 	{RuleAdjustments, "adjustments", check},
-	{RuleTransactionStates, "transactions", check},
+	{RuleTransactions, "transactions", check},
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},
 	{RuleAgentActions, "approved actions", check},

@@ -54,13 +54,13 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 // starts from postings, so it does not see them.
 func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) error {
 	return db.EachTransactionWithoutPostings(ctx, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
-		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactionStates })
+		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactions })
 		rule := &report.Rules[i]
 		rule.Checked++
 		if err := flow.CheckKinds(state, nil); err != nil {
 			rule.Violations++
 			if rule.Violations <= audit.MaxFindings {
-				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
+				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactions, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
 			}
 		}
 		return nil
@@ -128,7 +128,7 @@ func ledgerOptions(newCipher func(ports.DataKeyStore) ports.Cipher) postgres.Opt
 
 func newAudit(db *postgres.DB) *audit.Checker {
 	ledger := ledgerdb.New()
-	return audit.NewChecker(ledgerdb.NewReader(ledger, db.Pool()), ledgerdb.NewAudit(ledger, db.Pool()), db.CheckTransactionStates).
+	return audit.NewChecker(ledgerdb.NewReader(ledger, db.Pool()), ledgerdb.NewAudit(ledger, db.Pool()), db.CheckTransactions).
 		WithWalletPayments(db, issuerFlags{}.newWalletProofs()).WithAgents(db, agentUsageSince(systemClock{}.Now()))
 }
 

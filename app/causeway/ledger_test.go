@@ -156,6 +156,9 @@ func seededDatabase(t testing.TB) string {
 		postings = append(postings, d.Postings...)
 	}
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{newReceipt(delivered, 10050), newReceipt(refunded, 9900), unmatched}); err != nil {
+			return err
+		}
 		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{completed.Transaction, refundPaid.Transaction}); err != nil {
 			return err
 		}
@@ -175,7 +178,7 @@ func newRamp(t testing.TB, id string) transaction.Transaction {
 		State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: money.USD}, Received: money.Amount{Minor: 100_000, Currency: money.BTC},
-			Fees: 50, FixedFee: 50, FeeRate: money.MustRate("1"), Rate: money.MustRate("10"), Market: money.MustRate("10"),
+			Fees: 50, FixedFee: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}

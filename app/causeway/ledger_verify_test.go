@@ -147,7 +147,7 @@ func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 
 	for _, command := range []string{"check", "verify --checkpoints " + checkpoints + " --key " + key} {
 		out, errOut, status := runLedger(t, url, command)
-		if want := "transaction states match their postings: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
+		if want := "transactions match their postings: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
 			t.Errorf("%.6s: status %d, %s\n%s", command, status, errOut, out)
 		}
 	}

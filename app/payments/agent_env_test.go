@@ -108,7 +108,7 @@ func (e *agentEnv) wantUsage(transactions, spent int64) {
 		e.t.Errorf("the agent has spent %d in %d transactions, want %d in %d", got.Spent, got.Transactions, spent, transactions)
 	}
 	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactionStates).
+	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactions).
 		WithAgents(e.Store, agent.DayOf(e.Clock.Now().AddDate(0, -1, 0))).Check(e.t.Context())
 	if err != nil {
 		e.t.Fatal(err)

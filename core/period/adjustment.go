@@ -104,17 +104,13 @@ func (a Authorisation) Authorises(memo string) bool {
 			memos = append(memos, possible.memo())
 		}
 	}
-	if found := dayInMemo.FindStringSubmatch(memo); found != nil {
-		if day, err := time.Parse(time.DateOnly, found[1]); err == nil {
-			for _, m := range memos {
-				memos = append(memos, ledger.Posting{Memo: m, Effective: day}.Redate(day).Memo)
-			}
+	if day, redated := ledger.RedatedFrom(memo); redated {
+		for _, m := range memos {
+			memos = append(memos, ledger.Posting{Memo: m, Effective: day}.Redate(day).Memo)
 		}
 	}
 	return slices.Contains(memos, memo)
 }
 
-var (
-	correctsInMemo = regexp.MustCompile(` \(corrects (\S+)\)(?: \(for \S+\))?$`)
-	dayInMemo      = regexp.MustCompile(` \(for (\S+)\)$`)
-)
+// correctsInMemo finds the corrected posting at the end of a memo, which may be redated.
+var correctsInMemo = regexp.MustCompile(` \(corrects (\S+)\)(?: \(for \S+\))?$`)

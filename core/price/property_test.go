@@ -31,6 +31,33 @@ func TestPrice_Invariants(t *testing.T) {
 	})
 }
 
+func TestPrice_Check(t *testing.T) {
+	t.Parallel()
+	// A price passes the check, and none that differs in one amount.
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCase().Draw(t, "case")
+		for _, calculate := range []func() (price.Price, error){c.send, c.receive} {
+			p, err := calculate()
+			if err != nil {
+				continue
+			}
+			if err := p.Check(c.fee.Percent); err != nil {
+				t.Fatalf("%s: %v", c, err)
+			}
+			for name, change := range map[string]func(*price.Price){
+				"fees": func(p *price.Price) { p.Fees++ }, "fixed fee": func(p *price.Price) { p.FixedFee++ }, "variable fee": func(p *price.Price) { p.VariableFee++ },
+				"receiving": func(p *price.Price) { p.Receiving++ }, "rounding": func(p *price.Price) { p.RoundingReceiving++ },
+			} {
+				changed := p
+				change(&changed)
+				if changed.Check(c.fee.Percent) == nil {
+					t.Errorf("%s: a change of %s is not found", c, name)
+				}
+			}
+		}
+	})
+}
+
 func TestPrice_InvariantsSweep(t *testing.T) {
 	t.Parallel()
 	// The same properties for many more random cases, of which at least a third have a price.

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +9,12 @@ import (
 	"causeway/ledger"
 )
 
-// CheckKinds returns an error unless posted are the kinds of postings that a transaction must have in
-// state s. The assignment of unmatched funds counts as the posting that received them.
+// CheckKinds returns an error unless a transaction can be in state s, and posted are the kinds of postings that
+// it must have in it. The assignment of unmatched funds counts as the posting that received them.
 func (f Flow) CheckKinds(s State, posted []ledger.Kind) error {
+	if !f.canBe(s) {
+		return fmt.Errorf("is %s with its funds %s and the reason %q, which no %s transaction can be", s, cmp.Or(s.Stage, "not moved"), s.Reason, f.Type)
+	}
 	want, got := f.Kinds(s), slices.Clone(posted)
 	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && f.Funding == JustInTime {
 		got[i] = f.fundingKind()
@@ -30,3 +34,36 @@ func joinKinds(kinds []ledger.Kind) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// canBe reports whether a transaction with this flow can be in a state, by the transitions of the state machines.
+func (f Flow) canBe(s State) bool {
+	if s.Reason != "" && s.Status != Failed {
+		return false
+	}
+	s.Reason = ""
+	if f.Type == Incoming {
+		return s == Initial || s == (State{Status: Failed}) || s == (State{Status: Completed, Stage: Delivered})
+	}
+	_, possible := outgoingStates[s]
+	return possible
+}
+
+// outgoingStates are the states that the transitions lead to, without their reasons.
+var outgoingStates = func() map[State]struct{} {
+	found := map[State]struct{}{}
+	var follow func(State)
+	follow = func(s State) {
+		if _, known := found[s]; known {
+			return
+		}
+		found[s] = struct{}{}
+		for _, event := range Events {
+			if next, err := s.Next(event, ""); err == nil {
+				follow(next)
+			}
+		}
+	}
+	follow(Initial)
+	follow(TransferInitial)
+	return found
+}()

@@ -185,12 +185,7 @@ func (a Approval) Missing(provided map[string]string) []string {
 // credited returns the decision that credits the account now.
 func (t Transaction) credited(now time.Time) Decision {
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
-	funds := ledger.IncomingFunds{Partner: t.SourceAccount, To: t.DestinationAccount, Amount: t.Pricing.Received}
-	posting := ledger.Deposit(t.header(ledger.KindDeposit, now), funds)
-	if t.isPulled() {
-		posting = ledger.TransferIn(t.header(ledger.KindTransferIn, now), funds)
-	}
-	d := Decision{Transaction: t, Postings: []ledger.Posting{posting}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
+	d := Decision{Transaction: t, Postings: []ledger.Posting{t.creditPosting(now)}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
 	if t.Source.UMA != "" {
 		d.Next = StepForward
 	}

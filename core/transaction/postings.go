@@ -15,6 +15,15 @@ func (t Transaction) header(kind ledger.Kind, at time.Time) ledger.Header {
 		Effective: at, Memo: t.Reference}
 }
 
+// creditPosting returns the posting that credits the account of an incoming transaction.
+func (t Transaction) creditPosting(at time.Time) ledger.Posting {
+	funds := ledger.IncomingFunds{Partner: t.SourceAccount, To: t.DestinationAccount, Amount: t.Pricing.Received}
+	if t.isPulled() {
+		return ledger.TransferIn(t.header(ledger.KindTransferIn, at), funds)
+	}
+	return ledger.Deposit(t.header(ledger.KindDeposit, at), funds)
+}
+
 func (t Transaction) received(amount money.Amount, at time.Time) ledger.Posting {
 	return ledger.JITReceived(t.header(ledger.KindJITReceived, at), t.SourceAccount, amount)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +13,8 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -124,38 +127,59 @@ func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatf
 	return platforms, wrapError("audit platforms", err)
 }
 
-const auditTransactionKinds = `
-SELECT p.transaction_id, array_agg(p.kind ORDER BY p.seq)
+// Uses ledger_postings_by_transaction, and continues after a posting of a transaction.
+const auditPostedTransactions = `
+SELECT p.transaction_id, p.seq, p.id, p.kind, p.effective_at, p.recorded_at, p.memo, p.digest
 FROM ledger_postings p
-WHERE p.platform_id = $1 AND p.transaction_id > $2
-GROUP BY p.transaction_id
-ORDER BY p.transaction_id
-LIMIT $3`
+WHERE p.platform_id = $1 AND (p.transaction_id, p.seq) > ($2, $3) AND p.transaction_id IS NOT NULL
+ORDER BY p.transaction_id, p.seq
+LIMIT $4`
 
-// TransactionKinds implements ports.AuditView. Uses ledger_postings_by_transaction.
-func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each func([]ports.TransactionKinds) error) error {
-	var after [16]byte
-	for {
-		var batch []ports.TransactionKinds
-		err := queryFreshPlan(ctx, v.tx, auditTransactionKinds, []any{pgUUID(p.UUID()), after, auditBatchSize}, func(rows pgx.Rows) error {
-			var kinds []string
-			if err := rows.Scan(&after, &kinds); err != nil {
+// PostedTransactions implements ports.AuditView.
+func (v *auditView) PostedTransactions(ctx context.Context, p ident.Platform, each func([]ports.PostedTransaction) error) error {
+	var after pgtype.UUID
+	after.Valid = true
+	afterSeq, known := int64(math.MinInt64), transactionPostingsPerBatch
+	var batch []ports.PostedTransaction
+	for known == transactionPostingsPerBatch {
+		known = 0
+		err := queryFreshPlan(ctx, v.tx, auditPostedTransactions, []any{pgUUID(p.UUID()), after, afterSeq, transactionPostingsPerBatch}, func(rows pgx.Rows) error {
+			var posted transaction.Posted
+			var kind string
+			var effective, recorded pgtype.Timestamptz
+			if err := rows.Scan(&after, &afterSeq, (*[16]byte)(&posted.ID), &kind, &effective, &recorded, &posted.Memo, &posted.Digest); err != nil {
 				return err
 			}
-			batch = append(batch, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: toKinds(kinds)})
+			known++
+			posted.Kind, posted.Effective, posted.Recorded = ledger.Kind(kind), utc(effective), utc(recorded)
+			id := transactionID(after)
+			if n := len(batch); n == 0 || batch[n-1].Transaction != id {
+				batch = append(batch, ports.PostedTransaction{Transaction: id})
+			}
+			last := &batch[len(batch)-1]
+			last.Postings = append(last.Postings, posted)
 			return nil
 		})
 		if err != nil {
 			return wrapError("audit transactions", err)
 		}
-		if len(batch) == 0 {
-			return nil
+		complete := len(batch)
+		if known == transactionPostingsPerBatch {
+			complete-- // the last one may have more postings
 		}
-		if err := each(batch); err != nil {
+		if complete <= 0 {
+			continue
+		}
+		if err := each(batch[:complete]); err != nil {
 			return err
 		}
+		batch = append([]ports.PostedTransaction(nil), batch[complete:]...)
 	}
+	return nil
 }
+
+// transactionPostingsPerBatch is the number of postings of transactions held in memory at a time.
+const transactionPostingsPerBatch = 3 * auditBatchSize
 
 // Uses ledger_postings_by_reverses.
 const auditReversals = `

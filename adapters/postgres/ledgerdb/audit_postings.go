@@ -175,11 +175,3 @@ func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 	e.Credit.Found, e.Credit.Path, e.Credit.Currency = creditPath.Valid, creditPath.String, money.Currency(creditCurrency.String)
 	return seq, e, err
 }
-
-func toKinds(kinds []string) []ledger.Kind {
-	converted := make([]ledger.Kind, len(kinds))
-	for i, k := range kinds {
-		converted[i] = ledger.Kind(k)
-	}
-	return converted
-}

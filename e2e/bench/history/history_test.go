@@ -73,7 +73,7 @@ func (h *env) postings() (all []ports.RecordedPosting) {
 func (h *env) checkLedger() {
 	h.Helper()
 	tables, pool := ledgerdb.New(), h.store.Pool()
-	checker := audit.NewChecker(ledgerdb.NewReader(tables, pool), ledgerdb.NewAudit(tables, pool), h.store.CheckTransactionStates)
+	checker := audit.NewChecker(ledgerdb.NewReader(tables, pool), ledgerdb.NewAudit(tables, pool), h.store.CheckTransactions)
 	report, err := checker.Check(h.Context())
 	if err != nil {
 		h.Fatal(err)

@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// TransactionChecker compares the postings of each transaction, in order, with the transaction as it
+// is now. At the index of each transaction it returns nil, or how they
+// differ. The error means that it could not compare them.
+type TransactionChecker func(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) (mismatches []error, err error)
+
+// doubtfulTransaction is a transaction whose postings did not match its state.
+type doubtfulTransaction struct {
+	platform ident.Platform
+	ports.PostedTransaction
+	err error
+}
+
+// checkTransactions compares the postings of every transaction with its state. Payments
+// continue during the check and states are read after postings, so a mismatch is not yet a
+// violation: recheckTransactions decides.
+func (c *Checker) checkTransactions(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (inDoubt []doubtfulTransaction, err error) {
+	if c.transactionChecker == nil {
+		return nil, nil
+	}
+	err = view.PostedTransactions(ctx, platform, func(group []ports.PostedTransaction) error {
+		mismatches, err := c.runTransactionChecker(ctx, platform, group)
+		if err != nil {
+			return err
+		}
+		for i, transaction := range group {
+			report.countChecked(RuleTransactions)
+			if mismatches[i] != nil {
+				inDoubt = append(inDoubt, doubtfulTransaction{platform, transaction, mismatches[i]})
+			}
+		}
+		return nil
+	})
+	return inDoubt, err
+}
+
+// maxRechecks is how often a transaction in doubt is compared again. Postings and state change
+// in one commit, so a mismatch means that the transaction changed between the two reads; if it
+// remains after so many attempts, the ledger is damaged.
+const maxRechecks = 3
+
+// recheckTransactions compares the transactions in doubt again, with their current postings,
+// and reports those that still do not match.
+func (c *Checker) recheckTransactions(ctx context.Context, report *Report, inDoubt []doubtfulTransaction) error {
+	for _, s := range inDoubt {
+		for range maxRechecks {
+			postings, err := c.currentPostings(ctx, s.platform, s.Transaction)
+			if err != nil {
+				return err
+			}
+			mismatches, err := c.runTransactionChecker(ctx, s.platform, []ports.PostedTransaction{{Transaction: s.Transaction, Postings: postings}})
+			if err != nil {
+				return err
+			}
+			if s.err = mismatches[0]; s.err == nil {
+				break
+			}
+		}
+		if s.err != nil {
+			report.addFinding(RuleTransactions, "%s on %s: %v", s.Transaction, s.platform, s.err)
+		}
+	}
+	return nil
+}
+
+func (c *Checker) runTransactionChecker(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
+	mismatches, err := c.transactionChecker(ctx, platform, transactions)
+	if err != nil {
+		return nil, fmt.Errorf("check transactions: %w", err)
+	}
+	if len(mismatches) != len(transactions) {
+		return nil, fmt.Errorf("check transactions: %d results for %d transactions", len(mismatches), len(transactions))
+	}
+	return mismatches, nil
+}
+
+// currentPostings returns the postings of a transaction as they are now.
+func (c *Checker) currentPostings(ctx context.Context, platform ident.Platform, id ident.Transaction) (posted []transaction.Posted, err error) {
+	entries, err := c.TransactionEntries(ctx, platform, id)
+	for len(entries) > 0 {
+		n := slices.IndexFunc(entries, func(e ports.RecordedEntry) bool { return e.Position.Seq != entries[0].Position.Seq })
+		if n < 0 {
+			n = len(entries)
+		}
+		first := entries[0]
+		posting := ledger.Posting{ID: first.Posting, Platform: platform, Kind: first.Kind, Transaction: id, Effective: first.Effective, Memo: first.Memo, Reverses: first.Reverses}
+		for _, e := range entries[:n] {
+			posting.Entries = append(posting.Entries, e.Entry)
+		}
+		digest := posting.Digest()
+		posted = append(posted, transaction.Posted{ID: first.Posting, Kind: first.Kind, Effective: first.Effective, Recorded: first.Recorded, Memo: first.Memo, Digest: digest[:]})
+		entries = entries[n:]
+	}
+	return posted, err
+}
