@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"causeway/app/audit/merkle"
 	"causeway/core/ident"
@@ -26,6 +27,12 @@ type logCheck struct {
 	firstMissing int64
 	suspects     []suspect
 	leafMismatch bool // a leaf differs from its stored hash
+
+	sealedBefore time.Time // when every posting must be sealed; zero if that is not checked
+	// unsealed counts the postings that the log does not have yet; late are those of them that it should have,
+	// and firstLate is the first.
+	unsealed, late int64
+	firstLate      ledger.Leaf
 }
 
 const leavesPerFlush = 4_096
@@ -47,6 +54,7 @@ func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting
 	}
 	c.lastSeq = a.Seq
 	leaf := ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}
+	c.countUnsealed(leaf)
 	hash := merkle.LeafHash(leaf)
 	if err := c.compareLeaf(ctx, leaf, hash, why, near); err != nil {
 		return err
@@ -62,6 +70,19 @@ func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting
 		}
 	}
 	return c.checkUpTo(ctx, a.Seq)
+}
+
+// countUnsealed counts a posting that the log does not have yet.
+func (c *logCheck) countUnsealed(leaf ledger.Leaf) {
+	if c.stored == nil || c.sealedBefore.IsZero() || leaf.Seq <= c.stored.size {
+		return
+	}
+	c.report.countChecked(RuleSealedInTime)
+	if c.unsealed++; leaf.Recorded.Before(c.sealedBefore) {
+		if c.late++; c.late == 1 {
+			c.firstLate = leaf
+		}
+	}
 }
 
 func (c *logCheck) markMissing(seq int64) {
@@ -144,6 +165,10 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 		}
 		if err := c.compareEdge(); err != nil {
 			return err
+		}
+		if c.late > 0 {
+			c.report.addFinding(RuleSealedInTime, "%d postings of %s are not sealed, %d of them for longer than allowed; the first is number %d, recorded at %s",
+				c.unsealed, c.platform.Platform, c.late, c.firstLate.Seq, c.firstLate.Recorded.Format(time.RFC3339))
 		}
 	}
 	for _, s := range c.sources {

@@ -26,6 +26,7 @@ const (
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
 	RuleSealed               Rule = "postings match the sealed log"
+	RuleSealedInTime         Rule = "postings are sealed in time"
 	RuleSignedCheckpoints    Rule = "signed checkpoints match the postings"
 	RuleExport               Rule = "the export is unchanged"
 	RulePublishedCheckpoints Rule = "published checkpoints match the postings"
@@ -66,6 +67,7 @@ var rules = []struct {
 	{RuleAgentUsage, "counters", check},
 	{RuleAgentActions, "approved actions", check},
 	{RuleSealed, "postings", verify},
+	{RuleSealedInTime, "postings not sealed yet", verify},
 	{RuleSignedCheckpoints, "checkpoints", verify},
 	{RuleExport, "exports", verifyExport},
 	{RulePublishedCheckpoints, "checkpoints", verify | verifyExport},

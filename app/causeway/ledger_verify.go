@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/postgres"
@@ -14,9 +15,10 @@ import (
 
 type ledgerVerifyCommand struct {
 	databaseFlags
-	Checkpoints []string `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
-	Key         []string `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced or of several platforms." placeholder:"KEY"`
-	Export      string   `help:"Verify this exported log, without a database. Requires --checkpoints." type:"existingfile" placeholder:"FILE"`
+	Checkpoints []string      `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
+	Key         []string      `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced or of several platforms." placeholder:"KEY"`
+	MaxUnsealed time.Duration `default:"1h" help:"Maximum age of a posting that is not sealed yet. Must be above CAUSEWAY_SEAL_EVERY of the service." placeholder:"DURATION"`
+	Export      string        `help:"Verify this exported log, without a database. Requires --checkpoints." type:"existingfile" placeholder:"FILE"`
 }
 
 func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
@@ -40,6 +42,10 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (options audit.VerifyOptions, err error) {
+	if l.MaxUnsealed <= 0 {
+		return options, fmt.Errorf("--max-unsealed must be above zero, not %s", l.MaxUnsealed)
+	}
+	options.SealedBefore = systemClock{}.Now().Add(-l.MaxUnsealed)
 	for _, text := range l.Key {
 		key, err := audit.ParseLogKey(text)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"causeway/adapters/encryption"
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -130,6 +132,22 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 	checkGolden(t, "verify_cut.txt", strings.ReplaceAll(out, checkpoints, "checkpoints"))
 }
 
+func TestLedgerVerify_DetectsUnsealedPostings(t *testing.T) {
+	t.Parallel()
+	// A log that was wiped, without published checkpoints to compare with, is found: its postings are not sealed,
+	// and too old for that. They are not, if they may be.
+	url, _, _ := sealedDatabase(t)
+	pgtest.ExecAsSuperuser(t, url, "DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_tiles; DELETE FROM ledger_log_state")
+
+	out, _, status := runLedger(t, url, "verify")
+	if want := "postings are sealed in time: 7 postings of " + fakePlatform + " are not sealed, 7 of them for longer than allowed; the first is number 1"; status != 1 || !strings.Contains(out, want) {
+		t.Errorf("status %d, want %q in\n%s", status, want, out)
+	}
+	if out, errOut, status := runLedger(t, url, "verify --max-unsealed 1000000h"); status != 0 || !regexp.MustCompile(`postings are sealed in time +7 +postings not sealed yet +passed`).MatchString(out) {
+		t.Errorf("with a longer time: status %d, %s%s", status, errOut, out)
+	}
+}
+
 func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 	t.Parallel()
 	// Both verify and check find a transaction whose state implies postings that do not exist.
@@ -170,6 +188,7 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 		"verify --checkpoints " + dir + "/none":                                     "--checkpoints: ",
 		"verify --checkpoints " + broken:                                            "broken.checkpoints, line 1: not a checkpoint of a ledger log",
 		"verify --checkpoints " + torn:                                              "torn.checkpoints, line 1: the checkpoint of size 7 is not a complete signed note",
+		"verify --max-unsealed 0s":                                                  "--max-unsealed must be above zero",
 		"verify --key nonsense":                                                     `--key: "nonsense" is not a key`,
 		"verify --export " + broken:                                                 "--export requires --checkpoints",
 		"verify --export " + broken + " --checkpoint " + checkpoints:                "not an export of a log",
