@@ -100,14 +100,21 @@ func (p *profile) limitWords() string {
 		left = append(left, amount(max(0, *limits.DailyLimit-p.Usage.DailySpend))+" left today")
 	}
 	if limits.DailyTransactionLimit != nil {
-		up = append(up, fmt.Sprintf("%d payments a day", *limits.DailyTransactionLimit))
-		left = append(left, fmt.Sprintf("%d payments left today", max(0, *limits.DailyTransactionLimit-p.Usage.DailyTransactionCount)))
+		up = append(up, paymentsInWords(*limits.DailyTransactionLimit)+" a day")
+		left = append(left, paymentsInWords(max(0, *limits.DailyTransactionLimit-p.Usage.DailyTransactionCount))+" left today")
 	}
 	if limits.MonthlyLimit != nil {
 		up = append(up, amount(*limits.MonthlyLimit)+" a month")
 		left = append(left, amount(max(0, *limits.MonthlyLimit-p.Usage.MonthlySpend))+" left this month")
 	}
 	return "You may spend up to " + strings.Join(append(up, left...), ", ") + "; days and months are of UTC, and payments in other currencies count at the market rate. "
+}
+
+func paymentsInWords(n int64) string {
+	if n == 1 {
+		return "1 payment"
+	}
+	return fmt.Sprintf("%d payments", n)
 }
 
 // approvalWords says which payments a person has to approve.

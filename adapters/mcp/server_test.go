@@ -109,7 +109,7 @@ func TestServer_SaysLimitsInWords(t *testing.T) {
 	f.policy("approvalThresholds", map[string]any{})
 	f.policy("accountRestrictions", map[string]any{"allowedAccountIds": []string{walletID}, "accountRules": []any{map[string]any{"accountId": walletID, "executionMode": "APPROVAL_REQUIRED", "perTransactionLimit": 500}}})
 	summary, _ = m.mustCall("get_agent", nil)
-	contains(t, summary, "1050 JPY a payment, 3 payments a day, 9000 JPY a month, 1 payments left today, 4000 JPY left this month",
+	contains(t, summary, "1050 JPY a payment, 3 payments a day, 9000 JPY a month, 1 payment left today, 4000 JPY left this month",
 		"need no approval", "Only 1 of the customer's accounts", "From "+walletID+": up to 500 JPY a payment, a person approves every payment.")
 	f.policy("defaultExecutionMode", "APPROVAL_REQUIRED")
 	f.policy("approvalThresholds", map[string]any{"currency": "USD", "amount": 300})
@@ -469,6 +469,8 @@ func TestServer_RefusedAccountListsItsFields(t *testing.T) {
 	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT", "accountNumber": "1"}},
 		"routingNumber (required)", "beneficiary (required)", "is required", "ask the person")
 	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "MOON_ACCOUNT"}}, "no such accountType")
+	f.respond("POST /agents/me/external-accounts", 409, `{"status": 409, "code": "CONFLICT", "message": "m", "reason": "External account exists"}`)
+	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT"}}, "Find it with list_external_accounts")
 }
 
 func TestTools_AreDescribedForModels(t *testing.T) {

@@ -132,6 +132,9 @@ func accountTypes() string {
 
 // accountFields says which fields an account of the given type has, after its details were refused.
 func accountFields(e serviceError, arguments map[string]any) string {
+	if e.Code == "CONFLICT" {
+		return "The customer has this account already, perhaps from an earlier call. Find it with list_external_accounts."
+	}
 	if e.Code != "INVALID_INPUT" && e.Code != "INVALID_BANK_ACCOUNT" && e.Code != "INVALID_CURRENCY" {
 		return ""
 	}
