@@ -73,7 +73,7 @@ func (m *mt940Parser) parseBalance(f mt940Field) (b mt940Balance, err error) {
 	if currency != string(m.current.Currency) {
 		return b, f.errorf(7, "is in %q, and the account is in %s", currency, m.current.Currency)
 	}
-	if b.day, err = parseBAI2Date(parts[2]); err != nil && parts[2] != "000000" {
+	if b.day, err = parseBAI2Date(parts[2]); err != nil && strings.Trim(parts[2], "0") != "" { // zeros: the first statement of an account
 		return b, f.errorf(1, "%v", err)
 	}
 	if b.amount, err = parseMT940Amount(parts[4], m.current.Currency); err != nil {
