@@ -283,8 +283,8 @@ func TestAgentUsage_ConcurrentChangesAreExact(t *testing.T) {
 
 func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 	t.Parallel()
-	// Agents are read as they are stored, with the counters of the month, and no other platform's. What does not
-	// exist is omitted. A month that is none is an error.
+	// Agents are read as they are stored, with the counters of the month and the number of actions that wait, and no
+	// other platform's. What does not exist is omitted. A month that is none is an error.
 	c := newEnv(t)
 	_, a := c.newAgentOf(t, "ana")
 	a.Name, a.TokenHash, a.ConnectedAt, a.Policy.AllowedAccounts = "Other", agent.TokenHash{1}, noon, []ident.InternalAccount{}
@@ -298,12 +298,19 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 		if err := tx.CreateAgent(ctx, there); err != nil {
 			return err
 		}
+		decided, err := newTransferAction(a).Reject("", ident.Token{}, noon)
+		if err != nil {
+			return err
+		}
+		if err := tx.CreateAgentActions(ctx, []agent.Action{newAction(a), newTransferAction(a), decided, newAction(there)}); err != nil {
+			return err
+		}
 		return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}})
 	})
 	asked := []ident.Agent{there.ID, ident.NewAgent(generator.New, noon), a.ID}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for month, counters := range map[string]agent.Counters{"2026-03": {{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}, "2026-04": nil} {
-			want := map[ident.Agent]ports.CountedAgent{a.ID: {Agent: a, Counters: counters}}
+			want := map[ident.Agent]ports.CountedAgent{a.ID: {Agent: a, Counters: counters, Waiting: 2}}
 			if got, err := tx.LockAgents(ctx, a.Platform, asked, month); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v\nwant %+v", month, got, err, want)
 			}

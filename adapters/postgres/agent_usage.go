@@ -26,6 +26,12 @@ const (
 	SELECT agent_id, day, currency, transactions, spent FROM agent_usage
 	WHERE platform_id = $1 AND agent_id = ANY($2::uuid[]) AND day >= $3 AND day < $4 ORDER BY agent_id, day, currency`
 
+	// countWaitingActions uses agent_actions_waiting_by_agent.
+	countWaitingActions = `
+	SELECT k.id, (SELECT count(*) FROM (
+		SELECT FROM agent_actions a WHERE a.platform_id = $1 AND a.agent_id = k.id AND a.status = 'PENDING_APPROVAL' LIMIT $3) w)
+	FROM unnest($2::uuid[]) AS k(id)`
+
 	// addAgentUsage uses the primary key.
 	addAgentUsage = `
 	INSERT INTO agent_usage (platform_id, agent_id, day, currency, transactions, spent)
@@ -49,8 +55,8 @@ const (
 	FROM locked l WHERE u.platform_id = l.platform_id AND u.agent_id = l.agent_id AND u.day = l.day AND u.currency = l.currency`
 )
 
-// LockAgents reads the counters with a statement of its own: its snapshot is taken when the agents are locked,
-// and so shows every payment that the lock has waited for.
+// LockAgents reads the counters and counts what waits with statements of their own: their snapshots are taken when
+// the agents are locked, and so show every payment that the lock has waited for.
 func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error) {
 	keys := agentKeys(ids)
 	first, next, err := monthDays(month)
@@ -69,6 +75,16 @@ func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Age
 		found[a.ID] = ports.CountedAgent{Agent: a}
 		return err
 	})
+	waiting := map[ident.Agent]int{}
+	u.queueQuery(countWaitingActions, []any{pgID(p.UUID()), keys, agent.MaxWaiting}, func(rows pgx.Rows) error {
+		var id uuid.UUID
+		var n int
+		err := rows.Scan((*[16]byte)(&id), &n)
+		var owner ident.Agent
+		ident.SetUUID(&owner, id)
+		waiting[owner] = n
+		return err
+	})
 	counters := map[ident.Agent]agent.Counters{}
 	if err := u.query(ctx, readAgentUsage, []any{pgID(p.UUID()), keys, first, next}, func(rows pgx.Rows) error {
 		return scanAgentUsage(rows, counters)
@@ -76,7 +92,7 @@ func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Age
 		return nil, err
 	}
 	for id, a := range found {
-		a.Counters = counters[id]
+		a.Counters, a.Waiting = counters[id], waiting[id]
 		found[id] = a
 	}
 	return found, nil

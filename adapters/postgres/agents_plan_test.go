@@ -108,6 +108,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		"started":       {`ROW\(platform_id, agent_id, id\) > `, readStartedTransactions, 4},
 		"voided_codes":  {`platform_id = .*\(agent_id = `, voidDeviceCodes, 3},
 		"locked":        {`platform_id = .*\(id = ANY`, lockAgents, 2},
+		"waiting":       {`platform_id = .*\(agent_id = `, countWaitingActions, 3},
 		"usage":         {`platform_id = .*\(agent_id = ANY.*\(day >= `, readAgentUsage, 4},
 		"given_back":    {`platform_id = .*\(agent_id = .*\(day = .*\(currency = `, giveBackAgentUsage, 2},
 		"updated":       {`platform_id = .*\(id = `, updateAgentActions, 9},

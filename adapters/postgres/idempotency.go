@@ -21,13 +21,14 @@ const insertResponses = `
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])`
 
 // SaveResponse stores the response with the commit: it is queued with the other writes and
-// costs no round trip. A response that a retry could change is not stored, as after a missing signature.
+// costs no round trip. A response that a retry could change is not stored, as after a missing signature
+// or too many requests.
 func (u *unit) SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error {
 	if request == nil {
 		return nil
 	}
 	status, body := request.Render(result, err)
-	if status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusUnauthorized {
+	if status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
 		return nil
 	}
 	u.requests = append(u.requests, request)

@@ -57,10 +57,11 @@ func (c *env) countCustomers(t *testing.T) int {
 func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	t.Parallel()
 	// A response is stored if and only if the unit of work commits, byte for byte, for its
-	// platform, and never with a server error.
+	// platform, and never with a server error, nor if the request can be sent again later.
 	c := newEnv(t)
 	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404), c.idempotentRequest("3", "third", 500)
-	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken); err != nil {
+	limited := c.idempotentRequest("5", "fifth", 429)
+	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken, limited); err != nil {
 		t.Fatal(err)
 	}
 	undone := c.idempotentRequest("4", "fourth", 201)
@@ -73,11 +74,11 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	foreign := first.IdempotencyKey()
 	foreign.Platform = c.otherPlatform.ID
 
-	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), undone.IdempotencyKey(), first.IdempotencyKey()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), undone.IdempotencyKey(), first.IdempotencyKey(), limited.IdempotencyKey()})
 
 	created := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
 	missing := &ports.StoredResponse{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
-	if want := []*ports.StoredResponse{nil, missing, nil, created, nil, created}; err != nil || !reflect.DeepEqual(found, want) {
+	if want := []*ports.StoredResponse{nil, missing, nil, created, nil, created, nil}; err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("stored %+v, %v\nwant %+v", found, err, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,6 +226,68 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Status: agent.ActionPending, Paging: ports.Paging{Limit: 10}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID == first.ID {
 		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+func TestAgentPayment_OnlySoManyWait(t *testing.T) {
+	t.Parallel()
+	// So many actions of an agent can wait and no more, also if the last are asked for at once, in two processes. What
+	// waits already can be asked for again, and once the platform has decided one of them there is room for another.
+	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+	q := e.agentQuote(100_00)
+	first, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		actions := make([]agent.Action, agent.MaxWaiting-2)
+		transfer := agent.Transfer{Internal: e.from.ID, External: e.bank.ID, Amount: dollarsOf(1)}
+		for i := range actions {
+			actions[i] = agent.NewTransferAction(ident.NewAgentAction(e.IDs.New, apptest.Noon), e.agent, "", agent.TransferOut, transfer, apptest.Noon)
+		}
+		return tx.CreateAgentActions(ctx, actions)
+	})
+	_, before := e.trail()
+	services := []*payments.Service{e.Service, newService(e.Env, e.Store, nil)}
+	var refused atomic.Int64
+	var running sync.WaitGroup
+	for i := range 10 {
+		running.Go(func() {
+			if _, err := services[i%2].AgentTransferOut(t.Context(), e.caller, e.out(1_00), nil); fault.Is(err, fault.RateLimited) {
+				refused.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+
+	if n := refused.Load(); n != 9 {
+		t.Errorf("%d of 10 requests are refused", n)
+	}
+	if _, after := e.trail(); len(after) != len(before)+1 {
+		t.Errorf("recorded %q", after[len(before):])
+	}
+	if again, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || again.ID != first.ID {
+		t.Errorf("%+v, %v", again.Action, err)
+	}
+	if preview, err := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Quote: q.ID}); err != nil || preview.Decision != agent.NeedsApproval {
+		t.Errorf("%+v, %v", preview, err)
+	}
+	out := e.out(1_00)
+	_, previewed := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Out: &out})
+	apptest.WantFault(t, "previewed", previewed, fault.RateLimited)
+	if _, err := e.approve(first.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.AgentTransferOut(t.Context(), e.caller, e.out(1_00), nil); err != nil {
+		t.Error(err)
+	}
+	_, full := e.AgentTransferOut(t.Context(), e.caller, e.out(1_00), nil)
+	apptest.WantFault(t, "full again", full, fault.RateLimited)
+	e.change(func(a *agent.Agent) { a.Policy.DefaultMode = agent.Auto })
+	if _, err := e.AgentTransferOut(t.Context(), e.caller, e.out(1_00), nil); err != nil {
+		t.Errorf("without approval: %v", err)
 	}
 }
 

@@ -114,9 +114,9 @@ func (r *agentRun) decide(ctx context.Context, i int) (AgentAction, error) {
 		return AgentAction{}, err
 	}
 	action, err := r.start(c, r.newAction(c, a, asked), asked)
-	waiting, repeated := r.waiting[c.request.Quote]
-	if repeated = repeated && err == nil && action.Status == agent.ActionPending; repeated {
-		action = waiting
+	waits, repeated := err == nil && action.Status == agent.ActionPending, false
+	if waits {
+		action, repeated, err = r.wait(c, action)
 	}
 	if err != nil && isUnrecorded(err) {
 		return AgentAction{}, err
@@ -130,7 +130,10 @@ func (r *agentRun) decide(ctx context.Context, i int) (AgentAction, error) {
 		return view, nil
 	}
 	r.created = append(r.created, action)
-	if action.Status == agent.ActionPending {
+	if waits {
+		counted := r.agents[c.agent]
+		counted.Waiting++
+		r.agents[c.agent] = counted
 		if !action.Quote.IsZero() {
 			r.waiting[action.Quote] = action
 		}
@@ -138,6 +141,15 @@ func (r *agentRun) decide(ctx context.Context, i int) (AgentAction, error) {
 			Name: event.AgentActionPendingApproval, Subject: action.ID.UUID(), OccurredAt: r.Now, Resource: view})
 	}
 	return view, nil
+}
+
+// wait returns the action that waits for the approval of a command: the new one or, for a quote, one that waits
+// already. Faults: RATE_LIMITED if no more can wait.
+func (r *agentRun) wait(c *agentCommand, created agent.Action) (waiting agent.Action, repeated bool, err error) {
+	if waiting, repeated = r.waiting[c.request.Quote]; repeated {
+		return waiting, true, nil
+	}
+	return created, false, agent.CheckWaiting(r.agents[c.agent].Waiting)
 }
 
 // approve runs an action that waits. If it cannot run any more, it has failed, which is no error.

@@ -150,6 +150,9 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 		if err := run.lockAgents(ctx, tx); err != nil {
 			return err
 		}
+		if err := run.lockActions(ctx, tx); err != nil {
+			return err
+		}
 		if err := run.readPayments(ctx, tx); err != nil {
 			return err
 		}
@@ -161,8 +164,12 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 		if err == nil && asked.evaluation.Decision != agent.Refused && !fault.Is(asked.err, fault.Unauthorized) {
 			err = asked.err
 		}
-		if err == nil && asked.evaluation.Decision == agent.Allowed {
+		switch {
+		case err != nil:
+		case asked.evaluation.Decision == agent.Allowed:
 			err = run.checkBalances(ctx, tx, asked.decision)
+		case asked.evaluation.Decision == agent.NeedsApproval:
+			_, _, err = run.wait(c, agent.Action{})
 		}
 		if err != nil {
 			return err

@@ -127,6 +127,19 @@ func (a Action) decided(s ActionStatus, by ident.Token, now time.Time) (Action, 
 	return a, nil
 }
 
+// MaxWaiting is the largest number of actions of an agent that wait for approval: a program that asks without end
+// would bury what the platform has to decide, and with millions that wait the agent could not be deleted.
+const MaxWaiting = 1000
+
+// CheckWaiting returns RATE_LIMITED if as many actions of an agent wait for approval as can; waiting is their number.
+func CheckWaiting(waiting int) error {
+	if waiting < MaxWaiting {
+		return nil
+	}
+	return &fault.Error{Code: fault.RateLimited, Reason: "Too many actions wait", RetryAfter: time.Minute,
+		Message: fmt.Sprintf("%d payments of this agent wait for the approval of the platform. Nothing was done; send the request again when the platform has decided some of them.", MaxWaiting)}
+}
+
 // ActionNotFound returns AGENT_ACTION_NOT_FOUND.
 func ActionNotFound(id ident.AgentAction) error {
 	return fault.New(fault.AgentActionNotFound, "There is no action %s.", id)

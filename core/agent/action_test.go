@@ -98,6 +98,17 @@ func TestAction_FailsForFinalFaultsOnly(t *testing.T) {
 	}
 }
 
+func TestCheckWaiting(t *testing.T) {
+	t.Parallel()
+	// The last action that can wait is accepted; the next one may be later.
+	if err := agent.CheckWaiting(agent.MaxWaiting - 1); err != nil {
+		t.Error(err)
+	}
+	if err := agent.CheckWaiting(agent.MaxWaiting); !fault.Is(err, fault.RateLimited) {
+		t.Error(err)
+	}
+}
+
 func TestAction_RejectionReasons(t *testing.T) {
 	t.Parallel()
 	// A reason is a text of one line, or empty.
