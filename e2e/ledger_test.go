@@ -69,8 +69,12 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	income := h.get("/ledger/income?from=" + formatTimestamp(month)).wantStatus(200)
 	last := fmt.Sprintf("periods.%d.lines.0.", len(income.list("periods"))-1)
 	income.wantValues(map[string]any{last + "path": "income/fees", last + "currency": "USD", last + "earned": fees})
-	h.get("/ledger/fx-position?reportingCurrency=EUR").wantStatus(200).wantValues(map[string]any{
+	position := h.get("/ledger/fx-position?reportingCurrency=EUR").wantStatus(200)
+	position.wantValues(map[string]any{
 		"lines.0.currency": "BTC", "lines.0.position": -received, "lines.1.currency": "USD", "lines.1.position": 10050 - fees, "reportingCurrency": "EUR"})
+	past := h.get("/ledger/fx-position?reportingCurrency=EUR&at=" + position.text("at")).wantStatus(200)
+	past.wantValues(map[string]any{"value": position.value("value"), "valuedAt": position.text("valuedAt"), "lines.0.rate": position.text("lines.0.rate"), "lines.0.rateSource": "SIMULATED"})
+	h.get("/ledger/fx-position?at=" + formatTimestamp(month)).wantStatus(200).wantValues(map[string]any{"valuedAt": "", "value": "", "lines.0.rate": ""})
 
 	timeline := h.get("/transactions/" + transaction + "/timeline").wantStatus(200)
 	var events []string

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/price"
 )
 
 // Rates returns market rates. Its calls change nothing and may be repeated.
@@ -15,8 +16,22 @@ type Rates interface {
 	Rate(ctx context.Context, from, to money.Currency, now time.Time) (MarketRate, error)
 }
 
-// MarketRate is a rate and the time at which it was valid, which is never after now.
+// MarketRate is a rate, the time at which it was valid, which is never after now, and where it is
+// from, such as "ECB".
 type MarketRate struct {
-	Rate money.Rate
-	At   time.Time
+	Rate   money.Rate
+	At     time.Time
+	Source string
+}
+
+// KeptRates stores the market rates of the past.
+type KeptRates interface {
+	// KeepRates stores the rates of a time. If rates of that time are stored, they stay.
+	KeepRates(ctx context.Context, rates price.KeptRates) error
+	// RatesAt returns the last rates kept up to and including a moment; the zero value if there
+	// are none.
+	RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, error)
+	// FirstRatesAt returns when rates were first kept, of those that are still stored; zero if
+	// there are none.
+	FirstRatesAt(ctx context.Context) (time.Time, error)
 }

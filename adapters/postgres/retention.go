@@ -38,6 +38,7 @@ type RetentionCutoffs struct {
 	Invitations                 time.Time // by their claim, cancellation or expiry
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
+	MarketRates        time.Time // by the time at which they were kept
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -161,6 +162,9 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 		if err := db.dropOld(ctx, table, func(n int) { deleted(table.name, n) }); err != nil {
 			failures = append(failures, err)
 		}
+	}
+	if err := db.deleteOldMarketRates(ctx, cutoffs.MarketRates, func(n int) { deleted("market_rates", n) }); err != nil {
+		failures = append(failures, err)
 	}
 	for _, table := range cutoffs.tables() {
 		for _, p := range platforms {

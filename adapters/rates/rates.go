@@ -40,6 +40,9 @@ const (
 	peggedRateInterval = 5 * time.Minute
 )
 
+// FixedSource names the rate of the dollar, and of tokens that count as one, to the dollar.
+const FixedSource = "FIXED"
+
 var one = money.MustRate("1")
 
 // Rate returns the reference's rate if it supports both currencies, the market's rate if it
@@ -67,7 +70,19 @@ func (j *Joined) Rate(ctx context.Context, from, to money.Currency, now time.Tim
 	if bought.At.Before(oldest) {
 		oldest = bought.At
 	}
-	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: oldest}, nil
+	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: oldest, Source: joinSources(sold.Source, bought.Source)}, nil
+}
+
+// joinSources names the sources of a crossed rate. A fixed rate is named only if both are.
+func joinSources(sold, bought string) string {
+	switch {
+	case sold == bought || bought == FixedSource:
+		return sold
+	case sold == FixedSource:
+		return bought
+	default:
+		return sold + "+" + bought
+	}
 }
 
 // hasReferencePrice reports whether a currency is priced without the market.
@@ -80,7 +95,7 @@ func (j *Joined) dollarLeg(ctx context.Context, from, to, other money.Currency, 
 	switch {
 	case other == money.USD, slices.Contains(j.dollarTokens, other):
 		rate, err := money.RateFromMajor(one, from, to)
-		return ports.MarketRate{Rate: rate, At: now.Truncate(peggedRateInterval)}, err
+		return ports.MarketRate{Rate: rate, At: now.Truncate(peggedRateInterval), Source: FixedSource}, err
 	case j.reference.Supports(other):
 		return j.reference.Rate(ctx, from, to, now)
 	default:

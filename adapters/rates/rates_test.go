@@ -46,7 +46,7 @@ func TestJoined_PrefersReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkRate(t, crossed, ports.MarketRate{Rate: product.TruncateSignificant(12), At: euro.At})
+	checkRate(t, crossed, ports.MarketRate{Rate: product.TruncateSignificant(12), At: euro.At, Source: "ECB+SIMULATED"})
 }
 
 func TestJoined_DollarTokensAreOptIn(t *testing.T) {
@@ -59,7 +59,7 @@ func TestJoined_DollarTokensAreOptIn(t *testing.T) {
 	checkRate(t, asMarket, mustRate(t, simulated, "USDC", "USD"))
 	joined := rates.Join(bank, simulated, "USDC")
 	got := mustRate(t, joined, "USDC", "USD")
-	checkRate(t, got, ports.MarketRate{Rate: money.MustRate("0.0001"), At: friday.Truncate(5 * time.Minute)})
+	checkRate(t, got, ports.MarketRate{Rate: money.MustRate("0.0001"), At: friday.Truncate(5 * time.Minute), Source: rates.FixedSource})
 	if got.Rate == asMarket.Rate {
 		t.Error("the setting makes no difference")
 	}
@@ -94,7 +94,7 @@ type depeggedMarket struct{ *market.Market }
 
 func (e depeggedMarket) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	if from == "USDC" && to == "USD" {
-		return ports.MarketRate{Rate: money.MustRate("0.000099"), At: now.Truncate(time.Hour)}, nil
+		return ports.MarketRate{Rate: money.MustRate("0.000099"), At: now.Truncate(time.Hour), Source: market.Source}, nil
 	}
 	return e.Market.Rate(ctx, from, to, now)
 }

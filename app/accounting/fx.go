@@ -7,15 +7,18 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/price"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// FXPosition is the foreign exchange position in each currency at a time, valued at current
-// market rates.
+// FXPosition is the foreign exchange position in each currency at a time, valued at the market
+// rates of that time.
 type FXPosition struct {
-	// AsOf is the time of the positions, ValuedAt that of the valuation.
-	AsOf, ValuedAt    time.Time
+	// AsOf is the time of the positions, RatesKeptAt that at which the rates were the current ones. It
+	// is zero if no rates were kept for that time; FirstRatesAt then says since when they are kept.
+	AsOf, RatesKeptAt time.Time
+	FirstRatesAt      time.Time
 	By                ports.TimeKind
 	ValuationCurrency money.Currency
 	Lines             []FXLine
@@ -29,16 +32,18 @@ type FXPosition struct {
 type FXLine struct {
 	Currency money.Currency
 	Position money.Total
-	// Rate is the market rate in minor units, made at RateAt; both zero if there is none.
-	Rate   money.Rate
-	RateAt time.Time
+	// Rate is the market rate in minor units, made at RateAt by RateSource; all zero if there is none.
+	Rate       money.Rate
+	RateAt     time.Time
+	RateSource string
 	// Value is the position at that rate, rounded towards zero; only valid if Valued.
 	Value  money.Total
 	Valued bool
 }
 
 // FXPosition returns the positions at the end of a cutoff's millisecond, or now if its moment
-// is zero. Faults: INVALID_INPUT for a time in the future; INVALID_CURRENCY.
+// is zero. A past time has the rates that were kept then, and no values if none were. Faults:
+// INVALID_INPUT for a time in the future; INVALID_CURRENCY.
 func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
 	if err := s.checkNotFuture("at", at.Moment); err != nil {
 		return FXPosition{}, err
@@ -46,12 +51,14 @@ func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 	if !in.Known() {
 		return FXPosition{}, fault.New(fault.InvalidCurrency, "%.8q is not a supported currency.", string(in))
 	}
-	position := FXPosition{AsOf: at.Moment, ValuedAt: s.Clock.Now(), By: at.By, ValuationCurrency: in, AllValued: true}
-	if at.Moment.IsZero() {
-		position.AsOf = position.ValuedAt
+	now := s.Clock.Now()
+	position := FXPosition{AsOf: at.Moment, By: at.By, ValuationCurrency: in, AllValued: true}
+	rates, err := s.ratesOf(ctx, &position, now)
+	if err != nil {
+		return FXPosition{}, err
 	}
 	at.Moment = endOfMillisecond(at.Moment)
-	err := s.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
+	err = s.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
 		line := FXLine{Currency: a.Account.Currency, Position: a.Turnovers[0].Balance(a.Class)}
 		position.Lines = append(position.Lines, line)
 		return nil
@@ -60,45 +67,63 @@ func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 		return FXPosition{}, tooSlow(err, "Use by=recorded, or omit at for the current position.")
 	}
 	for i := range position.Lines {
-		if err := s.valueLine(ctx, &position.Lines[i], in, position.ValuedAt); err != nil {
-			return FXPosition{}, err
-		}
+		position.Lines[i].value(in, rates)
 		position.AllValued = position.AllValued && position.Lines[i].Valued
 		position.Value = position.Value.Add(position.Lines[i].Value)
 	}
 	return position, nil
 }
 
-// valueLine fills in the value of a line. A line stays without a value if the market has no
-// rate for its currency, or if the value exceeds an amount.
-func (s *Service) valueLine(ctx context.Context, line *FXLine, in money.Currency, now time.Time) error {
-	if line.Currency == in {
-		line.Rate, line.RateAt, line.Value, line.Valued = money.MustRate("1"), now, line.Position, true
-		return nil
+// ratesOf returns the rates of the time of a position, which is now if it is zero, and sets its times.
+func (s *Service) ratesOf(ctx context.Context, position *FXPosition, now time.Time) (price.KeptRates, error) {
+	if position.AsOf.IsZero() {
+		position.AsOf = now
+		rates, err := s.ratesNow(ctx, now, maxCurrentAge)
+		position.RatesKeptAt = rates.At
+		return rates, err
 	}
-	market, err := s.Market.Rate(ctx, line.Currency, in, now)
-	if _, refused := fault.As(err); refused {
-		return nil
-	}
+	moment := endOfMillisecond(position.AsOf)
+	rates, err := s.KeptRates.RatesAt(ctx, moment)
 	if err != nil {
-		return err
+		return price.KeptRates{}, err
 	}
-	line.Rate, line.RateAt = market.Rate, market.At
-	size := line.Position
+	if rates.CoverTime(moment) {
+		position.RatesKeptAt = rates.At
+		return rates, nil
+	}
+	position.FirstRatesAt, err = s.KeptRates.FirstRatesAt(ctx)
+	return price.KeptRates{}, err
+}
+
+// value fills in the rate and value of a line. A line stays without a value if no rate of its currency
+// was kept, or if the value exceeds an amount.
+func (l *FXLine) value(in money.Currency, rates price.KeptRates) {
+	if rates.At.IsZero() {
+		return
+	}
+	kept, ok := rates.Rate(l.Currency, in)
+	if !ok {
+		return
+	}
+	l.Rate, l.RateAt, l.RateSource = kept.Rate, kept.At, kept.Source
+	if l.Currency == in {
+		l.Value, l.Valued = l.Position, true
+		return
+	}
+	size := l.Position
 	if size.Sign() < 0 {
 		size = size.Neg()
 	}
 	minor, fits := size.Minor()
 	if !fits {
-		return nil
+		return
 	}
-	value, err := market.Rate.Floor(minor)
+	value, err := kept.Rate.Floor(minor)
 	if err != nil {
-		return nil //nolint:nilerr // exceeds an amount
+		return // exceeds an amount
 	}
-	line.Value, line.Valued = money.TotalOf(value), true
-	if line.Position.Sign() < 0 {
-		line.Value = line.Value.Neg()
+	l.Value, l.Valued = money.TotalOf(value), true
+	if l.Position.Sign() < 0 {
+		l.Value = l.Value.Neg()
 	}
-	return nil
 }

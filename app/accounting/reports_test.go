@@ -3,6 +3,7 @@ package accounting_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/price"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -269,7 +271,7 @@ func TestFXPosition(t *testing.T) {
 	// leaves the total without a value.
 	env := newEnv(t)
 	env.postFee(t, apptest.Noon, 5)
-	env.accounting.Market = fakeRates{"BTC": "10.5"}
+	env.accounting.Market = fakeRates{"BTC": "10.5", "USD": "1"}
 
 	got, err := env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD")
 
@@ -283,6 +285,7 @@ func TestFXPosition(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	env.accounting.Market = fakeRates{}
+	env.Clock.Advance(5 * time.Minute)
 	if got, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
 		t.Errorf("without a rate: %+v, %v", got, err)
 	}
@@ -294,6 +297,85 @@ func TestFXPosition(t *testing.T) {
 	}
 }
 
+func TestFXPosition_PastRates(t *testing.T) {
+	t.Parallel()
+	// A position of the past has the rates of its time: the same answer however often and late it
+	// is asked, in any currency. For a time without kept rates it has no value, and says since when
+	// rates are kept.
+	env := newEnv(t)
+	env.postFee(t, apptest.Noon, 5) // 95 USD bought, 7 BTC sold
+	position := func(at time.Time, in money.Currency) accounting.FXPosition {
+		t.Helper()
+		got, err := env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{Moment: at}, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := position(apptest.Noon, "USD"); got.AllValued || got.Lines[0].Valued || got.Lines[1].Valued || !got.RatesKeptAt.IsZero() || !got.FirstRatesAt.IsZero() || got.Lines[1].Position.String() != "95" {
+		t.Errorf("before any rates: %+v", got)
+	}
+	env.Clock.Advance(time.Minute)
+	first := env.Clock.Now()
+	env.accounting.Market = fakeRates{"BTC": "10.5", "USD": "1", "EUR": "2"}
+	asked := position(time.Time{}, "EUR") // keeps the rates
+	env.Clock.Advance(2 * time.Hour)
+	env.accounting.Market = fakeRates{"BTC": "20", "USD": "1", "EUR": "4"}
+	if err := env.accounting.KeepRates(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	env.Clock.Advance(30 * time.Hour)
+	env.accounting.Market = fakeRates{}
+
+	for name, c := range map[string]struct {
+		at        time.Time
+		in        money.Currency
+		value     string
+		rate      string
+		keptAfter time.Duration
+	}{
+		"as asked then":          {asked.AsOf, "EUR", "11", "5.25", 0}, // -7 * 10.5 / 2 + 95 / 2, each towards zero
+		"in dollars":             {first, "USD", "22", "10.5", 0},
+		"before the next":        {first.Add(2*time.Hour - time.Millisecond), "USD", "22", "10.5", 0},
+		"with the next":          {first.Add(2 * time.Hour), "USD", "-45", "20", 2 * time.Hour},
+		"a day after the last":   {first.Add(26*time.Hour - time.Millisecond), "USD", "-45", "20", 2 * time.Hour},
+		"the next in euro again": {first.Add(3 * time.Hour), "EUR", "-12", "5", 2 * time.Hour},
+	} {
+		got := position(c.at, c.in)
+		if again := position(c.at, c.in); !reflect.DeepEqual(got, again) {
+			t.Errorf("%s: %+v, asked again %+v", name, got, again)
+		}
+		if !got.AllValued || got.Value.String() != c.value || got.Lines[0].Rate.Cmp(money.MustRate(c.rate)) != 0 || got.Lines[0].RateSource != "TEST" || !got.RatesKeptAt.Equal(first.Add(c.keptAfter)) {
+			t.Errorf("%s: %+v, want a value of %s at %s", name, got, c.value, c.rate)
+		}
+	}
+	if got := position(asked.AsOf, "EUR"); !reflect.DeepEqual(got.Lines, asked.Lines) || !got.Value.Equal(asked.Value) {
+		t.Errorf("asked later %+v, at first %+v", got, asked)
+	}
+	for name, at := range map[string]time.Time{"before rates were kept": first.Add(-time.Millisecond), "in a gap": first.Add(27 * time.Hour)} {
+		if got := position(at, "USD"); got.AllValued || got.Lines[0].Valued || !got.Lines[0].Rate.IsZero() || !got.RatesKeptAt.IsZero() || !got.FirstRatesAt.Equal(first) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestKeepRates_Hourly(t *testing.T) {
+	t.Parallel()
+	// Called every minute, rates are kept once an hour.
+	env := newEnv(t)
+	env.accounting.Market = fakeRates{"USD": "1", "EUR": "1.1"}
+	for range 121 {
+		if err := env.accounting.KeepRates(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		env.Clock.Advance(time.Minute)
+	}
+	var n int
+	if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM market_rates").Scan(&n); err != nil || n != 6 {
+		t.Errorf("%d rates kept in two hours, want 3 times 2; %v", n, err)
+	}
+}
+
 // fakeRates are market rates to dollars; other currencies have no rate.
 type fakeRates map[money.Currency]string
 
@@ -302,7 +384,7 @@ func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) 
 	if !known {
 		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "no rate")
 	}
-	return ports.MarketRate{Rate: money.MustRate(rate), At: apptest.Noon}, nil
+	return ports.MarketRate{Rate: money.MustRate(rate), At: apptest.Noon, Source: "TEST"}, nil
 }
 
 func TestAccount_AtTime(t *testing.T) {
@@ -352,10 +434,17 @@ func (slowLedger) LedgerAccounts(context.Context, ident.Platform, ports.LedgerAc
 	return ports.LedgerAccountPage{}, ports.ErrReadTimeout
 }
 
+// currentRates has always just kept rates.
+type currentRates struct{ ports.KeptRates }
+
+func (currentRates) RatesAt(_ context.Context, moment time.Time) (price.KeptRates, error) {
+	return price.KeptRates{At: moment}, nil
+}
+
 func TestReports_TooSlowSayWhatToNarrow(t *testing.T) {
 	t.Parallel()
 	// A report that reads for too long is refused with the parameters that make it smaller.
-	service := accounting.New(accounting.Config{Ledger: slowLedger{}, Clock: portstest.NewFakeClock(apptest.Noon)})
+	service := accounting.New(accounting.Config{Ledger: slowLedger{}, KeptRates: currentRates{}, Clock: portstest.NewFakeClock(apptest.Noon)})
 	ctx, from := t.Context(), apptest.Noon.Add(-time.Hour)
 	var p ident.Platform
 	for name, c := range map[string]struct {

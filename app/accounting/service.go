@@ -29,8 +29,10 @@ type Config struct {
 	// WebhookLog reads the webhook deliveries that a timeline shows.
 	WebhookLog ports.WebhookLog
 	Market     ports.Rates
-	Clock      ports.Clock
-	IDs        ports.IDs
+	// KeptRates stores the market rates at which positions are valued.
+	KeptRates ports.KeptRates
+	Clock     ports.Clock
+	IDs       ports.IDs
 }
 
 // Service holds the use cases on reports, unmatched funds and timelines.

@@ -198,7 +198,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator})
+	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, KeptRates: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)

@@ -19,6 +19,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 	return []maintenanceTask{
 		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
 		{"create partitions", time.Hour, func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
+		{"keep market rates", time.Minute, a.accounting.KeepRates},
 		{"count dead jobs", 15 * time.Second, a.countDeadJobs},
 		{"count waiting mails", 15 * time.Second, a.countWaitingMails},
 	}

@@ -20,8 +20,8 @@ func Rates(t *testing.T, rates ports.Rates, pairs [][2]money.Currency, now time.
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Rate.IsZero() || got.At.After(now) {
-				t.Fatalf("rate %s of %s", got.Rate, got.At)
+			if got.Rate.IsZero() || got.At.After(now) || got.Source == "" {
+				t.Fatalf("rate %s of %s from %q", got.Rate, got.At, got.Source)
 			}
 			if again, err := rates.Rate(t.Context(), pair[0], pair[1], now); err != nil || again != got {
 				t.Fatalf("first %v, then %v (%v)", got, again, err)

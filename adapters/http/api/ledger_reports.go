@@ -89,7 +89,8 @@ type fxPositionBody struct {
 	At                httpapi.Time         `json:"at" doc:"Time of the positions."`
 	By                string               `json:"by" enum:"recorded,effective" doc:"Time used for the report."`
 	ReportingCurrency httpapi.Currency     `json:"reportingCurrency" doc:"Currency of the values." example:"USD"`
-	ValuedAt          httpapi.Time         `json:"valuedAt" doc:"Time of the valuation."`
+	ValuedAt          *httpapi.Time        `json:"valuedAt,omitempty" doc:"Time at which the rates were the current market rates. Omitted if no rates were kept for the time of the positions; then there are no values."`
+	RatesKeptSince    *httpapi.Time        `json:"ratesKeptSince,omitempty" doc:"Time since which market rates are kept. Only if valuedAt is omitted and any rates are kept."`
 	Value             *httpapi.BigMinor    `json:"value,omitempty" doc:"Total value, in the smallest unit of the reporting currency. Omitted if a line could not be valued."`
 	Lines             []fxPositionLineBody `json:"lines" doc:"Positions, one per currency."`
 }
@@ -99,17 +100,18 @@ type fxPositionLineBody struct {
 	Position httpapi.BigMinor  `json:"position" doc:"Position, in the smallest unit. Positive if the service bought more of the currency than it sold."`
 	Rate     *httpapi.Decimal  `json:"rate,omitempty" doc:"Market rate: smallest units of the reporting currency per smallest unit of the currency. Omitted if none is available."`
 	RateAt   *httpapi.Time     `json:"rateAt,omitempty" doc:"Time of the rate."`
+	Source   string            `json:"rateSource,omitempty" doc:"Source of the rate: ECB (reference rates of the European Central Bank), SIMULATED (simulated market), FIXED (counts as one US dollar), or two of them joined by +. Omitted in the reporting currency." example:"ECB"`
 	Value    *httpapi.BigMinor `json:"value,omitempty" doc:"Value of the position, in the smallest unit of the reporting currency, rounded towards zero."`
 }
 
 func renderFXPosition(p accounting.FXPosition) fxPositionBody {
-	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency), ValuedAt: httpapi.NewTime(p.ValuedAt),
+	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency), ValuedAt: optionalTime(p.RatesKeptAt), RatesKeptSince: optionalTime(p.FirstRatesAt),
 		Lines: make([]fxPositionLineBody, len(p.Lines))}
 	if p.AllValued {
 		body.Value = &httpapi.BigMinor{Total: p.Value}
 	}
 	for i, l := range p.Lines {
-		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position), RateAt: optionalTime(l.RateAt)}
+		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position), RateAt: optionalTime(l.RateAt), Source: l.RateSource}
 		if !l.Rate.IsZero() {
 			line.Rate = &httpapi.Decimal{Rate: l.Rate}
 		}
@@ -157,8 +159,10 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
-		Description: "Returns the foreign exchange position in each currency, and its value at the current market rate.",
-		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
+		Description: "Returns the foreign exchange position in each currency, and its value at the market rates of that time. " +
+			"Rates are kept every hour, and when a present position is valued at rates older than five minutes, for ten years. A position is valued at the last rates kept before its time, so the answer for a past time stays the same. " +
+			"If none were kept in the 24 hours before, there is no value.",
+		Errors: []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *fxPositionParams) (accounting.FXPosition, error) {
 		return service.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
 	}, renderFXPosition)

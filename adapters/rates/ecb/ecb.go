@@ -20,6 +20,9 @@ import (
 	"causeway/ports"
 )
 
+// Source names these rates.
+const Source = "ECB"
+
 // PublishedURL is where the bank publishes its rates.
 const PublishedURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 
@@ -120,14 +123,14 @@ func (r *Rates) Rate(_ context.Context, from, to money.Currency, now time.Time) 
 		return ports.MarketRate{}, err
 	}
 	if cached, ok := t.pairs.Load(pair{from, to}); ok {
-		return ports.MarketRate{Rate: cached.(money.Rate), At: rateTime}, nil
+		return ports.MarketRate{Rate: cached.(money.Rate), At: rateTime, Source: Source}, nil
 	}
 	rate, err := t.daily.crossRate(from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("reference rate of %s in %s: %w", from, to, err)
 	}
 	t.pairs.Store(pair{from, to}, rate)
-	return ports.MarketRate{Rate: rate, At: rateTime}, nil
+	return ports.MarketRate{Rate: rate, At: rateTime, Source: Source}, nil
 }
 
 // checkAge returns an error if the rates are too old or dated in the future.

@@ -19,6 +19,9 @@ import (
 	"causeway/ports"
 )
 
+// Source names these rates.
+const Source = "SIMULATED"
+
 // Lifetime is how long a rate is valid before the price changes.
 const Lifetime = 5 * time.Minute
 
@@ -85,7 +88,7 @@ func (m *Market) computeRate(from, to money.Currency, bucket int64) (ports.Marke
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
-	return ports.MarketRate{Rate: rate, At: time.Unix(bucket*int64(Lifetime/time.Second), 0).UTC()}, nil
+	return ports.MarketRate{Rate: rate, At: time.Unix(bucket*int64(Lifetime/time.Second), 0).UTC(), Source: Source}, nil
 }
 
 // priceInUSD returns the price of one unit of a currency in US dollars.

@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/money"
+	"causeway/core/price"
+	"causeway/ports"
+)
+
+var _ ports.KeptRates = (*DB)(nil)
+
+// KeepRates implements ports.KeptRates.
+func (db *DB) KeepRates(ctx context.Context, rates price.KeptRates) error {
+	var currencies, values, sources []string
+	var times []time.Time
+	for currency, kept := range rates.InUSD {
+		currencies, values = append(currencies, string(currency)), append(values, kept.Rate.String())
+		times, sources = append(times, kept.At), append(sources, kept.Source)
+	}
+	_, err := db.pool.Exec(ctx, `INSERT INTO market_rates (kept_at, currency, usd_rate, rate_at, source)
+		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::timestamptz[], $5::text[]) ON CONFLICT DO NOTHING`,
+		rates.At, currencies, values, times, sources)
+	return err
+}
+
+// RatesAt implements ports.KeptRates. Uses the primary key.
+func (db *DB) RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, error) {
+	rows, err := db.pool.Query(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates
+		WHERE kept_at = (SELECT max(kept_at) FROM market_rates WHERE kept_at <= $1)`, moment)
+	if err != nil {
+		return price.KeptRates{}, err
+	}
+	kept := price.KeptRates{InUSD: map[money.Currency]price.KeptRate{}}
+	var keptAt, rateAt pgtype.Timestamptz
+	var currency, value, source string
+	_, err = pgx.ForEachRow(rows, []any{&keptAt, &currency, &value, &rateAt, &source}, func() error {
+		rate, err := money.ParseRate(value)
+		if err != nil {
+			return fmt.Errorf("market rate of %s kept at %s: %w", currency, keptAt.Time, err)
+		}
+		kept.At, kept.InUSD[money.Currency(currency)] = utcTime(keptAt), price.KeptRate{Rate: rate, At: utcTime(rateAt), Source: source}
+		return nil
+	})
+	return kept, err
+}
+
+// FirstRatesAt implements ports.KeptRates. Uses the primary key.
+func (db *DB) FirstRatesAt(ctx context.Context) (time.Time, error) {
+	var first pgtype.Timestamptz
+	err := db.pool.QueryRow(ctx, `SELECT min(kept_at) FROM market_rates`).Scan(&first)
+	if !first.Valid {
+		return time.Time{}, err
+	}
+	return utcTime(first), err
+}
+
+// deleteOldMarketRates deletes the rates kept before a time, in batches. Uses the primary key.
+func (db *DB) deleteOldMarketRates(ctx context.Context, before time.Time, deleted func(rows int)) error {
+	for {
+		n, err := db.deleteMarketRates(ctx, before)
+		if err != nil {
+			return fmt.Errorf("delete old market rates: %w", err)
+		}
+		deleted(n)
+		if n < retentionBatchSize {
+			return nil
+		}
+	}
+}
+
+func (db *DB) deleteMarketRates(ctx context.Context, before time.Time) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
+	defer cancel()
+	done, err := db.pool.Exec(ctx, `DELETE FROM market_rates WHERE (kept_at, currency) IN (
+		SELECT kept_at, currency FROM market_rates WHERE kept_at < $1 ORDER BY kept_at LIMIT $2)`, before, retentionBatchSize)
+	return int(done.RowsAffected()), err
+}
