@@ -20,7 +20,7 @@ import (
 func (h *testEnv) newAgent(customer string) (id, code string) {
 	h.t.Helper()
 	created := h.post("/agents", agentBody(customer, object{"policy": object{
-		"permissions":          []string{"VIEW_TRANSACTIONS", "CREATE_QUOTES", "EXECUTE_QUOTES", "CREATE_TRANSFERS", "MANAGE_EXTERNAL_ACCOUNTS"},
+		"permissions":          allAgentPermissions,
 		"defaultExecutionMode": "AUTO", "spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00, "dailyLimit": 200_00},
 	}})).wantStatus(201)
 	return created.text("agent.id"), created.text("deviceCode.code")

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"causeway/core/agent"
 )
 
 // The permissions of agents.
 const (
-	viewTransactions = "VIEW_TRANSACTIONS"
-	createTransfers  = "CREATE_TRANSFERS"
-	createQuotes     = "CREATE_QUOTES"
-	executeQuotes    = "EXECUTE_QUOTES"
-	manageAccounts   = "MANAGE_EXTERNAL_ACCOUNTS"
+	viewTransactions = string(agent.ViewTransactions)
+	createTransfers  = string(agent.CreateTransfers)
+	createQuotes     = string(agent.CreateQuotes)
+	executeQuotes    = string(agent.ExecuteQuotes)
+	manageAccounts   = string(agent.ManageExternalAccounts)
 )
 
 // permissionWords are the permissions in words, in the order in which they are listed.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"causeway/core/agent"
 )
 
 const quoteBody = `{"id": "` + testQuote + `", "status": "PENDING", "totalSendingAmount": 1200, "feesIncluded": 10, "totalReceivingAmount": 1100,
@@ -258,6 +260,21 @@ func TestServer_PreviewSaysWhy(t *testing.T) {
 	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "APPROVAL_REQUIRED", "reasons": [{"code": "APPROVAL_THRESHOLD", "message": "x"}], "amount": {"amount": 3000, "currency": {"code": "USD"}}}`)
 	summary, _ = m.mustCall("preview_transfer_in", arguments)
 	contains(t, summary, "would ask for approval to send $30.00", "above the amount from which a person approves")
+}
+
+func TestPolicy_IsKnownInWords(t *testing.T) {
+	t.Parallel()
+	// Every reason and permission of a policy has words.
+	for _, code := range agent.ReasonCodes {
+		if policyReasons[string(code)] == "" {
+			t.Errorf("%s has no words", code)
+		}
+	}
+	for _, permission := range agent.Permissions {
+		if !slices.ContainsFunc(permissionWords, func(w struct{ permission, words string }) bool { return w.permission == string(permission) }) {
+			t.Errorf("%s has no words", permission)
+		}
+	}
 }
 
 func TestServer_WrongArgumentsAreAllNamed(t *testing.T) {
