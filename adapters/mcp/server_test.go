@@ -217,7 +217,7 @@ func TestServer_ApprovalIsAwaited(t *testing.T) {
 		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
 		contains(t, summary, words)
 	}
-	for payment, words := range map[string]string{"COMPLETED": "It has arrived", "FAILED": "NOT delivered"} {
+	for payment, words := range map[string]string{"PENDING": "It has started", "COMPLETED": "It has arrived", "FAILED": "NOT delivered", "REFUNDED": "NOT delivered"} {
 		f.respond("GET /agents/me/actions/"+testAction, 200, actionWith("APPROVED", payment))
 		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
 		contains(t, summary, "is "+payment+", $12.00 sent", words)

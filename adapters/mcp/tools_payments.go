@@ -242,7 +242,7 @@ func actionWords(p *profile, body []byte) string {
 		switch a.Transaction.Status {
 		case "COMPLETED":
 			return words + ". It has arrived."
-		case "FAILED":
+		case "FAILED", "REFUNDED", "REJECTED", "EXPIRED":
 			return words + ". It was NOT delivered: the data says why, and whether the money came back. Tell the person."
 		}
 		if p.may(viewTransactions) {
