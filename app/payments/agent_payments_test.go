@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"sync"
@@ -287,6 +288,27 @@ func TestAgentPayment_FaultsAreRecorded(t *testing.T) {
 	_, invalid := e.AgentTransferOut(t.Context(), e.caller, e.out(0), nil)
 	apptest.WantFault(t, "no amount", invalid, fault.InvalidInput, "amount")
 	e.wantUsage(0, 0)
+}
+
+func TestAgentPayment_SumThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	// Without a limit of the day an agent could send more than can be counted. The payment that would is refused, and
+	// is in the trail.
+	e := newAgentEnv(t, newIdleEnv(t))
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		spent := agent.Counter{Day: agent.DayOf(e.Clock.Now()), Currency: "USD", Transactions: 1, Spent: math.MaxInt64 - 1_00}
+		return tx.AddAgentUsage(ctx, e.Platform.ID, []ports.AgentCount{{Agent: e.agent.ID, Counter: spent}})
+	})
+
+	_, err := e.AgentTransferIn(t.Context(), e.caller, e.in(1_01), nil)
+
+	apptest.WantFault(t, "does not fit", err, fault.AmountOutOfRange)
+	if _, lines := e.trail(); !slices.Equal(lines, []string{"TRANSFER_IN ALLOWED AMOUNT_OUT_OF_RANGE"}) {
+		t.Errorf("the trail is %q", lines)
+	}
+	if _, err := e.AgentTransferIn(t.Context(), e.caller, e.in(1_00), nil); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAgentPayment_ExecutedByPlatformIsNotTheAgents(t *testing.T) {

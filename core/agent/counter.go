@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/fault"
 	"causeway/core/money"
 )
 
@@ -29,7 +30,8 @@ func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 // MonthOf returns the month of a time, such as "2026-03".
 func MonthOf(at time.Time) string { return at.UTC().Format("2006-01") }
 
-// Add returns the counters after one more payment of an amount, which starts on a day. Errors: money.ErrOverflow.
+// Add returns the counters after one more payment of an amount, which starts on a day. Faults: AMOUNT_OUT_OF_RANGE if
+// the sum of the day does not fit.
 func (c Counters) Add(day string, amount money.Amount) (Counters, error) {
 	c = slices.Clone(c)
 	i := slices.IndexFunc(c, func(o Counter) bool { return o.Day == day && o.Currency == amount.Currency })
@@ -38,7 +40,8 @@ func (c Counters) Add(day string, amount money.Amount) (Counters, error) {
 	}
 	spent, err := money.AddMinor(c[i].Spent, amount.Minor)
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.AmountOutOfRange, "The agent has sent %s today, and the sum with this payment would be too large to count. Send less, or wait until the next day (UTC).",
+			money.Amount{Minor: c[i].Spent, Currency: amount.Currency})
 	}
 	c[i].Transactions, c[i].Spent = c[i].Transactions+1, spent
 	return c, nil

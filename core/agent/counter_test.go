@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/agent"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 )
@@ -34,7 +34,7 @@ func TestCounters_Add(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}
 	}
-	if _, err := before.Add("2026-03-14", money.Amount{Minor: math.MaxInt64, Currency: "USD"}); !errors.Is(err, money.ErrOverflow) {
+	if _, err := before.Add("2026-03-14", money.Amount{Minor: math.MaxInt64, Currency: "USD"}); !fault.Is(err, fault.AmountOutOfRange) {
 		t.Error(err)
 	}
 	if before[0].Spent != 5 || len(before) != 2 {
