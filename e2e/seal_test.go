@@ -8,9 +8,9 @@ import (
 )
 
 // runLedgerVerify runs `ledger verify` on the database with the checkpoints of a folder.
-func (h *testEnv) runLedgerVerify(checkpoints string) (out string, status int) {
+func (h *testEnv) runLedgerVerify(checkpoints string, flags ...string) (out string, status int) {
 	h.t.Helper()
-	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--checkpoints", checkpoints)
+	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, append([]string{"ledger", "verify", "--checkpoints", checkpoints}, flags...)...)
 	return out + errOut, status
 }
 

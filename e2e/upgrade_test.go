@@ -91,7 +91,8 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, status := h.runLedgerVerify(checkpoints); status != 0 {
+	// What the earlier release left unsealed may be of any age, and need not be sealed yet.
+	if out, status := h.runLedgerVerify(checkpoints, "--max-unsealed", "1000000h"); status != 0 {
 		t.Errorf("ledger verify: status %d\n%s", status, out)
 	}
 	h.checkLedgerBalances(h.platformID, earlier.Balances)
