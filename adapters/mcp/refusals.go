@@ -103,7 +103,7 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 const wrongURLWords = "Nothing was done: what answered is not the service, or another version of it. " +
 	"Tell the person to check CAUSEWAY_URL, the URL of the service with its version, such as http://localhost:8080/2025-10-13."
 
-const unauthorizedWords = "The access token is no longer accepted: the agent was deleted, or the token is wrong. Stop, and tell the person to pair this program again with a new device code of the platform."
+const unauthorizedWords = "The access token is no longer accepted: the agent was deleted, or the token is wrong. Stop, and tell the person to pair this program with a new device code of the platform, or to set CAUSEWAY_AGENT_TOKEN anew if it was given that way."
 
 // temporaryWords says what to do if it is unknown what became of a call.
 func (t *tool) temporaryWords() string {

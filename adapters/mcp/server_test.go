@@ -490,6 +490,21 @@ func TestServer_RefusedAccountListsItsFields(t *testing.T) {
 	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT"}}, "Find it with list_external_accounts")
 }
 
+func TestTools_ExamplesOfAmountsAreRight(t *testing.T) {
+	t.Parallel()
+	// The examples in the description of an amount are what the service means by the number.
+	for _, c := range []struct {
+		minor             int64
+		currency, example string
+	}{{1050, "USD", "1050 USD is $10.50"}, {1050, "JPY", "1050 JPY is 1050 yen"}, {1_050_000, "USDC", "1050000 USDC is 1.05 USDC"}, {1050, "BTC", "1050 BTC is 0.00001050 BTC"}} {
+		contains(t, amountDescription, c.example)
+		number, _, _ := strings.Cut(c.example[strings.Index(c.example, " is ")+4:], " ")
+		if words := inWords(c.minor, c.currency); !strings.HasPrefix(words, number) {
+			t.Errorf("%d %s is %s, not %s", c.minor, c.currency, words, number)
+		}
+	}
+}
+
 func TestTools_AreDescribedForModels(t *testing.T) {
 	t.Parallel()
 	// Each tool says what it does; schemas are strict; hints are right; all of it together stays small.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, 1050 BTC is 0.00001050 BTC."
+const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, 1050000 USDC is 1.05 USDC, 1050 BTC is 0.00001050 BTC."
 
 const agentPath = "/agents/me"
 
