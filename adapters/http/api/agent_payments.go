@@ -42,7 +42,7 @@ const (
 )
 
 const agentPaymentDescription = "\n\nThe policy decides, with what the agent has spent and the amount sent including fees. If it allows the payment, the action is `APPROVED` and has the transaction. " +
-	"If it asks for approval, the action is `PENDING_APPROVAL`: nothing has moved, and the platform approves or rejects it; read the action again later. " +
+	"If it asks for approval, the action is `PENDING_APPROVAL`: nothing has moved, and the platform approves or rejects it; read the action again later. At most 1000 actions of an agent wait; above that the response is 429 `RATE_LIMITED`. " +
 	"If it refuses, nothing is created and the response is 403 `FORBIDDEN`, where `reason` is the code of the first reason and `details.reasons` lists all."
 
 func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
