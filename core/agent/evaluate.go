@@ -118,7 +118,7 @@ func (a Agent) generalReasons(need Permission) (reasons []Reason) {
 		reasons = append(reasons, Reason{AgentPaused, "The agent is paused and can start nothing. Ask the platform to resume it."})
 	}
 	if !slices.Contains(a.Policy.Permissions, need) {
-		reasons = append(reasons, Reason{PermissionMissing, fmt.Sprintf("The policy does not give the agent the permission %s. Ask the platform for it.", need)})
+		reasons = append(reasons, Reason{PermissionMissing, fmt.Sprintf("The policy of this agent does not have the permission %s. Ask the platform to add it.", need)})
 	}
 	return reasons
 }
