@@ -27,6 +27,7 @@ const (
 	maxSessions      = 1000             // of all agents
 	maxAgentSessions = 16               // of one token; the oldest one ends when another begins
 	maxInFlight      = 256              // requests at once
+	maxAgentInFlight = 32               // of one token
 	sessionTimeout   = 30 * time.Minute // without a request
 	readTimeout      = 15 * time.Second // of the header, and of the body
 	writeTimeout     = 2*callTimeout + 15*time.Second
@@ -47,6 +48,7 @@ type HTTPServer struct {
 	draining bool
 	starting int // sessions that are being created
 	sessions []*httpSession
+	running  map[string]int // requests that are running, by user
 	requests sync.WaitGroup
 }
 
@@ -63,7 +65,7 @@ func NewHTTPServer(o Options, allowedOrigins []string) (*HTTPServer, error) {
 }
 
 func newHTTPServer(o Options, allowedOrigins []string, sessionTimeout time.Duration) (*HTTPServer, error) {
-	h := &HTTPServer{options: o, slots: make(chan struct{}, maxInFlight), unused: sdk.NewServer(&sdk.Implementation{Name: "causeway", Version: o.Version}, nil)}
+	h := &HTTPServer{options: o, slots: make(chan struct{}, maxInFlight), running: map[string]int{}, unused: sdk.NewServer(&sdk.Implementation{Name: "causeway", Version: o.Version}, nil)}
 	for _, origin := range allowedOrigins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.RawQuery != "" || u.User != nil {
@@ -154,6 +156,13 @@ func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		done() // the stream of notifications of a session, which has one; it ends with the session
 	} else {
+		leave, ok := h.enter(r)
+		if !ok {
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "This agent makes too many calls at once. Try again in a few seconds.", http.StatusTooManyRequests)
+			return
+		}
+		defer leave()
 		_ = limits.SetWriteDeadline(time.Now().Add(writeTimeout))
 	}
 	if err := readBody(w, r, limits); err != nil {
@@ -198,6 +207,26 @@ func (h *HTTPServer) admit() (done func(), ok bool) {
 	default:
 		return nil, false
 	}
+}
+
+// enter counts a request of an agent until leave is called, unless the agent has too many, so that it leaves places to
+// others.
+func (h *HTTPServer) enter(r *http.Request) (leave func(), ok bool) {
+	c, _ := r.Context().Value(callerKey{}).(*caller)
+	user := userOf(c.token)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.running[user] >= maxAgentInFlight {
+		return nil, false
+	}
+	h.running[user]++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.running[user]--; h.running[user] == 0 {
+			delete(h.running, user)
+		}
+	}, true
 }
 
 // readBody reads the body of a request while it has a deadline, which would otherwise end long responses.

@@ -279,6 +279,28 @@ func TestHTTP_RequestsAndSessionsAreBounded(t *testing.T) {
 	}
 }
 
+func TestHTTP_AgentLeavesPlacesToOthers(t *testing.T) {
+	t.Parallel()
+	// An agent whose bodies arrive slowly takes some of the places, and no more.
+	s := newTestHTTPServer(t, newFakeService(t))
+	for i := range maxAgentInFlight + 1 {
+		connection, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		_ = connection.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path, agentToken)
+		want := "HTTP/1.1 100" // the server waits for the body
+		if i == maxAgentInFlight {
+			want = "HTTP/1.1 429"
+		}
+		if line, err := bufio.NewReader(connection).ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
+			t.Fatalf("request %d: %q, %v, want %s", i, line, err, want)
+		}
+	}
+}
+
 func TestHTTP_UnknownCallerIsRefusedBeforeItsBody(t *testing.T) {
 	t.Parallel()
 	// Who has no token gets 401 before the body arrives, and so cannot take places with bodies that arrive slowly.
