@@ -103,7 +103,7 @@ func TestExport_IncomeStatementEqualsIncomeReport(t *testing.T) {
 		line := fmt.Sprintf("periods.0.lines.%d.", i)
 		account := map[string]string{"income/fees": "Income:Fees", "income/rounding": "Income:Rounding"}[income.text(line+"path")]
 		currency := money.Currency(income.text(line + "currency"))
-		amount, _, _ := strings.Cut(money.Amount{Minor: int64(income.int(line + "earned")), Currency: currency}.String(), " ")
+		amount, _, _ := strings.Cut(money.Amount{Minor: income.int(line + "earned"), Currency: currency}.String(), " ")
 		want = append(want, account+" "+string(currency)+" "+amount)
 	}
 	slices.Sort(got)
