@@ -195,6 +195,7 @@ await platform(200, "PATCH", `/agents/${agent}`, { isPaused: false });
 
 // Another program, over HTTP, knows the same intents.
 const server = spawn(CAUSEWAY, ["mcp", "--listen", "127.0.0.1:0"], { env: { CAUSEWAY_URL: BASE_URL }, stdio: ["ignore", "ignore", "pipe"] });
+process.on("exit", () => server.kill("SIGKILL")); // also after an assertion that failed
 const exited = new Promise((resolve) => server.on("exit", resolve));
 const endpoint = await new Promise((resolve, reject) => {
   exited.then((status) => reject(new Error(`the server ended with ${status}`)));
