@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -437,4 +438,40 @@ func TestAgentPreview_SaysThatTheBalanceIsTooLow(t *testing.T) {
 	apptest.WantFault(t, "executed", executed, fault.InsufficientBalance)
 	_, made := e.AgentTransferOut(t.Context(), e.caller, above, nil)
 	apptest.WantFault(t, "made", made, fault.InsufficientBalance)
+}
+
+func TestAgentPreview_ManyShareOneUnitOfWork(t *testing.T) {
+	t.Parallel()
+	// Previews at the same time wait for the agent together, without a connection to the database each. Each is of its
+	// payment alone: that all of them do not fit is no concern.
+	const previews = 20
+	e := newAgentEnv(t, newIdleEnv(t))
+	queued := &waitingCommands{}
+	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	var running sync.WaitGroup
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockAgents(ctx, e.Platform.ID, []ident.Agent{e.agent.ID}, "2026-03"); err != nil {
+			return err
+		}
+		for i := range previews {
+			running.Go(func() {
+				out := e.out(1000_00)
+				if i == 1 {
+					out.Amount++
+				}
+				got, err := service.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Out: &out})
+				if want := map[bool]agent.Decision{false: agent.Allowed, true: agent.Refused}[i == 1]; err != nil || got.Decision != want || got.Amount.Minor != out.Amount {
+					t.Errorf("%+v, %v, want %s", got, err, want)
+				}
+			})
+			if i == 0 {
+				e.AwaitLockWait() // the first batch has one
+			}
+		}
+		for queued.Load() < previews-1 {
+			runtime.Gosched()
+		}
+		return nil
+	})
+	running.Wait()
 }

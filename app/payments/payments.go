@@ -54,16 +54,17 @@ type Config struct {
 type Service struct {
 	Config
 	*jobs.Workers
-	quoteBatcher       *batch.Batcher[*quoteCommand, quote.WithStatus]
-	executeBatcher     *batch.Batcher[*executeCommand, quote.WithStatus]
-	receiveBatcher     *batch.Batcher[receiveCommand, transaction.Transaction]
-	fundBatcher        *batch.Batcher[*fundCommand, FundedAccount]
-	transferInBatcher  *batch.Batcher[*transferInCommand, transaction.Transaction]
-	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
-	agentQuoteBatcher  *batch.Batcher[*quoteCommand, quote.WithStatus]
-	agentBatcher       *batch.Batcher[*agentCommand, AgentAction]
-	referenceBatcher   *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
-	approvalResponses  approvalResponses
+	quoteBatcher        *batch.Batcher[*quoteCommand, quote.WithStatus]
+	executeBatcher      *batch.Batcher[*executeCommand, quote.WithStatus]
+	receiveBatcher      *batch.Batcher[receiveCommand, transaction.Transaction]
+	fundBatcher         *batch.Batcher[*fundCommand, FundedAccount]
+	transferInBatcher   *batch.Batcher[*transferInCommand, transaction.Transaction]
+	transferOutBatcher  *batch.Batcher[*transferOutCommand, transaction.Transaction]
+	agentQuoteBatcher   *batch.Batcher[*quoteCommand, quote.WithStatus]
+	agentBatcher        *batch.Batcher[*agentCommand, AgentAction]
+	agentPreviewBatcher *batch.Batcher[*agentCommand, AgentPreview]
+	referenceBatcher    *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
+	approvalResponses   approvalResponses
 }
 
 // New returns the use cases. In at least one process Run must be running, because payments
@@ -84,8 +85,11 @@ func New(c Config) *Service {
 	// The requests of agents wait for the locks of agents, and so have batches of their own.
 	s.agentQuoteBatcher = batch.New(options("create agent quote"), s.createQuoteBatch)
 	s.agentBatcher = batch.New(options("agent payment"), s.runAgentBatch)
+	previews := options("agent preview")
+	previews.MaxDelay = 0 // a read has no commit to share
+	s.agentPreviewBatcher = batch.New(previews, s.previewAgentBatch)
 	references := options("find reference")
-	references.MaxDelay = 0 // a read has no commit to share
+	references.MaxDelay = 0
 	s.referenceBatcher = batch.New(references, s.findByReference)
 	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
