@@ -291,7 +291,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(parties[0].To, &later) {
 				t.Errorf("round %d: the receiver is %+v, %v", round, parties[0].To, err)
 			}
-			input, err := tx.ComparisonInput(ctx, ident.Reconciliation{}, books, reconcile.DayRange{First: 20000, Last: 20000}, nil)
+			input, err := tx.ComparisonInput(ctx, ident.NewReconciliation(generator.New, noon), books, reconcile.DayRange{First: 20000, Last: 20000}, nil)
 			if got := input.Lines[len(input.Lines)-1]; len(input.Lines) != round+1 || !reflect.DeepEqual(got.References, line.References) || got.Description != line.Description {
 				t.Errorf("round %d: read %d lines, the last one %+v", round, len(input.Lines), got)
 			}
