@@ -135,7 +135,7 @@ func (p *pastMonth) postWhile(ctx, during context.Context) latency {
 }
 
 func (p *pastMonth) changePeriod(ctx context.Context, of platform, action string) time.Duration {
-	var body map[string]any
+	var body any // none, unless the first soft close has to be confirmed
 	if action == "soft-close" {
 		body = map[string]any{"confirmOpeningBalances": true}
 	}
