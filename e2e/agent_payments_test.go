@@ -560,7 +560,7 @@ func TestAgentPayments_WhatIsNotTheirsDoesNotExist(t *testing.T) {
 	b.approve(action).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
 }
 
-// withoutCustomer returns an external account of whoever registers it.
+// withoutCustomer returns an external account without customerId, which is that of the agent then.
 func withoutCustomer(body object) object {
 	delete(body, "customerId")
 	return body
@@ -677,7 +677,7 @@ func TestAgentPayments_WalletNeedsTheOwnersSignature(t *testing.T) {
 
 func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
 	t.Parallel()
-	// A quote that is funded just in time is the agent's, but no payment of it: whoever pays it, nothing is counted. The
+	// A quote that is funded just in time is the agent's, but no payment of it: it is paid by somebody else, and nothing is counted. The
 	// agent cannot execute it. A quote that an external account pays is refused if only certain accounts may pay.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()

@@ -171,7 +171,7 @@ func (s *server) call(ctx context.Context, t *tool, req sdk.Request, raw json.Ra
 	s.mu.Lock()
 	token, agent := s.token, s.agent
 	s.mu.Unlock()
-	if agent == nil { // another call has just been told that the token is not accepted
+	if agent == nil { // the result of another call has just said that the token is not accepted
 		return failed(unauthorizedWords, nil)
 	}
 	arguments, problems := parseArguments(raw, t.arguments)

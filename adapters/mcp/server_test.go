@@ -333,7 +333,7 @@ func TestServer_RefusalsSayWhatToDo(t *testing.T) {
 
 func TestServer_WrongURLIsNamed(t *testing.T) {
 	t.Parallel()
-	// If something else than the service answers, or another version of it, the model is told so, and that nothing was done.
+	// If something else than the service answers, or another version of it, the result says so, and that nothing was done.
 	f := newFakeService(t)
 	m := newModel(t, f)
 	for name, handler := range map[string]http.HandlerFunc{
@@ -387,7 +387,7 @@ func TestServer_AnswerOfSomethingElseIsNoSuccess(t *testing.T) {
 
 func TestServer_CorrectedTransferNeedsAnotherIntent(t *testing.T) {
 	t.Parallel()
-	// A transfer that was refused for its arguments is told how to be called with others, because its intent is used up.
+	// A transfer that was refused for its arguments says how to call it with others, because its intent is used up.
 	f := newFakeService(t)
 	f.respond("POST /agents/me/transfer-out", 404, `{"status": 404, "code": "EXTERNAL_ACCOUNT_NOT_FOUND", "message": "m"}`)
 	m := newModel(t, f)
@@ -425,7 +425,7 @@ func TestServer_QuoteSaysWhetherItCanBeExecuted(t *testing.T) {
 
 func TestServer_DeletedAgentStops(t *testing.T) {
 	t.Parallel()
-	// Once the service refuses the token, the model is told to stop, and only get_agent is listed.
+	// Once the service refuses the token, the result says to stop, and only get_agent is listed.
 	f := newFakeService(t)
 	m := newModel(t, f)
 	f.change(func() { f.deleted = true })

@@ -138,7 +138,7 @@ func TestApproveAgentAction_ExpiredQuote(t *testing.T) {
 
 func TestExecuteAgentQuote_WaitsOnce(t *testing.T) {
 	t.Parallel()
-	// However often an agent asks to execute a quote, one action waits for approval, and the platform is told once.
+	// However often an agent asks to execute a quote, one action waits for approval, and one event is sent.
 	// After a rejection another one can.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	q := e.agentQuote(100_00)

@@ -56,7 +56,7 @@ func (e Entry) keys() []string {
 type key int32
 
 // sharedKeys returns the shared keys of each line and entry, and their names. Most keys are words that
-// the other side does not have: they are told by their hashes, so that they need not be kept.
+// the other side does not have: they are identified by their hashes, so that they need not be kept.
 func sharedKeys(lines []Line, entries []Entry) (ofLines, ofEntries [][]key, names []string) {
 	entryHashes := make(map[uint64]struct{}, len(entries))
 	for _, e := range entries {

@@ -124,7 +124,7 @@ func (r agentPaymentPreviewRequest) Resolve(huma.Context) []error {
 	if named == 1 {
 		return nil
 	}
-	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "quoteId", Message: "must be the only one of quoteId, transferOut and transferIn, or be missing if one of the others is sent"}))
+	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "quoteId", Message: "is one of quoteId, transferOut and transferIn; send exactly one of the three"}))
 }
 
 func (r agentPaymentPreviewRequest) request(p ident.Platform) payments.AgentPaymentRequest {

@@ -203,7 +203,7 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagForAgents, Summary: "List transactions as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
-		Description: "Lists the transactions of the agent's customer, whoever made them: `agentId` of a transaction is the agent. Newest first by default. All filters must match; times are inclusive.",
+		Description: "Lists all transactions of the agent's customer, also those that the agent did not make: `agentId` of a transaction is the agent. Newest first by default. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[transaction.Transaction], error) {
 		filter, err := in.filter(in.Paging, in.Sorting)
 		if err != nil {
