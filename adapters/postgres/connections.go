@@ -30,12 +30,6 @@ const (
 	keepAliveInterval = 2 * time.Second
 	keepAliveCount    = 3
 
-	// idleInTransaction ends a unit of work whose process sends nothing more. Units of work make no
-	// calls to other services, so there are milliseconds between their statements.
-	idleInTransaction = 5 * time.Second
-	// lockTimeout is short enough that a batch which waits for a locked row can be split several
-	// times before its deadline.
-	lockTimeout = 3 * time.Second
 	// maxReadSilence is longer than any statement of a report may run without a row.
 	maxReadSilence = 5 * time.Minute
 )
@@ -71,7 +65,7 @@ var serverConnectionSettings = map[string]string{
 func (o Options) workSettings() map[string]string {
 	settings := maps.Clone(commonSettings)
 	maps.Copy(settings, map[string]string{
-		"lock_timeout": milliseconds(lockTimeout), "idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
+		"lock_timeout": milliseconds(o.LockTimeout), "idle_in_transaction_session_timeout": milliseconds(o.IdleTimeout),
 		"statement_timeout": milliseconds(o.StatementTimeout), platformSetting: o.platformOf(context.Background()),
 	})
 	if !o.ForReports {

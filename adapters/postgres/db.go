@@ -35,6 +35,12 @@ type Options struct {
 	StatementTimeout time.Duration
 	// ReadTimeout ends statements of lists and reports that run longer; StatementTimeout if zero.
 	ReadTimeout time.Duration
+	// LockTimeout ends statements that wait longer for a lock; 3 s if zero. That is short enough that a batch which
+	// waits for a locked row can be split several times before its deadline.
+	LockTimeout time.Duration
+	// IdleTimeout ends a unit of work whose process sends nothing more; 5 s if zero. Units of work make no calls to
+	// other services, so there are milliseconds between their statements.
+	IdleTimeout time.Duration
 	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
 	// rows are always looked up by key.
 	ForReports bool
@@ -83,6 +89,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	if o.ReadTimeout == 0 {
 		o.ReadTimeout = o.StatementTimeout
+	}
+	if o.LockTimeout == 0 {
+		o.LockTimeout = 3 * time.Second
+	}
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = 5 * time.Second
 	}
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16

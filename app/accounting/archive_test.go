@@ -34,9 +34,9 @@ type archiveEnv struct {
 	posted   []ledger.Posting
 }
 
-func newArchiveEnv(t *testing.T) *archiveEnv {
+func newArchiveEnv(t *testing.T, options ...apptest.Option) *archiveEnv {
 	t.Helper()
-	e := &archiveEnv{periodEnv: newPeriodEnvAt(t, day(time.January, 10))}
+	e := &archiveEnv{periodEnv: newPeriodEnvAt(t, day(time.January, 10), options...)}
 	ident.SetUUID(&e.ana, e.IDs.New(apptest.Noon))
 	ident.SetUUID(&e.bob, e.IDs.New(apptest.Noon))
 	e.deposit(e.ana, 100)
@@ -260,7 +260,7 @@ func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	// While a long query reads the month, archiving it keeps trying, and no posting waits for as long
 	// as a unit of work waits for a lock; when the query has ended, the month is archived.
-	env := newArchiveEnv(t)
+	env := newArchiveEnv(t, apptest.LockTimeout(3*time.Second)) // as the service waits
 	reader, err := env.Store.Pool().Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

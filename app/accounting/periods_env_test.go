@@ -31,9 +31,9 @@ func newPeriodEnv(t testing.TB) *periodEnv {
 }
 
 // newPeriodEnvAt starts the clock at a time.
-func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
+func newPeriodEnvAt(t testing.TB, now time.Time, options ...apptest.Option) *periodEnv {
 	t.Helper()
-	e := apptest.New(t, apptest.At(now))
+	e := apptest.New(t, append(options, apptest.At(now))...)
 	return &periodEnv{Env: e, t: t, periods: accounting.NewPeriods(accounting.PeriodsConfig{
 		Store: e.Store, Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
 }

@@ -66,6 +66,7 @@ type Env struct {
 type options struct {
 	now         time.Time
 	connections int32
+	lockTimeout time.Duration
 	onEvent     func(event.Event)
 	platform    func(*platform.Platform)
 }
@@ -79,6 +80,10 @@ func At(now time.Time) Option { return func(o *options) { o.now = now } }
 // Connections sets the size of the pool; the default is 8.
 func Connections(n int32) Option { return func(o *options) { o.connections = n } }
 
+// LockTimeout sets how long a statement waits for a lock. The default is long, because units of work at the same time
+// wait for each other on a slow machine.
+func LockTimeout(d time.Duration) Option { return func(o *options) { o.lockTimeout = d } }
+
 // OnEvent passes every emitted event to fn instead of recording it.
 func OnEvent(fn func(event.Event)) Option { return func(o *options) { o.onEvent = fn } }
 
@@ -90,7 +95,7 @@ func EditPlatform(edit func(*platform.Platform)) Option {
 // New builds an environment that lasts until the test ends.
 func New(t testing.TB, opts ...Option) *Env {
 	t.Helper()
-	o := options{now: Noon, connections: 8, platform: func(*platform.Platform) {}}
+	o := options{now: Noon, connections: 8, lockTimeout: time.Minute, platform: func(*platform.Platform) {}}
 	for _, option := range opts {
 		option(&o)
 	}
@@ -103,7 +108,7 @@ func New(t testing.TB, opts ...Option) *Env {
 	}
 	var err error
 	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
-		Emitted: env.Emitted.Notify})
+		Emitted: env.Emitted.Notify, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute, StatementTimeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
