@@ -51,6 +51,8 @@ type Sealer struct {
 	token     func() (string, error)
 	transport http.RoundTripper
 
+	timeout, tryTimeout time.Duration
+
 	mu     sync.Mutex
 	opened map[[sha256.Size]byte][]byte
 }
@@ -79,7 +81,7 @@ func New(setting string, token func() (string, error)) (*Sealer, error) {
 		return nil, errSetting
 	}
 	return &Sealer{base: &url.URL{Scheme: u.Scheme, Host: u.Host}, mount: path[:slash], key: path[slash+1:], token: token,
-		transport: http.DefaultTransport.(*http.Transport).Clone(), opened: map[[sha256.Size]byte][]byte{}}, nil
+		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: timeout, tryTimeout: tryTimeout, opened: map[[sha256.Size]byte][]byte{}}, nil
 }
 
 var errSetting = errors.New("must be vault: and the address of a key, such as vault:https://vault.example.com:8200/transit/causeway")
@@ -160,7 +162,7 @@ func (s *Sealer) call(operation string, body map[string]string, answer any) erro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
 	backoff := firstBackoff
 	for try := 1; ; try++ {
@@ -184,7 +186,7 @@ type temporaryError struct{ error }
 func (e temporaryError) Unwrap() error { return e.error }
 
 func (s *Sealer) try(ctx context.Context, operation string, body []byte, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.tryTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base.JoinPath("v1", s.mount, operation, s.key).String(), bytes.NewReader(body))
 	if err != nil {
