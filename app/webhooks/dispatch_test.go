@@ -178,6 +178,7 @@ func TestService_TestEventGoesToNewEndpoint(t *testing.T) {
 		p := env.newPlatform()
 		service := env.newService(Config{})
 		defer startService(service)()
+		time.Sleep(minScanInterval) // a first scan may have found nothing: the next one is due now
 		for i := range 50 {
 			env.appendEvents(p, 1)
 			service.Wake()

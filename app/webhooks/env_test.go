@@ -116,10 +116,14 @@ func (e *testEnv) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.We
 	if r.silent {
 		wait = event.Timeout
 	}
-	select {
-	case <-ctx.Done():
-		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "interrupted"}
-	case <-time.After(wait):
+	// A timer of a synctest bubble that is due when it is created breaks the race detector's state
+	// (golang/go#78156), so that the process crashes. A response without delay needs none.
+	if wait > 0 {
+		select {
+		case <-ctx.Done():
+			return ports.WebhookResponse{Outcome: event.Unreachable, Error: "interrupted"}
+		case <-time.After(wait):
+		}
 	}
 	duration := time.Since(start)
 	switch {

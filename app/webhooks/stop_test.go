@@ -114,9 +114,8 @@ func TestRun_LostSessionRecordsDeliveries(t *testing.T) {
 		}
 		metrics := &countingMetrics{}
 		service := env.newService(Config{Metrics: metrics})
-		defer startService(service)()
 		events := env.appendEvents(p, 1, 2, 3, 4)
-		service.Wake()
+		defer startService(service)()
 		time.Sleep(5 * time.Millisecond) // before anything is recorded
 		if env.queue.Pending() != 4 {
 			t.Fatal("recorded too early for this test")
