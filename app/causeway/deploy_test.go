@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,7 +109,7 @@ func TestDeploy_SettingsExist(t *testing.T) {
 	t.Parallel()
 	// The systemd unit, the container and the compose file name settings of serve only.
 	var known []string
-	err := kong.Visit(newTestParser(t, io.Discard).Model, func(node kong.Visitable, next kong.Next) error {
+	err := kong.Visit(newTestParser(t).Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
 			known = append(known, flag.Envs...)
 			if isSecret(flag) {

@@ -18,13 +18,14 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 	// The help of each command shows an example, and the program accepts its arguments.
 	t.Setenv("DATABASE_URL", "postgres://db/causeway")
 	t.Setenv("CAUSEWAY_MASTER_KEY", "key")
-	parser := newTestParser(t, io.Discard)
+	parser := newTestParser(t)
 	for _, command := range parser.Model.Leaves(false) {
 		path := commandPath(command)
 		var help bytes.Buffer
+		parser.Stdout = &help
 		func() {
 			defer func() { _ = recover() }() // the test's exit of --help
-			_, _ = newTestParser(t, &help).Parse(append(strings.Fields(path), "--help"))
+			_, _ = parser.Parse(append(strings.Fields(path), "--help"))
 		}()
 		if !strings.Contains(help.String(), "Example: causeway ") {
 			t.Errorf("%s --help has no example:\n%s", path, help.String())
@@ -35,7 +36,7 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 			t.Fatal(err)
 		}
 		words := strings.Split(strings.TrimSpace(string(output)), "\n")
-		if _, err := newTestParser(t, io.Discard).Parse(words); err != nil {
+		if _, err := parser.Parse(words); err != nil {
 			t.Errorf("%s: %v", examples[path], err)
 		}
 		if i := slices.Index(words, "--platform"); i >= 0 {
@@ -51,9 +52,9 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 	}
 }
 
-func newTestParser(t *testing.T, out io.Writer) *kong.Kong {
+func newTestParser(t *testing.T) *kong.Kong {
 	t.Helper()
-	parser, err := newParser(new(commands), out, out)
+	parser, err := newParser(new(commands), io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
