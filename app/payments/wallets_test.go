@@ -393,7 +393,7 @@ func TestRefund_WalletGetsItsMoneyBack(t *testing.T) {
 
 func TestDeliver_ToWalletSettlesOnChain(t *testing.T) {
 	t.Parallel()
-	// A payment to a wallet is credited when its chain has settled it, whoever pays.
+	// A payment to a wallet is credited when its chain has settled it, from any payer.
 	env := newWalletEnv(t)
 	just := env.quoteFrom(t, quote.Source{Customer: env.Customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: env.wallet.ID})
 	if _, err := env.Receive(t.Context(), env.receipt(just, "RTP", 10050), nil); err != nil {

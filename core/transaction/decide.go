@@ -133,8 +133,8 @@ func (t Transaction) checkRunnable(p Parties, now time.Time) error {
 	return t.CheckParties(p)
 }
 
-// CheckExecutable returns a fault if the quote of the transaction cannot be executed, whoever its parties
-// are: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED or QUOTE_NOT_EXECUTABLE.
+// CheckExecutable returns a fault if the quote of the transaction cannot be executed, with any parties:
+// QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED or QUOTE_NOT_EXECUTABLE.
 func (t Transaction) CheckExecutable(now time.Time) error {
 	switch {
 	case t.State.Status == Expired || t.State == Initial && !now.Before(t.ExpiresAt):

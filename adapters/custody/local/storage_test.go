@@ -163,7 +163,7 @@ func TestCustody_StoresNothingWithoutEncryption(t *testing.T) {
 func TestCustody_NoticesChangedRows(t *testing.T) {
 	t.Parallel()
 	// A wallet does not sign with the entropy of another wallet, with entropy that is not encrypted, or if
-	// its public key was replaced; whoever can write to the database as a superuser gains nothing.
+	// its public key was replaced; a person who can write to the database as a superuser gains nothing.
 	env := newEnv(t)
 	custody := local.New(env.db)
 	for name, change := range map[string]string{

@@ -101,7 +101,7 @@ func TestProofs_RegisterPasskey(t *testing.T) {
 
 func TestProofs_RegisterIdentity(t *testing.T) {
 	t.Parallel()
-	// A token in the form of a JWT of a known issuer is enough, however old and whoever signed it.
+	// A token in the form of a JWT of a known issuer is enough, however old, with any signature.
 	token := func(header, claims string) string { return encode(header) + "." + encode(claims) + ".c2ln" }
 	for _, c := range []struct {
 		name, token string

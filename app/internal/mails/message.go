@@ -30,7 +30,7 @@ type content struct {
 func Code(code string, lifetime time.Duration) Message {
 	return Message{kind: ports.MailCode, lifetime: lifetime, content: content{Code: code, Paragraphs: []string{
 		fmt.Sprintf("The code expires in %s, works once, and only the newest one works.", lifetimeText(lifetime)),
-		"If you did not ask for it, ignore this e-mail: nothing happens without the code. Do not give it to anyone, whoever asks.",
+		"If you did not ask for it, ignore this e-mail: nothing happens without the code. Do not give it to anyone who asks.",
 	}}}
 }
 

@@ -37,7 +37,7 @@ type Operation struct {
 	Revoked ident.AuthMethod
 	// Only is the one session that can sign; zero for any.
 	Only ident.Session
-	// Refused is why the operation cannot be carried out now, whoever signs it; nil if it can. It is the error
+	// Refused is why the operation cannot be carried out now, with any signature; nil if it can. It is the error
 	// of the first leg, so that nobody signs in vain, and of a second one whose request is otherwise right.
 	Refused error
 	// Basis is a hash of what the first leg is decided on, if the second must compare it; else zero.
