@@ -50,8 +50,8 @@ type jobsListCommand struct {
 }
 
 func (c jobsListCommand) Run(ctx context.Context, out io.Writer) error {
-	if c.Limit < 1 || c.Limit > maxListedJobs {
-		return fmt.Errorf("--limit must be from 1 to %d, not %d", maxListedJobs, c.Limit)
+	if err := checkLimit(c.Limit); err != nil {
+		return err
 	}
 	filter, err := c.filter(ports.JobState(c.State), c.Limit+1)
 	if err != nil {
@@ -73,9 +73,6 @@ func (c jobsListCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	})
 }
-
-// maxListedJobs is the maximum number of jobs that a command reads.
-const maxListedJobs = 10_000
 
 // maxErrorWidth is the maximum length of an error in the list of jobs.
 const maxErrorWidth = 100
@@ -160,7 +157,7 @@ func (c jobsRetryCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	filter, err := c.filter(ports.JobDead, maxListedJobs)
+	filter, err := c.filter(ports.JobDead, maxListed)
 	if err != nil {
 		return err
 	}

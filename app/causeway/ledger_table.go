@@ -3,13 +3,24 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"causeway/core/money"
 )
+
+// maxListed is the maximum number of items that a command lists.
+const maxListed = 10_000
+
+// checkLimit checks the flag --limit of a command that lists.
+func checkLimit(limit int) error {
+	if limit < 1 || limit > maxListed {
+		return fmt.Errorf("--limit must be from 1 to %d, not %d", maxListed, limit)
+	}
+	return nil
+}
 
 // table formats rows of text in aligned columns.
 type table struct {
@@ -22,7 +33,14 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // lines returns the header and the rows as aligned lines.
 func (t table) lines(header ...string) []string {
-	rows := slices.Concat([][]string{header}, t.rows)
+	rows := [][]string{header}
+	for _, row := range t.rows {
+		printed := make([]string, len(row))
+		for i, cell := range row {
+			printed[i] = printable(cell)
+		}
+		rows = append(rows, printed)
+	}
 	for _, column := range t.rightAligned {
 		width := 0
 		for _, row := range rows {
@@ -43,6 +61,17 @@ func (t table) lines(header ...string) []string {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	return lines
+}
+
+// printable returns a text, which a client of the API may have written, without the characters that would move the
+// cursor of a terminal, begin another line or cell, or turn the direction of the text.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 func (t table) write(out io.Writer, header ...string) error {
