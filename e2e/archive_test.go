@@ -14,7 +14,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	t.Parallel()
 	// A command archives the oldest month while the service runs: later results stay the same,
 	// requests for that month are rejected, and after it is restored every check passes.
-	h := newTestEnv(t, "--seal-every", "1s")
+	h := newTestEnv(t)
 	platform, err := ident.ParsePlatform(h.platformID)
 	if err != nil {
 		t.Fatal(err)
@@ -22,6 +22,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 15, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
+	// Not earlier: a payment of the history is stored after its first postings, which must not be sealed before.
+	startServer(t, h.databaseURL, "--seal-every", "1s")
 	oldest := period.MonthOf(time.Now())
 	for range 15 {
 		oldest = oldest.Previous()
