@@ -25,7 +25,8 @@ ORDER BY a.id LIMIT $3`
 	// The changes of a range of accounts, in order: debits and credits
 	// (ledger_entries_by_debit_account, ledger_entries_by_credit_account), and snapshots after
 	// the entries of the same number (ledger_balance_snapshots_pkey), with the actual
-	// effective times of their blocks.
+	// effective times of their blocks. LIMIT 1 makes the planner look each posting up by its key: on a ledger of many
+	// months it would otherwise read all postings for each snapshot.
 	auditMoves = `
 SELECT e.debit_account_id AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
        NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
@@ -49,7 +50,9 @@ CROSS JOIN LATERAL (
         UNION ALL
         SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = k.account_id AND e.seq > k.after AND e.seq <= k.seq
     ) x
-    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at
+    CROSS JOIN LATERAL (
+        SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at LIMIT 1
+    ) p
 ) block
 ORDER BY account_id, seq, rank`
 )

@@ -47,16 +47,18 @@ JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 ORDER BY e.seq, e.entry_no`
 
+// viewedAccount is the id of the account with path $3 and currency $4. It is found first: in a join, tables
+// without statistics would be read without the index by account.
+const viewedAccount = `(SELECT a.id FROM ledger_accounts a WHERE a.platform_id = $1 AND a.path = $3 AND a.currency = $4)`
+
 // The entries of one account by effective time. Uses ledger_entries_by_debit_account and
 // ledger_entries_by_credit_account.
 const selectEntriesByEffectiveTime = `
 SELECT ` + entryColumns + `
 FROM (
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
-    WHERE a.platform_id = $1 AND a.path = $3 AND a.currency = $4
+    SELECT e.* FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = ` + viewedAccount + ` AND e.seq > $7 AND e.seq <= $2
     UNION ALL
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
-    WHERE a.platform_id = $1 AND a.path = $3 AND a.currency = $4
+    SELECT e.* FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = ` + viewedAccount + ` AND e.seq > $7 AND e.seq <= $2
 ) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
