@@ -8,14 +8,15 @@ import (
 	"causeway/core/money"
 )
 
-// AgentAudit reads what is stored of the payments of agents, of all platforms and including damage, to check it.
+// AgentAudit reads what is stored of the payments of agents, including damage, to check it: that of
+// one platform or, if it is zero, of all.
 type AgentAudit interface {
 	// EachAgentUsage calls visit for each agent, day and currency that has a counter, or transactions that an agent
 	// has started. Both are of the same moment.
-	EachAgentUsage(ctx context.Context, visit func(AgentUsageLine) error) error
+	EachAgentUsage(ctx context.Context, of ident.Platform, visit func(AgentUsageLine) error) error
 	// EachAgentPayment calls visit for each approved action, and for each transaction that an agent has started
 	// without one. Both are of the same moment.
-	EachAgentPayment(ctx context.Context, visit func(AgentPaymentLine) error) error
+	EachAgentPayment(ctx context.Context, of ident.Platform, visit func(AgentPaymentLine) error) error
 }
 
 // AgentUsageLine is a counter of an agent and what its transactions say.

@@ -75,6 +75,7 @@ type WalletPayment struct {
 
 // WalletPayments reads all payments from wallets, for audits.
 type WalletPayments interface {
-	// EachWalletPayment calls visit for every executed payment from a wallet of all platforms.
-	EachWalletPayment(ctx context.Context, visit func(WalletPayment) error) error
+	// EachWalletPayment calls visit for every executed payment from a wallet, of one platform or, if it is
+	// zero, of all.
+	EachWalletPayment(ctx context.Context, of ident.Platform, visit func(WalletPayment) error) error
 }

@@ -44,20 +44,21 @@ const (
 		(SELECT count(*) FROM agent_actions o WHERE o.platform_id = a.platform_id AND o.transaction_id = a.transaction_id),
 		t.id, t.agent_id, t.customer_id, t.quote_id, t.usage_day IS NOT NULL, coalesce(t.sent_currency, ''), coalesce(t.sent_minor, 0)
 	FROM agent_actions a LEFT JOIN transactions t ON t.platform_id = a.platform_id AND t.id = a.transaction_id
-	WHERE (a.platform_id, a.id) > ($1, $2) AND a.status = 'APPROVED' ORDER BY a.platform_id, a.id LIMIT $3`
+	WHERE (a.platform_id, a.id) > ($1, $2) AND a.status = 'APPROVED' AND a.platform_id <= $4 ORDER BY a.platform_id, a.id LIMIT $3`
 
 	// readStartedTransactions uses transactions_by_agent and agent_action_transaction_unique.
 	readStartedTransactions = `
 	SELECT t.platform_id, t.id, t.agent_id, t.customer_id, t.quote_id, t.usage_day IS NOT NULL, t.sent_currency, t.sent_minor,
 		EXISTS (SELECT FROM agent_actions a WHERE a.platform_id = t.platform_id AND a.transaction_id = t.id AND a.status = 'APPROVED')
-	FROM transactions t WHERE (t.platform_id, t.agent_id, t.id) > ($1, $2, $3) AND t.agent_id IS NOT NULL
+	FROM transactions t WHERE (t.platform_id, t.agent_id, t.id) > ($1, $2, $3) AND t.agent_id IS NOT NULL AND t.platform_id <= $5
 	ORDER BY t.platform_id, t.agent_id, t.id LIMIT $4`
 )
 
 // EachAgentUsage reads some agents with each statement, and so in one snapshot.
-func (db *DB) EachAgentUsage(ctx context.Context, visit func(ports.AgentUsageLine) error) error {
+func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.AgentUsageLine) error) error {
 	const batchSize = 100 // agents
-	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms ORDER BY id`)
+	first, last := platformRange(of)
+	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms WHERE id BETWEEN $1 AND $2 ORDER BY id`, first, last)
 	if err != nil {
 		return err
 	}
@@ -104,10 +105,11 @@ func scanUsageLine(rows pgx.Rows, id *uuid.UUID) (line ports.AgentUsageLine, exi
 const auditBatchSize = 1000
 
 // EachAgentPayment reads in batches: the approved actions, and then the transactions without one.
-func (db *DB) EachAgentPayment(ctx context.Context, visit func(ports.AgentPaymentLine) error) error {
-	var platform, id uuid.UUID
+func (db *DB) EachAgentPayment(ctx context.Context, of ident.Platform, visit func(ports.AgentPaymentLine) error) error {
+	var id uuid.UUID
+	platform, lastPlatform := platformRange(of)
 	for n := auditBatchSize; n == auditBatchSize; {
-		rows, err := db.pool.Query(ctx, readApprovedActions, pgx.QueryExecModeCacheStatement, platform, id, auditBatchSize)
+		rows, err := db.pool.Query(ctx, readApprovedActions, pgx.QueryExecModeCacheStatement, platform, id, auditBatchSize, lastPlatform)
 		if err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (db *DB) EachAgentPayment(ctx context.Context, visit func(ports.AgentPaymen
 			return fmt.Errorf("read the approved actions of agents: %w", err)
 		}
 	}
-	return db.eachStartedWithoutAction(ctx, visit)
+	return db.eachStartedWithoutAction(ctx, of, visit)
 }
 
 func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.AgentPaymentLine, err error) {
@@ -145,11 +147,11 @@ func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.Agen
 
 // eachStartedWithoutAction calls visit for the transactions that agents have started and that no approved action
 // has.
-func (db *DB) eachStartedWithoutAction(ctx context.Context, visit func(ports.AgentPaymentLine) error) error {
-	var platform uuid.UUID
+func (db *DB) eachStartedWithoutAction(ctx context.Context, of ident.Platform, visit func(ports.AgentPaymentLine) error) error {
+	platform, lastPlatform := platformRange(of)
 	var last auditedTransaction
 	for n := auditBatchSize; n == auditBatchSize; {
-		rows, err := db.pool.Query(ctx, readStartedTransactions, pgx.QueryExecModeCacheStatement, platform, uuid.UUID(last.agent.Bytes), uuid.UUID(last.id.Bytes), auditBatchSize)
+		rows, err := db.pool.Query(ctx, readStartedTransactions, pgx.QueryExecModeCacheStatement, platform, uuid.UUID(last.agent.Bytes), uuid.UUID(last.id.Bytes), auditBatchSize, lastPlatform)
 		if err != nil {
 			return err
 		}

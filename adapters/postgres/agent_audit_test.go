@@ -22,8 +22,8 @@ import (
 func (c *env) auditAgents(t *testing.T) (usage []ports.AgentUsageLine, payments []ports.AgentPaymentLine) {
 	t.Helper()
 	err := errors.Join(
-		c.EachAgentUsage(t.Context(), func(l ports.AgentUsageLine) error { usage = append(usage, l); return nil }),
-		c.EachAgentPayment(t.Context(), func(l ports.AgentPaymentLine) error { payments = append(payments, l); return nil }))
+		c.EachAgentUsage(t.Context(), ident.Platform{}, func(l ports.AgentUsageLine) error { usage = append(usage, l); return nil }),
+		c.EachAgentPayment(t.Context(), ident.Platform{}, func(l ports.AgentPaymentLine) error { payments = append(payments, l); return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +66,17 @@ func TestAgentAudit_WhatIsStored(t *testing.T) {
 	})
 
 	usage, payments := c.auditAgents(t)
+	count := func(of ident.Platform) (counted int) {
+		err := errors.Join(c.EachAgentUsage(t.Context(), of, func(ports.AgentUsageLine) error { counted++; return nil }),
+			c.EachAgentPayment(t.Context(), of, func(ports.AgentPaymentLine) error { counted++; return nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return counted
+	}
+	if of, others := count(a.Platform), count(ident.NewPlatform(generator.New, noon)); of != len(usage)+len(payments) || others != 0 {
+		t.Errorf("of the platform %d lines, of another %d", of, others)
+	}
 
 	line := func(a agent.Agent, currency money.Currency, n, spent int64) ports.AgentUsageLine {
 		return ports.AgentUsageLine{Platform: a.Platform, Agent: a.ID, Counted: agent.Counter{Day: today, Currency: currency, Transactions: n, Spent: spent},
@@ -206,10 +217,10 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := c.EachAgentUsage(t.Context(), func(ports.AgentUsageLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := c.EachAgentUsage(t.Context(), ident.Platform{}, func(ports.AgentUsageLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if err := c.EachAgentPayment(t.Context(), func(ports.AgentPaymentLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 2 {
+	if err := c.EachAgentPayment(t.Context(), ident.Platform{}, func(ports.AgentPaymentLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 2 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -178,4 +180,12 @@ func (r *workRows) Close() {
 	}
 	r.conn.Release()
 	r.conn = nil
+}
+
+// platformRange returns the first and the last platform of a read of one platform or, if it is zero, of all.
+func platformRange(of ident.Platform) (first, last uuid.UUID) {
+	if of.IsZero() {
+		return uuid.Nil, uuid.Max
+	}
+	return of.UUID(), of.UUID()
 }

@@ -158,17 +158,18 @@ func scanEvidence(ctx context.Context, db *DB, rows pgx.Rows) (t transaction.Tra
 const readPostedFlags = `
 	SELECT ` + stateColumns + `, t.platform_id,
 		EXISTS (SELECT FROM ledger_postings p WHERE p.platform_id = t.platform_id AND p.transaction_id = t.id)
-	FROM transactions t WHERE (t.platform_id, t.id) > ($1, $2)
+	FROM transactions t WHERE (t.platform_id, t.id) > ($1, $2) AND t.platform_id <= $4
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
-// EachTransactionWithoutPostings calls visit for every transaction without postings. It reads in
-// batches.
-func (db *DB) EachTransactionWithoutPostings(ctx context.Context, visit func(ports.TransactionKey, transaction.Flow, transaction.State) error) error {
+// EachTransactionWithoutPostings calls visit for every transaction without postings, of one platform or,
+// if it is zero, of all. It reads in batches.
+func (db *DB) EachTransactionWithoutPostings(ctx context.Context, of ident.Platform, visit func(ports.TransactionKey, transaction.Flow, transaction.State) error) error {
 	const batchSize = 1000
-	var platform, id uuid.UUID
+	var id uuid.UUID
+	platform, lastPlatform := platformRange(of)
 	for {
 		n := 0
-		rows, err := db.pool.Query(ctx, readPostedFlags, pgx.QueryExecModeCacheStatement, platform, id, batchSize)
+		rows, err := db.pool.Query(ctx, readPostedFlags, pgx.QueryExecModeCacheStatement, platform, id, batchSize, lastPlatform)
 		if err != nil {
 			return err
 		}

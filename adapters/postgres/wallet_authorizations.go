@@ -92,16 +92,17 @@ var readWalletPayments = `
 	FROM ` + transactionTables + ` JOIN platforms p ON p.id = t.platform_id
 	LEFT JOIN wallet_authorizations a ON a.platform_id = t.platform_id AND a.id = t.id
 	LEFT JOIN wallet_keys k ON k.platform_id = t.platform_id AND k.id = t.source_internal
-	WHERE (t.platform_id, t.id) > ($1, $2) AND t.direction = 'OUTGOING' AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'EXPIRED')
+	WHERE (t.platform_id, t.id) > ($1, $2) AND t.direction = 'OUTGOING' AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'EXPIRED') AND t.platform_id <= $4
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
 // EachWalletPayment reads in batches.
-func (db *DB) EachWalletPayment(ctx context.Context, visit func(ports.WalletPayment) error) error {
+func (db *DB) EachWalletPayment(ctx context.Context, of ident.Platform, visit func(ports.WalletPayment) error) error {
 	const batchSize = 1000
-	var last ports.TransactionKey
+	last := ports.TransactionKey{Platform: of}
+	_, lastPlatform := platformRange(of)
 	for {
 		n := 0
-		rows, err := db.pool.Query(ctx, readWalletPayments, pgx.QueryExecModeCacheStatement, last.Platform.UUID(), last.ID.UUID(), batchSize)
+		rows, err := db.pool.Query(ctx, readWalletPayments, pgx.QueryExecModeCacheStatement, last.Platform.UUID(), last.ID.UUID(), batchSize, lastPlatform)
 		if err != nil {
 			return err
 		}

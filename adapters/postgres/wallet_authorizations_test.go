@@ -103,7 +103,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 	}
 	for name, reader := range map[string]ports.WalletPayments{"with the key": db, "without": c.DB} {
 		executed := map[ident.Transaction]ports.WalletPayment{}
-		if err := reader.EachWalletPayment(t.Context(), func(p ports.WalletPayment) error {
+		if err := reader.EachWalletPayment(t.Context(), ident.Platform{}, func(p ports.WalletPayment) error {
 			executed[p.Transaction.ID] = p
 			return nil
 		}); err != nil {
@@ -117,10 +117,16 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 			}
 		}
 	}
+	for of, want := range map[ident.Platform]int{payments[0].Platform: 2, ident.NewPlatform(generator.New, noon): 0} {
+		found := 0
+		if err := c.EachWalletPayment(t.Context(), of, func(ports.WalletPayment) error { found++; return nil }); err != nil || found != want {
+			t.Errorf("of %s: %d, %v, want %d", of, found, err, want)
+		}
+	}
 	if _, err := connect(t, c.url).Exec(t.Context(), `UPDATE wallet_authorizations SET payload = E'\x01AAAA' WHERE id = $1`, payments[0].ID.UUID()); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.EachWalletPayment(t.Context(), func(p ports.WalletPayment) error {
+	if err := db.EachWalletPayment(t.Context(), ident.Platform{}, func(p ports.WalletPayment) error {
 		if errors.Is(p.Unreadable, ports.ErrCannotDecrypt) != (p.Transaction.ID == payments[0].ID) {
 			t.Errorf("with a payload that was overwritten: %+v", p)
 		}

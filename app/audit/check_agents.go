@@ -21,7 +21,7 @@ func (c *Checker) checkAgents(ctx context.Context, report *Report) error {
 	if c.agents == nil {
 		return nil
 	}
-	err := c.agents.EachAgentUsage(ctx, func(l ports.AgentUsageLine) error {
+	err := c.agents.EachAgentUsage(ctx, c.only, func(l ports.AgentUsageLine) error {
 		report.countChecked(RuleAgentUsage)
 		if err := c.checkAgentUsage(l); err != nil {
 			report.addFinding(RuleAgentUsage, "%s on %s, %s in %s: %v", l.Agent, l.Platform, l.Counted.Day, l.Counted.Currency, err)
@@ -31,7 +31,7 @@ func (c *Checker) checkAgents(ctx context.Context, report *Report) error {
 	if err != nil {
 		return fmt.Errorf("check usage of agents: %w", err)
 	}
-	err = c.agents.EachAgentPayment(ctx, func(l ports.AgentPaymentLine) error {
+	err = c.agents.EachAgentPayment(ctx, c.only, func(l ports.AgentPaymentLine) error {
 		report.countChecked(RuleAgentActions)
 		if err := checkAgentPayment(l.Action, l.Transaction); err != nil {
 			report.addFinding(RuleAgentActions, "%s on %s: %v", nameAgentPayment(l), l.Platform, err)

@@ -20,11 +20,11 @@ type storedAgents struct {
 	err     error
 }
 
-func (s storedAgents) EachAgentUsage(_ context.Context, visit func(ports.AgentUsageLine) error) error {
+func (s storedAgents) EachAgentUsage(_ context.Context, _ ident.Platform, visit func(ports.AgentUsageLine) error) error {
 	return errors.Join(visit(s.usage), s.err)
 }
 
-func (s storedAgents) EachAgentPayment(_ context.Context, visit func(ports.AgentPaymentLine) error) error {
+func (s storedAgents) EachAgentPayment(_ context.Context, _ ident.Platform, visit func(ports.AgentPaymentLine) error) error {
 	return errors.Join(visit(s.payment), s.err)
 }
 

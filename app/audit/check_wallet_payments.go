@@ -23,7 +23,7 @@ func (c *Checker) checkWalletPayments(ctx context.Context, report *Report) error
 	if c.walletPayments == nil {
 		return nil
 	}
-	err := c.walletPayments.EachWalletPayment(ctx, func(p ports.WalletPayment) error {
+	err := c.walletPayments.EachWalletPayment(ctx, c.only, func(p ports.WalletPayment) error {
 		if !errors.Is(p.Unreadable, ports.ErrNoMasterKey) {
 			report.countChecked(RuleWalletPayments)
 		}

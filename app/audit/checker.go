@@ -12,12 +12,14 @@ import (
 	"slices"
 	"time"
 
+	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// Checker checks the ledger of all platforms.
+// Checker checks the ledger of all platforms, or of one.
 type Checker struct {
+	only               ident.Platform // zero: all platforms
 	reader             ports.LedgerReader
 	audit              ports.LedgerAudit
 	transactionChecker TransactionChecker
@@ -36,7 +38,17 @@ func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionC
 	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
 }
 
-// Check checks every rule on the ledger of all platforms, in one snapshot. It streams: the
+// Of returns a Checker of one platform alone: it neither counts nor reports anything of others.
+func (c *Checker) Of(p ident.Platform) *Checker {
+	of := *c
+	of.only = p
+	return &of
+}
+
+// ofOthers reports whether what belongs to a platform is not checked.
+func (c *Checker) ofOthers(p ident.Platform) bool { return !c.only.IsZero() && p != c.only }
+
+// Check checks every rule on the ledger, in one snapshot. It streams: the
 // memory it needs does not grow with the ledger. Violations are in the report; an error means
 // that the check could not be completed.
 func (c *Checker) Check(ctx context.Context) (Report, error) {
@@ -59,6 +71,7 @@ type VerifyOptions struct {
 // computes the log anew from the postings and their entries, and compares it with the stored
 // hashes and with every checkpoint.
 func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
+	v.Published = slices.DeleteFunc(slices.Clone(v.Published), func(p PublishedCheckpoint) bool { return c.ofOthers(p.Platform) })
 	except := c.uncheckedRules()
 	if len(v.Published) == 0 {
 		except = append(except, RulePublishedCheckpoints)
@@ -90,6 +103,7 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		if err != nil {
 			return err
 		}
+		platforms = slices.DeleteFunc(platforms, func(p ports.AuditPlatform) bool { return c.ofOthers(p.Platform) })
 		if v != nil {
 			v, platforms, err = v.withStoredKeys(ctx, view, platforms)
 			if err != nil {

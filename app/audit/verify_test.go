@@ -2,6 +2,8 @@ package audit_test
 
 import (
 	"bytes"
+	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +32,36 @@ func TestVerify_ValidLedger(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d", rule, r.Checked, r.Unit, want)
 			}
 		}
+	}
+}
+
+func TestVerify_OfOnePlatform(t *testing.T) {
+	t.Parallel()
+	// The verification of one platform counts and reports the same, whatever other platforms have and whatever
+	// is wrong there.
+	env := newSealedEnv(t)
+	alone := env.verify()
+	other := env.NewPlatform()
+	posting := env.deposit(newInternalAccountID(), 1)
+	posting.Platform = other.ID
+	env.mustPost(posting)
+	env.seal()
+	env.execAsSuperuser("UPDATE ledger_postings SET memo = 'changed' WHERE platform_id = '" + other.ID.UUID().String() + "'")
+
+	options := audit.VerifyOptions{Published: env.publishedCheckpoints()}
+	of := func(p ident.Platform) audit.Report {
+		report, err := env.newService(checkDelivered).Of(p).Verify(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+
+	if report := of(env.platform); !reflect.DeepEqual(report, alone) {
+		t.Errorf("reported\n%+v\nand alone\n%+v", report, alone)
+	}
+	if report := of(other.ID); report.Clean() || strings.Contains(fmt.Sprint(report.Findings), env.platform.String()) {
+		t.Errorf("of the changed one: %v", report.Findings)
 	}
 }
 

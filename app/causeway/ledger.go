@@ -43,7 +43,7 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := checkUnposted(ctx, db, &report); err != nil {
+		if err := checkUnposted(ctx, db, ident.Platform{}, &report); err != nil {
 			return err
 		}
 		return writeReport(out, report)
@@ -51,9 +51,9 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 // checkUnposted checks the states of the transactions that have no posting. The ledger check
-// starts from postings, so it does not see them.
-func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) error {
-	return db.EachTransactionWithoutPostings(ctx, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
+// starts from postings, so it does not see them. They are those of one platform or, if it is zero, of all.
+func checkUnposted(ctx context.Context, db *postgres.DB, of ident.Platform, report *audit.Report) error {
+	return db.EachTransactionWithoutPostings(ctx, of, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
 		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactions })
 		rule := &report.Rules[i]
 		rule.Checked++

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/postgres"
 	"causeway/app/audit"
+	"causeway/core/ident"
 )
 
 type ledgerVerifyCommand struct {
@@ -34,7 +35,7 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := checkUnposted(ctx, db, &report); err != nil {
+		if err := checkUnposted(ctx, db, ident.Platform{}, &report); err != nil {
 			return err
 		}
 		return writeReport(out, report)
