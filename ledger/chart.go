@@ -27,6 +27,7 @@ var chart = []ChartLine{
 	{FundingUnmatched, Liability, false, "received, owner unknown"},
 	{TransitPayouts, Liability, false, "payouts in transit"},
 	{TransitRefunds, Liability, false, "refunds owed to payers"},
+	{TransitInternal, Liability, false, "payments between customers; zero after every commit"},
 	{"rails/<RAIL>", Asset, false, "funds at the partner of that rail"},
 	{"chains/<network>", Asset, false, "funds on a chain, with those of embedded wallets"},
 	{FXPosition, Trading, false, "the service's position in the currency"},
@@ -41,6 +42,7 @@ const (
 	FundingUnmatched = "funding/unmatched"
 	TransitPayouts   = "transit/payouts"
 	TransitRefunds   = "transit/refunds"
+	TransitInternal  = "transit/internal"
 	FXPosition       = "fx/position"
 	IncomeFees       = "income/fees"
 	IncomeRounding   = "income/rounding"

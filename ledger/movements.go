@@ -55,14 +55,15 @@ func JITReceived(h Header, partner string, amount money.Amount) Posting {
 
 // IncomingFunds is money received at a partner for an account that is known.
 type IncomingFunds struct {
-	Partner string // a Rail or Chain path
+	Partner string // a Rail or Chain path, or transit/internal
 	To      string // the account of a customer, a platform or a wallet
 	Amount  money.Amount
 }
 
-// Deposit records that a payment into an account was received.
+// Deposit records that a payment into an account was received: at a partner, or from another customer
+// of the platform.
 //
-//	partner → account
+//	partner, or transit/internal → account
 func Deposit(h Header, f IncomingFunds) Posting {
 	return h.posting(KindDeposit, entry(f.Partner, f.To, f.Amount))
 }
@@ -168,11 +169,12 @@ func TransferOut(h Header, f OutgoingFunds) Posting {
 		entry(f.From, IncomeFees, money.Amount{Minor: f.Fees, Currency: f.Amount.Currency}))
 }
 
-// Delivered records that a payout reached its beneficiary through a partner.
+// Delivered records that a payout reached its beneficiary: through a partner, or within the ledger. Then
+// the Deposit of the beneficiary takes it from transit/internal in the same commit.
 //
-//	transit/payouts → partner
-func Delivered(h Header, partner string, amount money.Amount) Posting {
-	return h.posting(KindDelivered, entry(TransitPayouts, partner, amount))
+//	transit/payouts → partner, or transit/internal
+func Delivered(h Header, to string, amount money.Amount) Posting {
+	return h.posting(KindDelivered, entry(TransitPayouts, to, amount))
 }
 
 // Returned records that a delivered payout was returned. The delivery remains a fact, so
