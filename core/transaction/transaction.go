@@ -76,6 +76,9 @@ type Transaction struct {
 	PlatformCustomerID string
 	// Agent is the agent that created the transaction; zero for the platform.
 	Agent ident.Agent
+	// SentBy is the outgoing transaction of another customer of the platform that this incoming one
+	// receives, and with which it is settled; zero for others.
+	SentBy ident.Transaction
 	// AgentUsage is how the payment counts towards the limits of the agent; nil if it does not, because the
 	// agent has not started it.
 	AgentUsage  *AgentUsage
@@ -89,7 +92,8 @@ type Transaction struct {
 	SourceRail      corridor.Rail
 	DestinationRail corridor.Rail
 	// SourceAccount and DestinationAccount are the ledger paths of the source and the destination:
-	// of the rail, such as "rails/RTP" or "chains/LAYER2", or of the internal account.
+	// of the rail, such as "rails/RTP" or "chains/LAYER2", or of the internal account. Those of a
+	// payment between two customers become "transit/internal" when it is settled on both sides at once.
 	SourceAccount      string
 	DestinationAccount string
 	Pricing            Pricing
