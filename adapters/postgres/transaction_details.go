@@ -22,6 +22,8 @@ type detailsColumn struct {
 	Approval    *approvalColumn `json:"approval,omitempty"`
 	// Payload is what the owner of the wallet signs that pays.
 	Payload string `json:"payload,omitempty"`
+	// SentBy is the outgoing transaction that an incoming one with an approval receives.
+	SentBy uuid.UUID `json:"sentBy,omitzero"`
 }
 
 type approvalColumn struct {
@@ -40,6 +42,7 @@ func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (str
 		column.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
+		column.SentBy = t.SentBy.UUID()
 		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
 	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil && column.Payload == "" {
@@ -75,6 +78,7 @@ func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, store
 	if a := column.Approval; a != nil {
 		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
 		ident.SetUUID(&t.Approval.Webhook, a.Webhook)
+		ident.SetUUID(&t.SentBy, column.SentBy)
 	}
 	return nil
 }

@@ -164,11 +164,11 @@ const updateTransactions = `
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
 		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
 		updated_at = n.updated_at, settled_at = n.settled_at, source_rail = n.source_rail, source_account = n.source_account,
-		receipt_id = n.receipt_id, usage_day = n.usage_day, usage_given_back = n.usage_given_back
+		destination_account = n.destination_account, receipt_id = n.receipt_id, usage_day = n.usage_day, usage_given_back = n.usage_given_back
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[], $17::date[], $18::boolean[])
+		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[], $17::date[], $18::boolean[], $19::text[])
 		AS n(platform_id, id, status, refund_status, stage, failure_reason, funded_currency, funded_minor,
-			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id, usage_day, usage_given_back)
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id, usage_day, usage_given_back, destination_account)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
 func (u *unit) UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
@@ -180,6 +180,7 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 	status, refund, reached, reason := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	fundedIn, fundedMinor, refundReason := make([]string, n), make([]int64, n), make([]string, n)
 	sourceRails, sourceAccounts, receipts := make([]string, n), make([]string, n), make(idArray, n)
+	destinationAccounts := make([]string, n)
 	refundAt, refundSettled, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	usageDays, givenBack := make(dayArray, n), make(boolArray, n)
 	for i := range transactions {
@@ -194,9 +195,10 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 		updated[i], settled[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt)
 		sourceRails[i], sourceAccounts[i], receipts[i] = string(t.SourceRail), t.SourceAccount, pgID(t.Receipt.UUID())
 		usageDays[i], givenBack[i] = pgAgentUsage(t.AgentUsage)
+		destinationAccounts[i] = t.DestinationAccount
 	}
 	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
-		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts, usageDays, givenBack)
+		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts, usageDays, givenBack, destinationAccounts)
 	return u.updateDetails(ctx, transactions)
 }
 

@@ -39,11 +39,12 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	t.Parallel()
 	// A transaction without a quote is read as it was written, is created once, and keeps its
-	// approval through updates.
+	// approval, its sender and its ledger accounts through updates.
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
+	payment.SentBy = ident.NewTransaction(generator.New, noon)
 	for range 2 {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			return tx.CreateTransactions(ctx, []transaction.Transaction{payment})
@@ -58,6 +59,7 @@ func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	approval := *payment.Approval
 	approval.Deadline, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
 	payment.Approval, payment.UpdatedAt = &approval, noon.Add(time.Second)
+	payment.SourceAccount, payment.DestinationAccount = "transit/internal", "rails/WIRE"
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{payment})
 	})

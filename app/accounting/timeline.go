@@ -186,7 +186,7 @@ func impliedRailReply(t transaction.Transaction, p ports.RecordedPosting) (ports
 	reply := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
 	funding := t.Flow().Funding
 	switch {
-	case p.Transaction != t.ID:
+	case p.Transaction != t.ID, p.Kind == ledger.KindDelivered && t.DestinationAccount == ledger.TransitInternal:
 		return reply, false
 	case p.Kind == ledger.KindDelivered, p.Kind == ledger.KindWalletCredit:
 		reply.Call = ports.CallSend

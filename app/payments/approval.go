@@ -59,22 +59,28 @@ func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transac
 func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transaction, claim *ports.IdempotentRequest,
 	decide func(context.Context, ports.Tx, work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
 	key := ports.TransactionKey{Platform: p, ID: id}
+	read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	t, exists := read[key]
+	if !exists {
+		return transaction.Transaction{}, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id)
+	}
 	var d transaction.Decision
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = s.newWork()
-		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+		locked, err := lockReceived(ctx, tx, t)
 		if err != nil {
 			return err
 		}
-		t, there := locked[key]
-		if !there {
-			return fault.New(fault.TransactionNotFound, "There is no transaction %s.", id)
-		}
-		if d, err = decide(ctx, tx, done, t); err != nil {
+		if d, err = decide(ctx, tx, done, locked[key]); err != nil {
 			return err
 		}
-		done.Update(d)
+		if d, err = done.settleReceived(d, locked); err != nil {
+			return err
+		}
 		if err := tx.SaveResponse(ctx, claim, d.Transaction, nil); err != nil {
 			return err
 		}
@@ -99,7 +105,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	}
 	responses := map[ports.TransactionKey]transaction.ApprovalResponse{}
 	owners := map[ports.TransactionKey]customer.Customer{}
-	var requested []ports.TransactionKey
+	var requested []transaction.Transaction
 	for _, t := range inOrder(keys, read) {
 		key := transactionKey(t)
 		if t.IncomingState() != transaction.ApprovalRequested {
@@ -114,17 +120,14 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		if owners[key], err = s.Store.Customer(ctx, t.Platform, t.Customer); err != nil {
 			return err
 		}
-		requested = append(requested, key)
+		requested = append(requested, t)
 	}
-	err = s.settle(ctx, jobs, requested, func(w work, t transaction.Transaction) error {
+	err = s.settleReceivedJobs(ctx, jobs, requested, func(w work, t transaction.Transaction) (*transaction.Decision, error) {
 		if t.IncomingState() != transaction.ApprovalRequested {
-			return nil // the platform decided before its endpoint responded
+			return nil, nil // the platform decided before its endpoint responded
 		}
 		d, err := t.ApprovalResponded(responses[transactionKey(t)], owners[transactionKey(t)], w.Now)
-		if err == nil {
-			w.Update(d)
-		}
-		return err
+		return &d, err
 	})
 	if err == nil {
 		s.approvalResponses.remove(keys)
@@ -204,18 +207,20 @@ func FieldValues(object map[string]any) map[string]string {
 
 // timeOut ends payments that the platform did not decide in time.
 func (s *Service) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return s.settle(ctx, jobs, uow.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
+	keys := uow.TransactionKeys(jobs)
+	read, err := s.Store.TransactionsByKey(ctx, keys)
+	if err != nil {
+		return err
+	}
+	return s.settleReceivedJobs(ctx, jobs, inOrder(keys, read), func(w work, t transaction.Transaction) (*transaction.Decision, error) {
 		if t.IncomingState() != transaction.ApprovalPending {
-			return nil // decided
+			return nil, nil // decided
 		}
 		if w.Now.Before(t.Approval.Deadline) {
 			w.EnqueueAt(t.Platform, transaction.StepTimeOut, t.ID.UUID(), t.Approval.Deadline)
-			return nil
+			return nil, nil
 		}
 		d, err := t.TimedOut(w.Now)
-		if err == nil {
-			w.Update(d)
-		}
-		return err
+		return &d, err
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"causeway/ports"
 )
 
-// internalRetryDelay is the delay before an undecided payment is checked again.
+// internalRetryDelay is the delay before an undecided payment is checked again. Its decision settles
+// both sides, unless it is made by an earlier release.
 const internalRetryDelay = time.Second
 
 // receiveInternal receives a payment from a customer to the UMA address of another customer of the
@@ -108,7 +109,66 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 	maps.Copy(sender.Facts, sent.Payer)
 	wanted := fieldNames(settings.RequiredCounterpartyFields)
 	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
-	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil, func(ctx context.Context, tx ports.Tx) error {
-		return checkInTransit(ctx, tx, transactionKey(sent))
+	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil, sent.ID)
+}
+
+// lockReceived locks incoming payments, each with the one of its sender if that is a customer of the same platform.
+func lockReceived(ctx context.Context, tx ports.Tx, received ...transaction.Transaction) (map[ports.TransactionKey]transaction.Transaction, error) {
+	var keys []ports.TransactionKey
+	for _, t := range received {
+		if keys = append(keys, transactionKey(t)); !t.SentBy.IsZero() {
+			keys = append(keys, senderKey(t))
+		}
+	}
+	return tx.LockTransactions(ctx, keys)
+}
+
+// settleReceived adds a decision about an incoming payment, and the one that follows for its sender, if the sender
+// is locked. It returns the first of them.
+func (w work) settleReceived(d transaction.Decision, locked map[ports.TransactionKey]transaction.Transaction) (transaction.Decision, error) {
+	decisions := []transaction.Decision{d}
+	if sent, internal := locked[senderKey(d.Transaction)]; internal {
+		var err error
+		if decisions, err = d.WithSender(sent, w.Now); err != nil {
+			return d, err
+		}
+	}
+	for _, d := range decisions {
+		w.Update(d)
+	}
+	return decisions[0], nil
+}
+
+// settleReceivedJobs is settle for incoming payments. decide returns nil if there is nothing to decide.
+func (s *Service) settleReceivedJobs(ctx context.Context, jobs []ports.Job, received []transaction.Transaction,
+	decide func(work, transaction.Transaction) (*transaction.Decision, error)) error {
+	var done work
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = s.newJobWork(jobs)
+		locked, err := lockReceived(ctx, tx, received...)
+		if err != nil {
+			return err
+		}
+		for _, t := range received {
+			d, err := decide(done, locked[transactionKey(t)])
+			if err == nil && d != nil {
+				_, err = done.settleReceived(*d, locked)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := tx.FinishJobs(ctx, jobs); err != nil {
+			return err
+		}
+		return done.Write(ctx, tx)
 	})
+	if err == nil {
+		s.afterCommit(done)
+	}
+	return err
+}
+
+func senderKey(received transaction.Transaction) ports.TransactionKey {
+	return ports.TransactionKey{Platform: received.Platform, ID: received.SentBy}
 }

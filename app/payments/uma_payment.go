@@ -59,7 +59,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim, nil)
+	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim, ident.Transaction{})
 }
 
 func errNotConnected(e platform.Environment) error {
@@ -155,17 +155,17 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 	return names
 }
 
-// createUMAPayment stores the payment, with the request for approval as its next step. check may
-// be nil; it runs first in the unit of work.
+// createUMAPayment stores the payment, with the request for approval as its next step. sentBy is the
+// outgoing payment of another customer of the platform, which must be in transit; zero for none.
 func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, request *ports.IdempotentRequest,
-	check func(context.Context, ports.Tx) error) (transaction.Transaction, error) {
+	sentBy ident.Transaction) (transaction.Transaction, error) {
 	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}
 	var d transaction.Decision
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		w = s.newWork()
-		if check != nil {
-			if err := check(ctx, tx); err != nil {
+		if !sentBy.IsZero() {
+			if err := checkInTransit(ctx, tx, ports.TransactionKey{Platform: to.Platform, ID: sentBy}); err != nil {
 				return err
 			}
 		}
@@ -185,6 +185,7 @@ func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in
 		if d, err = parties.UMAPayment(id, in.Sender, in.Amount, balances[internal.LedgerAccount()], approval, sender.Facts, w.Now); err != nil {
 			return err
 		}
+		d.Transaction.SentBy = sentBy
 		w.Create(d)
 		if err := tx.SaveResponse(ctx, request, d.Transaction, nil); err != nil {
 			return err

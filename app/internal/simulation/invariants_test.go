@@ -20,6 +20,7 @@ func (w *world) checkCommit(u *tx) {
 	for _, c := range u.changed {
 		w.checkPostings(w.transactions[c.after.ID])
 		w.checkAuthorized(w.transactions[c.after.ID])
+		w.checkBothSides(w.transactions[c.after.ID])
 		w.checkEvents(w.transactions[c.after.ID])
 	}
 	w.checkBalances()
@@ -72,6 +73,30 @@ func (w *world) checkPostings(t transaction.Transaction) {
 	}
 }
 
+// checkBothSides checks that a payment between two customers is settled on both sides at once, and never
+// through a partner.
+func (w *world) checkBothSides(received transaction.Transaction) {
+	if received.SentBy.IsZero() {
+		return
+	}
+	sent := w.transactions[received.SentBy]
+	want := sent.State
+	switch received.State.Status {
+	case transaction.Pending:
+		want = transaction.State{Status: transaction.Processing, Stage: transaction.Converted}
+	case transaction.Completed:
+		want = transaction.State{Status: transaction.Completed, Stage: transaction.Delivered}
+	case transaction.Failed:
+		want.Status, want.Stage, want.Reason = transaction.Failed, transaction.Converted, transaction.CounterpartyPostFailed
+	}
+	if sent.State != want {
+		w.fail("%s is %s, and the payment of its sender %s is %s", received.ID, received.State, sent.ID, sent.State)
+	}
+	if received.State.Status == transaction.Completed && (sent.DestinationAccount != ledger.TransitInternal || received.SourceAccount != ledger.TransitInternal) {
+		w.fail("%s was paid through %s and %s", received.ID, sent.DestinationAccount, received.SourceAccount)
+	}
+}
+
 // checkEvents checks that the events about a transaction are in order, each once, and that the last
 // one shows its state.
 func (w *world) checkEvents(t transaction.Transaction) {
@@ -107,7 +132,7 @@ func (w *world) checkBalances() {
 		if err != nil {
 			w.fail("%v", err)
 		}
-		if line.NoOverdraft && balance < 0 {
+		if line.NoOverdraft && balance < 0 || a.Path == ledger.TransitInternal && balance != 0 {
 			w.fail("%s has the balance %d", a, balance)
 		}
 		if !line.Class.IsDebitNormal() {
