@@ -167,6 +167,10 @@ func (l *upgradeLoad) round() {
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}, 201).text("id")
 	l.call("POST", "/quotes/"+prefunded+"/execute", nil, 200)
 	l.call("POST", "/sandbox/uma/receive", umaPaymentBody(l.customerID), 200)
+	lookup := l.call("GET", "/receiver/uma/%24ana@uma.example.com?customerId="+customer, nil, 200).text("lookupId")
+	l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": lookup,
+		"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$ana@uma.example.com", "currency": "USD"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 700, "immediatelyExecute": true}, 201)
 	token := l.call("POST", "/tokens", object{"name": "Short-lived", "permissions": []string{"VIEW"}}, 201).text("id")
 	l.call("DELETE", "/tokens/"+token, nil, 204)
 	l.call("POST", "/ledger/adjustments", object{"note": "The bank charged the wire twice.", "effectiveAt": formatTimestamp(time.Now().Add(-time.Minute)),

@@ -117,6 +117,12 @@ func (c *accountCheck) finishAccount() {
 	c.checkMonthEnds(math.MaxInt64)
 	c.hasAccount, c.lastSeq = false, 0
 	a := c.account
+	if a.Account.Path == ledger.TransitInternal {
+		c.report.countChecked(RuleInternalPayments)
+		if !c.balance.equals(0) {
+			c.report.addFinding(RuleInternalPayments, "account %d, %s, has a balance of %s and not zero", a.Number, a.Account, &c.balance)
+		}
+	}
 	if a.NoOverdraft {
 		c.report.countChecked(RuleNoOverdraft)
 	}

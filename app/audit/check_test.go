@@ -60,8 +60,8 @@ func TestCheck_ValidLedger(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 15 {
-		t.Errorf("%d rules, want 15", n)
+	if n := len(report.Rules); n != 19 {
+		t.Errorf("%d rules, want 19", n)
 	}
 }
 
@@ -174,6 +174,8 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleChart, "not in the chart"},
 		"a path inside the chart": {"UPDATE ledger_accounts SET path = 'income/rounding' WHERE path = 'income/fees'",
 			audit.RuleUnchanged, "number 6"},
+		"one side of a payment between customers": {"UPDATE ledger_accounts SET path = 'transit/internal' WHERE path = 'income/fees'",
+			audit.RuleInternalPayments, "has a balance of 50 and not zero"},
 		"an account": {"DELETE FROM ledger_accounts WHERE path = 'funding/jit'",
 			audit.RuleCurrency, "which does not exist"},
 		"an account, found by the totals": {"DELETE FROM ledger_accounts WHERE path = 'funding/jit'",

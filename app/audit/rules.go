@@ -14,6 +14,7 @@ const (
 	RuleCurrency             Rule = "entries and accounts have the same currency"
 	RuleBalanced             Rule = "debits equal credits in every currency"
 	RuleChart                Rule = "accounts match the chart of accounts"
+	RuleInternalPayments     Rule = "payments between customers are settled on both sides"
 	RuleNoOverdraft          Rule = "stored balances equal their entries and were never negative"
 	RuleBalanceSnapshots     Rule = "balance snapshots equal their entries"
 	RuleIndexes              Rule = "id and time indexes match the postings"
@@ -55,6 +56,7 @@ var rules = []struct {
 	{RuleCurrency, "entries", check},
 	{RuleBalanced, "currencies of platforms", check},
 	{RuleChart, "accounts", check},
+	{RuleInternalPayments, "currencies of platforms", check},
 	{RuleNoOverdraft, "accounts", check},
 	{RuleBalanceSnapshots, "balance snapshots", check},
 	{RuleIndexes, "postings", check},
