@@ -48,14 +48,15 @@ const (
 	Liability Class = "liability"
 	Income    Class = "income"
 	Expense   Class = "expense"
+	Equity    Class = "equity"
 	// Trading is the class of the accounts through which conversions pass. Above zero,
 	// the service has bought more of the currency than it has sold; below zero, less.
 	Trading Class = "trading"
 )
 
 // IsDebitNormal reports whether debits increase the balance of accounts of the class.
-// They do for assets and expenses; credits increase liabilities, income and trading
-// positions. So funds at a partner, a customer's balance and a fee earned are all
+// They do for assets and expenses; credits increase liabilities, equity, income and
+// trading positions. So funds at a partner, a customer's balance and a fee earned are all
 // above zero.
 func (c Class) IsDebitNormal() bool { return c == Asset || c == Expense }
 
@@ -69,5 +70,5 @@ func (c Class) Balance(debits, credits money.Total) money.Total {
 
 // Known reports whether c is one of the classes.
 func (c Class) Known() bool {
-	return c == Asset || c == Liability || c == Income || c == Expense || c == Trading
+	return c == Asset || c == Liability || c == Income || c == Expense || c == Equity || c == Trading
 }

@@ -30,10 +30,35 @@ var chart = []ChartLine{
 	{TransitInternal, Liability, false, "payments between customers; zero after every commit"},
 	{"rails/<RAIL>", Asset, false, "funds at the partner of that rail"},
 	{"chains/<network>", Asset, false, "funds on a chain, with those of embedded wallets"},
+	{"own/<NAME>", Asset, false, "the company's own money at a bank or partner"},
+	{TransitClientMoney, Asset, false, "on its way between two accounts with customers' money"},
+	{TransitTreasury, Asset, false, "on its way between other accounts at partners"},
 	{FXPosition, Trading, false, "the service's position in the currency"},
+	{FXValuation, Trading, false, "exchange result of the position, in the functional currency"},
 	{IncomeFees, Income, false, "fees earned"},
 	{IncomeRounding, Income, false, "rounding remainders earned"},
+	{IncomeExchangeGains, Income, false, "realised exchange gains"},
+	{IncomeUnrealisedExchangeGains, Income, false, "unrealised exchange gains of a revaluation"},
 	{ExpenseRails, Expense, false, "paid to partners"},
+	{ExpenseExchangeLosses, Expense, false, "realised exchange losses"},
+	{ExpenseUnrealisedExchangeLosses, Expense, false, "unrealised exchange losses of a revaluation"},
+	{ExpenseChargebacks, Expense, false, "payments that payers took back"},
+	{ExpenseWriteOffs, Expense, false, "receivables given up"},
+	{ExpenseTaxes, Expense, false, "taxes paid or owed"},
+	{"customer-receivables/<InternalAccount>", Asset, false, "owed by the owner of an account, whose collected money was returned"},
+	{"partner-receivables/<RAIL>", Asset, false, "owed by the partner of that rail"},
+	{"partner-payables/<RAIL>", Liability, false, "owed to the partner of that rail"},
+	{AssetTaxes, Asset, false, "taxes to be refunded"},
+	{LiabilityTaxes, Liability, false, "taxes to be paid"},
+	{LiabilityDeferredFees, Liability, false, "fees of payments that are not delivered yet"},
+	{EquityCapital, Equity, false, "paid in by the owners"},
+	{EquityRetainedEarnings, Equity, false, "results of closed years"},
+	{EquityBroughtForward, Equity, false, "counterpart of balances from earlier books"},
+	{"asset/<name>", Asset, false, "an asset that finance has added"},
+	{"liability/<name>", Liability, false, "a liability that finance has added"},
+	{"equity/<name>", Equity, false, "equity that finance has added"},
+	{"income/<name>", Income, false, "income that finance has added"},
+	{"expense/<name>", Expense, false, "an expense that finance has added"},
 }
 
 // The paths of single accounts.
@@ -43,10 +68,33 @@ const (
 	TransitPayouts   = "transit/payouts"
 	TransitRefunds   = "transit/refunds"
 	TransitInternal  = "transit/internal"
-	FXPosition       = "fx/position"
-	IncomeFees       = "income/fees"
-	IncomeRounding   = "income/rounding"
-	ExpenseRails     = "expense/rails"
+	// TransitClientMoney and TransitTreasury hold what was sent from one account at a partner and has not
+	// arrived at the other.
+	TransitClientMoney = "transit/client-money"
+	TransitTreasury    = "transit/treasury"
+
+	FXPosition     = "fx/position"
+	FXValuation    = "fx/valuation"
+	IncomeFees     = "income/fees"
+	IncomeRounding = "income/rounding"
+	ExpenseRails   = "expense/rails"
+
+	IncomeExchangeGains             = "income/exchange-gains"
+	IncomeUnrealisedExchangeGains   = "income/unrealised-exchange-gains"
+	ExpenseExchangeLosses           = "expense/exchange-losses"
+	ExpenseUnrealisedExchangeLosses = "expense/unrealised-exchange-losses"
+
+	ExpenseChargebacks = "expense/chargebacks"
+	ExpenseWriteOffs   = "expense/write-offs"
+	ExpenseTaxes       = "expense/taxes"
+	AssetTaxes         = "asset/taxes"
+	LiabilityTaxes     = "liability/taxes"
+
+	LiabilityDeferredFees = "liability/deferred-fees"
+
+	EquityCapital          = "equity/capital"
+	EquityRetainedEarnings = "equity/retained-earnings"
+	EquityBroughtForward   = "equity/brought-forward"
 )
 
 // CustomerAccount returns the path of a customer's balance.
@@ -66,6 +114,25 @@ func Rail(name string) string { return "rails/" + name }
 
 // Chain returns the path of our funds on a chain, such as "LAYER2".
 func Chain(network string) string { return "chains/" + network }
+
+// Own returns the path of the company's own money at a bank or partner, such as "OPERATING".
+func Own(name string) string { return "own/" + name }
+
+// CustomerReceivable returns the path of what the owner of an internal account owes for collections that were
+// returned.
+func CustomerReceivable(id ident.InternalAccount) string { return customerReceivables + id.String() }
+
+const customerReceivables = "customer-receivables/"
+
+// IsCustomerReceivable reports whether a path is one of CustomerReceivable. Only the changes of receivables post
+// to it.
+func IsCustomerReceivable(path string) bool { return strings.HasPrefix(path, customerReceivables) }
+
+// PartnerReceivable returns the path of what the partner of a rail owes.
+func PartnerReceivable(rail string) string { return "partner-receivables/" + rail }
+
+// PartnerPayable returns the path of what is owed to the partner of a rail.
+func PartnerPayable(rail string) string { return "partner-payables/" + rail }
 
 // Partner returns the path of the balance at the partner of a rail, or on a chain.
 func Partner(rail string, isChain bool) string {
@@ -120,8 +187,10 @@ var exactLines, prefixLines = func() (map[string]ChartLine, map[string]prefixLin
 		switch rest {
 		case "<InternalAccount>":
 			prefixes[first] = prefixLine{line, isInternalAccount}
-		case "<RAIL>", "<network>":
+		case "<RAIL>", "<network>", "<NAME>":
 			prefixes[first] = prefixLine{line, isPartnerName}
+		case "<name>":
+			prefixes[first] = prefixLine{line, isAddedName}
 		default:
 			exact[line.Path] = line
 		}
@@ -146,4 +215,27 @@ func isPartnerName(name string) bool {
 		}
 	}
 	return true
+}
+
+// isAddedName reports whether a name may be that of an account that finance adds: small letters, digits and
+// single hyphens, beginning with a letter. Journals bring balances forward from Equity:Opening-Balances, which
+// is no account of the ledger.
+func isAddedName(name string) bool {
+	if name == "" || len(name) > 40 || name == "opening-balances" || name[0] < 'a' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAdded reports whether a path is that of an account that finance adds, which exists once it was added. All
+// other accounts of the chart exist on every platform.
+func IsAdded(path string) bool {
+	_, builtIn := exactLines[path]
+	line, err := FindChartLine(path)
+	return err == nil && !builtIn && strings.HasSuffix(line.Path, "/<name>")
 }

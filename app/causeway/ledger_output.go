@@ -80,6 +80,6 @@ func (t trialBalance) String() string {
 	if t.debitSide != t.creditSide {
 		sign = "DOES NOT EQUAL"
 	}
-	return fmt.Sprintf("assets and expenses %s %s liabilities, income and trading %s",
+	return fmt.Sprintf("assets and expenses %s %s liabilities, equity, income and trading %s",
 		money.Amount{Minor: t.debitSide, Currency: t.currency}, sign, money.Amount{Minor: t.creditSide, Currency: t.currency})
 }

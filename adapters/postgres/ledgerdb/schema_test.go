@@ -90,7 +90,7 @@ func TestSchema_NamedConstraints(t *testing.T) {
 		"ledger_posting_reverses_other":           {intoPostings, []any{p, undo.Reverses, 9, "reversal", undo.Reverses, hash}},
 		"ledger_posting_reversal_has_original":    {intoPostings, []any{p, newID(), 9, "reversal", nil, hash}},
 		"ledger_posting_digest_is_sha256":         {intoPostings, []any{p, newID(), 9, "deposit", nil, hash[1:]}},
-		"ledger_account_class_known":              {intoAccounts, []any{p, "customers/x", "gift"}},
+		"ledger_account_has_class":                {intoAccounts, []any{p, "customers/x", "gift"}},
 		"ledger_account_path_and_currency_unique": {intoAccounts, []any{p, ledger.CustomerAccount(alice), "liability"}},
 		"ledger_balance_not_negative":             {"UPDATE ledger_balances SET balance = balance - 1 WHERE platform_id = $1", []any{p}},
 		"ledger_balance_account_fkey":             {"INSERT INTO ledger_balances (platform_id, account_id) VALUES ($1, 999999)", []any{p}},

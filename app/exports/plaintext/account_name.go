@@ -11,11 +11,13 @@ const openingAccount = "Equity:Opening-Balances"
 
 // rootAccounts are the top-level accounts of all three programs.
 var rootAccounts = map[ledger.Class]string{
-	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Trading: "Equity",
+	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Equity: "Equity", ledger.Trading: "Equity",
 }
 
 // redundantPrefixes are path prefixes that repeat the top-level account.
-var redundantPrefixes = map[ledger.Class]string{ledger.Income: "income/", ledger.Expense: "expense/"}
+var redundantPrefixes = map[ledger.Class]string{
+	ledger.Asset: "asset/", ledger.Liability: "liability/", ledger.Equity: "equity/", ledger.Income: "income/", ledger.Expense: "expense/",
+}
 
 var hyphenReplacer = strings.NewReplacer(":", "-", "_", "-")
 
