@@ -87,7 +87,7 @@ func wantBalances(t *testing.T, balances ledger.Balances, want map[string]int64)
 // paths are the paths of random postings, at least one for every line of the chart.
 var paths = []string{
 	ledger.CustomerAccount(alice), ledger.CustomerAccount(bob), ledger.PlatformAccount(alice), ledger.Wallet(bob),
-	ledger.FundingJIT, ledger.FundingUnmatched, ledger.TransitPayouts, ledger.TransitRefunds,
+	ledger.FundingJIT, ledger.FundingUnmatched, ledger.TransitPayouts, ledger.TransitRefunds, ledger.TransitInternal,
 	ledger.Rail("RTP"), ledger.Rail("SEPA_INSTANT"), ledger.Chain("LAYER2"),
 	ledger.FXPosition, ledger.IncomeFees, ledger.IncomeRounding, ledger.ExpenseRails,
 }

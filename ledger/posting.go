@@ -61,12 +61,25 @@ const (
 	KindUnmatchedAssigned Kind = "unmatched_assigned"
 	KindReversal          Kind = "reversal"
 	KindAdjustment        Kind = "adjustment"
+	KindOpeningBalances   Kind = "opening_balances"
+	KindRevaluation       Kind = "revaluation"
+	KindFeeDeferral       Kind = "fee_deferral"
+	KindYearEnd           Kind = "year_end"
+	KindSweep             Kind = "sweep"
+	KindTreasuryTransfer  Kind = "treasury_transfer"
+	KindFXSettlement      Kind = "fx_settlement"
+
+	KindCollectionReturned   Kind = "collection_returned"
+	KindReceivableCollected  Kind = "receivable_collected"
+	KindReceivableWrittenOff Kind = "receivable_written_off"
 )
 
 var kinds = []Kind{
 	KindDeposit, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
 	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut, KindWalletDebit, KindWalletCredit,
-	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment,
+	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment, KindOpeningBalances, KindRevaluation, KindFeeDeferral, KindYearEnd,
+	KindSweep, KindTreasuryTransfer, KindFXSettlement,
+	KindCollectionReturned, KindReceivableCollected, KindReceivableWrittenOff,
 }
 
 // Kinds returns every kind.

@@ -18,8 +18,11 @@ var ErrInvalid = errors.New("invalid posting")
 
 // The limits of a posting.
 const (
-	// MaxEntries is the largest number of entries in one posting.
+	// MaxEntries is the largest number of entries in one posting, except for opening balances and the closing of a year.
 	MaxEntries = 256
+	// MaxOpeningBalances is the largest number of entries in a posting of opening balances, in one that closes a year, and in
+	// their reversals.
+	MaxOpeningBalances = 30_000
 	// MaxAmount is the largest amount of one entry, in minor units.
 	MaxAmount = money.MaxMinor
 	// MaxMemo is the longest memo, in bytes.
@@ -58,8 +61,8 @@ func (p Posting) Validate() error {
 		return p.invalid("its memo is not a text of at most %d bytes", MaxMemo)
 	case len(p.Entries) == 0:
 		return p.invalid("it has no entries")
-	case len(p.Entries) > MaxEntries:
-		return p.invalid("it has %d entries, more than %d", len(p.Entries), MaxEntries)
+	case len(p.Entries) > p.Kind.maxEntries():
+		return p.invalid("it has %d entries, more than %d", len(p.Entries), p.Kind.maxEntries())
 	}
 	for i, e := range p.Entries {
 		if err := e.validate(); err != nil {
@@ -67,6 +70,13 @@ func (p Posting) Validate() error {
 		}
 	}
 	return nil
+}
+
+func (k Kind) maxEntries() int {
+	if k == KindOpeningBalances || k == KindYearEnd || k == KindReversal {
+		return MaxOpeningBalances
+	}
+	return MaxEntries
 }
 
 func (e Entry) validate() error {
