@@ -91,28 +91,43 @@ func (l Leaf) Encode(b []byte) []byte {
 	return b
 }
 
-// Checkpoint states the content of a platform's log at one moment: the number of postings,
-// and the root of the Merkle tree (RFC 6962, SHA-256) over the leaves of postings 1 to
-// Size.
+// Log is one of the logs of a platform.
+type Log uint8
+
+// The logs. Each has checkpoints of its own, under a name of its own.
+const (
+	PostingLog  Log = iota // its leaves are the postings: Leaf
+	EvidenceLog            // its leaves are facts beside the postings: EvidenceLeaf
+)
+
+// Checkpoint states the content of a log of a platform at one moment: the number of leaves, and the root of the
+// Merkle tree (RFC 6962, SHA-256) over the leaves 1 to Size.
 type Checkpoint struct {
 	Platform ident.Platform
+	Log      Log
 	Size     int64
 	Root     [32]byte
 }
 
-const logOriginPrefix = "causeway.ledger/"
+var logOriginPrefixes = [...]string{PostingLog: "causeway.ledger/", EvidenceLog: "causeway.evidence/"}
 
-// LogOrigin returns the name of a platform's log, which is also the name of the key that
-// signs its checkpoints: "causeway.ledger/<uuid of the platform>".
-func LogOrigin(p ident.Platform) string { return logOriginPrefix + p.UUID().String() }
+// Origin returns the name of a platform's log, which is also the name of the key that signs its checkpoints:
+// "causeway.ledger/<uuid of the platform>" or "causeway.evidence/<uuid of the platform>".
+func (l Log) Origin(p ident.Platform) string { return logOriginPrefixes[l] + p.UUID().String() }
+
+// LogOrigin returns the name of the log of a platform's postings.
+func LogOrigin(p ident.Platform) string { return PostingLog.Origin(p) }
+
+// Origin returns the name of the log.
+func (c Checkpoint) Origin() string { return c.Log.Origin(c.Platform) }
 
 // Text returns the checkpoint as it is signed: a C2SP checkpoint without signatures, which
 // is the origin, the size and the root in base64, each on a line.
 func (c Checkpoint) Text() string {
-	return fmt.Sprintf("%s\n%d\n%s\n", LogOrigin(c.Platform), c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
+	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin(), c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
 }
 
-// ErrInvalidCheckpoint is the error for a text that is not a checkpoint of a ledger log.
+// ErrInvalidCheckpoint is the error for a text that is not a checkpoint of a log of the ledger.
 var ErrInvalidCheckpoint = errors.New("not a checkpoint of a ledger log")
 
 // ParseCheckpoint parses exactly what Text returns; anything else is ErrInvalidCheckpoint.
@@ -122,10 +137,14 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 	if len(lines) != 4 || lines[3] != "" {
 		return c, fmt.Errorf("%w: want three lines, the origin, the size and the root", ErrInvalidCheckpoint)
 	}
-	name, found := strings.CutPrefix(lines[0], logOriginPrefix)
+	name, found := strings.CutPrefix(lines[0], logOriginPrefixes[PostingLog])
+	if !found {
+		name, found = strings.CutPrefix(lines[0], logOriginPrefixes[EvidenceLog])
+		c.Log = EvidenceLog
+	}
 	platform, err := uuid.Parse(name)
 	if !found || err != nil || platform.String() != name || platform == uuid.Nil {
-		return c, fmt.Errorf("%w: the first line is not %s<uuid>", ErrInvalidCheckpoint, logOriginPrefix)
+		return c, fmt.Errorf("%w: the first line is not %s<uuid> or %s<uuid>", ErrInvalidCheckpoint, logOriginPrefixes[PostingLog], logOriginPrefixes[EvidenceLog])
 	}
 	ident.SetUUID(&c.Platform, platform)
 	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 || strconv.FormatInt(c.Size, 10) != lines[1] {

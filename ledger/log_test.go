@@ -110,12 +110,17 @@ func TestCheckpoint_Text(t *testing.T) {
 	if got, err := ledger.ParseCheckpoint(checkpointText); err != nil || got != checkpoint {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	checkpoint.Log = ledger.EvidenceLog
+	text := strings.Replace(checkpointText, "causeway.ledger/", "causeway.evidence/", 1)
+	if got, err := ledger.ParseCheckpoint(text); err != nil || got != checkpoint || got.Text() != text {
+		t.Errorf("of the evidence: got %+v, %v", got, err)
+	}
 }
 
 func FuzzParseCheckpoint(f *testing.F) {
 	// A text is parsed only if it is exactly what the checkpoint is written as.
 	for _, text := range []string{
-		checkpointText, "", "\n\n\n", checkpointText + "extension\n", checkpointText[:len(checkpointText)-1],
+		checkpointText, strings.Replace(checkpointText, "ledger", "evidence", 1), "", "\n\n\n", checkpointText + "extension\n", checkpointText[:len(checkpointText)-1],
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n01208\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n-1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n99999999999999999999\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -30,8 +29,14 @@ type Hash = tlog.Hash
 // HashSize is the length of a Hash in bytes.
 const HashSize = tlog.HashSize
 
+// Leaf is a leaf of a log of the ledger.
+type Leaf interface {
+	// Encode appends the bytes of the leaf to b.
+	Encode(b []byte) []byte
+}
+
 // LeafHash returns the hash of a leaf.
-func LeafHash(l ledger.Leaf) Hash { return tlog.RecordHash(l.Encode(make([]byte, 0, 512))) }
+func LeafHash(l Leaf) Hash { return tlog.RecordHash(l.Encode(make([]byte, 0, 512))) }
 
 // Tree is a tree to which leaves are added. In memory it has its edge and the hashes added since
 // the last Flush.
