@@ -49,6 +49,17 @@ func (id ID[K]) String() string {
 	return kind.prefix() + ":" + id.uuid.String()
 }
 
+// MarshalText returns the id as String does.
+func (id ID[K]) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText parses an id; an empty text is the zero ID.
+func (id *ID[K]) UnmarshalText(text []byte) (err error) {
+	if *id = (ID[K]{}); len(text) > 0 {
+		*id, err = Parse[K](string(text))
+	}
+	return err
+}
+
 // UUID returns the id without its type.
 func (id ID[K]) UUID() uuid.UUID { return id.uuid }
 

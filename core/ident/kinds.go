@@ -28,6 +28,9 @@ type (
 	agentKind           struct{}
 	agentActionKind     struct{}
 	agentAttemptKind    struct{}
+	movementKind        struct{}
+	proposalKind        struct{}
+	receivableKind      struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -55,6 +58,9 @@ func (signedRequestKind) prefix() string   { return "Request" }
 func (agentKind) prefix() string           { return "Agent" }
 func (agentActionKind) prefix() string     { return "AgentAction" }
 func (agentAttemptKind) prefix() string    { return "AgentAttempt" }
+func (movementKind) prefix() string        { return "Movement" }
+func (proposalKind) prefix() string        { return "Proposal" }
+func (receivableKind) prefix() string      { return "Receivable" }
 
 // The ids of the resources.
 type (
@@ -101,11 +107,20 @@ type (
 	AgentAction = ID[agentActionKind]
 	// AgentAttempt is an entry of the audit trail of an agent.
 	AgentAttempt = ID[agentAttemptKind]
+	// Movement is a movement of money between accounts at partners.
+	Movement = ID[movementKind]
+	// Proposal is a change of the books that waits for the approval of a second person.
+	Proposal = ID[proposalKind]
+	// Receivable is what a customer owes for a collection that was returned.
+	Receivable = ID[receivableKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
 func ParseCustomer(s string) (Customer, error)               { return Parse[customerKind](s) }
 func ParseToken(s string) (Token, error)                     { return Parse[tokenKind](s) }
+func ParseMovement(s string) (Movement, error)               { return Parse[movementKind](s) }
+func ParseProposal(s string) (Proposal, error)               { return Parse[proposalKind](s) }
+func ParseReceivable(s string) (Receivable, error)           { return Parse[receivableKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
 func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
 func ParseExternalAccount(s string) (ExternalAccount, error) { return Parse[externalAccountKind](s) }
@@ -118,6 +133,8 @@ func ParseDocument(s string) (Document, error)               { return Parse[docu
 func ParseVerification(s string) (Verification, error)       { return Parse[verificationKind](s) }
 func ParseAuthMethod(s string) (AuthMethod, error)           { return Parse[authMethodKind](s) }
 func ParseSession(s string) (Session, error)                 { return Parse[sessionKind](s) }
+func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reconciliationKind](s) }
+func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
 func ParseAgentAction(s string) (AgentAction, error)         { return Parse[agentActionKind](s) }
 
@@ -135,6 +152,7 @@ func NewAuthMethod(source Source, at time.Time) AuthMethod   { return New[authMe
 func NewSession(source Source, at time.Time) Session         { return New[sessionKind](source, at) }
 func NewAgent(source Source, at time.Time) Agent             { return New[agentKind](source, at) }
 func NewAgentAction(source Source, at time.Time) AgentAction { return New[agentActionKind](source, at) }
+func NewProposal(source Source, at time.Time) Proposal       { return New[proposalKind](source, at) }
 func NewAgentAttempt(source Source, at time.Time) AgentAttempt {
 	return New[agentAttemptKind](source, at)
 }
@@ -157,6 +175,7 @@ func NewExternalAccount(source Source, at time.Time) ExternalAccount {
 func NewInternalAccount(source Source, at time.Time) InternalAccount {
 	return New[internalAccountKind](source, at)
 }
+func NewReceivable(source Source, at time.Time) Receivable { return New[receivableKind](source, at) }
 func NewBeneficialOwner(source Source, at time.Time) BeneficialOwner {
 	return New[beneficialOwnerKind](source, at)
 }
