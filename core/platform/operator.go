@@ -3,9 +3,11 @@ package platform
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -54,8 +56,23 @@ const maxActorLength = 200 // characters
 // ParseActor returns the name of an operator without surrounding spaces, or INVALID_INPUT.
 func ParseActor(text string) (string, error) {
 	actor := strings.TrimSpace(text)
-	if n := utf8.RuneCountInString(actor); n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsRune(actor, 0) {
-		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters"})
+	n := utf8.RuneCountInString(actor)
+	if n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsFunc(actor, unicode.IsControl) || actorKey(actor) == "" {
+		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters, none of them a control character"})
 	}
 	return actor, nil
+}
+
+// IsSameActor reports whether two names are of one person: they differ at most in case, spaces, invisible characters
+// and the encoding of letters.
+func IsSameActor(a, b string) bool { return strings.EqualFold(actorKey(a), actorKey(b)) }
+
+func actorKey(name string) string {
+	visible := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return r
+	}, name)
+	return strings.Join(strings.Fields(norm.NFKC.String(visible)), " ")
 }

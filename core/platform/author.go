@@ -1,0 +1,37 @@
+package platform
+
+import (
+	"strings"
+
+	"causeway/core/ident"
+)
+
+// Author is who made a change: a token, whose request may name the person, or, if the token is zero, an
+// operator on the command line.
+type Author struct {
+	Token ident.Token
+	Actor string // empty if not given
+}
+
+// String returns the author as reports name it, such as "operator ana".
+func (a Author) String() string {
+	switch {
+	case a.Token.IsZero():
+		return strings.TrimRight("operator "+a.Actor, " ")
+	case a.Actor == "":
+		return a.Token.String()
+	}
+	return a.Actor + " (" + a.Token.String() + ")"
+}
+
+// Author returns the principal as an author whose person is not named.
+func (p Principal) Author() Author { return Author{Token: p.Token} }
+
+// Approval is the proposal that a change was made by, and who approved it. It is zero without four eyes.
+type Approval struct {
+	Proposal ident.Proposal
+	By       Author
+}
+
+// IsZero reports whether a change was made without four eyes.
+func (a Approval) IsZero() bool { return a.Proposal.IsZero() }
