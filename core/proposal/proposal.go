@@ -1,0 +1,195 @@
+// Package proposal holds changes of the books that need four eyes: one person proposes the change, and
+// another one, with another token, approves it.
+//
+// It decides who may approve; it carries nothing out.
+package proposal
+
+import (
+	"slices"
+	"time"
+
+	"causeway/core/books"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/party"
+	"causeway/core/platform"
+)
+
+// Proposal is a change that a second person has to approve.
+type Proposal struct {
+	ID ident.Proposal
+	// Platform is zero for a change of the prices of all platforms.
+	Platform ident.Platform
+	Action   books.Action
+	// Operation is the id of the operation that makes the change, and Request its request as JSON: the
+	// parameters of the path and the fields of the body. The operation of a change of prices is the command.
+	Operation string
+	Request   []byte
+	// Figures are what the change comes to, as JSON, beside its request: what the approver approves. An approval
+	// that would come to others is refused. Empty for most operations.
+	Figures []byte
+	// State is the stored status: PENDING also if the proposal has expired.
+	State Status
+	By    platform.Author
+	// DecidedBy is who approved or rejected the proposal; zero while it is pending.
+	DecidedBy platform.Author
+	// Note is the reason of a rejection; may be empty.
+	Note string
+	// Result is what an executed proposal has made: the id of a posting or transaction, a month, a version. It is
+	// empty for prices.
+	Result string
+	// LastError is why the last approval could not be carried out; nil if none failed.
+	LastError *Failure
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	DecidedAt time.Time // zero while it is pending
+}
+
+// Status is the status of a proposal.
+type Status string
+
+// The statuses. Only PENDING changes.
+const (
+	Pending  Status = "PENDING"
+	Executed Status = "EXECUTED" // approved, and the change was made
+	Rejected Status = "REJECTED"
+	Expired  Status = "EXPIRED"
+)
+
+// Statuses lists every status.
+var Statuses = []Status{Pending, Executed, Rejected, Expired}
+
+// Failure is a fault of a change that could not be made.
+type Failure struct {
+	Code    fault.Code
+	Message string
+	At      time.Time
+}
+
+const (
+	// Lifetime is how long a proposal can be approved.
+	Lifetime = 7 * 24 * time.Hour
+	// MaxPending is the largest number of pending proposals of a platform.
+	MaxPending = 1000
+	// MaxRequest is the largest size of a stored request, in bytes.
+	MaxRequest = 1 << 20
+	// MaxNote is the largest number of characters of the reason of a rejection.
+	MaxNote = 500
+)
+
+// New returns a pending proposal.
+func New(id ident.Proposal, p ident.Platform, action books.Action, operation string, request []byte, by platform.Author, now time.Time) Proposal {
+	return Proposal{ID: id, Platform: p, Action: action, Operation: operation, Request: request, State: Pending, By: by, CreatedAt: now, ExpiresAt: now.Add(Lifetime)}
+}
+
+// Status returns the status at a time.
+func (p Proposal) Status(now time.Time) Status {
+	if p.State == Pending && !now.Before(p.ExpiresAt) {
+		return Expired
+	}
+	return p.State
+}
+
+// CheckCreate returns CONFLICT if a platform cannot have one more proposal: too many are pending, or no token
+// other than that of the proposer could approve it. tokens are all tokens of the platform.
+func CheckCreate(by platform.Author, tokens []platform.Token, pending int) error {
+	approves := func(t platform.Token) bool {
+		return t.ID != by.Token && slices.Contains(t.Permissions, platform.Manage)
+	}
+	if !slices.ContainsFunc(tokens, approves) {
+		return conflict("No second token", "This change needs the approval of a second token with the permission MANAGE, and the platform has none. %s", createToken)
+	}
+	return CheckPending(pending, "POST /ledger/proposals/{proposalId}/approve or /reject")
+}
+
+// CheckPending returns CONFLICT if so many proposals are pending that there cannot be one more. decide is how one is
+// approved or rejected.
+func CheckPending(pending int, decide string) error {
+	if pending >= MaxPending {
+		return conflict("Too many proposals", "%d proposals are pending. Approve or reject some of them with %s.", pending, decide)
+	}
+	return nil
+}
+
+const createToken = "Create one for another person with POST /tokens or `causeway token create`."
+
+// CheckRequest returns CONFLICT for a request that is too large for a proposal.
+func CheckRequest(request []byte) error {
+	if len(request) > MaxRequest {
+		return conflict("Request too large", "This change needs the approval of a second token, and a proposal is at most 1 MiB. Make several changes, such as one for each currency.")
+	}
+	return nil
+}
+
+// Approve returns the proposal as approved and carried out by a person. tokens are all tokens of the platform.
+// Fault: CONFLICT if it is not pending, if the token that proposed it was deleted, or if the person may not
+// approve it: the proposer, or somebody with the token or the name of the proposer.
+func (p Proposal) Approve(by platform.Author, tokens []platform.Token, now time.Time) (Proposal, error) {
+	if err := p.checkPending(now); err != nil {
+		return p, err
+	}
+	exists := func(t platform.Token) bool { return t.ID == p.By.Token }
+	switch {
+	case !p.By.Token.IsZero() && !slices.ContainsFunc(tokens, exists):
+		return p, conflict("Token deleted", "The token that made this proposal was deleted. Reject the proposal and make it again with another token.")
+	case p.By.Token == by.Token && !by.Token.IsZero():
+		return p, conflict("Same token", "A proposal is approved with another token than the one that made it, with the permission MANAGE. %s", createToken)
+	case by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor):
+		return p, conflict("Same person", "%s made this proposal; another person must approve it.", p.By.Actor)
+	}
+	p.State, p.DecidedBy, p.DecidedAt, p.LastError = Executed, by, now, nil
+	return p, nil
+}
+
+// Reject returns the proposal as rejected. The proposer may reject it too, to withdraw it. Faults:
+// INVALID_INPUT for the note; CONFLICT if it is not pending.
+func (p Proposal) Reject(by platform.Author, note string, now time.Time) (Proposal, error) {
+	var bad party.Problems
+	if bad.Text("note", note, party.Optional, MaxNote); bad.Err() != nil {
+		return p, bad.Err()
+	}
+	if err := p.checkPending(now); err != nil {
+		return p, err
+	}
+	p.State, p.DecidedBy, p.DecidedAt, p.Note = Rejected, by, now, note
+	return p, nil
+}
+
+// Fail returns the proposal, which stays pending, after an approval that could not be carried out.
+func (p Proposal) Fail(cause *fault.Error, now time.Time) Proposal {
+	p.LastError = &Failure{Code: cause.Code, Message: cause.Message, At: now}
+	return p
+}
+
+func (p Proposal) checkPending(now time.Time) error {
+	switch status := p.Status(now); status {
+	case Pending:
+		return nil
+	case Expired:
+		return conflict("Proposal expired", "The proposal expired at %s. Make it again.", p.ExpiresAt.UTC().Format(time.RFC3339))
+	default:
+		return conflict("Proposal decided", "The proposal is already %s.", status)
+	}
+}
+
+func conflict(reason, format string, args ...any) error {
+	f := fault.New(fault.Conflict, format, args...)
+	f.Reason = reason
+	return f
+}
+
+// NotFound returns NOT_FOUND.
+func NotFound(id ident.Proposal) error {
+	return fault.New(fault.NotFound, "No proposal has the id %s. List them with GET /ledger/proposals.", id)
+}
+
+// PriceNotFound returns NOT_FOUND for a proposal to change prices, which operators decide.
+func PriceNotFound(id ident.Proposal) error {
+	return fault.New(fault.NotFound, "No proposed change of prices has the id %s. List them with `causeway corridors proposals list`.", id)
+}
+
+// Outcome is the outcome of a request that may need four eyes: what it did, or the proposal that it made.
+type Outcome[Result any] struct {
+	Done     Result
+	Proposal *Proposal // nil if the request was carried out
+}
