@@ -44,6 +44,7 @@ type Tx interface {
 	WalletWriter
 	AgentWriter
 	AgentPaymentWriter
+	ProposalWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -76,6 +77,7 @@ type Reader interface {
 	WalletReader
 	AgentReader
 	AgentPaymentReader
+	ProposalReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)
