@@ -52,9 +52,11 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 	}
 	for _, a := range authorisations {
 		u.queueExec(lockPeriodsShared, pgID(a.Platform.UUID()))
-		u.queueExec(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $3, $4, $5)
+		u.queueExec(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, actor, note, authorised_at, proposal_id, approver_token_id, approver)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT (platform_id, posting_id) DO NOTHING`,
-			pgID(a.Platform.UUID()), pgID(a.Posting), pgID(a.By.UUID()), a.Note, pgTime(a.At))
+			pgID(a.Platform.UUID()), pgID(a.Posting), pgID(a.By.Token.UUID()), a.By.Actor, a.Note, pgTime(a.At),
+			pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
 	}
 	return u.flush(ctx)
 }
@@ -70,9 +72,10 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	// before it.
 	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
 		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
-	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note)
-		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6 FROM ledger_clocks c WHERE c.platform_id = $1`,
-		platform, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Actor, change.Note)
+	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
+		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6, $7, $8, $9 FROM ledger_clocks c WHERE c.platform_id = $1`,
+		platform, monthDate(change.Month), string(change.Action), pgID(change.By.Token.UUID()), change.By.Actor, change.Note,
+		pgID(change.Approval.Proposal.UUID()), pgID(change.Approval.By.Token.UUID()), change.Approval.By.Actor)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (u *unit) RecordClosing(ctx context.Context, change period.Change, from per
 	if month == from.First {
 		effectiveFrom = monthStart(period.Month{}) // the opening balance includes all earlier postings
 	}
-	u.queueExec(insertClosing, platform, monthDate(month), pgTime(change.At), pgID(change.By.UUID()), change.Note,
+	u.queueExec(insertClosing, platform, monthDate(month), pgTime(change.At), pgID(change.By.Token.UUID()), change.Note,
 		closing.Seq, closing.Digest, pgtype.Text{String: closing.Checkpoint, Valid: closing.Checkpoint != ""}, firstSeq, pgTime(month.End()))
 	u.queueExec(insertClosingLines, platform, monthDate(month), pgTime(month.Start()), pgTime(month.End()), effectiveFrom, firstSeq, closing.Seq, monthDate(month.Previous()))
 	if err := u.flush(ctx); err != nil {

@@ -53,16 +53,18 @@ func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.
 }
 
 func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []period.Closing, err error) {
-	err = queryRows(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(log_checkpoint, '')
-		FROM ledger_closings WHERE platform_id = $1 ORDER BY month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryRows(ctx, tx, `SELECT k.month, k.closed_at, k.token_id, coalesce((
+			SELECT c.actor FROM ledger_period_changes c WHERE c.platform_id = k.platform_id AND c.month = k.month AND c.action = 'close'), ''),
+			k.note, k.seq, k.digest, coalesce(k.log_checkpoint, '')
+		FROM ledger_closings k WHERE k.platform_id = $1 ORDER BY k.month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date
 		var changedAt pgtype.Timestamptz
 		var by pgtype.UUID
-		if err := rows.Scan(&month, &changedAt, &by, &c.Note, &c.Seq, &c.Digest, &c.Checkpoint); err != nil {
+		if err := rows.Scan(&month, &changedAt, &by, &c.By.Actor, &c.Note, &c.Seq, &c.Digest, &c.Checkpoint); err != nil {
 			return err
 		}
-		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
+		c.Month, c.At, c.By.Token = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
 		closings = append(closings, c)
 		return nil
 	})
@@ -70,16 +72,17 @@ func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []
 }
 
 func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []period.Change, err error) {
-	err = queryRows(ctx, tx, `SELECT month, action, changed_at, token_id, actor, note
+	err = queryRows(ctx, tx, `SELECT month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver
 		FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
 		var month pgtype.Date
 		var changedAt pgtype.Timestamptz
-		var by pgtype.UUID
-		if err := rows.Scan(&month, &c.Action, &changedAt, &by, &c.Actor, &c.Note); err != nil {
+		var by, proposed, approver pgtype.UUID
+		if err := rows.Scan(&month, &c.Action, &changedAt, &by, &c.By.Actor, &c.Note, &proposed, &approver, &c.Approval.By.Actor); err != nil {
 			return err
 		}
-		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
+		c.Approval = scanApproval(proposed, approver, c.Approval.By.Actor)
+		c.Month, c.At, c.By.Token = period.MonthOf(month.Time), utcTime(changedAt), tokenID(by)
 		changes = append(changes, c)
 		return nil
 	})
@@ -143,12 +146,13 @@ func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Mont
 
 // Authorisation uses the primary key.
 func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (a period.Authorisation, found bool, err error) {
-	err = queryRows(ctx, db.readPool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
+	err = queryRows(ctx, db.readPool, `SELECT token_id, actor, note, authorised_at, proposal_id, approver_token_id, approver FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
 		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {
-			var by pgtype.UUID
+			var by, proposed, approver pgtype.UUID
 			var changedAt pgtype.Timestamptz
-			err := rows.Scan(&by, &a.Note, &changedAt)
-			a.Platform, a.Posting, a.By, a.At, found = p, posting, tokenID(by), utcTime(changedAt), true
+			err := rows.Scan(&by, &a.By.Actor, &a.Note, &changedAt, &proposed, &approver, &a.Approval.By.Actor)
+			a.Approval = scanApproval(proposed, approver, a.Approval.By.Actor)
+			a.Platform, a.Posting, a.By.Token, a.At, found = p, posting, tokenID(by), utcTime(changedAt), true
 			return err
 		})
 	return a, found, err

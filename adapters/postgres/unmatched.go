@@ -23,7 +23,7 @@ import (
 // funding/unmatched.
 const unmatchedColumns = `
 	p.id, p.kind, p.recorded_at, r.id, r.rail, r.source_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
-	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
+	a.transaction_id, a.account_id, a.note, a.token_id, a.actor, a.assigned_at, a.proposal_id, a.approver_token_id, a.approver`
 
 // unmatchedTables joins a posting p with its receipt r and its assignment a. If the refund
 // of a transaction failed, the posting is the transaction's and the amount to refund is
@@ -47,13 +47,14 @@ const unmatchedTables = `
 func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, err error) {
 	var (
 		posting, receipt, refunded, payment, account, token pgtype.UUID
+		proposed, approverToken                             pgtype.UUID
 		kind, currency                                      string
-		note                                                pgtype.Text
+		note, actor, approver                               pgtype.Text
 		received, assigned                                  pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
 	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.SourceAccount, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
-		&u.Receipt.Amount.Minor, &received, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
+		&u.Receipt.Amount.Minor, &received, &refunded, &payment, &account, &note, &token, &actor, &assigned, &proposed, &approverToken, &approver); err != nil {
 		return u, err
 	}
 	if u.SourceAccount == "" {
@@ -67,7 +68,9 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
 		ident.SetUUID(&u.Assignment.Transaction, payment.Bytes)
 		ident.SetUUID(&u.Assignment.Account, account.Bytes)
-		ident.SetUUID(&u.Assignment.By, token.Bytes)
+		ident.SetUUID(&u.Assignment.By.Token, token.Bytes)
+		u.Assignment.By.Actor = actor.String
+		u.Assignment.Approval = scanApproval(proposed, approverToken, approver.String)
 	}
 	return u, nil
 }
@@ -120,13 +123,14 @@ func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt iden
 }
 
 const insertAssignment = `
-	INSERT INTO unmatched_assignments (platform_id, posting_id, receipt_id, transaction_id, account_id, note, token_id, assigned_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	INSERT INTO unmatched_assignments (platform_id, posting_id, receipt_id, transaction_id, account_id, note, token_id, actor, assigned_at, proposal_id, approver_token_id, approver)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 // AssignUnmatched stores a decision.
 func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
 	u.queueExec(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
-		pgID(a.Account.UUID()), a.Note, pgID(a.By.UUID()), pgTime(a.At))
+		pgID(a.Account.UUID()), a.Note, pgID(a.By.Token.UUID()), a.By.Actor, pgTime(a.At),
+		pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
 	return nil
 }
 

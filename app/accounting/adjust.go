@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -41,7 +42,7 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, 
 	if err := s.checkCorrectedPosting(ctx, a); err != nil {
 		return PostedAdjustment{}, err
 	}
-	requested, authorisation := a.Posting(s.IDs.New(now), by, now)
+	requested, authorisation := a.Posting(s.IDs.New(now), platform.Author{Token: by}, now)
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		calendar, err := tx.LockPeriodsShared(ctx, p)
 		if err != nil {

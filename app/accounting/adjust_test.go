@@ -55,7 +55,7 @@ func TestAdjust(t *testing.T) {
 			t.Errorf("%s: %s, %q; want %s, %q", name, got.Effective, got.Memo, c.want, c.memo)
 		}
 		a, found, err := env.Store.Authorisation(t.Context(), env.Admin.Platform, done.Posting.ID)
-		if err != nil || !found || a.By != env.Admin.Token || a.Note != "charged twice" || !a.At.Equal(apptest.Noon) {
+		if err != nil || !found || a.By.Token != env.Admin.Token || a.Note != "charged twice" || !a.At.Equal(apptest.Noon) {
 			t.Errorf("%s: authorised %t %v, %v", name, found, a, err)
 		}
 	}

@@ -131,7 +131,7 @@ type MonthChange struct {
 // ChangeState applies a change by a token. Faults: INVALID_INPUT; CONFLICT if the month does not take
 // the action, or if it would be the first and that is not confirmed.
 func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, c MonthChange) (Month, error) {
-	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: by, Note: c.Note}, c.ConfirmOpeningBalances, request)
+	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: platform.Author{Token: by}, Note: c.Note}, c.ConfirmOpeningBalances, request)
 }
 
 // ChangeStateAs is ChangeState for an operator, whose name is recorded.
@@ -140,7 +140,7 @@ func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor str
 	if err != nil {
 		return Month{}, err
 	}
-	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, Actor: actor, Note: c.Note}, c.ConfirmOpeningBalances, nil)
+	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: platform.Author{Actor: actor}, Note: c.Note}, c.ConfirmOpeningBalances, nil)
 }
 
 var errUnconfirmed = errors.New("the first soft close is not confirmed")

@@ -13,6 +13,7 @@ import (
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -31,7 +32,7 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	env.Post(env.newFeePosting(day(time.March, 1), 7))
 	env.changeState(period.Close, "2026-02")
 
-	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By != env.Admin.Token {
+	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By.Token != env.Admin.Token {
 		t.Errorf("closed: %+v", first.Closing)
 	}
 	if digest := february.Digest(); !slices.Equal(first.Closing.Digest, digest[:]) {
@@ -62,7 +63,7 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 	env.changeState(period.Close, "2026-01")
 
 	changes := env.getMonth("2026-01").Changes
-	if len(changes) != 2 || changes[0].Actor != "ana" || !changes[0].By.IsZero() || changes[1].Actor != "" || changes[1].By != env.Admin.Token {
+	if len(changes) != 2 || changes[0].By.Actor != "ana" || !changes[0].By.Token.IsZero() || changes[1].By.Actor != "" || changes[1].By.Token != env.Admin.Token {
 		t.Errorf("changes %+v", changes)
 	}
 }
@@ -276,7 +277,7 @@ func TestAuthorise_RequiresPosting(t *testing.T) {
 	// An authorisation without its posting fails the unit of work.
 	env := newPeriodEnv(t)
 	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
-		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Token, Note: "x", At: apptest.Noon}})
+		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: platform.Author{Token: env.Admin.Token}, Note: "x", At: apptest.Noon}})
 	})
 	if err == nil {
 		t.Error("the authorisation is committed")

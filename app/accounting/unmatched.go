@@ -6,6 +6,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -61,7 +62,7 @@ func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, p id
 	if !found {
 		return u, fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", a.Receipt)
 	}
-	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: by, At: w.Now}
+	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: platform.Author{Token: by}, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
 		err = fundTransaction(ctx, tx, w, u, a)

@@ -82,7 +82,7 @@ func TestUnmatched_ListsAll(t *testing.T) {
 			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "unknown" || u.Kind != ledger.KindUnmatchedReceived {
 				t.Errorf("%s: at %d %+v, want %s", name, i, u, c.want[i])
 			}
-			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != env.Admin.Token || a.Account != account.ID) {
+			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By.Token != env.Admin.Token || a.Account != account.ID) {
 				t.Errorf("%s: at %d assigned %+v", name, i, a)
 			}
 		}

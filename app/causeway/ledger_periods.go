@@ -188,10 +188,10 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 		if n := len(m.Changes); n > 0 {
 			c := m.Changes[n-1]
 			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "operator", c.Note
-			if !c.By.IsZero() {
-				by = c.By.String()
-			} else if c.Actor != "" {
-				by = "operator " + c.Actor
+			if !c.By.Token.IsZero() {
+				by = c.By.Token.String()
+			} else if c.By.Actor != "" {
+				by = "operator " + c.By.Actor
 			}
 		}
 		if m.Closing != nil {

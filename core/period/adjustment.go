@@ -11,6 +11,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ledger"
 )
 
@@ -70,7 +71,7 @@ func (a Adjustment) checkEntry(field string, e ledger.Entry) (bad []fault.Field)
 
 // Posting returns the adjustment as a posting, with its authorisation. The memo is the
 // beginning of the note and names the corrected posting.
-func (a Adjustment) Posting(id uuid.UUID, by ident.Token, now time.Time) (ledger.Posting, Authorisation) {
+func (a Adjustment) Posting(id uuid.UUID, by platform.Author, now time.Time) (ledger.Posting, Authorisation) {
 	effective := a.Effective
 	if effective.IsZero() {
 		effective = now

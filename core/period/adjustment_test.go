@@ -12,6 +12,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/ledger"
 )
 
@@ -61,8 +62,8 @@ func TestAdjustment_Posting(t *testing.T) {
 	// The memo has as much of the note as fits, the authorisation all of it.
 	a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: strings.Repeat("é", 150)}
 	ident.SetUUID(&a.Platform, uuid.UUID{2})
-	var by ident.Token
-	ident.SetUUID(&by, uuid.UUID{3})
+	by := platform.Author{Actor: "Ana"}
+	ident.SetUUID(&by.Token, uuid.UUID{3})
 
 	p, authorised := a.Posting(uuid.UUID{1}, by, now)
 
@@ -88,7 +89,7 @@ func TestAuthorisation_AuthorisesItsAdjustment(t *testing.T) {
 		if rapid.Bool().Draw(t, "corrects") {
 			ident.SetUUID(&a.Corrects, uuid.UUID{6: 0x70, 8: 0x80, 15: rapid.Byte().Draw(t, "id")})
 		}
-		posting, authorisation := a.Posting(uuid.UUID{1}, ident.Token{}, now)
+		posting, authorisation := a.Posting(uuid.UUID{1}, platform.Author{}, now)
 		if rapid.Bool().Draw(t, "redated") {
 			posting = posting.Redate(now.AddDate(0, 1, 0))
 		}

@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ledger"
 )
 
@@ -22,11 +23,10 @@ type Change struct {
 	Month    Month
 	Action   Action
 	At       time.Time
-	// By is the token that made the change; zero for the operator on the command line.
-	By ident.Token
-	// Actor is the name of that operator; empty for a token, and for changes by earlier versions.
-	Actor string
-	Note  string // may be empty
+	// By is who made the change. An operator of an earlier version has no name.
+	By       platform.Author
+	Approval platform.Approval
+	Note     string // may be empty
 }
 
 // Closing is the ledger of a platform at the time a month was closed. It never changes.
@@ -34,7 +34,7 @@ type Closing struct {
 	Platform ident.Platform
 	Month    Month
 	At       time.Time
-	By       ident.Token // zero for the operator
+	By       platform.Author
 	Note     string
 	// Seq is the number of the platform's last posting at that time, and Digest its digest;
 	// 0 and nil if there was none.
@@ -60,12 +60,13 @@ func (l Line) ExpectedClosing() money.Total {
 	return l.Opening.Add(l.Class.Balance(l.Debits, l.Credits))
 }
 
-// Authorisation records which token authorised a posting, and why. A posting with an
+// Authorisation records who authorised a posting, and why. A posting with an
 // authorisation may be effective in a soft-closed month.
 type Authorisation struct {
 	Platform ident.Platform
 	Posting  uuid.UUID
-	By       ident.Token
+	By       platform.Author
+	Approval platform.Approval
 	Note     string
 	At       time.Time
 }

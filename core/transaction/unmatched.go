@@ -7,6 +7,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ledger"
 )
 
@@ -36,7 +37,8 @@ type Assignment struct {
 	Transaction ident.Transaction
 	Account     ident.InternalAccount
 	Note        string
-	By          ident.Token
+	By          platform.Author
+	Approval    platform.Approval
 	At          time.Time
 }
 

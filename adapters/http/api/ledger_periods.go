@@ -104,12 +104,12 @@ type accountingPeriodListResponse struct {
 func renderPeriod(m accounting.Month) accountingPeriodBody {
 	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
 	for i, c := range m.Changes {
-		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By), c.Note}
+		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.Note}
 	}
 	if m.Closing == nil {
 		return body
 	}
-	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By), Posting: m.Closing.Seq,
+	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By.Token), Posting: m.Closing.Seq,
 		Digest: encodeHex(m.Closing.Digest), Checkpoint: m.Closing.Checkpoint}
 	return body
 }

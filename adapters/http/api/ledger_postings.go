@@ -42,7 +42,7 @@ type authorisationBody struct {
 func renderPostingDetails(p accounting.Posting) postingDetailsBody {
 	body := postingDetailsBody{PostingBody: renderPosting(p.RecordedPosting)}
 	if a := p.Authorisation; a != nil {
-		body.Authorisation = &authorisationBody{httpapi.NewID(a.By), a.Note, httpapi.NewTime(a.At)}
+		body.Authorisation = &authorisationBody{httpapi.NewID(a.By.Token), a.Note, httpapi.NewTime(a.At)}
 	}
 	return body
 }

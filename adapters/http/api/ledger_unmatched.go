@@ -47,7 +47,7 @@ func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	}
 	if a := u.Assignment; a != nil {
 		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction), AccountID: httpapi.NewID(a.Account),
-			Note: a.Note, TokenID: httpapi.NewID(a.By), AssignedAt: httpapi.NewTime(a.At)}
+			Note: a.Note, TokenID: httpapi.NewID(a.By.Token), AssignedAt: httpapi.NewTime(a.At)}
 	}
 	return body
 }
