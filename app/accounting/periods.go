@@ -54,17 +54,7 @@ func (s *Periods) List(ctx context.Context, p ident.Platform) ([]Month, error) {
 		return nil, err
 	}
 	now := period.MonthOf(s.Clock.Now())
-	first := now
-	for _, m := range []period.Month{overview.FirstPosted, overview.Calendar.First} {
-		if !m.IsZero() && m.Before(first) {
-			first = m
-		}
-	}
-	if overview.Calendar.Started() {
-		first = overview.Calendar.First
-	} else if first.Before(period.Earliest) {
-		first = period.Earliest
-	}
+	first := overview.Calendar.FirstMonth(overview.FirstPosted, now)
 	var months []Month
 	for m := now; !m.Before(first); m = m.Previous() {
 		months = append(months, newMonth(overview, m))

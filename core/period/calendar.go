@@ -22,6 +22,21 @@ type Calendar struct {
 // Started reports whether any month is soft-closed or closed.
 func (c Calendar) Started() bool { return !c.First.IsZero() }
 
+// FirstMonth returns the first month that is listed: that of the calendar or, before it is started, the first one with a
+// posting, which is zero if there is none, and at the latest the present one.
+func (c Calendar) FirstMonth(firstPosted, now Month) Month {
+	switch {
+	case c.Started():
+		return c.First
+	case firstPosted.IsZero() || now.Before(firstPosted):
+		return now
+	case firstPosted.Before(Earliest):
+		return Earliest
+	default:
+		return firstPosted
+	}
+}
+
 // State returns the state of a month. Months before the calendar count as closed.
 func (c Calendar) State(m Month) State {
 	switch {

@@ -72,6 +72,28 @@ func TestCalendar_Apply(t *testing.T) {
 	}
 }
 
+func TestCalendar_FirstMonth(t *testing.T) {
+	t.Parallel()
+	// Months are listed from the calendar's first one on, also if there are earlier postings; without a calendar from
+	// the first posting on.
+	present, started := month("2026-11"), period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-10")}
+	for name, tt := range map[string]struct {
+		calendar          period.Calendar
+		firstPosted, want period.Month
+	}{
+		"nothing posted":          {period.Calendar{}, period.Month{}, present},
+		"posted":                  {period.Calendar{}, month("2026-03"), month("2026-03")},
+		"posted in the future":    {period.Calendar{}, month("2026-12"), present},
+		"posted before any month": {period.Calendar{}, period.Earliest.Previous(), period.Earliest},
+		"calendar":                {started, month("2026-03"), month("2026-09")},
+		"calendar without posts":  {started, period.Month{}, month("2026-09")},
+	} {
+		if got := tt.calendar.FirstMonth(tt.firstPosted, present); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
 func TestCalendar_RandomActions(t *testing.T) {
 	t.Parallel()
 	// After any actions the months are in the order closed, soft-closed, open, each transition is one
