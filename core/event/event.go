@@ -43,11 +43,15 @@ const (
 	BulkUpload            Type = "BULK_UPLOAD"
 	Invitation            Type = "INVITATION_CLAIMED"
 	AgentAction           Type = "AGENT_ACTION"
+	SafeguardingReport    Type = "SAFEGUARDING_REPORT"
+	LedgerAsset           Type = "LEDGER_ASSET"
+	LedgerProposal        Type = "LEDGER_PROPOSAL"
+	Receivable            Type = "RECEIVABLE"
 	Test                  Type = "TEST"
 )
 
 // Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, AgentAction, Test}
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, AgentAction, SafeguardingReport, LedgerAsset, LedgerProposal, Receivable, Test}
 
 // ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
 // has no resource.
@@ -67,6 +71,14 @@ func (t Type) ResourceKey() string {
 		return "invitation"
 	case AgentAction:
 		return "agentAction"
+	case SafeguardingReport:
+		return "safeguardingReport"
+	case LedgerAsset:
+		return "ledgerAsset"
+	case LedgerProposal:
+		return "proposal"
+	case Receivable:
+		return "receivable"
 	case Test:
 	}
 	return ""
@@ -151,12 +163,30 @@ const (
 	VerificationApproved             = "VERIFICATION.APPROVED"
 	VerificationRejected             = "VERIFICATION.REJECTED"
 
+	// SafeguardingShortfall: at the end of a day less was held for customers than owed to them, in at least one
+	// currency.
+	SafeguardingShortfall = "SAFEGUARDING.SHORTFALL"
+
+	// LedgerAssetOverdrawn and LedgerAssetCovered: the balance of an asset is below zero, and is no more.
+	LedgerAssetOverdrawn = "LEDGER.ASSET_OVERDRAWN"
+	LedgerAssetCovered   = "LEDGER.ASSET_COVERED"
+
 	BulkUploadCompleted = "BULK_UPLOAD.COMPLETED"
 	BulkUploadFailed    = "BULK_UPLOAD.FAILED"
 
 	InvitationClaimed = "INVITATION.CLAIMED"
 
 	AgentActionPendingApproval = "AGENT_ACTION.PENDING_APPROVAL"
+
+	LedgerProposalPending  = "LEDGER_PROPOSAL.PENDING"
+	LedgerProposalExecuted = "LEDGER_PROPOSAL.EXECUTED"
+	LedgerProposalRejected = "LEDGER_PROPOSAL.REJECTED"
+
+	// ReceivableOpened: the payer's bank took back what was collected. ReceivableCollected: money of the account has
+	// paid some or all of what is owed. ReceivableWrittenOff: the rest was given up.
+	ReceivableOpened     = "RECEIVABLE.OPENED"
+	ReceivableCollected  = "RECEIVABLE.COLLECTED"
+	ReceivableWrittenOff = "RECEIVABLE.WRITTEN_OFF"
 
 	TestSent = "TEST"
 )
@@ -177,8 +207,12 @@ var Names = map[Type][]string{
 		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
 		VerificationApproved, VerificationRejected,
 	},
-	BulkUpload:  {BulkUploadCompleted, BulkUploadFailed},
-	Invitation:  {InvitationClaimed},
-	AgentAction: {AgentActionPendingApproval},
-	Test:        {TestSent},
+	BulkUpload:         {BulkUploadCompleted, BulkUploadFailed},
+	Invitation:         {InvitationClaimed},
+	AgentAction:        {AgentActionPendingApproval},
+	SafeguardingReport: {SafeguardingShortfall},
+	LedgerAsset:        {LedgerAssetOverdrawn, LedgerAssetCovered},
+	Test:               {TestSent},
+	LedgerProposal:     {LedgerProposalPending, LedgerProposalExecuted, LedgerProposalRejected},
+	Receivable:         {ReceivableOpened, ReceivableCollected, ReceivableWrittenOff},
 }
