@@ -15,6 +15,8 @@ type Funds struct {
 	// Unsettled is a payment of the customer whose money has moved and has not reached its end; zero
 	// if there is none.
 	Unsettled ident.Transaction
+	// Receivable is open: a collection was returned, and the customer owes it; zero if there is none.
+	Receivable ident.Receivable
 }
 
 // Delete returns the deleted customer. Faults: CUSTOMER_DELETED; CONFLICT if there is money left, which
@@ -38,6 +40,13 @@ func (c Customer) Delete(left Funds, now time.Time) (Customer, error) {
 			Code: fault.Conflict, Reason: "Payment not settled",
 			Message: "The payment " + left.Unsettled.String() + " of the customer is not settled. Delete the customer when it is.",
 			Details: map[string]any{"customerId": c.ID.String(), "transactionId": left.Unsettled.String()},
+		}
+	}
+	if !left.Receivable.IsZero() {
+		return c, &fault.Error{
+			Code: fault.Conflict, Reason: "Receivable open",
+			Message: "The customer " + c.ID.String() + " owes money that was collected and returned: " + left.Receivable.String() + ". Collect it, or write it off, then delete the customer.",
+			Details: map[string]any{"customerId": c.ID.String(), "receivableId": left.Receivable.String()},
 		}
 	}
 	c.DeletedAt = c.nextUpdateTime(now)

@@ -1,0 +1,95 @@
+package receivable
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/transaction"
+)
+
+// The maximum lengths of the partner's texts, in bytes.
+const (
+	maxReasonCode = 40
+	maxPartnerID  = 140
+)
+
+// Check returns everything that is wrong with a return, by request field.
+func (r Return) Check(now time.Time) []fault.Field {
+	bad := period.CheckNote(r.Note, true)
+	if r.ReasonCode == "" || !isPlain(r.ReasonCode, maxReasonCode) {
+		bad = append(bad, fault.Field{Field: "reasonCode", Message: "must be the partner's code of the return, such as R01: 1 to 40 bytes of printable text"})
+	}
+	if !isPlain(r.PartnerID, maxPartnerID) {
+		bad = append(bad, fault.Field{Field: "partnerId", Message: "must have at most 140 bytes of printable text"})
+	}
+	if r.ReturnedAt.IsZero() || r.ReturnedAt.After(now) {
+		bad = append(bad, fault.Field{Field: "returnedAt", Message: "must be when the partner took the money back, and not in the future"})
+	}
+	return bad
+}
+
+func isPlain(text string, maxBytes int) bool {
+	return len(text) <= maxBytes && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
+}
+
+// CheckReturnable returns CONFLICT unless the transaction collected money that has reached its end, so that its return
+// makes a receivable.
+func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
+	refuse := func(message string) error {
+		return &fault.Error{Code: fault.Conflict, Reason: "Collection cannot be returned", Message: message,
+			Details: map[string]any{"transactionId": t.ID.String(), "status": string(t.State.Status)}}
+	}
+	switch {
+	case t.Flow().Funding != transaction.Pull:
+		return refuse("The transaction " + t.ID.String() + " collected nothing from an external account. If a partner took money back, post it as an adjustment.")
+	case !t.State.IsFinal():
+		return refuse("The transaction " + t.ID.String() + " has not ended. Record the return when it has.")
+	case !t.State.IsDelivered():
+		return refuse("The money of the transaction " + t.ID.String() + " was not credited, or was sent back. Post what the partner took back as an adjustment.")
+	case returnedAt.Before(t.CreatedAt.Truncate(24 * time.Hour)):
+		return fault.Invalid(fault.Field{Field: "returnedAt", Message: "must not be before the transaction was created"})
+	}
+	return nil
+}
+
+// New returns the receivable for a transaction whose collection was returned, owed by the owner of an account.
+func New(id ident.Receivable, t transaction.Transaction, owedBy account.Internal, returned Return) Receivable {
+	collected := t.Pricing.Sent
+	if t.Type == transaction.Incoming {
+		collected = t.Pricing.Received
+	}
+	return Receivable{ID: id, Platform: t.Platform, Transaction: t.ID, Customer: owedBy.Customer, Account: owedBy.ID, AccountPath: owedBy.LedgerPath(),
+		Partner: t.SourceAccount, Reference: t.Reference, Amount: collected, Return: returned}
+}
+
+// CheckRepeated returns CONFLICT unless a return that is recorded again has the content of the first. Its note and
+// author may differ.
+func (r Receivable) CheckRepeated(again Return) error {
+	var differs []string
+	if r.ReasonCode != again.ReasonCode {
+		differs = append(differs, "reasonCode")
+	}
+	if r.PartnerID != again.PartnerID {
+		differs = append(differs, "partnerId")
+	}
+	if !r.ReturnedAt.Equal(again.ReturnedAt) {
+		differs = append(differs, "returnedAt")
+	}
+	if len(differs) == 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: "Return already recorded",
+		Message: "The return of this transaction is recorded as " + r.ID.String() + " with another " + strings.Join(differs, " and ") + ". A collection is returned once: check the transaction.",
+		Details: map[string]any{"receivableId": r.ID.String(), "transactionId": r.Transaction.String()}}
+}
+
+// ErrNotOpen returns CONFLICT for a write-off of a receivable that is not open.
+func (r Receivable) ErrNotOpen() error {
+	return &fault.Error{Code: fault.Conflict, Reason: "Receivable not open", Message: "The receivable " + r.ID.String() + " is " + string(r.State) + ": nothing is owed.",
+		Details: map[string]any{"receivableId": r.ID.String(), "status": string(r.State)}}
+}
