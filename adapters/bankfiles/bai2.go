@@ -19,7 +19,7 @@ import (
 // totals and record counts must match, which shows that it is complete.
 func readBAI2(r io.Reader, builder statementBuilder) ([]reconcile.Statement, error) {
 	b := &bai2Parser{statementBuilder: builder, accountText: sha256.New()}
-	text, _ := decodeUTF16(r)
+	text, _ := decodeUnicode(r)
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)
 	for lines.Scan() {

@@ -32,10 +32,10 @@ const (
 // readCAMT053 reads ISO 20022 bank-to-customer statements of version 2 or later, in an envelope with
 // a business header or not. It skips elements that it does not need, and those of other namespaces.
 func readCAMT053(r io.Reader, builder statementBuilder) ([]reconcile.Statement, error) {
-	text, isUTF16 := decodeUTF16(r)
+	text, encoding := decodeUnicode(r)
 	guarded := &elementGuard{source: text}
 	c := &camtParser{statementBuilder: builder, decoder: xml.NewDecoder(guarded)}
-	c.decoder.CharsetReader = newCharsetReader(isUTF16)
+	c.decoder.CharsetReader = newCharsetReader(encoding == reconcile.UTF16)
 	if err := c.read(); err != nil {
 		var syntax *xml.SyntaxError
 		switch {

@@ -28,29 +28,35 @@ var encodings = map[string]encoding.Encoding{
 	"iso-8859-2":   charmap.ISO8859_2,
 	"windows-1250": charmap.Windows1250,
 	"cp850":        charmap.CodePage850,
+	"cp852":        charmap.CodePage852,
 }
 
 // decodeText converts a file to UTF-8 from the encoding that its reader has named. A file without
 // one is in UTF-8 or UTF-16.
 func decodeText(r io.Reader, name reconcile.Encoding) (io.Reader, error) {
-	text, isUTF16 := decodeUTF16(r)
+	text, found := decodeUnicode(r)
 	switch e, known := encodings[strings.ToLower(string(name))]; {
-	case name == "" || name == reconcile.UTF8 && !isUTF16 || name == reconcile.UTF16 && isUTF16:
+	case name == "" || name == found || name == reconcile.UTF8 && found == "":
 		return text, nil
-	case !known || isUTF16:
+	case !known || found != "":
 		return nil, reconcile.InvalidFile("is not in the encoding %.20s that map names", name)
 	default:
 		return e.NewDecoder().Reader(text), nil
 	}
 }
 
-// decodeUTF16 converts a file in UTF-16 to UTF-8, and returns any other unchanged. UTF-16 has a byte
-// order mark, or begins with an ASCII character.
-func decodeUTF16(r io.Reader) (text io.Reader, isUTF16 bool) {
+// decodeUnicode converts a file in UTF-16 to UTF-8, drops the byte order mark of one in UTF-8, and
+// returns any other unchanged. found is the encoding that the beginning of the file shows. UTF-16 has
+// a byte order mark, or begins with an ASCII character.
+func decodeUnicode(r io.Reader) (text io.Reader, found reconcile.Encoding) {
 	buffered := bufio.NewReader(r)
-	start, _ := buffered.Peek(2) // an error is returned by the next Read
+	start, _ := buffered.Peek(3) // an error is returned by the next Read
+	if string(start) == "\ufeff" {
+		_, _ = buffered.Discard(len(start))
+		return buffered, reconcile.UTF8
+	}
 	if len(start) < 2 {
-		return buffered, false
+		return buffered, ""
 	}
 	endianness := unicode.BigEndian
 	switch {
@@ -58,9 +64,9 @@ func decodeUTF16(r io.Reader) (text io.Reader, isUTF16 bool) {
 		endianness = unicode.LittleEndian
 	case start[0] == 0xfe && start[1] == 0xff, start[0] == 0 && start[1] != 0:
 	default:
-		return buffered, false
+		return buffered, ""
 	}
-	return transform.NewReader(buffered, unicode.UTF16(endianness, unicode.UseBOM).NewDecoder()), true
+	return transform.NewReader(buffered, unicode.UTF16(endianness, unicode.UseBOM).NewDecoder()), reconcile.UTF16
 }
 
 // newCharsetReader returns what converts the encoding that an XML declaration names to UTF-8.

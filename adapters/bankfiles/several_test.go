@@ -175,8 +175,10 @@ func TestRead_Encodings(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
-	if got, err := readAll(reconcile.BAI2, wide(bai2Accounts, 0, 8, true), false); err != nil || !strings.Contains(got, "R1") {
-		t.Errorf("BAI2 in UTF-16: %v\n%s", err, got)
+	for name, file := range map[string]string{"UTF-16": wide(bai2Accounts, 0, 8, true), "UTF-8 with a mark": "\ufeff" + bai2Accounts} {
+		if got, err := readAll(reconcile.BAI2, file, false); err != nil || !strings.Contains(got, "R1") {
+			t.Errorf("BAI2 in %s: %v\n%s", name, err, got)
+		}
 	}
 	if _, err := readAll(reconcile.CAMT053, declared("EBCDIC"), false); err == nil || !strings.Contains(err.Error(), `the encoding "EBCDIC" is not supported`) {
 		t.Errorf("EBCDIC: %v", err)

@@ -35,7 +35,7 @@ const (
 )
 
 // Encodings lists the supported encodings.
-var Encodings = []string{string(UTF8), string(UTF16), "ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250", "windows-1252", "CP850"}
+var Encodings = []string{string(UTF8), string(UTF16), "ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250", "windows-1252", "CP850", "CP852"}
 
 // Column is a field of a line.
 type Column string
