@@ -35,7 +35,7 @@ func ParseAccountPaths(text string) (AccountPaths, error) {
 		case !ok || key == "":
 			return nil, invalidAccounts("%.60q is not of the form number=path, such as DE02120300000000202051=rails/SEPA", part)
 		case !IsReconcilable(path):
-			return nil, invalidAccounts("%.60q is not the ledger account of a partner, rails/<RAIL> or chains/<network>", path)
+			return nil, invalidAccounts("%.60q is not the ledger account of a partner, "+AccountForms, path)
 		case paths[key] != "":
 			return nil, invalidAccounts("the account %.60s is named twice", number)
 		}

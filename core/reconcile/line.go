@@ -17,15 +17,21 @@ import (
 // Account is a reconciled account: what a partner holds for a platform.
 type Account struct {
 	Platform ident.Platform
-	Path     string // "rails/RTP" or "chains/LAYER2"
+	Path     string // "rails/RTP", "chains/LAYER2" or "own/OPERATING"
 	Currency money.Currency
 }
 
-// IsReconcilable reports whether partners send statements of the account at a path.
+// AccountForms are the forms of the paths of reconciled accounts.
+const AccountForms = "rails/<RAIL>, chains/<network> or own/<NAME>"
+
+// IsReconcilable reports whether banks or partners send statements of the account at a path.
 func IsReconcilable(path string) bool {
 	line, err := ledger.FindChartLine(path)
-	return err == nil && (strings.HasPrefix(line.Path, "rails/") || strings.HasPrefix(line.Path, "chains/"))
+	return err == nil && (strings.HasPrefix(line.Path, "rails/") || strings.HasPrefix(line.Path, "chains/") || isOwn(line.Path))
 }
+
+// isOwn reports whether a path is that of the company's own money at a bank or partner.
+func isOwn(path string) bool { return strings.HasPrefix(path, ledger.Own("")) }
 
 // IsKnownPartner reports whether the path is that of a rail or chain of the service.
 func IsKnownPartner(path string) bool {
