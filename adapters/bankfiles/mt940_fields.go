@@ -29,11 +29,12 @@ func (n mt940Number) follows(before mt940Number) bool {
 	return n.statement == before.statement && (n.sequence == 0 || before.sequence == 0 || n.sequence == before.sequence+1)
 }
 
-// parseMT940Number parses a number of the form 5n[/5n]. Some banks write more behind it.
+// parseMT940Number parses a number of the form 5n[/5n]. Some banks write more behind it, or the page
+// alone.
 func parseMT940Number(f mt940Field) (n mt940Number, err error) {
 	text := strings.TrimSpace(f.texts[0])
-	statement, rest, _ := strings.Cut(text, "/")
-	if n.statement = cleanText(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" || statement == "" {
+	statement, rest, hasPage := strings.Cut(text, "/")
+	if n.statement = cleanText(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" || statement == "" && !hasPage {
 		return n, f.errorf(0, "%.40q is not a statement number", text)
 	}
 	sequence, _, _ := strings.Cut(rest, "/")
@@ -98,8 +99,12 @@ func parseMT940Amount(text string, currency money.Currency) (int64, error) {
 }
 
 // A statement line: value date, entry date, direction, funds code, amount, type of transaction,
-// reference of the account owner and, after //, of the bank.
-var statementLineSyntax = regexp.MustCompile(`^([0-9]{6})([0-9]{4})?(R?[CD])([A-Z])?([0-9,.]+)([A-Z])([A-Z0-9]{3})(.*)$`)
+// reference of the account owner and, after //, of the bank. Some banks have shorter types, or none.
+var statementLineSyntax = regexp.MustCompile(`^([0-9]{6})([0-9]{4})?(R?[CD])([A-Z])?([0-9,.]+)(NONREF.*|//.*)?(?: ?[A-Z]([A-Z0-9 ]{3})(.*))?$`)
+
+// ownerReferenceLength is the length of the reference of the account owner. Some banks fill it with
+// spaces and write a name behind it.
+const ownerReferenceLength = 16
 
 // beginMovement parses a statement line, with supplementary details in its second line.
 func (m *mt940Parser) beginMovement(f mt940Field) error {
@@ -115,7 +120,7 @@ func (m *mt940Parser) beginMovement(f mt940Field) error {
 	}
 	var l reconcile.Line
 	var err error
-	if l.Value, err = parseBAI2Date(part(1)); err != nil {
+	if l.Value, err = parseValueDate(part(1)); err != nil {
 		return f.errorf(0, "value date: %v", err)
 	}
 	if l.Booked = l.Value; part(2) != "" {
@@ -124,7 +129,11 @@ func (m *mt940Parser) beginMovement(f mt940Field) error {
 			return f.errorf(match[4], "entry date: %q is not a date of the form MMDD", part(2))
 		}
 	}
-	if l.Amount, err = parseMT940Amount(part(5), m.current.Currency); err != nil {
+	amount := part(5)
+	if isDigits(amount) { // whole units, as the balances show
+		amount += ","
+	}
+	if l.Amount, err = parseMT940Amount(amount, m.current.Currency); err != nil {
 		return f.errorf(match[10], "amount: %v", err)
 	}
 	switch part(3) {
@@ -141,14 +150,18 @@ func (m *mt940Parser) beginMovement(f mt940Field) error {
 	if m.sum, err = money.AddMinor(m.sum, l.Amount); err != nil {
 		return sumTooLargeError()
 	}
-	owner, bank, _ := strings.Cut(part(8), "//")
+	owner, bank, _ := strings.Cut(part(6)+part(8), "//")
+	var name string
+	if len(owner) > ownerReferenceLength && owner[ownerReferenceLength-1] == ' ' {
+		owner, name = owner[:ownerReferenceLength], strings.TrimSpace(owner[ownerReferenceLength:])
+	}
 	if bank = strings.TrimSpace(bank); isMT940Reference(bank) {
 		l.ServicerReference = bank
 	}
 	if isMT940Reference(owner) {
 		addReference(&l, owner)
 	}
-	l.Description = strings.Join(f.texts[1:], " ")
+	l.Description = strings.TrimSpace(name + " " + strings.Join(f.texts[1:], " "))
 	m.movements++
 	m.movement = &l
 	return nil
@@ -161,7 +174,7 @@ func statementLineError(f mt940Field) error {
 		{`^[0-9]{6}`, "is not a value date of the form YYMMDD"},
 		{`^([0-9]{4})?R?[CD]`, "is not a direction: C, D, RC or RD after the dates"},
 		{`^[A-Z]?[0-9,.]+`, "is not an amount with a decimal comma, as 1234,50"},
-		{`^[A-Z][A-Z0-9]{3}`, "is not a type of transaction: a letter and three letters or digits, as NTRF"},
+		{`^ ?[A-Z][A-Z0-9 ]{3}`, "is not a type of transaction: a letter and three letters or digits, as NTRF"},
 	} {
 		found := regexp.MustCompile(part.syntax).FindString(f.texts[0][offset:])
 		if found == "" {
@@ -186,10 +199,26 @@ func entryDate(value reconcile.Day, text string) (nearest reconcile.Day, ok bool
 	return nearest, ok
 }
 
-// isMT940Reference reports whether a reference is more than what SWIFT and banks write for none.
+// isMT940Reference reports whether a reference is more than what SWIFT and banks write for none, or
+// for one that is in :86:.
 func isMT940Reference(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.Trim(text, "0") != "" && text != "NONREF" && text != "NOTPROVIDED"
+	switch text = strings.TrimSpace(text); strings.TrimSuffix(text, "+") {
+	case "NONREF", "NOTPROVIDED", "EREF", "KREF", "MREF", "BREF", "RREF", "PREF", "IREF", "MARF":
+		return false
+	}
+	return strings.Trim(text, "0") != ""
+}
+
+// parseValueDate parses a value date. Banks that count 30 days a month write 30 February, and 29 in
+// every year: the last day of that month.
+func parseValueDate(text string) (reconcile.Day, error) {
+	day, err := parseBAI2Date(text)
+	if err != nil && (strings.HasSuffix(text, "0229") || strings.HasSuffix(text, "0230")) {
+		if march, err := parseBAI2Date(text[:2] + "0301"); err == nil {
+			return march - 1, nil
+		}
+	}
+	return day, err
 }
 
 var ibanSyntax = regexp.MustCompile(`^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$`)

@@ -30,6 +30,25 @@ func addMT940Information(l *reconcile.Line, texts []string) {
 	l.Description = strings.TrimSpace(l.Description + " " + text)
 }
 
+// addMT940OwnFields adds the fields that some banks write in :NS: instead: lines that begin with two
+// digits, of which 01 to 14 are the purpose, 15 and 16 the name of the other party and 17 the text of
+// the booking.
+func addMT940OwnFields(l *reconcile.Line, texts []string) {
+	var purposes, others []string
+	for _, text := range texts {
+		switch {
+		case len(text) <= 2 || !isDigits(text[:2]) || text[:2] == "00" || text[:2] > "17":
+		case text[:2] <= "14":
+			purposes = append(purposes, text[2:])
+		default:
+			others = append(others, text[2:])
+		}
+	}
+	purpose := joinWrapped(purposes, informationSubfield)
+	addSEPAReferences(l, purpose)
+	l.Description = strings.TrimSpace(l.Description + " " + purpose + " " + strings.Join(others, " "))
+}
+
 // joinWrapped joins the lines of a text: one that fills its line goes on in the next.
 func joinWrapped(texts []string, width int) string {
 	var joined strings.Builder
@@ -49,7 +68,7 @@ type subfield struct{ code, text string }
 // different marks before the codes: ? in Germany, others elsewhere. The code is empty if the text has no
 // subfields.
 func splitSubfields(texts []string) (code string, subfields []subfield) {
-	text := strings.Join(texts, "")
+	text := strings.TrimLeft(strings.Join(texts, ""), " ")
 	if len(text) < 6 || strings.Trim(text[:3], "0123456789") != "" || strings.IndexByte("?<>^~@#|*$%&;=!", text[3]) < 0 || !isDigits(text[4:6]) {
 		return "", nil
 	}

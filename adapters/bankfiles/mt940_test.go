@@ -79,6 +79,46 @@ func TestRead_MT940(t *testing.T) {
 	}
 }
 
+func TestRead_MT940AsBanksWriteIt(t *testing.T) {
+	t.Parallel()
+	// Banks do not keep to the letter of the field rules; what they mean is clear.
+	const header = "USD 7 12345678 2026-03-10..2026-03-10 10000→"
+	for _, c := range []struct{ name, file, want string }{
+		{"a type of transaction of two letters", mt940With("101,00", ":61:260310C1,00NOV A1"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100  [A1] \"\" false\n"},
+		{"a type of transaction of one letter", mt940With("101,00", ":61:2603100310CD1,00S   X"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100  [X] \"\" false\n"},
+		{"a space before the type of transaction", mt940With("101,00", ":61:260310C1,00 NTRFA1//B1"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100 B1 [A1] \"\" false\n"},
+		{"no type of transaction before NONREF", mt940With("101,00", ":61:2603100310C1,00NONREF//B1"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100 B1 [] \"\" false\n"},
+		{"no type of transaction", mt940With("100,00", ":61:2603100310CN1,00//B1", ":61:260310D1,00"), header + "10000 ignored 0\n2026-03-10 2026-03-10 100 B1 [] \"\" false\n2026-03-10 2026-03-10 -100  [] \"\" false\n"},
+		{"an amount without a comma", mt940With("600,00", ":61:260310C500NTRFA1"), header + "60000 ignored 0\n2026-03-10 2026-03-10 50000  [A1] \"\" false\n"},
+		{"the value date 30 February", newMT940("1", "1", ":60F:C260228USD1,", ":61:2602300302D1,NTRFA", ":61:2802300301C1,NTRFB", ":62F:C280301USD1,"),
+			"USD 1 1 2028-03-01..2028-03-01 100→100 ignored 0\n2026-03-02 2026-02-28 -100  [A] \"\" false\n2028-03-01 2028-02-29 100  [B] \"\" false\n"},
+		{"a name in the columns after the reference", mt940With("101,00", ":61:260310C1,00N044A1              Jane Doe", ":86:Rent"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100  [A1] \"Jane Doe Rent\" false\n"},
+		{"words that say where the reference is", mt940With("104,00", ":61:260310C1,00NTRFEREF            ", ":61:260310C1,00NTRFPREF//B2", ":61:260310C1,00NTRFKREF+//B3", ":61:260310C1,00NTRFMARF//B4"), header +
+			"10400 ignored 0\n2026-03-10 2026-03-10 100  [] \"\" false\n2026-03-10 2026-03-10 100 B2 [] \"\" false\n2026-03-10 2026-03-10 100 B3 [] \"\" false\n2026-03-10 2026-03-10 100 B4 [] \"\" false\n"},
+		{"a number of the page alone", strings.Replace(mt940With("100,00"), ":28C:7/1", ":28C: /1", 1), "USD STARTUMS 12345678 2026-03-10..2026-03-10 10000→10000 ignored 0\n"},
+		{"a time that is broken into two lines", mt940With("101,00", ":61:260310C1,00NTRFA1", ":86:paid 2026-03-10T16", ":20:37 in Rome", "at 16", ":26:37"), header +
+			"10100 ignored 0\n2026-03-10 2026-03-10 100  [A1] \"paid 2026-03-10T16 :20:37 in Rome at 16 :26:37\" false\n"},
+		{"a space before subfields", mt940With("101,00", ":61:260310C1,00NTRFNONREF", ":86: 020?00CREDIT?20EREF+A1"), header + "10100 ignored 0\n2026-03-10 2026-03-10 100  [A1] \"EREF+A1 CREDIT\" false\n"},
+		{"information in fields of the bank's own", mt940With("101,00", ":61:260310C1,00NTRFNONREF", ":NS:01EREF+A1", "02SVWZ+Invoice 7", "15Jane", "16Doe", "17CREDIT", "3310000000"), header +
+			"10100 ignored 0\n2026-03-10 2026-03-10 100  [A1] \"EREF+A1 SVWZ+Invoice 7 Jane Doe CREDIT\" false\n"},
+	} {
+		if got, err := readAll(reconcile.MT940, c.file, false); err != nil || got != c.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
+		}
+	}
+	for _, c := range []struct{ name, file, want string }{
+		{"an amount without a comma that the balances contradict", mt940With("105,00", ":61:260310C500NTRFA1"), "add up to 500.00 USD"},
+		{"the value date 31 February", mt940With("99,00", ":61:260231D1,00NTRFA1"), `value date: "260231" is not a date`},
+		{"the balance of 30 February", mt940With("100,00", ":64:C260230USD1,"), "field :64: comes before the closing balance"},
+		{"a message that begins after a time", mt940With("101,00", ":61:260310C1,00NTRFA1", ":86:paid 2026-03-10T16", ":20:NEXT"), "has no closing balance (:62F:)"},
+		{"a field in the information", mt940With("101,00", ":61:260310C1,00NTRFA1", ":86:paid at 16", ":28C:7"), "field :28C: comes after the opening balance"},
+	} {
+		if got, err := readAll(reconcile.MT940, c.file, false); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\n got %v %s\nwant %s", c.name, err, got, c.want)
+		}
+	}
+}
+
 func TestRead_MT940Invalid(t *testing.T) {
 	t.Parallel()
 	// A file that is incomplete or unclear is refused with line, column and field, and what to do.
@@ -171,6 +211,7 @@ func TestRead_NamedEncodings(t *testing.T) {
 		{"windows-1250", charmap.Windows1250.NewEncoder().String, "Łódź Müller 5€"},
 		{"windows-1252", charmap.Windows1252.NewEncoder().String, "Müller 5€"},
 		{"CP850", charmap.CodePage850.NewEncoder().String, "Müller"},
+		{"CP852", charmap.CodePage852.NewEncoder().String, "Łódź Müller"},
 	} {
 		encoded, err := c.encode(strings.Replace(file, "Łódź Müller 5€", c.text, 1))
 		if err != nil {
