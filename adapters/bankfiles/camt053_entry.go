@@ -1,6 +1,7 @@
 package bankfiles
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,6 +39,8 @@ func (c *camtParser) setEntryField(part, text string) (err error) {
 		if text != "" {
 			e.status = text
 		}
+	case "Sts/Prtry":
+		err = reconcile.InvalidFile("line %d: an entry has the status %.40q, which is none of ISO 20022", c.lineNumber(), text)
 	case "BookgDt/Dt", "BookgDt/DtTm":
 		e.line.Booked, err = c.parseDay(text)
 	case "ValDt/Dt", "ValDt/DtTm":
@@ -86,10 +89,10 @@ func (c *camtParser) setDetailField(part, text string) {
 // and one line for the entry otherwise.
 func (c *camtParser) addEntry() error {
 	e := &c.entry
-	if e.status != "BOOK" {
-		if e.status == "" {
-			return reconcile.InvalidFile("line %d: an entry has no status", c.lineNumber())
-		}
+	if e.status == "" && c.statement.withoutStatus == 0 {
+		c.statement.withoutStatus = c.lineNumber()
+	}
+	if e.status != "BOOK" && e.status != "" {
 		if err := c.beginStatementAccount(e.currency); err != nil {
 			return err
 		}
@@ -97,8 +100,8 @@ func (c *camtParser) addEntry() error {
 		return nil
 	}
 	if e.line.Booked == reconcile.NoDay {
-		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
-			return reconcile.InvalidFile("line %d: an entry has no date", c.lineNumber())
+		if e.line.Booked = cmp.Or(e.line.Value, c.statement.onlyDay()); e.line.Booked == reconcile.NoDay {
+			return reconcile.InvalidFile("line %d: an entry has no date, and the statement is not of a single day", c.lineNumber())
 		}
 	}
 	if e.line.Value == reconcile.NoDay {

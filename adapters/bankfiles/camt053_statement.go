@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"causeway/core/money"
 	"causeway/core/reconcile"
@@ -15,19 +16,38 @@ type camtStatement struct {
 	id, number, currency string
 	sequences            string // its sequence numbers
 	page                 string
-	from, to             reconcile.Day
+	from, to             camtDay
 	account              *accountBuilder // set with the first amount
 	opening, closing     camtBalance
 	sum                  int64
 	balance              camtBalance // the current one
+	withoutStatus        int         // the line of the first entry without a status; 0 if there is none
+}
+
+// camtDay is a day, and how it is written: as a date or as a time.
+type camtDay struct {
+	reconcile.Day
+	text string
+}
+
+// timeOfDay returns the time to the second; the empty string for a date.
+func (d camtDay) timeOfDay() string {
+	if len(d.text) < len("2006-01-02T15:04:05") {
+		return ""
+	}
+	return d.text[len(time.DateOnly):len("2006-01-02T15:04:05")]
 }
 
 // camtBalance has the fields of a Bal element as written.
 type camtBalance struct {
 	kind, amount, currency, side string
-	day                          reconcile.Day
+	day                          camtDay
 	line                         int
 }
+
+// balanceKinds are the codes of the opening and the closing balance in BAI2, which banks in North
+// America use in camt.053.
+var balanceKinds = map[string]string{"010": "OPBD", "015": "CLBD"}
 
 func (c *camtParser) setStatementField(part, text string) (err error) {
 	s := &c.statement
@@ -43,17 +63,19 @@ func (c *camtParser) setStatementField(part, text string) (err error) {
 	case "Acct/Ccy":
 		s.currency = text
 	case "FrToDt/FrDtTm":
-		s.from, err = c.parseDay(text)
+		s.from, err = c.parseWrittenDay(text)
 	case "FrToDt/ToDtTm":
-		s.to, err = c.parseDay(text)
+		s.to, err = c.parseWrittenDay(text)
 	case "Bal/Tp/CdOrPrtry/Cd":
 		s.balance.kind = text
+	case "Bal/Tp/CdOrPrtry/Prtry":
+		s.balance.kind = balanceKinds[text]
 	case "Bal/Amt":
 		s.balance.amount, s.balance.currency = text, c.elementCurrency
 	case "Bal/CdtDbtInd":
 		s.balance.side = text
 	case "Bal/Dt/Dt", "Bal/Dt/DtTm":
-		s.balance.day, err = c.parseDay(text)
+		s.balance.day, err = c.parseWrittenDay(text)
 	case "Bal":
 		switch b := s.balance; {
 		case b.kind == "OPBD", b.kind == "PRCD" && s.opening.kind == "":
@@ -63,6 +85,39 @@ func (c *camtParser) setStatementField(part, text string) (err error) {
 		}
 	}
 	return err
+}
+
+func (c *camtParser) parseWrittenDay(text string) (camtDay, error) {
+	d, err := c.parseDay(text)
+	return camtDay{d, text}, err
+}
+
+// days returns the days that the statement covers and the day of its closing balance; NoDay for what
+// it does not say. A period from a time of day to the same one, as midnight, does not cover the day
+// that begins with its end, unless the closing balance is of that day.
+func (s *camtStatement) days() (from, to, closing reconcile.Day) {
+	from, to, closing = s.from.Day, s.to.Day, s.closing.day.Day
+	isOfLastDay := closing == to && s.closing.day.timeOfDay() == ""
+	if from != reconcile.NoDay && to > from && s.to.timeOfDay() != "" && s.to.timeOfDay() == s.from.timeOfDay() && !isOfLastDay {
+		if s.closing.day.text == s.to.text {
+			closing--
+		}
+		to--
+	}
+	if from == reconcile.NoDay && to == reconcile.NoDay {
+		from, to = closing, closing
+	}
+	return from, to, closing
+}
+
+// onlyDay returns the day of a statement that covers a single one, and NoDay for others.
+func (s *camtStatement) onlyDay() reconcile.Day {
+	from, to, closing := s.days()
+	saysDays := s.from.Day != reconcile.NoDay || s.to.Day != reconcile.NoDay
+	if from == to && (saysDays || s.opening.kind == "OPBD" && s.opening.day.Day == closing) {
+		return from
+	}
+	return reconcile.NoDay
 }
 
 // beginStatementAccount makes the account of the statement the current one. Without an own currency
@@ -95,13 +150,18 @@ func (c *camtParser) endStatement() error {
 	a := c.current
 	p := page{name: fmt.Sprintf("the statement %.60q of account %.60q", s.id, a.PartnerAccount), id: s.id, sum: s.sum}
 	var err error
-	if p.opening, p.closing, err = c.parseBalances(); err != nil {
+	var complete bool
+	if p.opening, p.closing, complete, err = c.parseBalances(); err != nil {
 		return err
 	}
-	p.day = max(s.closing.day, s.to, s.from)
+	if s.withoutStatus > 0 && !complete {
+		return reconcile.InvalidFile("line %d: an entry has no status, and no balances show whether all entries are booked", s.withoutStatus)
+	}
+	from, to, closing := s.days()
+	p.day = max(closing, to, from)
 	var key string
 	if s.id != "" {
-		key = fmt.Sprintf("%s %s %s %s %s", s.id, s.sequences, s.page, s.from, s.to)
+		key = fmt.Sprintf("%s %s %s %s %s", s.id, s.sequences, s.page, s.from.Day, s.to.Day)
 	}
 	if s.page == "" {
 		p.id = ""
@@ -112,28 +172,26 @@ func (c *camtParser) endStatement() error {
 	if s.id != "" && len(a.Statements) < reconcile.MaxReferences {
 		a.Statements = append(a.Statements, cleanText(s.id, reconcile.MaxReference))
 	}
-	if s.from != reconcile.NoDay && (a.From == reconcile.NoDay || s.from < a.From) {
-		a.From = s.from
+	if from != reconcile.NoDay && (a.From == reconcile.NoDay || from < a.From) {
+		a.From = from
 	}
-	a.To = max(a.To, s.to)
+	a.To = max(a.To, to)
 	return nil
 }
 
 // parseBalances returns the opening and the closing balance; nil for one that is missing. If a bank
 // does not write CdtDbtInd, the sign of the amount says it, or else the lines do: only one choice of
-// directions may lead from the opening to the closing balance.
-func (c *camtParser) parseBalances() (opening, closing *int64, err error) {
+// directions may lead from the opening to the closing balance. If they add up to nothing, a balance
+// without a direction is unknown. complete means that the lines lead from one to the other.
+func (c *camtParser) parseBalances() (opening, closing *int64, complete bool, err error) {
 	s := &c.statement
 	openings, err := c.possibleBalances(s.opening)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	closings, err := c.possibleBalances(s.closing)
 	if err != nil {
-		return nil, nil, err
-	}
-	if len(openings) < 2 && len(closings) < 2 {
-		return first(openings), first(closings), nil
+		return nil, nil, false, err
 	}
 	found := 0
 	for i := range openings {
@@ -144,15 +202,20 @@ func (c *camtParser) parseBalances() (opening, closing *int64, err error) {
 			}
 		}
 	}
-	if found != 1 {
+	switch {
+	case found > 1: // both directions of the same amount
+		return nil, nil, true, nil
+	case found == 0 && (len(openings) > 1 || len(closings) > 1):
 		unclear := s.opening
 		if len(openings) < 2 {
 			unclear = s.closing
 		}
-		return nil, nil, reconcile.InvalidFile("line %d: the balance %s of the statement %.60q has no CdtDbtInd, and the lines do not show whether it is a credit or a debit",
+		return nil, nil, false, reconcile.InvalidFile("line %d: the balance %s of the statement %.60q has no CdtDbtInd, and the lines do not show whether it is a credit or a debit",
 			unclear.line, unclear.kind, s.id)
+	case found == 0:
+		return first(openings), first(closings), false, nil
 	}
-	return opening, closing, nil
+	return opening, closing, true, nil
 }
 
 func first(balances []int64) *int64 {

@@ -63,7 +63,7 @@ func TestRead_SeveralAccounts(t *testing.T) {
 		newStmt("B1", "DE2", "EUR", newEntry("2026-03-10", "7.00", debit)),
 		newStmt("A2", "DE1", "EUR", newBal("PRCD", "2026-03-10", "3.00", credit), newBal("CLBD", "2026-03-11", "2.50", credit), newEntry("2026-03-11", "0.50", debit)),
 	}
-	const want = `EUR A1+A2 DE1 .. 100→250 ignored 0
+	const want = `EUR A1+A2 DE1 2026-03-10..2026-03-11 100→250 ignored 0
 2026-03-10 2026-03-10 200  [] "" false
 2026-03-11 2026-03-11 -50  [] "" false
 EUR B1 DE2 .. -→- ignored 0
@@ -195,7 +195,7 @@ func TestRead_RefusedByName(t *testing.T) {
 	other := func(element, message string) string {
 		return `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:` + message + `"><` + element + `/></Document>`
 	}
-	unclear := newStmt("A", "DE1", "EUR", newBal("OPBD", "2026-03-10", "1.00", ""), newBal("CLBD", "2026-03-10", "1.00", ""))
+	unclear := newStmt("A", "DE1", "EUR", newBal("OPBD", "2026-03-10", "1.00", ""), newBal("CLBD", "2026-03-10", "2.00", ""))
 	for _, c := range []struct {
 		name   string
 		format reconcile.Format
@@ -234,7 +234,7 @@ func TestRead_AcceptedMismatch(t *testing.T) {
 		newStmt("A1", "DE1", "EUR", newBal("OPBD", "2026-03-10", "1.00", credit), newBal("CLBD", "2026-03-10", "4.00", credit), newEntry("2026-03-10", "2.00", credit)),
 		newStmt("A2", "DE1", "EUR", newBal("OPBD", "2026-03-11", "5.00", credit), newBal("CLBD", "2026-03-11", "5.00", credit)))
 	got, err := readAll(reconcile.CAMT053, file, true)
-	want := `EUR A1+A2 DE1 .. 100→500 ignored 0
+	want := `EUR A1+A2 DE1 2026-03-10..2026-03-11 100→500 ignored 0
 2026-03-10 2026-03-10 200  [] "" false
 The file is not complete: the lines of the statement "A1" of account "DE1" add up to 2.00 EUR, but its opening balance is 1.00 EUR and its closing balance 4.00 EUR.
 The file is not complete: the statement "A1" of account "DE1" closes with 4.00 EUR, and the statement "A2" of account "DE1" after it opens with 5.00 EUR; a statement between them is missing.
