@@ -18,8 +18,10 @@ type Statements interface {
 type StatementFormat struct {
 	Format reconcile.Format
 	// Currency is that of the only account in the file. Empty if the file may have several accounts
-	// and says itself which, with their currencies; CSV does not.
+	// and says itself which; CSV does if the layout names a column.
 	Currency money.Currency
+	// CommonCurrency is that of all accounts in a CSV file that does not say their currencies.
+	CommonCurrency money.Currency
 	// AcceptsMismatch reads a file whose lines do not lead to its balances, or that has gaps between
 	// its statements. Statement.Mismatches says so.
 	AcceptsMismatch bool

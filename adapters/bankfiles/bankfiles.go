@@ -35,7 +35,7 @@ func (Reader) Read(r io.Reader, format ports.StatementFormat) (statements []reco
 	case reconcile.CAMT053:
 		statements, err = readCAMT053(limited, builder)
 	case reconcile.CSV:
-		statements, err = readCSV(limited, builder, format.Layout)
+		statements, err = readCSV(limited, builder, format)
 	case reconcile.BAI2:
 		statements, err = readBAI2(limited, builder)
 	case reconcile.MT940:

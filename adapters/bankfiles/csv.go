@@ -2,6 +2,7 @@ package bankfiles
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,14 +11,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"causeway/core/money"
 	"causeway/core/reconcile"
+	"causeway/ports"
 )
 
 // maxLineBytes is the maximum length of a line.
 const maxLineBytes = 64 << 10
 
 // readCSV reads a CSV file with a layout. One of its first lines has the names of the columns.
-func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]reconcile.Statement, error) {
+func readCSV(r io.Reader, builder statementBuilder, format ports.StatementFormat) ([]reconcile.Statement, error) {
+	layout := format.Layout
 	if len(layout.Columns) == 0 {
 		return nil, missingLayoutError()
 	}
@@ -28,9 +32,11 @@ func readCSV(r io.Reader, builder statementBuilder, layout reconcile.Layout) ([]
 	guard := &lineGuard{source: bufio.NewReaderSize(text, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord, rows.FieldsPerRecord = rune(layout.Delimiter), true, -1
-	p := &csvParser{statementBuilder: builder, layout: layout}
-	if err := p.beginAccount("", string(p.currency)); err != nil {
-		return nil, err
+	p := &csvParser{statementBuilder: builder, layout: layout, lineCurrency: cmp.Or(builder.currency, format.CommonCurrency), balances: map[*accountBuilder]*runningBalance{}}
+	if !layout.HasAccounts() {
+		if err := p.beginAccount("", string(p.currency)); err != nil {
+			return nil, err
+		}
 	}
 	err = p.read(rows)
 	var parseError *csv.ParseError
@@ -58,7 +64,9 @@ type csvParser struct {
 	columnCount   int
 	decimal       byte // the decimal mark that the amounts so far show; 0 for none
 	decimalLine   int
-	balances      runningBalance
+	lineCurrency  money.Currency // of lines that do not say theirs
+	ignored       int            // lines that are not movements
+	balances      map[*accountBuilder]*runningBalance
 }
 
 func (p *csvParser) read(rows *csv.Reader) error {
@@ -68,18 +76,23 @@ func (p *csvParser) read(rows *csv.Reader) error {
 	for {
 		fields, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return p.endBalances()
+			return p.end()
 		}
 		if err != nil {
 			return err
 		}
 		number, _ := rows.FieldPos(0)
 		if p.isIgnored(fields) {
-			p.current.Ignored++
+			p.ignored++
 			continue
 		}
 		if len(fields) < p.columnCount || strings.Join(fields[p.columnCount:], "") != "" {
 			return reconcile.InvalidFile("line %d does not have as many fields as the header%s", number, ignoreHint(fields))
+		}
+		if p.layout.HasAccounts() {
+			if err := p.beginLineAccount(fields, number); err != nil {
+				return err
+			}
 		}
 		line, err := p.parseLine(fields, number)
 		if err != nil {
@@ -91,66 +104,53 @@ func (p *csvParser) read(rows *csv.Reader) error {
 	}
 }
 
-// maxPreambleLines is the maximum number of lines before the names of the columns.
-const maxPreambleLines = 100
-
-// readHeader finds the names of the columns: the first line that has all that the layout names. Banks
-// write names and balances of the account before it.
-func (p *csvParser) readHeader(rows *csv.Reader) error {
-	var nearest []string // with the fewest missing names
-	var nearestMissing []string
-	for range maxPreambleLines {
-		fields, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		names := make([]string, len(fields))
-		for i, name := range fields {
-			names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
-		}
-		missing, err := p.findColumns(names)
-		if err != nil || len(missing) == 0 {
-			p.columnCount = len(names)
-			return err
-		}
-		if nearest == nil || len(missing) < len(nearestMissing) {
-			nearest, nearestMissing = slices.Clone(names), missing
-		}
+// beginLineAccount makes the account of a line the one that it is added to.
+func (p *csvParser) beginLineAccount(fields []string, number int) error {
+	account, currency := p.field(fields, reconcile.ColumnAccount), cmp.Or(p.field(fields, reconcile.ColumnCurrency), string(p.lineCurrency))
+	if account == "" {
+		return reconcile.InvalidFile("line %d%v", number, p.errorf(reconcile.ColumnAccount, "has no account%s", ignoreHint(fields)))
 	}
-	if nearest == nil {
-		return reconcile.InvalidFile("is empty")
+	if p.lineCurrency != "" && currency != string(p.lineCurrency) {
+		return reconcile.InvalidFile("line %d%v", number, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the request says %s", currency, p.lineCurrency))
 	}
-	return reconcile.InvalidFile("has no column %s; its header is %.200q", strings.Join(nearestMissing, ", "), strings.Join(nearest, string(rune(p.layout.Delimiter))))
+	if p.current != nil && p.current.PartnerAccount == account && string(p.current.Currency) == currency {
+		return nil
+	}
+	return p.beginAccount(strings.Clone(account), currency)
 }
 
-// findColumns finds the columns by their names in a line, and returns those that it does not have.
-func (p *csvParser) findColumns(names []string) (missing []string, err error) {
-	p.columnIndexes = map[reconcile.Column]int{}
-	var twice []string
-	for column, name := range p.layout.Columns {
-		index := slices.Index(names, name)
-		switch {
-		case index < 0:
-			missing = append(missing, fmt.Sprintf("%.60q", name))
-		case slices.Contains(names[index+1:], name):
-			twice = append(twice, name)
+// end checks what can be checked after the last line.
+func (p *csvParser) end() error {
+	if len(p.accounts) == 0 {
+		return reconcile.InvalidFile("has no movements, and only they say the account; import it with account, currency and a map without account")
+	}
+	p.accounts[0].Ignored += p.ignored
+	for _, p.current = range p.accounts {
+		if err := p.endBalances(); err != nil {
+			return err
 		}
-		p.columnIndexes[column] = index
 	}
-	slices.Sort(missing)
-	if len(missing) == 0 && len(twice) > 0 {
-		return nil, reconcile.InvalidFile("has two columns with the name %.60q", slices.Min(twice))
-	}
-	return missing, nil
+	return nil
 }
 
-// isIgnored reports whether a line is one that the layout names as no movement.
+// isIgnored reports whether a line is one that the layout names as no movement. Balances may have a
+// date before their name, but no amount.
 func (p *csvParser) isIgnored(fields []string) bool {
-	text := firstText(fields)
-	return slices.ContainsFunc(p.layout.Ignore, func(start string) bool { return strings.HasPrefix(text, start) })
+	if len(p.layout.Ignore) == 0 {
+		return false
+	}
+	texts := []string{firstText(fields)}
+	if p.hasNoAmount(fields) {
+		texts = fields
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc(p.layout.Ignore, func(start string) bool { return strings.HasPrefix(strings.TrimSpace(text), start) })
+	})
+}
+
+func (p *csvParser) hasNoAmount(fields []string) bool {
+	return len(fields) >= p.columnCount && p.field(fields, reconcile.ColumnAmount) == "" &&
+		p.field(fields, reconcile.ColumnDebit) == "" && p.field(fields, reconcile.ColumnCredit) == ""
 }
 
 // firstText returns the first text in a line.
@@ -176,14 +176,17 @@ func (p *csvParser) errorf(column reconcile.Column, format string, args ...any) 
 	return fmt.Errorf(", column %d (%.60s): %s", p.columnIndexes[column]+1, p.layout.Columns[column], fmt.Sprintf(format, args...))
 }
 
-func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, err error) {
-	field := func(c reconcile.Column) string {
-		index, ok := p.columnIndexes[c]
-		if !ok {
-			return ""
-		}
-		return strings.TrimSpace(fields[index])
+// field returns a field of a line; empty if the file does not have it.
+func (p *csvParser) field(fields []string, c reconcile.Column) string {
+	index, ok := p.columnIndexes[c]
+	if !ok {
+		return ""
 	}
+	return strings.TrimSpace(fields[index])
+}
+
+func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, err error) {
+	field := func(c reconcile.Column) string { return p.field(fields, c) }
 	for i, text := range fields {
 		if !utf8.ValidString(text) {
 			return l, fmt.Errorf(", column %d: is not UTF-8; name the encoding of the file with map, as encoding=windows-1252", i+1)
@@ -192,8 +195,8 @@ func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, er
 	if l.Booked, err = p.layout.ParseDay(field(reconcile.ColumnDate)); err != nil {
 		return l, p.errorf(reconcile.ColumnDate, "%v%s", err, ignoreHint(fields))
 	}
-	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.currency) {
-		return l, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the account is in %s", currency, p.currency)
+	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.current.Currency) {
+		return l, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the account is in %s", currency, p.current.Currency)
 	}
 	if l.Value = l.Booked; field(reconcile.ColumnValueDate) != "" {
 		if l.Value, err = p.layout.ParseDay(field(reconcile.ColumnValueDate)); err != nil {
@@ -208,7 +211,10 @@ func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, er
 		if err != nil {
 			return l, err
 		}
-		p.balances.add(balance, l.Amount, l.Booked, number)
+		if p.balances[p.current] == nil {
+			p.balances[p.current] = &runningBalance{}
+		}
+		p.balances[p.current].add(balance, l.Amount, l.Booked, number)
 	}
 	// The fields share a buffer that is reused for the next line.
 	l.ServicerReference = strings.Clone(field(reconcile.ColumnID))
@@ -265,7 +271,7 @@ func (p *csvParser) parseMovement(field func(reconcile.Column) string, number in
 
 // parseAmount parses an amount. All amounts of a file have the same decimal mark.
 func (p *csvParser) parseAmount(column reconcile.Column, field func(reconcile.Column) string, number int) (int64, error) {
-	amount, decimal, err := p.layout.ParseAmount(field(column), p.currency)
+	amount, decimal, err := p.layout.ParseAmount(field(column), p.current.Currency)
 	switch {
 	case err != nil:
 		return 0, p.errorf(column, "%v", err)

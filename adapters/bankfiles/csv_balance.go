@@ -50,9 +50,12 @@ func (b *runningBalance) ends() (opening, closing *int64) {
 	return &before, &to.balance
 }
 
-// endBalances checks the column with balances after the last line.
+// endBalances checks the column with balances of the current account after the last line.
 func (p *csvParser) endBalances() error {
-	b := &p.balances
+	b := p.balances[p.current]
+	if b == nil {
+		return nil
+	}
 	if b.brokenLine > 0 {
 		return p.mismatch(p.current, "is not complete: line %d, column %d (%.60s): the amounts do not lead from the balance of the line before it to this one: a line is missing or in another order",
 			b.brokenLine, p.columnIndexes[reconcile.ColumnBalance]+1, p.layout.Columns[reconcile.ColumnBalance])
@@ -64,9 +67,10 @@ func (p *csvParser) endBalances() error {
 			return sumTooLargeError()
 		}
 	}
-	if b.lines == 0 {
-		return nil
+	name := "the file"
+	if p.layout.HasAccounts() {
+		name = "the account " + p.current.PartnerAccount
 	}
 	opening, closing := b.ends()
-	return p.addPage(page{name: "the file", opening: opening, closing: closing, sum: sum}, "")
+	return p.addPage(page{name: name, opening: opening, closing: closing, sum: sum}, "")
 }

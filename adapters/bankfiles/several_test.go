@@ -10,6 +10,7 @@ import (
 
 	"causeway/adapters/bankfiles"
 	"causeway/core/fault"
+	"causeway/core/money"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -49,6 +50,57 @@ func readAll(format reconcile.Format, text string, acceptsMismatch bool) (string
 		}
 	}
 	return all.String(), err
+}
+
+// readAccounts reads a CSV file whose lines say their account. currency is that of lines without one.
+func readAccounts(layout, currency, text string) (string, error) {
+	parsed, err := reconcile.ParseLayout(layout)
+	if err != nil {
+		return "", err
+	}
+	statements, err := bankfiles.Reader{}.Read(strings.NewReader(text), ports.StatementFormat{Format: reconcile.CSV, Layout: parsed, CommonCurrency: money.Currency(currency)})
+	var all strings.Builder
+	for _, s := range statements {
+		all.WriteString(string(s.Currency) + " " + formatStatement(s))
+	}
+	return all.String(), err
+}
+
+func TestRead_CSVWithAccounts(t *testing.T) {
+	t.Parallel()
+	// Each line is of the account that it names, in its currency or the common one; the balances of each
+	// account lead from line to line; a file for one account may name only that one.
+	const file = "Preamble\nD,Konto,A,B,C\n2026-03-10,111,1,11,USD\n2026-03-10,222,5,5,EUR\n2026-03-11,111,-2,9,USD\nTotal\n2026-03-11, 222 ,0,5,EUR\n"
+	got, err := readAccounts("date=D;account=Konto;amount=A;balance=B;currency=C;ignore=Total", "", file)
+	want := "USD  111 .. 1000→900 ignored 1\n2026-03-10 2026-03-10 100  [] \"\" false\n2026-03-11 2026-03-11 -200  [] \"\" false\n" +
+		"EUR  222 .. 0→500 ignored 1\n2026-03-10 2026-03-10 500  [] \"\" false\n"
+	if err != nil || got != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+	common, err := readAccounts("date=D;account=Konto;amount=A;ignore=Total", "USD", strings.ReplaceAll(file, "EUR", "GBP"))
+	if err != nil || strings.Count(common, "USD ") != 2 {
+		t.Errorf("one currency: %v\n%s", err, common)
+	}
+	for _, c := range []struct{ name, layout, file, want string }{
+		{"no account", "date=D;account=K;amount=A", "D,K,A\n2026-03-10,,1\n", "line 2, column 2 (K): has no account"},
+		{"a total", "date=D;account=K;amount=A", "D,K,A\n2026-03-10,1,1\nTotal,,1\n", "line 3, column 2 (K): has no account; if it is no movement, name its beginning in map, as ignore=Total"},
+		{"no movements", "date=D;account=K;amount=A", "D,K,A\n", "has no movements, and only they say the account"},
+		{"another currency", "date=D;account=K;amount=A;currency=C", "D,K,A,C\n2026-03-10,1,1,EUR\n", `line 2, column 4 (C): is in "EUR", and the request says USD`},
+		{"a missing line of one account", "date=D;account=K;amount=A;balance=B", "D,K,A,B\n2026-03-10,1,1,11\n2026-03-10,2,5,5\n2026-03-10,2,5,11\n2026-03-10,2,1,3\n", "line 4, column 4 (B): the amounts do not lead from the balance"},
+	} {
+		if got, err := readAccounts(c.layout, "USD", c.file); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\n got %v %s\nwant %s", c.name, err, got, c.want)
+		}
+	}
+	if _, err := readAccounts("date=D;account=K;amount=A;currency=C", "", "D,K,A,C\n2026-03-10,1,1,XQQ\n"); err == nil || !strings.Contains(err.Error(), `the account 1 is in "XQQ", which is not a currency of this service`) {
+		t.Errorf("an unknown currency: %v", err)
+	}
+	if _, err := read(reconcile.CSV, "date=D;account=Konto;amount=A;ignore=Total", file); err == nil || !strings.Contains(err.Error(), "has statements of two accounts, 111 and 222") {
+		t.Errorf("for one account: %v", err)
+	}
+	if s, err := read(reconcile.CSV, "date=D;account=K;amount=A", "D,K,A\n2026-03-10,111,1\n"); err != nil || s.PartnerAccount != "111" {
+		t.Errorf("for the account 111: %v, %q", err, s.PartnerAccount)
+	}
 }
 
 const bai2Accounts = "01,BANK,US,260314,0600,77,,,2/\n02,US,BANK,1,260313,,,2/\n03,111,,010,-100,,,015,+400,,/\n16,165,500,Z,R1,/\n49,800,3/\n" +

@@ -196,30 +196,36 @@ func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, 
 	}
 	format, known := reconcile.ParseFormat(in.Format)
 	result := ports.StatementFormat{Format: format, AcceptsMismatch: in.Override != ""}
-	if in.Path != "" || in.Currency != "" || format == reconcile.CSV {
-		if !reconcile.IsReconcilable(in.Path) {
-			bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, rails/<RAIL> or chains/<network>, such as rails/RTP"})
-		}
+	var layoutErr error
+	switch {
+	case format == reconcile.CSV:
+		result.Layout, layoutErr = reconcile.ParseLayout(in.Layout)
+	case format == reconcile.MT940:
+		result.Layout, layoutErr = reconcile.ParseEncoding(in.Layout)
+	case known && in.Layout != "":
+		layoutErr = fault.Invalid(fault.Field{Field: "map", Message: "is only valid for the formats csv and mt940"})
+	}
+	// A CSV file with a column for the account may have several, in one currency if it has no column
+	// for that.
+	linesSayAccount := result.Layout.HasAccounts() && in.Path == ""
+	if !linesSayAccount && (in.Path != "" || in.Currency != "" || format == reconcile.CSV) && !reconcile.IsReconcilable(in.Path) {
+		bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, " + reconcile.AccountForms + ", such as rails/RTP"})
+	}
+	if in.Path != "" || in.Currency != "" || format == reconcile.CSV && (!linesSayAccount || result.Layout.Columns[reconcile.ColumnCurrency] == "") {
 		currency, err := money.ParseCurrency(in.Currency)
 		if err != nil {
 			bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency code, such as USD"})
 		}
-		result.Currency = currency
+		if linesSayAccount {
+			result.CommonCurrency = currency
+		} else {
+			result.Currency = currency
+		}
 	}
 	if !known {
 		bad = append(bad, fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}
-	var err error
-	switch {
-	case result.Format == reconcile.CSV:
-		result.Layout, err = reconcile.ParseLayout(in.Layout)
-		addFields(err)
-	case result.Format == reconcile.MT940:
-		result.Layout, err = reconcile.ParseEncoding(in.Layout)
-		addFields(err)
-	case known && in.Layout != "":
-		bad = append(bad, fault.Field{Field: "map", Message: "is only valid for the formats csv and mt940"})
-	}
+	addFields(layoutErr)
 	named, err := reconcile.ParseAccountPaths(in.Accounts)
 	addFields(err)
 	if len(in.Override) > reconcile.MaxOverride || in.Override != "" && strings.TrimSpace(in.Override) == "" {

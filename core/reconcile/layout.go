@@ -43,6 +43,7 @@ type Column string
 // The fields. Date is required, and either Amount or both Debit and Credit.
 const (
 	ColumnDate        Column = "date"
+	ColumnAccount     Column = "account" // the partner's number of the account
 	ColumnValueDate   Column = "valueDate"
 	ColumnAmount      Column = "amount"
 	ColumnSide        Column = "side"
@@ -55,7 +56,7 @@ const (
 	ColumnDescription Column = "description"
 )
 
-var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnSide, ColumnDebit, ColumnCredit, ColumnBalance, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
+var columns = []Column{ColumnDate, ColumnAccount, ColumnValueDate, ColumnAmount, ColumnSide, ColumnDebit, ColumnCredit, ColumnBalance, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
 
 // DateFormats lists the supported date formats.
 var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY",
@@ -78,6 +79,9 @@ func ParseLayout(text string) (Layout, error) {
 	}
 	return l, l.check(bad)
 }
+
+// HasAccounts reports whether the lines of the file say their account.
+func (l Layout) HasAccounts() bool { return l.Columns[ColumnAccount] != "" }
 
 // ParseEncoding parses the layout of a file that has no columns but may need an encoding, as
 // encoding=windows-1252. Fault: INVALID_INPUT for the field map.
