@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"crypto/sha256"
+	"iter"
 
 	"github.com/google/uuid"
 
@@ -21,30 +22,33 @@ type ReconciliationWriter interface {
 	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are not
 	// changed. It moves the others to the front of the lines, and returns them.
 	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (added []reconcile.Line, err error)
-	// ComparisonInput returns what a statement of these days is compared with: the lines that the
-	// run has added, lines and entries of these and nearby days, open breaks, and the days of earlier
-	// runs. It sorts the added lines and uses them for the result, so as not to have them twice.
-	ComparisonInput(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line) (ComparisonInput, error)
-	// SaveReconciliation stores a run with its result.
-	SaveReconciliation(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
+	// LoadComparison adds what a statement of these days is compared with: the lines that the run has
+	// added, lines and entries of these and nearby days, open breaks, and the days of earlier runs. It
+	// clears each added line once the input has it.
+	LoadComparison(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ComparisonInput) error
+	// SaveReconciliationResult stores the result of a run.
+	SaveReconciliationResult(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
+	// AddReconciliation stores a run, after its lines and its result.
+	AddReconciliation(ctx context.Context, run reconcile.Run) error
 	// LockBreak returns a break, locked for an update, or BREAK_NOT_FOUND.
 	LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
 	// ResolveBreaks stores resolutions of breaks; a break is resolved once.
 	ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error
 }
 
-// ComparisonInput holds what a statement is compared with.
-type ComparisonInput struct {
-	Lines      []reconcile.Line
-	Entries    []reconcile.Entry
-	OpenBreaks []reconcile.OpenBreak
-	Covered    []reconcile.DayRange
+// ComparisonInput receives what a statement is compared with, in the order of its methods. An error
+// of theirs ends the loading. A reconcile.Comparison is one.
+type ComparisonInput interface {
+	Expect(covered []reconcile.DayRange, open []reconcile.OpenBreak)
+	AddEntry(reconcile.Entry) error
+	AddLine(reconcile.Line) error
 }
 
-// ReconciliationResult holds the new matches, breaks and resolutions of a run.
+// ReconciliationResult holds the new matches, breaks and resolutions of a run. Each sequence may be
+// read several times and is the same each time.
 type ReconciliationResult struct {
-	Matches     []MatchRecord
-	Breaks      []BreakRecord
+	Matches     iter.Seq[MatchRecord]
+	Breaks      iter.Seq[BreakRecord]
 	Resolutions []reconcile.Resolution
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 
@@ -137,58 +138,56 @@ func (db *DB) openLine(ctx context.Context, row sealedRow, references, descripti
 	return err
 }
 
-// SaveReconciliation stores the result with COPY: its rows are new and cannot conflict.
-func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
+// SaveReconciliationResult stores the result with COPY: its rows are new and cannot conflict.
+func (u *unit) SaveReconciliationResult(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
 	platform, runID := pgID(run.Account.Platform.UUID()), pgID(run.ID.UUID())
-	matches := func(i int) []any {
-		m := found.Matches[i]
-		return []any{platform, pgID(m.ID), runID, string(m.Rule), m.Reference, int16(m.Days), m.Explanation}
-	}
-	if err := u.copyRows(ctx, "reconciliation_matches", len(found.Matches), matches,
-		"platform_id", "id", "reconciliation_id", "rule", "reference", "day_difference", "explanation"); err != nil {
+	if err := u.copyRows(ctx, "reconciliation_matches", func(yield func([]any) bool) {
+		for m := range found.Matches {
+			if !yield([]any{platform, pgID(m.ID), runID, string(m.Rule), m.Reference, int16(m.Days), m.Explanation}) {
+				return
+			}
+		}
+	}, "platform_id", "id", "reconciliation_id", "rule", "reference", "day_difference", "explanation"); err != nil {
 		return err
 	}
-	type position struct{ match, n int } // the n-th line or entry of a match
-	var lines, entries []position
-	for i, m := range found.Matches {
-		for n := range m.Lines {
-			lines = append(lines, position{i, n})
+	if err := u.copyRows(ctx, "reconciliation_matched_lines", func(yield func([]any) bool) {
+		for m := range found.Matches {
+			for _, line := range m.Lines {
+				if !yield([]any{platform, pgID(line), pgID(m.ID)}) {
+					return
+				}
+			}
 		}
-		for n := range m.Entries {
-			entries = append(entries, position{i, n})
-		}
-	}
-	if err := u.copyRows(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any {
-		m := &found.Matches[lines[i].match]
-		return []any{platform, pgID(m.Lines[lines[i].n]), pgID(m.ID)}
 	}, "platform_id", "line_id", "match_id"); err != nil {
 		return err
 	}
-	if err := u.copyRows(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any {
-		m := &found.Matches[entries[i].match]
-		e := m.Entries[entries[i].n]
-		return []any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)}
+	if err := u.copyRows(ctx, "reconciliation_matched_entries", func(yield func([]any) bool) {
+		for m := range found.Matches {
+			for _, e := range m.Entries {
+				if !yield([]any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)}) {
+					return
+				}
+			}
+		}
 	}, "platform_id", "account", "seq", "entry_no", "match_id"); err != nil {
 		return err
 	}
-	breaks := func(i int) []any {
-		b := found.Breaks[i]
-		return []any{platform, pgID(b.ID.UUID()), runID, run.Account.Path, string(run.Account.Currency), string(b.Reason),
-			pgID(b.Line), entrySeq(b.Entry), entryNumber(b.Entry), pgID(b.OtherLine), entrySeq(b.OtherEntry), entryNumber(b.OtherEntry),
-			b.Reference, b.Difference, b.Explanation, run.At}
-	}
-	if err := u.copyRows(ctx, "reconciliation_breaks", len(found.Breaks), breaks,
-		"platform_id", "id", "reconciliation_id", "account", "currency", "reason", "line_id", "seq", "entry_no", "compared_line_id", "compared_seq", "compared_entry_no",
+	if err := u.copyRows(ctx, "reconciliation_breaks", func(yield func([]any) bool) {
+		for b := range found.Breaks {
+			if !yield([]any{platform, pgID(b.ID.UUID()), runID, run.Account.Path, string(run.Account.Currency), string(b.Reason),
+				pgID(b.Line), entrySeq(b.Entry), entryNumber(b.Entry), pgID(b.OtherLine), entrySeq(b.OtherEntry), entryNumber(b.OtherEntry),
+				b.Reference, b.Difference, b.Explanation, run.At}) {
+				return
+			}
+		}
+	}, "platform_id", "id", "reconciliation_id", "account", "currency", "reason", "line_id", "seq", "entry_no", "compared_line_id", "compared_seq", "compared_entry_no",
 		"reference", "difference", "explanation", "created_at"); err != nil {
 		return err
 	}
-	if err := u.ResolveBreaks(ctx, run.Account.Platform, found.Resolutions); err != nil {
-		return err
-	}
-	return u.addRun(run)
+	return u.ResolveBreaks(ctx, run.Account.Platform, found.Resolutions)
 }
 
 func entrySeq(p reconcile.EntryPosition) pgtype.Int8 {
@@ -203,22 +202,35 @@ func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions 
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	return u.copyRows(ctx, "reconciliation_resolutions", len(resolutions), func(i int) []any {
-		s := resolutions[i]
-		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
-	}, "platform_id", "break_id", "method", "note", "posting_id", "reconciliation_id", "resolved_by", "resolved_at")
+	return u.copyRows(ctx, "reconciliation_resolutions", func(yield func([]any) bool) {
+		for _, s := range resolutions {
+			if !yield([]any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.Actor, s.At,
+				pgID(s.Approval.Proposal.UUID()), pgID(s.Approval.By.Token.UUID()), s.Approval.By.Actor}) {
+				return
+			}
+		}
+	}, "platform_id", "break_id", "method", "note", "posting_id", "reconciliation_id", "resolved_by", "actor", "resolved_at", "proposal_id", "approver_token_id", "approver")
 }
 
 // copyRows copies rows into a table, after the queued statements. They go through a temporary
 // table, because Postgres does not copy into a table with row-level security.
-func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
-	if rows == 0 {
+func (u *unit) copyRows(ctx context.Context, table string, rows iter.Seq[[]any], columns ...string) error {
+	next, stop := iter.Pull(rows)
+	defer stop()
+	first, found := next()
+	if !found {
 		return nil
 	}
 	if _, err := u.conn.Exec(ctx, `DROP TABLE IF EXISTS pg_temp.copied; CREATE TEMPORARY TABLE copied (LIKE `+table+`) ON COMMIT DROP`); err != nil {
 		return err
 	}
-	if _, err := u.conn.CopyFrom(ctx, pgx.Identifier{"pg_temp", "copied"}, columns, pgx.CopyFromSlice(rows, func(i int) ([]any, error) { return row(i), nil })); err != nil {
+	source := pgx.CopyFromFunc(func() (row []any, err error) {
+		if row, first = first, nil; row == nil {
+			row, _ = next()
+		}
+		return row, nil
+	})
+	if _, err := u.conn.CopyFrom(ctx, pgx.Identifier{"pg_temp", "copied"}, columns, source); err != nil {
 		return err
 	}
 	names := strings.Join(columns, ", ")
@@ -234,7 +246,8 @@ const selectRuns = `SELECT ` + runColumns + ` FROM reconciliations`
 const insertRun = `INSERT INTO reconciliations (` + runColumns + `)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
 
-func (u *unit) addRun(r reconcile.Run) error {
+// AddReconciliation stores a run.
+func (u *unit) AddReconciliation(_ context.Context, r reconcile.Run) error {
 	matches, err := json.Marshal(r.Matches)
 	if err != nil {
 		return err

@@ -1,11 +1,8 @@
 package postgres
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,34 +18,42 @@ import (
 	"causeway/ports"
 )
 
-// ComparisonInput reads the lines and entries of the days of a statement and Window more days
+// LoadComparison reads the lines and entries of the days of a statement and Window more days
 // on each side, and further back, up to Lookback, if breaks of earlier statements are open.
-// It returns the open breaks too, so that they are not found a second time.
-func (u *unit) ComparisonInput(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line) (c ports.ComparisonInput, err error) {
-	if c.OpenBreaks, err = u.openBreaks(ctx, a); err != nil {
-		return c, err
+// It adds the open breaks too, so that they are not found a second time.
+func (u *unit) LoadComparison(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput) error {
+	open, err := u.openBreaks(ctx, a)
+	if err != nil {
+		return err
 	}
 	first := days.First
-	for _, b := range c.OpenBreaks {
+	for _, b := range open {
 		if b.Day >= days.First-reconcile.Lookback {
 			first = min(first, b.Day)
 		}
 	}
 	span := reconcile.DayRange{First: first - reconcile.Window, Last: days.Last + reconcile.Window}
-	if c.Lines, err = u.comparableLines(ctx, run, a, span, added); err != nil {
-		return c, err
+	covered, err := u.coveredDays(ctx, a, span)
+	if err != nil {
+		return err
 	}
-	if c.Entries, err = u.comparableEntries(ctx, a, span); err != nil {
-		return c, err
+	to.Expect(covered, open)
+	if err := u.addComparableEntries(ctx, a, span, to); err != nil {
+		return err
 	}
+	return u.addComparableLines(ctx, run, a, span, added, to)
+}
+
+// coveredDays returns the days of the earlier runs that end in a span of days or later.
+func (u *unit) coveredDays(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (covered []reconcile.DayRange, err error) {
 	err = u.query(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start()}, func(rows pgx.Rows) error {
 			var first, last time.Time
 			err := rows.Scan(&first, &last)
-			c.Covered = append(c.Covered, reconcile.DayRange{First: reconcile.DayOf(first), Last: reconcile.DayOf(last)})
+			covered = append(covered, reconcile.DayRange{First: reconcile.DayOf(first), Last: reconcile.DayOf(last)})
 			return err
 		})
-	return c, err
+	return covered, err
 }
 
 // selectOpenBreaks uses reconciliation_breaks_by_account.
@@ -96,44 +101,27 @@ const selectLines = `
 	) s ON s.line_id = l.id
 	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5 AND l.reconciliation_id <> $6`
 
-// comparableLines returns the lines of earlier runs and those that the run has added.
-func (u *unit) comparableLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line) (lines []reconcile.Line, err error) {
-	// The lines outside of the days go to the end.
-	slices.SortFunc(added, func(x, y reconcile.Line) int {
-		outside := func(l reconcile.Line) int {
-			if l.Value < span.First || l.Value > span.Last {
-				return 1
-			}
-			return 0
+// addComparableLines adds the lines of earlier runs and those that the run has added.
+func (u *unit) addComparableLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput) error {
+	for i, l := range added {
+		added[i] = reconcile.Line{} // its texts are most of the memory of an import
+		if !span.Contains(l.Value) {
+			continue
 		}
-		return cmp.Or(outside(x)-outside(y), compareLines(x, y))
-	})
-	within, _ := slices.BinarySearchFunc(added, span, func(l reconcile.Line, span reconcile.DayRange) int {
-		if span.Contains(l.Value) {
-			return -1
+		if err := to.AddLine(l); err != nil {
+			return err
 		}
-		return 1
-	})
-	lines = added[:within:within]
+	}
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start(), pgID(run.UUID())}
-	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
+	return u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var isReconciled bool
 		l, err := u.db.scanLine(ctx, a.Platform.UUID(), rows, &isReconciled)
-		l.Reconciled = isReconciled
-		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
-			return tooManyError("lines")
+		if err != nil {
+			return err
 		}
-		return err
+		l.Reconciled = isReconciled
+		return to.AddLine(l)
 	})
-	if len(lines) > within {
-		slices.SortFunc(lines, compareLines)
-	}
-	return lines, err
-}
-
-// compareLines orders lines by value date and id.
-func compareLines(x, y reconcile.Line) int {
-	return cmp.Or(cmp.Compare(x.Value, y.Value), bytes.Compare(x.ID[:], y.ID[:]))
 }
 
 // scanLine reads the columns of a line, and further columns into more.
@@ -178,25 +166,26 @@ const selectEntries = `
 	WHERE p.effective_at >= $5 AND p.effective_at < $7
 	ORDER BY e.seq, e.entry_no`
 
-func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (entries []reconcile.Entry, err error) {
+// addComparableEntries adds the entries of the account in a span of days.
+func (u *unit) addComparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange, to ports.ComparisonInput) error {
 	var number int64
 	if err := u.query(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
-		return nil, err
+		return err
 	}
 	if number == 0 {
-		return nil, nil // an account without postings
+		return nil // an account without postings
 	}
 	since := (span.First - 1).Start()
 	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u: u}, a.Platform, since); err != nil {
-		return nil, err
+		return err
 	}
 	refs, err := u.readPartnerRefs(ctx, a, span)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.First.Start(), since, (span.Last + 1).Start()}
-	err = u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
+	return u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
 		var (
 			e                             reconcile.Entry
 			n                             int16
@@ -210,23 +199,15 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
 		ident.SetUUID(&e.Transaction, transaction.Bytes)
 		e.PartnerReferences = refs.forEntry(e.Posting, receipt.Bytes)
-		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
-			return tooManyError("entries")
-		}
-		return nil
+		return to.AddEntry(e)
 	})
-	return entries, err
 }
 
-func tooManyError(what string) error {
-	return reconcile.InvalidFile("covers days with more than %d %s to compare; split it into several files", reconcile.MaxCompared, what)
-}
-
-// partnerRefs holds the partner's references of received payments: by the receipt, and by the
-// postings that have no transaction and derive their id from the receipt.
+// partnerRefs holds the partner's references of received payments, by the id of the receipt and by the
+// ids of the postings that have no transaction and derive their id from the receipt.
 type partnerRefs struct {
-	byReceipt map[uuid.UUID]receiptRef
-	byPosting map[uuid.UUID]receiptRef
+	refs []receiptRef
+	byID map[uuid.UUID]int32 // index into refs
 }
 
 // receiptRef holds the references of a receipt. The memo of a payment's postings has the payer's
@@ -236,16 +217,16 @@ type receiptRef struct{ partnerID, reference string }
 // forEntry returns the references of an entry: of the receipt that funded its transaction (zero if
 // none), or of the receipt that its posting derives from.
 func (r partnerRefs) forEntry(posting, receipt uuid.UUID) []string {
-	if ref, ok := r.byReceipt[receipt]; ok {
-		return []string{ref.partnerID}
+	if i, ok := r.byID[receipt]; ok {
+		return []string{r.refs[i].partnerID}
 	}
-	switch ref, ok := r.byPosting[posting]; {
+	switch i, ok := r.byID[posting]; {
 	case !ok:
 		return nil
-	case ref.reference == "":
-		return []string{ref.partnerID}
+	case r.refs[i].reference == "":
+		return []string{r.refs[i].partnerID}
 	default:
-		return []string{ref.partnerID, ref.reference}
+		return []string{r.refs[i].partnerID, r.refs[i].reference}
 	}
 }
 
@@ -256,7 +237,7 @@ const selectReceiptRefs = `
 	WHERE platform_id = $1 AND id >= $4 AND received_at >= $5 AND received_at < $6 AND rail = $2 AND currency = $3`
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
-	found := partnerRefs{byReceipt: map[uuid.UUID]receiptRef{}, byPosting: map[uuid.UUID]receiptRef{}}
+	found := partnerRefs{byID: map[uuid.UUID]int32{}}
 	rail, known := corridor.AtPath(a.Path)
 	if !known {
 		return found, nil // receipts have known chains
@@ -268,9 +249,10 @@ func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span re
 		if err := rows.Scan(&id, &ref.partnerID, &ref.reference); err != nil {
 			return err
 		}
-		found.byReceipt[id.Bytes] = ref
+		i := int32(len(found.refs))
+		found.refs, found.byID[id.Bytes] = append(found.refs, ref), i
 		for _, kind := range transaction.ReceiptKinds() {
-			found.byPosting[ledger.DerivedID(id.Bytes, kind, 0)] = ref
+			found.byID[ledger.DerivedID(id.Bytes, kind, 0)] = i
 		}
 		return nil
 	})

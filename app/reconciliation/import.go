@@ -79,7 +79,7 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 			statements[i].Lines[l].ID = r.IDs.New(now)
 		}
 		account := reconcile.Account{Platform: in.Platform, Path: paths[i], Currency: statements[i].Currency}
-		imports[i] = statementImport{statements[i], reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
+		imports[i] = statementImport{statement: statements[i], run: reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
 			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(statements[i].Lines), By: in.By, At: now}}
 	}
 	release, err = take(ctx, r.slots)
@@ -94,8 +94,8 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	var done ImportResult
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = ImportResult{AlreadyImported: true}
-		for i, s := range imports {
-			run, again, err := r.importStatement(ctx, tx, s, in.Override)
+		for i := range imports {
+			run, again, err := r.importStatement(ctx, tx, &imports[i], in.Override)
 			if err != nil {
 				return err
 			}
@@ -125,10 +125,23 @@ func take(ctx context.Context, slots chan struct{}) (release func(), err error) 
 type statementImport struct {
 	statement reconcile.Statement
 	run       reconcile.Run
+	taken     bool // the lines
+}
+
+// takeLines returns the lines, once: they are most of the memory of an import, and are not needed any more
+// when the comparison has them. Fault: SERVICE_UNAVAILABLE if the unit of work runs again.
+func (s *statementImport) takeLines() ([]reconcile.Line, error) {
+	if s.taken {
+		return nil, &fault.Error{Code: fault.ServiceUnavailable, Reason: "Import interrupted", RetryAfter: time.Second,
+			Message: "The import met another change of the database, and nothing was imported. Repeat it."}
+	}
+	lines := s.statement.Lines
+	s.statement.Lines, s.taken = nil, true
+	return lines, nil
 }
 
 // importStatement imports one statement, unless its file was imported for the account before.
-func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s statementImport, override string) (run reconcile.Run, again bool, err error) {
+func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statementImport, override string) (run reconcile.Run, again bool, err error) {
 	run = s.run
 	earlier, again, err := tx.LockReconciliation(ctx, run.Account, run.Digest)
 	if err != nil || again {
@@ -149,7 +162,7 @@ func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s statementI
 		}
 		run.Override = override
 	}
-	return run, false, r.compare(ctx, tx, &run, s.statement.Lines)
+	return run, false, r.compare(ctx, tx, &run, s)
 }
 
 // assignAccounts returns the path of the ledger account of each statement.
@@ -239,65 +252,93 @@ func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, 
 
 // compare stores the new lines, compares everything open with the ledger, and stores the run with
 // its matches and breaks.
-func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, statement []reconcile.Line) error {
-	added, err := tx.AddStatementLines(ctx, run.ID, run.Account, statement)
+func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, s *statementImport) error {
+	comparison, err := loadComparison(ctx, tx, run, s)
 	if err != nil {
 		return err
 	}
-	run.KnownLines = len(statement) - len(added)
-	days := reconcile.DayRange{First: run.From, Last: run.To}
-	input, err := tx.ComparisonInput(ctx, run.ID, run.Account, days, added)
-	if err != nil {
+	comparison.Compare()
+	result := r.buildResult(run, comparison)
+	if err := tx.SaveReconciliationResult(ctx, *run, result); err != nil {
 		return err
 	}
-	reconcile.MarkExpected(input.Entries, append(input.Covered, days), input.OpenBreaks)
-	result := reconcile.Compare(input.Lines, input.Entries)
-	return tx.SaveReconciliation(ctx, *run, r.buildResult(run, result, input))
+	return tx.AddReconciliation(ctx, *run)
 }
 
-// buildResult assigns ids to the matches and breaks of a comparison, and counts them in the run.
-func (r *Service) buildResult(run *reconcile.Run, result reconcile.Result, input ports.ComparisonInput) ports.ReconciliationResult {
+// loadComparison stores the new lines, and returns the comparison of everything open.
+func loadComparison(ctx context.Context, tx ports.Tx, run *reconcile.Run, s *statementImport) (*reconcile.Comparison, error) {
+	lines, err := s.takeLines()
+	if err != nil {
+		return nil, err
+	}
+	added, err := tx.AddStatementLines(ctx, run.ID, run.Account, lines)
+	if err != nil {
+		return nil, err
+	}
+	run.KnownLines = len(lines) - len(added)
+	days := reconcile.DayRange{First: run.From, Last: run.To}
+	comparison := &reconcile.Comparison{}
+	comparison.Expect([]reconcile.DayRange{days}, nil)
+	return comparison, tx.LoadComparison(ctx, run.ID, run.Account, days, added, comparison)
+}
+
+// buildResult assigns ids to the matches and breaks of a comparison, and counts them in the run. The
+// records are made while they are stored, because there are as many as lines.
+func (r *Service) buildResult(run *reconcile.Run, c *reconcile.Comparison) ports.ReconciliationResult {
 	run.Matches, run.Breaks = map[reconcile.Rule]int{}, map[reconcile.Reason]int{}
-	lineID := func(i int) (id uuid.UUID) {
-		if i != reconcile.None {
-			id = input.Lines[i].ID
-		}
-		return id
-	}
-	positionOf := func(i int) (position reconcile.EntryPosition) {
-		if i != reconcile.None {
-			position = reconcile.EntryPosition{Seq: input.Entries[i].Seq, N: input.Entries[i].N}
-		}
-		return position
-	}
-	var built ports.ReconciliationResult
-	for _, m := range result.Matches {
-		stored := ports.MatchRecord{ID: r.IDs.New(run.At), Rule: m.Rule, Reference: m.Reference, Days: m.Days, Explanation: m.Explain()}
-		for _, l := range m.Lines {
-			stored.Lines = append(stored.Lines, lineID(l))
-		}
-		for _, e := range m.Entries {
-			stored.Entries = append(stored.Entries, positionOf(e))
-		}
-		built.Matches = append(built.Matches, stored)
+	matchIDs := make([]uuid.UUID, 0, c.MatchCount())
+	for m := range c.Matches() {
+		matchIDs = append(matchIDs, r.IDs.New(run.At))
 		run.Matches[m.Rule]++
 		run.MatchedLines += len(m.Lines)
 		run.MatchedEntries += len(m.Entries)
 	}
-	update := result.Update(input.Lines, input.Entries, input.OpenBreaks)
-	for _, b := range update.New {
-		built.Breaks = append(built.Breaks, ports.BreakRecord{ID: ident.NewBreak(r.IDs.New, run.At), Reason: b.Reason,
-			Line: lineID(b.Line), Entry: positionOf(b.Entry), OtherLine: lineID(b.OtherLine), OtherEntry: positionOf(b.OtherEntry), Reference: b.Reference,
-			Difference: b.Difference(input.Lines, input.Entries), Explanation: b.Explain(input.Lines, input.Entries, run.Account.Currency)})
+	update := c.Update()
+	breakIDs := make([]ident.Break, len(update.New))
+	for i, b := range update.New {
+		breakIDs[i] = ident.NewBreak(r.IDs.New, run.At)
 		run.Breaks[b.Reason]++
 	}
-	for _, b := range input.OpenBreaks {
-		if method, resolved := update.Resolved[b.ID]; resolved {
-			built.Resolutions = append(built.Resolutions, newResolution(b.ID, method, run))
-		}
+	built := ports.ReconciliationResult{
+		Matches: func(yield func(ports.MatchRecord) bool) {
+			i := 0
+			for m := range c.Matches() {
+				if !yield(matchRecord(matchIDs[i], c, m)) {
+					return
+				}
+				i++
+			}
+		},
+		Breaks: func(yield func(ports.BreakRecord) bool) {
+			for i, b := range update.New {
+				if !yield(breakRecord(breakIDs[i], run.Account.Currency, c, b)) {
+					return
+				}
+			}
+		},
+	}
+	for _, b := range update.Resolved {
+		built.Resolutions = append(built.Resolutions, newResolution(b.ID, b.Method, run))
 	}
 	run.EarlierBreaksResolved = len(built.Resolutions)
 	return built
+}
+
+func matchRecord(id uuid.UUID, c *reconcile.Comparison, m reconcile.Match) ports.MatchRecord {
+	record := ports.MatchRecord{ID: id, Rule: m.Rule, Reference: m.Reference, Days: m.Days, Explanation: m.Explain(),
+		Lines: make([]uuid.UUID, len(m.Lines)), Entries: make([]reconcile.EntryPosition, len(m.Entries))}
+	for i, l := range m.Lines {
+		record.Lines[i] = c.Line(l)
+	}
+	for i, e := range m.Entries {
+		record.Entries[i] = c.Entry(e)
+	}
+	return record
+}
+
+func breakRecord(id ident.Break, currency money.Currency, c *reconcile.Comparison, b reconcile.Break) ports.BreakRecord {
+	return ports.BreakRecord{ID: id, Reason: b.Reason, Line: c.Line(b.Line), Entry: c.Entry(b.Entry), OtherLine: c.Line(b.OtherLine), OtherEntry: c.Entry(b.OtherEntry),
+		Reference: b.Reference, Difference: c.Difference(b), Explanation: c.Explain(b, currency)}
 }
 
 func newResolution(b ident.Break, method reconcile.ResolutionMethod, run *reconcile.Run) reconcile.Resolution {

@@ -45,32 +45,30 @@ type Break struct {
 }
 
 // classifyBreaks adds a break for every open line and every open expected entry.
-func (c *comparison) classifyBreaks() {
+func (c *Comparison) classifyBreaks() {
 	c.indexByAmount()
-	for _, l := range c.lines.open() {
-		if !c.lines.items[l].taken { // by an earlier line
-			c.result.Breaks = append(c.result.Breaks, c.lineBreak(l))
-			c.lines.take(l)
-		}
+	for l := range c.lines.open() {
+		c.breaks = append(c.breaks, c.lineBreak(l))
+		c.lines.take(l)
 	}
-	for _, e := range c.entries.open() {
-		if c.sourceEntries[e].Expected {
-			c.result.Breaks = append(c.result.Breaks, c.entryBreak(e))
+	for e := range c.entries.open() {
+		if c.entries.items[e].expected {
+			c.breaks = append(c.breaks, c.entryBreak(e))
 		}
 	}
 }
 
 // indexByAmount makes the indexes that breaks are looked up in.
-func (c *comparison) indexByAmount() {
+func (c *Comparison) indexByAmount() {
 	lines, entries := map[keyAmount]bool{}, map[keyAmount]bool{}
-	for _, l := range c.lines.open() {
-		for _, k := range c.lines.items[l].keys {
+	for l := range c.lines.open() {
+		for _, k := range c.lines.keysOf(l) {
 			lines[keyAmount{k, c.lines.items[l].amount}] = true
 			entries[keyAmount{k, -c.lines.items[l].amount}] = true
 		}
 	}
-	for _, e := range c.entries.open() {
-		for _, k := range c.entries.items[e].keys {
+	for e := range c.entries.open() {
+		for _, k := range c.entries.keysOf(e) {
 			entries[keyAmount{k, c.entries.items[e].amount}] = true
 		}
 	}
@@ -78,36 +76,35 @@ func (c *comparison) indexByAmount() {
 	c.entries.indexByAmount(entries)
 }
 
-func (c *comparison) lineBreak(l int) Break {
-	line := c.lines.items[l]
+func (c *Comparison) lineBreak(l int) Break {
+	line, keys := c.lines.items[l], c.lines.keysOf(l)
 	b := Break{Line: l, Entry: None, OtherLine: None, OtherEntry: None}
-	if other, key, ok := c.entries.findAny(line.keys, -line.amount, None); ok {
-		b.Reason, b.OtherEntry, b.Reference = Returned, other, c.keyNames[key]
+	if other, key, ok := c.entries.findAny(keys, -line.amount, None); ok {
+		b.Reason, b.OtherEntry, b.Reference = Returned, other, c.shared.names[key]
 		return b
 	}
-	if c.sourceLines[l].Returned {
+	if line.returned {
 		b.Reason = Returned
 		return b
 	}
 	// Lines are checked in order, so one that is taken is matched or has an earlier break.
-	if other, key, ok := c.lines.findAny(line.keys, line.amount, l); ok && c.lines.items[other].taken {
-		b.Reason, b.OtherLine, b.Reference = Duplicate, other, c.keyNames[key]
+	if other, key, ok := c.lines.findAny(keys, line.amount, l); ok && c.lines.items[other].taken {
+		b.Reason, b.OtherLine, b.Reference = Duplicate, other, c.shared.names[key]
 		return b
 	}
-	if e, ok := c.entries.nearest(line); ok {
+	if e, ok := c.entries.nearest(line, keys); ok {
 		c.entries.take(e)
-		b.Reason, b.Entry, b.Reference = AmountDiffers, e, c.keyNames[commonKey(line.keys, c.entries.items[e].keys)]
+		b.Reason, b.Entry, b.Reference = AmountDiffers, e, c.shared.names[commonKey(keys, c.entries.keysOf(e))]
 		return b
 	}
 	b.Reason = MissingInLedger
 	return b
 }
 
-func (c *comparison) entryBreak(e int) Break {
-	entry := c.entries.items[e]
+func (c *Comparison) entryBreak(e int) Break {
 	b := Break{Reason: MissingOnStatement, Line: None, Entry: e, OtherLine: None, OtherEntry: None}
-	if other, key, ok := c.entries.findAny(entry.keys, entry.amount, e); ok && c.entries.items[other].taken {
-		b.Reason, b.OtherEntry, b.Reference = Duplicate, other, c.keyNames[key]
+	if other, key, ok := c.entries.findAny(c.entries.keysOf(e), c.entries.items[e].amount, e); ok && c.entries.items[other].taken {
+		b.Reason, b.OtherEntry, b.Reference = Duplicate, other, c.shared.names[key]
 	}
 	return b
 }
@@ -143,13 +140,13 @@ func commonKey(a, b []key) key {
 
 // Difference returns what the statement has more than the ledger, in minor units: what a
 // correction must add. It is zero if it exceeds an amount.
-func (b Break) Difference(lines []Line, entries []Entry) int64 {
+func (c *Comparison) Difference(b Break) int64 {
 	var line, entry int64
 	if b.Line != None {
-		line = lines[b.Line].Amount
+		line = c.lines.items[b.Line].amount
 	}
 	if b.Entry != None {
-		entry = entries[b.Entry].Amount
+		entry = c.entries.items[b.Entry].amount
 	}
 	difference, err := money.SubMinor(line, entry)
 	if err != nil {
@@ -159,38 +156,41 @@ func (b Break) Difference(lines []Line, entries []Entry) int64 {
 }
 
 // Explain returns a sentence that says what was compared.
-func (b Break) Explain(lines []Line, entries []Entry, currency money.Currency) string {
-	amount := func(minor int64) string { return money.Amount{Minor: minor, Currency: currency}.String() }
+func (c *Comparison) Explain(b Break, currency money.Currency) string {
+	amount := func(it item) string { return money.Amount{Minor: it.amount, Currency: currency}.String() }
+	var l, e item
+	if b.Line != None {
+		l = c.lines.items[b.Line]
+	}
+	if b.Entry != None {
+		e = c.entries.items[b.Entry]
+	}
 	switch b.Reason {
 	case Returned:
 		if b.OtherEntry != None {
-			e := entries[b.OtherEntry]
+			e := c.entries.items[b.OtherEntry]
 			return fmt.Sprintf("The statement has %s on %s, which reverses entry %d.%d of %s on %s with the reference %s; the ledger has no such return.",
-				amount(lines[b.Line].Amount), lines[b.Line].Value, e.Seq, e.N, amount(e.Amount), e.Day, b.Reference)
+				amount(l), l.day, e.order, e.n, amount(e), e.day, b.Reference)
 		}
-		return fmt.Sprintf("The statement marks %s on %s as a returned payment; the ledger has no such return.",
-			amount(lines[b.Line].Amount), lines[b.Line].Value)
+		return fmt.Sprintf("The statement marks %s on %s as a returned payment; the ledger has no such return.", amount(l), l.day)
 	case Duplicate:
 		if b.Line != None {
-			l := lines[b.OtherLine]
+			first := c.lines.items[b.OtherLine]
 			return fmt.Sprintf("The statement has %s on %s with the reference %s, and %s on %s before; the ledger has it once.",
-				amount(lines[b.Line].Amount), lines[b.Line].Value, b.Reference, amount(l.Amount), l.Value)
+				amount(l), l.day, b.Reference, amount(first), first.day)
 		}
-		e, other := entries[b.Entry], entries[b.OtherEntry]
+		other := c.entries.items[b.OtherEntry]
 		return fmt.Sprintf("The entries %d.%d and %d.%d both have %s with the reference %s; the statement has it once.",
-			other.Seq, other.N, e.Seq, e.N, amount(e.Amount), b.Reference)
+			other.order, other.n, e.order, e.n, amount(e), b.Reference)
 	case AmountDiffers:
-		l, e := lines[b.Line], entries[b.Entry]
 		return fmt.Sprintf("The statement has %s on %s and entry %d.%d has %s on %s, with the reference %s.",
-			amount(l.Amount), l.Value, e.Seq, e.N, amount(e.Amount), e.Day, b.Reference)
+			amount(l), l.day, e.order, e.n, amount(e), e.day, b.Reference)
 	case MissingInLedger:
-		l := lines[b.Line]
 		return fmt.Sprintf("The statement has %s on %s; no entry has its reference, and no single entry has its amount within %d days.",
-			amount(l.Amount), l.Value, Window)
+			amount(l), l.day, Window)
 	case MissingOnStatement:
-		e := entries[b.Entry]
 		return fmt.Sprintf("Entry %d.%d has %s on %s; no statement line has its reference, and no single line has its amount within %d days.",
-			e.Seq, e.N, amount(e.Amount), e.Day, Window)
+			e.order, e.n, amount(e), e.day, Window)
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ledger"
 )
 
@@ -110,5 +111,9 @@ type Resolution struct {
 	// Run is the comparison that resolved it; zero if it was resolved with a command.
 	Run ident.Reconciliation
 	By  string // a token, or a person at the command line
-	At  time.Time
+	// Actor is the person that the request of the token named; may be empty.
+	Actor string
+	// Approval is that of four eyes; zero without.
+	Approval platform.Approval
+	At       time.Time
 }

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"slices"
 	"strings"
 )
@@ -55,54 +57,75 @@ func (e Entry) keys() []string {
 // key is a shared key: one that both a line and an entry have. It is an index into the names.
 type key int32
 
-// sharedKeys returns the shared keys of each line and entry, and their names. Most keys are words that
-// the other side does not have: they are identified by their hashes, so that they need not be kept.
-func sharedKeys(lines []Line, entries []Entry) (ofLines, ofEntries [][]key, names []string) {
-	entryHashes := make(map[uint64]struct{}, len(entries))
-	for _, e := range entries {
-		for _, name := range e.keys() {
-			entryHashes[hashKey(name)] = struct{}{}
-		}
-	}
-	numbers := map[string]key{}
-	ofLines, ofEntries = make([][]key, len(lines)), make([][]key, len(entries))
-	for i, l := range lines {
-		for _, name := range l.keys() {
-			if _, found := entryHashes[hashKey(name)]; !found {
-				continue
-			}
-			number, known := numbers[name]
-			if !known {
-				number = key(len(names))
-				numbers[name], names = number, append(names, name)
-			}
-			ofLines[i] = append(ofLines[i], number)
-		}
-	}
-	shared := make([]bool, len(names))
-	for i, e := range entries {
-		for _, name := range e.keys() {
-			if number, found := numbers[name]; found {
-				ofEntries[i] = append(ofEntries[i], number)
-				shared[number] = true
-			}
-		}
-	}
-	if slices.Contains(shared, false) { // two keys have one hash
-		for i := range ofLines {
-			ofLines[i] = slices.DeleteFunc(ofLines[i], func(k key) bool { return !shared[k] })
-		}
-	}
-	return ofLines, ofEntries, names
+// noKey is the key of a match without one.
+const noKey key = -1
+
+// keyHash is the first half of the SHA-256 of a key. Most keys are words that the other side does not
+// have, so only hashes are kept. Nobody can write references with equal hashes.
+type keyHash [sha256.Size / 2]byte
+
+func hashKey(name string) keyHash {
+	sum := sha256.Sum256([]byte(name))
+	return keyHash(sum[:])
 }
 
-// hashKey returns the FNV-1a hash of a key.
-func hashKey(name string) uint64 {
-	hash := uint64(14695981039346656037)
-	for _, b := range []byte(name) {
-		hash = (hash ^ uint64(b)) * 1099511628211
+func compareHashes(a, b keyHash) int { return bytes.Compare(a[:], b[:]) }
+
+// sharedKeys finds the shared keys: those of the entries are added before those of the lines.
+type sharedKeys struct {
+	ofEntries []keyHash // of all entries, one after the other
+	sorted    []uint32  // indexes of them by hash, without repetitions; nil until the first line
+	numbers   []key     // by the index in sorted; noKey if no line has the key
+	names     []string
+}
+
+func (s *sharedKeys) addEntry(names []string) {
+	for _, name := range names {
+		s.ofEntries = append(s.ofEntries, hashKey(name))
 	}
-	return hash
+}
+
+// appendLine appends those keys of a line that an entry has.
+func (s *sharedKeys) appendLine(keys []key, names []string) []key {
+	if s.sorted == nil {
+		s.sorted = make([]uint32, len(s.ofEntries))
+		for i := range s.sorted {
+			s.sorted[i] = uint32(i)
+		}
+		slices.SortFunc(s.sorted, func(a, b uint32) int { return compareHashes(s.ofEntries[a], s.ofEntries[b]) })
+		s.sorted = slices.CompactFunc(s.sorted, func(a, b uint32) bool { return s.ofEntries[a] == s.ofEntries[b] })
+		s.numbers = make([]key, len(s.sorted))
+		for i := range s.numbers {
+			s.numbers[i] = noKey
+		}
+	}
+	for _, name := range names {
+		i, found := s.find(hashKey(name))
+		if !found {
+			continue
+		}
+		if s.numbers[i] == noKey {
+			s.numbers[i] = key(len(s.names))
+			s.names = append(s.names, strings.Clone(name))
+		}
+		keys = append(keys, s.numbers[i])
+	}
+	return keys
+}
+
+// find returns the index of a hash in sorted.
+func (s *sharedKeys) find(h keyHash) (int, bool) {
+	return slices.BinarySearchFunc(s.sorted, h, func(i uint32, h keyHash) int { return compareHashes(s.ofEntries[i], h) })
+}
+
+// appendEntry appends those of some keys of entries that a line has.
+func (s *sharedKeys) appendEntry(keys []key, hashes []keyHash) []key {
+	for _, h := range hashes {
+		if i, found := s.find(h); found && s.numbers[i] != noKey {
+			keys = append(keys, s.numbers[i])
+		}
+	}
+	return keys
 }
 
 // isReference reports whether a word of a memo is a reference: those have no small letters.

@@ -86,8 +86,6 @@ type Entry struct {
 	// PartnerReferences are further references that the partner may use: its id of a received
 	// payment, and the payer's reference of an unmatched one.
 	PartnerReferences []string
-	// Expected means that the statement covers its day and must have a line for it.
-	Expected bool
 	// Reconciled entries are already matched or resolved; they are only compared with.
 	Reconciled bool
 }
@@ -101,8 +99,7 @@ const (
 	MaxLines = 500_000
 	// MaxAccounts is the maximum number of accounts with statements in one file.
 	MaxAccounts = 100
-	// MaxCompared is the maximum number of lines, and of entries, in one comparison, which has
-	// them all in memory.
+	// MaxCompared is the maximum number of lines, and of entries, in one comparison.
 	MaxCompared = 1_500_000
 )
 

@@ -1,7 +1,9 @@
 package reconcile
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +21,8 @@ const (
 	// ReferenceSum: several entries with a common reference add up to one line, or several lines
 	// to one entry.
 	ReferenceSum Rule = "REFERENCE_SUM"
-	// AmountDate: without common references, as many lines as entries have the amount on the day.
+	// AmountDate: without common references, a line and an entry have the same amount and day. If the
+	// numbers of lines and entries with them differ, this applies after DaySum.
 	AmountDate Rule = "AMOUNT_DATE"
 	// DaySum: all entries of a day add up to one line.
 	DaySum Rule = "DAY_SUM"
@@ -49,78 +52,57 @@ type Match struct {
 	Days int
 }
 
-// Result is the result of a comparison.
-type Result struct {
-	Matches []Match
-	Breaks  []Break
-}
-
-// Compare matches lines with entries, and returns a break for everything that is left. It is
+// Compare matches lines with entries, and makes a break for everything that is left. It is
 // deterministic and takes linear time. Reconciled lines and entries are only compared with.
-func Compare(lines []Line, entries []Entry) Result {
-	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), sourceLines: lines, sourceEntries: entries}
-	lineKeys, entryKeys, names := sharedKeys(lines, entries)
-	c.keyNames = names
-	for i, e := range entries {
-		c.entries.items = append(c.entries.items, item{amount: e.Amount, day: e.Day, order: e.Seq, keys: entryKeys[i], taken: e.Reconciled})
-	}
-	for i, l := range lines {
-		c.lines.items = append(c.lines.items, item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: lineKeys[i], taken: l.Reconciled})
-	}
-	c.lines.sort()
-	c.entries.sort()
+func (c *Comparison) Compare() {
+	c.resolveEntryKeys()
+	c.lines.sort(func(a, b int32) int { return bytes.Compare(c.lineIDs[a][:], c.lineIDs[b][:]) })
+	c.entries.sort(func(a, b int32) int { return 0 })
 
 	c.entries.indexByAmountAndDay()
 	c.byReference()
 	c.entries.byAmountAndDay = nil
-	c.lines.indexByDay(c.entries)
-	c.entries.indexByDay(c.lines)
+	c.lines.indexByDay(&c.entries)
+	c.entries.indexByDay(&c.lines)
 	c.byReferenceSum()
-	c.byAmountAndDate()
+	c.byAmountAndDate(true)
 	c.byDaySum()
+	c.byAmountAndDate(false)
 	c.byAmountAlone()
 	c.classifyBreaks()
-	return c.result
 }
 
-// comparison is the state of one comparison.
-type comparison struct {
-	lines, entries *pool
-	sourceLines    []Line
-	sourceEntries  []Entry
-	keyNames       []string
-	result         Result
-}
-
-func (c *comparison) match(rule Rule, reference string, lines, entries []int) {
-	m := Match{Rule: rule, Lines: lines, Entries: entries, Reference: reference}
+func (c *Comparison) match(rule Rule, shared key, lines, entries []int) {
+	m := storedMatch{rule: int8(slices.Index(Rules(), rule)), key: shared, first: uint32(len(c.matched)), lines: int32(len(lines)), entries: int32(len(entries))}
 	for _, l := range lines {
 		for _, e := range entries {
-			m.Days = max(m.Days, daysBetween(c.sourceLines[l].Value, c.sourceEntries[e].Day))
+			m.days = max(m.days, int8(daysBetween(c.lines.items[l].day, c.entries.items[e].day)))
 		}
 	}
 	for _, l := range lines {
 		c.lines.take(l)
+		c.matched = append(c.matched, int32(l))
 	}
 	for _, e := range entries {
 		c.entries.take(e)
+		c.matched = append(c.matched, int32(e))
 	}
-	c.result.Matches = append(c.result.Matches, m)
+	c.matches = append(c.matches, m)
 }
 
 // byReference matches one line with one entry: for all lines on the same day first, then for the
 // rest with the nearest day.
-func (c *comparison) byReference() {
+func (c *Comparison) byReference() {
 	for distance := range Window + 1 {
 		rule := ReferenceAmount
 		if distance == 0 {
 			rule = ReferenceAmountDate
 		}
-		for _, l := range c.lines.open() {
+		for l := range c.lines.open() {
 			line := c.lines.items[l]
-			for _, key := range line.keys {
+			for _, key := range c.lines.keysOf(l) {
 				if e, ok := c.entries.firstOpen(key, line.amount, line.day, distance); ok {
-					c.match(rule, c.keyNames[key], []int{l}, []int{e})
+					c.match(rule, key, []int{l}, []int{e})
 					break
 				}
 			}
@@ -129,44 +111,45 @@ func (c *comparison) byReference() {
 }
 
 // byReferenceSum matches one line with several entries, and then one entry with several lines.
-func (c *comparison) byReferenceSum() {
-	for _, l := range c.lines.open() {
-		if entries, key := c.entries.findSum(c.lines.items[l]); entries != nil {
-			c.match(ReferenceSum, c.keyNames[key], []int{l}, entries)
+func (c *Comparison) byReferenceSum() {
+	for l := range c.lines.open() {
+		if entries, key := c.entries.findSum(c.lines.items[l], c.lines.keysOf(l)); entries != nil {
+			c.match(ReferenceSum, key, []int{l}, entries)
 		}
 	}
-	for _, e := range c.entries.open() {
-		if lines, key := c.lines.findSum(c.entries.items[e]); lines != nil {
-			c.match(ReferenceSum, c.keyNames[key], lines, []int{e})
+	for e := range c.entries.open() {
+		if lines, key := c.lines.findSum(c.entries.items[e], c.entries.keysOf(e)); lines != nil {
+			c.match(ReferenceSum, key, lines, []int{e})
 		}
 	}
 }
 
-// byAmountAndDate matches, in order, lines and entries without common references, if there are
-// equally many with an amount and day.
-func (c *comparison) byAmountAndDate() {
+// byAmountAndDate matches, in order, lines and entries without common references that have an amount
+// and day: all of them if there are equally many, and otherwise as many as there are on both sides.
+// Equal amounts of one day are interchangeable: whichever are matched, as many are left, with the
+// same amount on the same day.
+func (c *Comparison) byAmountAndDate(equallyMany bool) {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
-	for _, l := range c.lines.open() {
-		line := c.lines.items[l]
-		sameLines := lines[amountDay{line.amount, line.day}]
-		sameEntries := entries[amountDay{line.amount, line.day}]
-		if len(line.keys) > 0 || len(sameLines) != len(sameEntries) {
+	for l := range c.lines.open() {
+		same := amountDay{c.lines.items[l].amount, c.lines.items[l].day}
+		sameLines, sameEntries := lines[same], entries[same]
+		if c.lines.items[l].keyCount > 0 || equallyMany && len(sameLines) != len(sameEntries) {
 			continue
 		}
-		for i := range sameLines {
-			c.match(AmountDate, "", []int{sameLines[i]}, []int{sameEntries[i]})
+		for i := range min(len(sameLines), len(sameEntries)) {
+			c.match(AmountDate, noKey, sameLines[i:i+1], sameEntries[i:i+1])
 		}
-		delete(lines, amountDay{line.amount, line.day})
+		delete(lines, same)
 	}
 }
 
 // byDaySum matches a line with all entries of its day, or of an earlier day if the partner settles
 // later.
-func (c *comparison) byDaySum() {
+func (c *Comparison) byDaySum() {
 	days := c.entries.unsharedByDay()
-	for _, l := range c.lines.open() {
+	for l := range c.lines.open() {
 		line := c.lines.items[l]
-		if len(line.keys) > 0 {
+		if line.keyCount > 0 {
 			continue
 		}
 		for back := range Day(Window + 1) {
@@ -176,7 +159,7 @@ func (c *comparison) byDaySum() {
 				continue
 			}
 			if entries := c.entries.openSummingTo(day.items, line.amount); entries != nil {
-				c.match(DaySum, "", []int{l}, entries)
+				c.match(DaySum, noKey, []int{l}, entries)
 				delete(days, group)
 				break
 			}
@@ -185,11 +168,11 @@ func (c *comparison) byDaySum() {
 }
 
 // byAmountAlone matches a line and an entry that are the only ones with their amount.
-func (c *comparison) byAmountAlone() {
+func (c *Comparison) byAmountAlone() {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
-	for _, l := range c.lines.open() {
+	for l := range c.lines.open() {
 		line := c.lines.items[l]
-		if len(line.keys) > 0 {
+		if line.keyCount > 0 {
 			continue
 		}
 		e, ok := uniqueNear(entries, line)
@@ -197,7 +180,7 @@ func (c *comparison) byAmountAlone() {
 			continue
 		}
 		if back, ok := uniqueNear(lines, c.entries.items[e]); ok && back == l {
-			c.match(AmountAlone, "", []int{l}, []int{e})
+			c.match(AmountAlone, noKey, []int{l}, []int{e})
 		}
 	}
 }
@@ -230,7 +213,7 @@ func (m Match) Explain() string {
 			fmt.Fprintf(&text, "%d lines with the reference %s add up to the entry.", len(m.Lines), m.Reference)
 		}
 	case AmountDate:
-		text.WriteString("No common reference; as many lines as entries have this amount on the day.")
+		text.WriteString("No common reference; same amount and day.")
 	case DaySum:
 		fmt.Fprintf(&text, "The %d entries of a day add up to the line.", len(m.Entries))
 	case AmountAlone:

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"crypto/sha256"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -58,87 +57,6 @@ type OpenBreak struct {
 type EntryPosition struct {
 	Seq int64
 	N   int
-}
-
-// MarkExpected marks the entries that a statement must have: those on covered days, and those of
-// open breaks.
-func MarkExpected(entries []Entry, covered []DayRange, open []OpenBreak) {
-	broken := make(map[EntryPosition]bool, len(open))
-	for _, b := range open {
-		broken[b.Entry] = true
-	}
-	for i := range entries {
-		e := &entries[i]
-		e.Expected = broken[EntryPosition{e.Seq, e.N}] || slices.ContainsFunc(covered, func(s DayRange) bool { return s.Contains(e.Day) })
-	}
-}
-
-// Update is the change of breaks by a comparison.
-type Update struct {
-	// New are the new breaks.
-	New []Break
-	// Resolved has how each resolved break was resolved: ResolvedByMatch or ResolvedByBreak.
-	Resolved map[ident.Break]ResolutionMethod
-}
-
-// Update compares a result with the breaks that were open before. A break that was found again
-// stays open, and so does one that was not compared.
-func (r Result) Update(lines []Line, entries []Entry, open []OpenBreak) Update {
-	matchedLine, matchedEntry := map[uuid.UUID]bool{}, map[EntryPosition]bool{}
-	for _, m := range r.Matches {
-		for _, l := range m.Lines {
-			matchedLine[lines[l].ID] = true
-		}
-		for _, e := range m.Entries {
-			matchedEntry[entryPosition(entries, e)] = true
-		}
-	}
-	type subject struct {
-		reason Reason
-		line   uuid.UUID
-		entry  EntryPosition
-	}
-	found, lineHasBreak, entryHasBreak := map[subject]bool{}, map[uuid.UUID]bool{}, map[EntryPosition]bool{}
-	subjectOf := func(b Break) subject {
-		s := subject{reason: b.Reason, entry: entryPosition(entries, b.Entry)}
-		if b.Line != None {
-			s.line = lines[b.Line].ID
-		}
-		return s
-	}
-	for _, b := range r.Breaks {
-		s := subjectOf(b)
-		found[s], lineHasBreak[s.line], entryHasBreak[s.entry] = true, true, true
-	}
-	delete(lineHasBreak, uuid.Nil)
-	delete(entryHasBreak, EntryPosition{})
-
-	u := Update{Resolved: map[ident.Break]ResolutionMethod{}}
-	known := map[subject]bool{}
-	for _, b := range open {
-		s := subject{b.Reason, b.Line, b.Entry}
-		switch {
-		case found[s]:
-			known[s] = true
-		case lineHasBreak[b.Line] || entryHasBreak[b.Entry]:
-			u.Resolved[b.ID] = ResolvedByBreak
-		case matchedLine[b.Line] || matchedEntry[b.Entry]:
-			u.Resolved[b.ID] = ResolvedByMatch
-		}
-	}
-	for _, b := range r.Breaks {
-		if !known[subjectOf(b)] {
-			u.New = append(u.New, b)
-		}
-	}
-	return u
-}
-
-func entryPosition(entries []Entry, i int) EntryPosition {
-	if i == None {
-		return EntryPosition{}
-	}
-	return EntryPosition{entries[i].Seq, entries[i].N}
 }
 
 // LineStatus is the status of a line.
