@@ -147,22 +147,39 @@ func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statement
 	if err != nil || again {
 		return earlier, again, err
 	}
-	before, found, err := tx.PreviousStatement(ctx, run.Account, s.statement.PartnerAccount, s.statement.From)
+	mismatch, err := checkContinues(ctx, tx, run.Account, s.statement)
 	if err != nil {
 		return run, false, err
 	}
-	if found {
-		if mismatch := s.statement.CheckContinues(before); mismatch != "" {
-			s.statement.Mismatches = append(slices.Clone(s.statement.Mismatches), mismatch)
-		}
+	run.Header = s.statement.Header
+	if mismatch != "" {
+		run.Mismatches = append(slices.Clone(run.Mismatches), mismatch)
 	}
-	if run.Header = s.statement.Header; len(run.Mismatches) > 0 {
+	if len(run.Mismatches) > 0 {
 		if override == "" {
-			return run, false, s.statement.RefuseMismatch()
+			return run, false, run.RefuseMismatch()
 		}
 		run.Override = override
 	}
 	return run, false, r.compare(ctx, tx, &run, s)
+}
+
+// checkContinues compares a statement with the one before it. That is the last one that ended before
+// its first day, unless lines are dated before the end of that one, or the bank has made several
+// statements of a day.
+func checkContinues(ctx context.Context, tx ports.Tx, a reconcile.Account, s reconcile.Statement) (mismatch string, err error) {
+	for _, day := range []reconcile.Day{s.From, s.To, s.To + 1} {
+		before, found, err := tx.PreviousStatement(ctx, a, s.PartnerAccount, day)
+		if err != nil || !found {
+			return "", err
+		}
+		difference := s.CheckContinues(before)
+		if difference == "" {
+			return "", nil
+		}
+		mismatch = cmp.Or(mismatch, difference)
+	}
+	return mismatch, nil
 }
 
 // assignAccounts returns the path of the ledger account of each statement.

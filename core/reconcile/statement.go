@@ -120,11 +120,11 @@ func InvalidFile(format string, args ...any) error {
 }
 
 // RefuseMismatch returns INVALID_INPUT for a statement with mismatches.
-func (s Statement) RefuseMismatch() error {
-	if len(s.Mismatches) == 0 {
+func (h Header) RefuseMismatch() error {
+	if len(h.Mismatches) == 0 {
 		return nil
 	}
-	return fault.Invalid(fault.Field{Field: "file", Message: strings.TrimSuffix(strings.TrimPrefix(s.Mismatches[0], "The file "), ".") +
+	return fault.Invalid(fault.Field{Field: "file", Message: strings.TrimSuffix(strings.TrimPrefix(h.Mismatches[0], "The file "), ".") +
 		"; if it is right, say why with override"})
 }
 
