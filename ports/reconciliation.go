@@ -30,10 +30,17 @@ type ReconciliationWriter interface {
 	SaveReconciliationResult(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
 	// AddReconciliation stores a run, after its lines and its result.
 	AddReconciliation(ctx context.Context, run reconcile.Run) error
+	BalanceExplainer
 	// LockBreak returns a break, locked for an update, or BREAK_NOT_FOUND.
 	LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
 	// ResolveBreaks stores resolutions of breaks; a break is resolved once.
 	ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error
+}
+
+// BalanceExplainer reads what explains the difference between a partner's balance and the ledger's.
+type BalanceExplainer interface {
+	// ExplainBalance returns a comparison of the end of a day without the balances.
+	ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (reconcile.BalanceComparison, error)
 }
 
 // ComparisonInput receives what a statement is compared with, in the order of its methods. An error
@@ -76,6 +83,7 @@ type BreakRecord struct {
 
 // ReconciliationReader reads runs with their lines and breaks.
 type ReconciliationReader interface {
+	BalanceExplainer
 	// Reconciliation returns a run and the present counts of its lines and breaks, or
 	// RECONCILIATION_NOT_FOUND.
 	Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconcile.Run, ReconciliationCounts, error)

@@ -239,12 +239,13 @@ func (u *unit) copyRows(ctx context.Context, table string, rows iter.Seq[[]any],
 }
 
 const runColumns = `id, account, currency, format, digest, statement_ids, partner_account, first_day, last_day, opening, closing,
-	line_count, known_line_count, ignored_line_count, matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at, platform_id, mismatches, override_note`
+	line_count, known_line_count, ignored_line_count, matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at, platform_id, mismatches, override_note,
+	ledger_balance, open_breaks_amount, other_day_amount, resolved_amount`
 
 const selectRuns = `SELECT ` + runColumns + ` FROM reconciliations`
 
 const insertRun = `INSERT INTO reconciliations (` + runColumns + `)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`
 
 // AddReconciliation stores a run.
 func (u *unit) AddReconciliation(_ context.Context, r reconcile.Run) error {
@@ -256,10 +257,14 @@ func (u *unit) AddReconciliation(_ context.Context, r reconcile.Run) error {
 	if err != nil {
 		return err
 	}
+	var ledger, openBreaks, otherDay, resolved *int64
+	if b := r.Balance; b != nil {
+		ledger, openBreaks, otherDay, resolved = &b.Ledger, &b.OpenBreaks, &b.OtherDay, &b.Resolved
+	}
 	u.queueExec(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
 		strings.Join(r.Statements, "\n"), r.PartnerAccount, r.From.Start(), r.To.Start(), r.Opening, r.Closing,
 		r.Lines, r.KnownLines, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.EarlierBreaksResolved, r.By, r.At,
-		pgID(r.Account.Platform.UUID()), strings.Join(r.Mismatches, "\n"), r.Override)
+		pgID(r.Account.Platform.UUID()), strings.Join(r.Mismatches, "\n"), r.Override, ledger, openBreaks, otherDay, resolved)
 	return nil
 }
 
@@ -270,10 +275,15 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 		mismatches                                    string
 		digest                                        []byte
 		first, last                                   time.Time
+		ledger, openBreaks, otherDay, resolved        *int64
 	)
 	if err := rows.Scan(&id, &r.Account.Path, &currency, &format, &digest, &statements, &r.PartnerAccount, &first, &last, &r.Opening, &r.Closing,
-		&r.Lines, &r.KnownLines, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.EarlierBreaksResolved, &r.By, &r.At, &platform, &mismatches, &r.Override); err != nil {
+		&r.Lines, &r.KnownLines, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.EarlierBreaksResolved, &r.By, &r.At, &platform, &mismatches, &r.Override,
+		&ledger, &openBreaks, &otherDay, &resolved); err != nil {
 		return r, err
+	}
+	if r.Closing != nil && ledger != nil {
+		r.Balance = &reconcile.BalanceComparison{Partner: *r.Closing, Ledger: *ledger, OpenBreaks: *openBreaks, OtherDay: *otherDay, Resolved: *resolved}
 	}
 	ident.SetUUID(&r.ID, id.Bytes)
 	ident.SetUUID(&r.Account.Platform, platform.Bytes)

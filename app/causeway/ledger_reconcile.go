@@ -122,6 +122,13 @@ func writeReconciliation(out io.Writer, result reconciliation.ImportResult, deta
 		rows.add("closing balance of the statement", format(*result.Closing))
 	}
 	rows.add("ledger balance", format(details.LedgerBalance))
+	if b := details.Balance; b != nil {
+		rows.add("difference", format(b.Difference()))
+		rows.add("  in open breaks", format(b.OpenBreaks))
+		rows.add("  matched with a later day", format(b.OtherDay))
+		rows.add("  in breaks resolved without a posting by then", format(b.Resolved))
+		rows.add("  unexplained", format(b.Unexplained()))
+	}
 	if err := rows.write(out, "statement", ""); err != nil || result.Override == "" {
 		return err
 	}

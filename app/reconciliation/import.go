@@ -279,6 +279,9 @@ func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, 
 	if err := tx.SaveReconciliationResult(ctx, *run, result); err != nil {
 		return err
 	}
+	if run.Balance, err = r.compareBalance(ctx, tx, *run); err != nil {
+		return err
+	}
 	return tx.AddReconciliation(ctx, *run)
 }
 

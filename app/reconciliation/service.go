@@ -51,6 +51,8 @@ type RunDetails struct {
 	// LedgerBalance is the ledger's balance of the account at the end of the last day, by
 	// effective time, in minor units.
 	LedgerBalance int64
+	// Balance compares the closing balance with the ledger now; nil if the statement has none.
+	Balance *reconcile.BalanceComparison
 }
 
 // Get returns one run. Fault: RECONCILIATION_NOT_FOUND.
@@ -59,9 +61,35 @@ func (r *Service) Get(ctx context.Context, p ident.Platform, id ident.Reconcilia
 	if err != nil {
 		return RunDetails{}, err
 	}
-	account := ledger.Account{Platform: p, Path: run.Account.Path, Currency: run.Account.Currency}
-	balance, err := r.Ledger.BalanceAt(ctx, account, ports.ByEffective, (run.To + 1).Start().Add(-time.Microsecond))
-	return RunDetails{run, counts, balance}, err
+	details := RunDetails{Run: run, ReconciliationCounts: counts}
+	if details.Balance, err = r.compareBalance(ctx, r.Runs, run); err != nil {
+		return RunDetails{}, err
+	}
+	if details.Balance != nil {
+		details.LedgerBalance = details.Balance.Ledger
+		return details, nil
+	}
+	details.LedgerBalance, err = r.ledgerBalance(ctx, run)
+	return details, err
+}
+
+func (r *Service) ledgerBalance(ctx context.Context, run reconcile.Run) (int64, error) {
+	account := ledger.Account{Platform: run.Account.Platform, Path: run.Account.Path, Currency: run.Account.Currency}
+	return r.Ledger.BalanceAt(ctx, account, ports.ByEffective, (run.To + 1).Start().Add(-time.Microsecond))
+}
+
+// compareBalance compares the closing balance of a statement with the ledger; nil if it has none.
+func (r *Service) compareBalance(ctx context.Context, explainer ports.BalanceExplainer, run reconcile.Run) (*reconcile.BalanceComparison, error) {
+	if run.Closing == nil {
+		return nil, nil
+	}
+	compared, err := explainer.ExplainBalance(ctx, run.Account, run.To)
+	if err != nil {
+		return nil, err
+	}
+	compared.Partner = *run.Closing
+	compared.Ledger, err = r.ledgerBalance(ctx, run)
+	return &compared, err
 }
 
 // List lists the runs of a platform.

@@ -29,8 +29,11 @@ type Run struct {
 	Override string
 	// EarlierBreaksResolved counts the breaks of earlier runs that this one resolved.
 	EarlierBreaksResolved int
-	By                    string
-	At                    time.Time
+	// Balance compares the closing balance with the ledger at the time of the import; nil if the
+	// statement has none.
+	Balance *BalanceComparison
+	By      string
+	At      time.Time
 }
 
 // DayRange is a range of days, both included.

@@ -40,6 +40,7 @@ type ReconciliationRun struct {
 	LastDay        string                           `json:"lastDay" format:"date" doc:"Last day of the statement." example:"2026-03-15"`
 	OpeningBalance *int64                           `json:"openingBalance,omitempty" doc:"Opening balance of the statement, in the smallest unit. Omitted if the statement has none." example:"1000000"`
 	ClosingBalance *int64                           `json:"closingBalance,omitempty" doc:"Closing balance of the statement, in the smallest unit. Omitted if the statement has none." example:"1250000"`
+	Closing        *closingComparison               `json:"closing,omitempty" doc:"Closing balance of the statement against the ledger, at the time of the import. Omitted if the statement has none."`
 	Lines          int                              `json:"lines" doc:"Number of lines." example:"1200"`
 	KnownLines     int                              `json:"knownLines" doc:"Number of lines that an earlier statement already contained." example:"0"`
 	IgnoredLines   int                              `json:"ignoredLines" doc:"Number of lines ignored because they are not booked or have a zero amount." example:"3"`
@@ -53,6 +54,23 @@ type ReconciliationRun struct {
 	Others         []string                         `json:"otherReconciliations,omitempty" doc:"In the response to an import: ids of the reconciliations of the other accounts in the file."`
 	CreatedBy      string                           `json:"createdBy" doc:"Id of the token, or name of the operator, that imported the statement." example:"Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	CreatedAt      httpapi.Time                     `json:"createdAt" doc:"Time of the import."`
+}
+
+// closingComparison compares a closing balance with the ledger.
+type closingComparison struct {
+	LedgerBalance int64 `json:"ledgerBalance" doc:"Ledger balance at the end of the last day, by effective time, in the smallest unit." example:"1250285"`
+	Difference    int64 `json:"difference" doc:"Closing balance minus ledger balance: the sum of the four following amounts." example:"-285"`
+	OpenBreaks    int64 `json:"openBreaks" doc:"Part of the difference that is in open breaks." example:"-300"`
+	OtherDay      int64 `json:"otherDay" doc:"Part that one side has until the last day, and the other, matched with it, later." example:"0"`
+	Resolved      int64 `json:"resolved" doc:"Part of breaks that were resolved with a note alone, or with a correction that takes effect later." example:"15"`
+	Unexplained   int64 `json:"unexplained" doc:"Part that nothing explains: it was there before the first statement, or a statement's balance does not fit its lines." example:"0"`
+}
+
+func renderClosing(b *reconcile.BalanceComparison) *closingComparison {
+	if b == nil {
+		return nil
+	}
+	return &closingComparison{LedgerBalance: b.Ledger, Difference: b.Difference(), OpenBreaks: b.OpenBreaks, OtherDay: b.OtherDay, Resolved: b.Resolved, Unexplained: b.Unexplained()}
 }
 
 type matchRuleCount struct {
@@ -69,7 +87,7 @@ func renderReconciliationRun(r reconcile.Run) ReconciliationRun {
 	body := ReconciliationRun{
 		ID: httpapi.NewID(r.ID), Account: r.Account.Path, Currency: httpapi.Currency(r.Account.Currency), Format: string(r.Format),
 		Statements: append([]string{}, r.Statements...), PartnerAccount: r.PartnerAccount, FirstDay: r.From.String(), LastDay: r.To.String(),
-		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Lines: r.Lines, KnownLines: r.KnownLines, IgnoredLines: r.Ignored,
+		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Closing: renderClosing(r.Balance), Lines: r.Lines, KnownLines: r.KnownLines, IgnoredLines: r.Ignored,
 		MatchedLines: r.MatchedLines, MatchedEntries: r.MatchedEntries, ClearedBreaks: r.EarlierBreaksResolved,
 		Mismatches: r.Mismatches, Override: r.Override,
 		Matches: []matchRuleCount{}, Breaks: []breakReasonCount{}, CreatedBy: r.By, CreatedAt: httpapi.NewTime(r.At),
@@ -98,11 +116,13 @@ type reconciliationStatus struct {
 	OpenBreaks     int   `json:"openBreaks" doc:"Number of open breaks of this reconciliation." example:"7"`
 	ResolvedBreaks int   `json:"resolvedBreaks" doc:"Number of resolved breaks of this reconciliation." example:"2"`
 	LedgerBalance  int64 `json:"ledgerBalance" doc:"Ledger balance at the end of the last day, by effective time, in the smallest unit. Compare it with closingBalance." example:"1250000"`
+
+	Closing *closingComparison `json:"closing,omitempty" doc:"Closing balance of the statement against the ledger, now."`
 }
 
 func renderReconciliation(s reconciliation.RunDetails) reconciliationDetailsBody {
 	return reconciliationDetailsBody{renderReconciliationRun(s.Run), reconciliationStatus{MatchedLines: s.Matched, BrokenLines: s.InBreak, ResolvedLines: s.Resolved,
-		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.LedgerBalance}}
+		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.LedgerBalance, Closing: renderClosing(s.Balance)}}
 }
 
 // maxStatementBytes is the maximum size of an uploaded statement. The command line
