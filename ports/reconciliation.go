@@ -91,7 +91,10 @@ type ReconciliationReader interface {
 	PartnerAccounts(ctx context.Context, p ident.Platform) ([]reconcile.PartnerAccount, error)
 	Reconciliations(ctx context.Context, p ident.Platform, f ReconciliationFilter) (Page[reconcile.Run], error)
 	StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f StatementLineFilter) (Page[reconcile.LineDetails], error)
+	// Breaks lists the breaks that a run has found, or those of all runs if run is zero.
 	Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f BreakFilter) (Page[reconcile.BreakDetails], error)
+	// Break returns a break, or BREAK_NOT_FOUND.
+	Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
 }
 
 // ReconciliationCounts holds the present numbers of lines and breaks of a run by status.
@@ -115,7 +118,8 @@ type StatementLineFilter struct {
 // BreakFilter selects breaks; empty fields match all.
 type BreakFilter struct {
 	Paging
-	Reason reconcile.Reason
+	Path, Currency string
+	Reason         reconcile.Reason
 	// Status is OPEN, RESOLVED or empty for both.
 	Status string
 }

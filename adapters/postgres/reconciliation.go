@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/reconcile"
@@ -327,7 +326,7 @@ func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) 
 		return err
 	})
 	if err == nil && !found {
-		err = fault.New(fault.BreakNotFound, "No break has the id %s.", id)
+		err = unknownBreak(id)
 	}
 	return b, err
 }

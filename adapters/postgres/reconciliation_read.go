@@ -257,15 +257,48 @@ const fromBreaks = `
 
 const selectBreaks = `SELECT ` + breakColumns + fromBreaks
 
-// Breaks uses reconciliation_breaks_by_reconciliation.
+// Breaks uses reconciliation_breaks_by_reconciliation; without a run reconciliation_breaks_by_account or,
+// without an account, the primary key.
 func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
-	if err := db.checkRunExists(ctx, p, run); err != nil {
-		return ports.Page[reconcile.BreakDetails]{}, err
+	query := fromBreaks + ` WHERE b.platform_id = $1 AND $2 IN ('', b.reason) AND $3 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`
+	args := []any{pgID(p.UUID()), string(f.Reason), f.Status}
+	where := func(condition string, value any) {
+		args = append(args, value)
+		query += fmt.Sprintf(" AND %s = $%d", condition, len(args))
 	}
-	return queryPage(ctx, db, breakColumns, fromBreaks+`
-		WHERE b.platform_id = $1 AND b.reconciliation_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
-		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging,
+	if !run.IsZero() {
+		if err := db.checkRunExists(ctx, p, run); err != nil {
+			return ports.Page[reconcile.BreakDetails]{}, err
+		}
+		where("b.reconciliation_id", pgID(run.UUID()))
+	}
+	if f.Path != "" {
+		where("b.account", f.Path)
+	}
+	if f.Currency != "" {
+		where("b.currency", f.Currency)
+	}
+	return queryPage(ctx, db, breakColumns, query, "b.id", args, f.Paging,
 		func(rows pgx.Rows) (reconcile.BreakDetails, error) { return db.scanBreak(ctx, rows) })
+}
+
+// Break uses the primary key.
+func (db *DB) Break(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
+	found := false
+	err = db.queryRows(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		found = true
+		var err error
+		b, err = db.scanBreak(ctx, rows)
+		return err
+	})
+	if err == nil && !found {
+		err = unknownBreak(id)
+	}
+	return b, err
+}
+
+func unknownBreak(id ident.Break) error {
+	return fault.New(fault.BreakNotFound, "No break has the id %s.", id)
 }
 
 func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDetails, err error) {

@@ -102,7 +102,45 @@ func (r *Service) Lines(ctx context.Context, p ident.Platform, id ident.Reconcil
 	return r.Runs.StatementLines(ctx, p, id, f)
 }
 
-// Breaks lists the breaks that a run found.
+// Breaks lists the breaks that a run found, or those of all runs if id is zero, with suggestions for the
+// open ones.
 func (r *Service) Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
-	return r.Runs.Breaks(ctx, p, id, f)
+	page, err := r.Runs.Breaks(ctx, p, id, f)
+	if err != nil {
+		return page, err
+	}
+	return page, r.suggest(ctx, page.Items)
+}
+
+// Break returns one break, with suggestions if it is open. Fault: BREAK_NOT_FOUND.
+func (r *Service) Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error) {
+	found, err := r.Runs.Break(ctx, p, id)
+	if err != nil {
+		return found, err
+	}
+	items := []reconcile.BreakDetails{found}
+	err = r.suggest(ctx, items)
+	return items[0], err
+}
+
+// suggest adds suggestions to open breaks, from the latest open breaks of their accounts.
+func (r *Service) suggest(ctx context.Context, breaks []reconcile.BreakDetails) error {
+	suggesters := map[reconcile.Account]*reconcile.Suggester{}
+	for i, b := range breaks {
+		if b.Resolution != nil {
+			continue
+		}
+		suggester, found := suggesters[b.Account]
+		if !found {
+			open, err := r.Runs.Breaks(ctx, b.Account.Platform, ident.Reconciliation{}, ports.BreakFilter{Paging: ports.Paging{Limit: reconcile.MaxSuggestedFrom},
+				Path: b.Account.Path, Currency: string(b.Account.Currency), Status: "OPEN"})
+			if err != nil {
+				return err
+			}
+			suggester = reconcile.NewSuggester(open.Items)
+			suggesters[b.Account] = suggester
+		}
+		breaks[i].Suggestions = suggester.For(b)
+	}
+	return nil
 }

@@ -29,6 +29,11 @@ func Reasons() []Reason {
 	return []Reason{Returned, Duplicate, AmountDiffers, MissingInLedger, MissingOnStatement}
 }
 
+// ParseReason parses the name of a reason.
+func ParseReason(text string) (Reason, bool) {
+	return Reason(text), slices.Contains(Reasons(), Reason(text))
+}
+
 // None is the index of a line or entry that a break does not have.
 const None = -1
 

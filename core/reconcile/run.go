@@ -112,4 +112,7 @@ type BreakDetails struct {
 	At          time.Time
 	// Resolution is nil while the break is open.
 	Resolution *Resolution
+	// Suggestions are what may explain it while it is open, the most probable first, if they were
+	// asked for.
+	Suggestions []Suggestion
 }

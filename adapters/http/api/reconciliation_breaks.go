@@ -108,6 +108,7 @@ type reconciliationBreak struct {
 	Entry            *matchedEntry                    `json:"entry,omitempty" doc:"Ledger entry, if any."`
 	OtherLineID      httpapi.ID[ident.StatementLine]  `json:"otherLineId,omitzero" doc:"DUPLICATE only: id of the original statement line."`
 	OtherEntry       *entryReference                  `json:"otherEntry,omitempty" doc:"RETURNED: entry of the returned payment. DUPLICATE: original entry."`
+	Suggestions      []breakSuggestion                `json:"suggestions,omitempty" doc:"In a list: what may explain an open break, the most probable first, at most 5."`
 	Resolution       *breakResolution                 `json:"resolution,omitempty" doc:"Resolution of the break."`
 	CreatedAt        httpapi.Time                     `json:"createdAt" doc:"Time the break was found."`
 }
@@ -115,6 +116,22 @@ type reconciliationBreak struct {
 type entryReference struct {
 	Number int64 `json:"number" doc:"Number of the posting." example:"4711"`
 	Entry  int   `json:"entry" doc:"Number of the entry in the posting, from 1." example:"1"`
+}
+
+type breakSuggestion struct {
+	Reason      suggestionReason          `json:"reason" doc:"Reason of the suggestion. SAME_REFERENCE: another open break has the same reference. SIMILAR_REFERENCE: one has the same amount and nearly the same reference. SAME_AMOUNT: one has the same amount. SUM: several add up to the amount. FEE: what is left is as small as a fee of the partner."`
+	BreakIDs    []httpapi.ID[ident.Break] `json:"breakIds" doc:"Ids of the open breaks that belong to it. Empty if the partner may have kept a fee of this payment."`
+	Remaining   int64                     `json:"remaining" doc:"Sum of the differences of the break and those, in the smallest unit: what they do not explain." example:"-15"`
+	Against     correctionAccount         `json:"against,omitempty" doc:"Account to post what remains against."`
+	Explanation string                    `json:"explanation" doc:"Explanation of the suggestion." example:"Entry 4711.1 of 100.00 USD on 2026-03-10 has the same reference 4T9K2M7PXQ3A and amount, 8 days apart."`
+}
+
+func renderSuggestion(s reconcile.Suggestion) breakSuggestion {
+	body := breakSuggestion{Reason: suggestionReason(s.Reason), BreakIDs: []httpapi.ID[ident.Break]{}, Remaining: s.Remaining, Against: correctionAccount(s.Against), Explanation: s.Explanation}
+	for _, b := range s.Breaks {
+		body.BreakIDs = append(body.BreakIDs, httpapi.NewID(b))
+	}
+	return body
 }
 
 type breakResolution struct {
@@ -139,6 +156,9 @@ func renderBreak(b reconcile.BreakDetails) reconciliationBreak {
 	}
 	if b.OtherEntry.Seq != 0 {
 		body.OtherEntry = &entryReference{b.OtherEntry.Seq, b.OtherEntry.N}
+	}
+	for _, s := range b.Suggestions {
+		body.Suggestions = append(body.Suggestions, renderSuggestion(s))
 	}
 	if s := b.Resolution; s != nil {
 		body.Status = "RESOLVED"

@@ -206,6 +206,7 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 // Enum fields of a break; core defines their values.
 type (
 	breakReason       string
+	suggestionReason  string
 	correctionAccount string
 )
 
@@ -213,6 +214,13 @@ type (
 func (breakReason) Schema(huma.Registry) *huma.Schema {
 	values := make([]string, 0, len(reconcile.Reasons()))
 	for _, reason := range reconcile.Reasons() {
+		values = append(values, string(reason))
+	}
+	return enumSchema(values)
+}
+func (suggestionReason) Schema(huma.Registry) *huma.Schema {
+	values := make([]string, 0, len(reconcile.SuggestionReasons()))
+	for _, reason := range reconcile.SuggestionReasons() {
 		values = append(values, string(reason))
 	}
 	return enumSchema(values)
