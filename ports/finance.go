@@ -32,6 +32,20 @@ type Finance interface {
 	// currency and path, with its turnover up to each cutoff. All are read from one
 	// snapshot.
 	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []Cutoff, each func(AccountTurnovers) error) error
+	// BalancesAt calls each for every account with its balance by effective time at a moment. It returns the
+	// state of the ledger that all are read from.
+	BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(LedgerAccount) error) (LedgerState, error)
+	// CurrentBalances returns the accounts whose paths begin with one of the prefixes, in one currency or, if
+	// it is empty, in all, with their present balances, read from one snapshot.
+	CurrentBalances(ctx context.Context, p ident.Platform, prefixes []string, currency money.Currency) ([]LedgerAccount, error)
+}
+
+// LedgerState identifies the content of a ledger at a time: the number of the last posting and its digest,
+// 0 and nil in an empty ledger, and the newest signed checkpoint of the log, empty if there is none.
+type LedgerState struct {
+	Seq        int64
+	Digest     []byte
+	Checkpoint string
 }
 
 // Cutoff selects the postings up to and including a moment, by one of their two times. A

@@ -36,6 +36,7 @@ type Tx interface {
 	RailReplyWriter
 	WalletAuthorizationWriter
 	PeriodWriter
+	BooksWriter
 	JobWriter
 	ReconciliationWriter
 	WebhookSecretWriter
@@ -70,6 +71,8 @@ type Reader interface {
 	RailReplyReader
 	WalletAuthorizationReader
 	PeriodReader
+	BooksReader
+	BooksHistory
 	PricingReader
 	WebhookSecretReader
 	DocumentReader

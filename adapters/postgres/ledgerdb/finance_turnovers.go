@@ -91,7 +91,15 @@ func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months
 
 // Turnovers implements ports.Finance. It reads the accounts page by page, in one snapshot.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
+	return r.turnovers(ctx, p, class, cuts, func(Querier) error { return nil }, each)
+}
+
+// turnovers calls first with the snapshot that the turnovers are then read from.
+func (r *Reader) turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, first func(Querier) error, each func(ports.AccountTurnovers) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
+		if err := first(q); err != nil {
+			return err
+		}
 		t := turnoverReport{platform: p, cutoffs: cuts}
 		if err := t.findRanges(ctx, q); err != nil {
 			return err
