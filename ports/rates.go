@@ -31,6 +31,8 @@ type KeptRates interface {
 	// RatesAt returns the last rates kept up to and including a moment; the zero value if there
 	// are none.
 	RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, error)
+	// RatesBetween returns all rates that were kept after a moment up to and including another, by time.
+	RatesBetween(ctx context.Context, after, upto time.Time) ([]price.KeptRates, error)
 	// FirstRatesAt returns when rates were first kept, of those that are still stored; zero if
 	// there are none.
 	FirstRatesAt(ctx context.Context) (time.Time, error)

@@ -37,6 +37,7 @@ type Tx interface {
 	WalletAuthorizationWriter
 	PeriodWriter
 	BooksWriter
+	MonthEndWriter
 	JobWriter
 	ReconciliationWriter
 	WebhookSecretWriter
@@ -73,6 +74,7 @@ type Reader interface {
 	PeriodReader
 	BooksReader
 	BooksHistory
+	MonthEndReader
 	PricingReader
 	WebhookSecretReader
 	DocumentReader

@@ -185,6 +185,11 @@ func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore,
 // LedgerViews returns views of the ledger at a time, for exports.
 func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.readPool) }
 
+// MonthEndViews returns views of what month-end postings are computed from.
+func (db *DB) MonthEndViews() ports.MonthEndViews {
+	return ledgerdb.NewViews(db.ledgerStore, db.readPool)
+}
+
 // Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool.Pool }
 

@@ -37,17 +37,42 @@ func (db *DB) RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, e
 		return price.KeptRates{}, err
 	}
 	kept := price.KeptRates{InUSD: map[money.Currency]price.KeptRate{}}
+	err = scanMarketRates(rows, func(at time.Time, currency money.Currency, rate price.KeptRate) {
+		kept.At, kept.InUSD[currency] = at, rate
+	})
+	return kept, err
+}
+
+// RatesBetween implements ports.KeptRates. Uses the primary key.
+func (db *DB) RatesBetween(ctx context.Context, after, upto time.Time) ([]price.KeptRates, error) {
+	rows, err := db.pool.Query(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates
+		WHERE kept_at > $1 AND kept_at <= $2 ORDER BY kept_at`, after, upto)
+	if err != nil {
+		return nil, err
+	}
+	var all []price.KeptRates
+	err = scanMarketRates(rows, func(at time.Time, currency money.Currency, rate price.KeptRate) {
+		if len(all) == 0 || !all[len(all)-1].At.Equal(at) {
+			all = append(all, price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{}})
+		}
+		all[len(all)-1].InUSD[currency] = rate
+	})
+	return all, err
+}
+
+// scanMarketRates calls each for every row.
+func scanMarketRates(rows pgx.Rows, each func(keptAt time.Time, currency money.Currency, rate price.KeptRate)) error {
 	var keptAt, rateAt pgtype.Timestamptz
 	var currency, value, source string
-	_, err = pgx.ForEachRow(rows, []any{&keptAt, &currency, &value, &rateAt, &source}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&keptAt, &currency, &value, &rateAt, &source}, func() error {
 		rate, err := money.ParseRate(value)
 		if err != nil {
 			return fmt.Errorf("market rate of %s kept at %s: %w", currency, keptAt.Time, err)
 		}
-		kept.At, kept.InUSD[money.Currency(currency)] = utcTime(keptAt), price.KeptRate{Rate: rate, At: utcTime(rateAt), Source: source}
+		each(utcTime(keptAt), money.Currency(currency), price.KeptRate{Rate: rate, At: utcTime(rateAt), Source: source})
 		return nil
 	})
-	return kept, err
+	return err
 }
 
 // FirstRatesAt implements ports.KeptRates. Uses the primary key.
