@@ -10,6 +10,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/transaction"
+	"causeway/core/yearend"
 	"causeway/ledger"
 )
 
@@ -65,6 +66,10 @@ type AuditView interface {
 	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (count, first int64, err error)
 	// Adjustments streams the postings of adjustments in the order of their numbers.
 	Adjustments(ctx context.Context, p ident.Platform, each func(AuditAdjustment) error) error
+	// YearClosings calls each for every closing of a year, by year and number.
+	YearClosings(ctx context.Context, p ident.Platform, each func(AuditYearClosing) error) error
+	// YearEndPostings streams the ids of the postings that close a year, without their other fields.
+	YearEndPostings(ctx context.Context, p ident.Platform, each func(NumberedPosting) error) error
 	// IndexMismatches compares the tables by which postings are found with the postings.
 	IndexMismatches(ctx context.Context, p ident.Platform) (AuditIndexMismatches, error)
 	// PostedTransactions streams the transactions that have postings, in batches.
@@ -202,6 +207,15 @@ type AuditMonths struct {
 	// neither closed nor soft-closed.
 	FirstUnclosed, FirstOpen period.Month
 	Closings                 []AuditClosing
+}
+
+// AuditYearClosing is a closing of a year as stored, with its postings and what it closed.
+type AuditYearClosing struct {
+	yearend.Closing
+	// ClosingPosting and ReversalPosting are those that it and its reversal name; zero if there are none.
+	ClosingPosting, ReversalPosting ledger.Posting
+	// Balances are those of income and expense at the year's end, of the postings up to Seq.
+	Balances []ledger.NetBalance
 }
 
 // AuditClosing is a closing as stored, with the true digest of its last posting and the

@@ -38,6 +38,7 @@ type Tx interface {
 	PeriodWriter
 	BooksWriter
 	MonthEndWriter
+	YearEndWriter
 	JobWriter
 	ReconciliationWriter
 	WebhookSecretWriter
@@ -75,6 +76,7 @@ type Reader interface {
 	BooksReader
 	BooksHistory
 	MonthEndReader
+	YearEndReader
 	PricingReader
 	WebhookSecretReader
 	DocumentReader
