@@ -39,6 +39,7 @@ type Tx interface {
 	BooksWriter
 	MonthEndWriter
 	YearEndWriter
+	JournalWriter
 	JobWriter
 	ReconciliationWriter
 	WebhookSecretWriter
@@ -77,6 +78,7 @@ type Reader interface {
 	BooksHistory
 	MonthEndReader
 	YearEndReader
+	JournalReader
 	PricingReader
 	WebhookSecretReader
 	DocumentReader
