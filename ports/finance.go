@@ -60,6 +60,8 @@ type Cutoff struct {
 type LedgerAccountFilter struct {
 	Prefix   string
 	Currency money.Currency
+	// Overdrawn selects assets below zero.
+	Overdrawn bool
 	// AfterPath and AfterCurrency are those of the last account of the previous page.
 	AfterPath     string
 	AfterCurrency money.Currency

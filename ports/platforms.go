@@ -29,6 +29,8 @@ type PlatformWriter interface {
 type PlatformReader interface {
 	// Platform returns a platform, or NOT_FOUND.
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	// Platforms returns at most limit platforms after one, or from the first if it is zero, in order of creation.
+	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
 	// PlatformCurrencies returns the settings of all platforms for their currencies.
 	PlatformCurrencies(ctx context.Context) ([]PlatformCurrency, error)
 	// Token returns a token, or TOKEN_NOT_FOUND.

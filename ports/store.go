@@ -48,6 +48,8 @@ type Tx interface {
 	WalletWriter
 	AgentWriter
 	AgentPaymentWriter
+	SafeguardingWriter
+	TreasuryWriter
 	ProposalWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
@@ -86,6 +88,8 @@ type Reader interface {
 	WalletReader
 	AgentReader
 	AgentPaymentReader
+	SafeguardingReader
+	TreasuryReader
 	ProposalReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.

@@ -24,6 +24,7 @@ WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND a.path COLLATE "C" >= $2 AND ($3 = '' OR a.path COLLATE "C" < $3)
   AND (a.path COLLATE "C", a.currency COLLATE "C") > ($4, $5)
   AND ($6 = '' OR a.currency = $6)
+  AND (NOT $9 OR a.class = 'asset' AND (` + currentBalance("$8") + `) < 0)
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
 // LedgerAccounts implements ports.Finance.
@@ -34,7 +35,7 @@ func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.L
 		if err != nil {
 			return err
 		}
-		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.currentEntriesFrom()))
+		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.currentEntriesFrom(), f.Overdrawn))
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/treasury"
+	"causeway/ports"
+)
+
+var _ ports.TreasuryAudit = (*DB)(nil)
+
+// AuditedReports implements ports.TreasuryAudit. It sorts the reports of the platform: a few for each day.
+func (db *DB) AuditedReports(ctx context.Context, p ident.Platform, skip, limit int) (reports []ports.KeptReport, err error) {
+	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
+		if err := queryTx(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`,
+			[]any{pgID(p.UUID()), limit, skip}, func(rows pgx.Rows) error {
+				r, err := scanReport(p, rows)
+				reports = append(reports, r)
+				return err
+			}); err != nil {
+			return err
+		}
+		return addReportDetails(ctx, tx, p, reports)
+	})
+	return reports, err
+}
+
+// AuditedMovements uses primary keys.
+func (db *DB) AuditedMovements(ctx context.Context, p ident.Platform) (movements []treasury.Movement, err error) {
+	err = db.queryRows(ctx, `SELECT `+movementColumns+fromMovements+` ORDER BY m.id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		m, err := scanMovement(p, rows)
+		movements = append(movements, m)
+		return err
+	})
+	return movements, err
+}
