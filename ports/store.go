@@ -51,6 +51,7 @@ type Tx interface {
 	SafeguardingWriter
 	TreasuryWriter
 	ProposalWriter
+	ReceivableWriter
 
 	// Emit stores events in the given order; they are sent after the commit.
 	Emit(ctx context.Context, events []event.Event) error
@@ -91,6 +92,7 @@ type Reader interface {
 	SafeguardingReader
 	TreasuryReader
 	ProposalReader
+	ReceivableReader
 
 	// StoredResponses returns the stored responses, one per key; nil if there is none.
 	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)

@@ -23,6 +23,9 @@ const selectUnsettled = `
 		AND (status = 'PROCESSING' OR refund_status = 'PENDING' OR status = 'PENDING' AND (direction = 'INCOMING' OR stage <> ''))
 	LIMIT 1`
 
+// selectOwed uses receivables_by_customer.
+const selectOwed = `SELECT id FROM receivables WHERE platform_id = $1 AND customer_id = $2 AND state = 'OPEN' LIMIT 1`
+
 // CustomerFunds uses internal_accounts_by_owner. The balances are read before the payments: money that a
 // payment debits meanwhile is in the one or the other.
 func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
@@ -54,6 +57,14 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 		}
 	}
 	slices.SortFunc(left.Balances, func(a, b money.Amount) int { return cmp.Compare(a.Currency, b.Currency) })
+	if err := u.query(ctx, selectOwed, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		var found uuid.UUID
+		err := rows.Scan((*[16]byte)(&found))
+		ident.SetUUID(&left.Receivable, found)
+		return err
+	}); err != nil {
+		return left, err
+	}
 	err = u.query(ctx, selectUnsettled, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		var found uuid.UUID
 		err := rows.Scan((*[16]byte)(&found))

@@ -256,8 +256,26 @@ func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span re
 		}
 		return nil
 	})
+	if err != nil {
+		return found, err
+	}
+	err = u.query(ctx, selectReturnRefs, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), (span.Last + 1).Start()}, func(rows pgx.Rows) error {
+		var posting pgtype.UUID
+		var ref receiptRef
+		if err := rows.Scan(&posting, &ref.partnerID); err != nil {
+			return err
+		}
+		found.refs, found.byID[posting.Bytes] = append(found.refs, ref), int32(len(found.refs))
+		return nil
+	})
 	return found, err
 }
+
+// selectReturnRefs uses receivables_by_partner. A posting that was redated is of a later day than its return.
+const selectReturnRefs = `
+	SELECT c.posting_id, r.partner_id FROM receivables r
+	JOIN receivable_changes c ON c.platform_id = r.platform_id AND c.receivable_id = r.id AND c.kind = 'RETURNED'
+	WHERE r.platform_id = $1 AND r.partner = $2 AND r.currency = $3 AND r.partner_id <> '' AND r.returned_at >= $4::timestamptz - interval '92 days' AND r.returned_at < $5`
 
 // firstIDOfDay returns the lowest id with a time of the day.
 func firstIDOfDay(d reconcile.Day) pgtype.UUID {
