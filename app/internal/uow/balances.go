@@ -2,6 +2,7 @@ package uow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +38,38 @@ func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.
 // LockBalances locked; zero for an active customer or the platform. The customer may have been read as
 // active before the lock.
 func (w *Work) OwnerDeletedAt(a ledger.Account) time.Time { return w.lockedBalances[a].OwnerDeletedAt }
+
+// CheckBalances locks the accounts of a manual posting that may not be overdrawn, and returns
+// INSUFFICIENT_BALANCE if the posting would overdraw one, or INVALID_AMOUNT if a balance would be too large.
+func (w *Work) CheckBalances(ctx context.Context, tx ports.Tx, posting ledger.Posting) error {
+	deltas, err := ledger.BalanceDeltas([]ledger.Posting{posting})
+	if err != nil {
+		return postingFault(err)
+	}
+	var accounts []ledger.Account
+	for _, delta := range deltas {
+		accounts = append(accounts, delta.Account)
+	}
+	balances, err := w.LockBalances(ctx, tx, accounts)
+	if err != nil {
+		return err
+	}
+	return postingFault(balances.Apply(posting))
+}
+
+// postingFault turns an error of the ledger into a fault.
+func postingFault(err error) error {
+	var insufficient *ledger.InsufficientBalanceError
+	switch {
+	case errors.As(err, &insufficient):
+		short := insufficient.Shortfalls[0]
+		return &fault.Error{Code: fault.InsufficientBalance, Message: "The balance of " + short.Account.Path + " would be negative. Adjust by less, or fund the account first.",
+			Details: map[string]any{"account": short.Account.Path, "currency": string(short.Account.Currency), "balance": short.Balance}}
+	case errors.Is(err, ledger.ErrOverflow):
+		return fault.New(fault.InvalidAmount, "The entries add up to more than the maximum balance of an account. Post them one by one.")
+	}
+	return err
+}
 
 // CheckCapacity returns an AMOUNT_OUT_OF_RANGE fault if an internal account that the postings
 // credit cannot hold the amount, and nil otherwise.

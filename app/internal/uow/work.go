@@ -108,6 +108,9 @@ func (w *Work) addDecision(d transaction.Decision) {
 // Post adds postings that belong to no decision.
 func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings, postings...) }
 
+// Emit sends events with the unit of work, before those of balances.
+func (w *Work) Emit(events ...event.Event) { w.events = append(w.events, events...) }
+
 // PostUnmatched adds a posting that puts the funds of a receipt into the account for unmatched
 // funds.
 func (w *Work) PostUnmatched(r transaction.Receipt, p ledger.Posting) {
