@@ -88,7 +88,7 @@ func newDocument(a *API) *document {
 				Type: "http", Scheme: "basic",
 				Description: "The user name is the client id of a token, the password its client secret.",
 			}},
-			Parameters: map[string]*huma.Param{walletSignature: walletSignatureParameter, walletRequestID: walletRequestIDParameter, idempotencyKey: {
+			Parameters: map[string]*huma.Param{actor: actorParameter, walletSignature: walletSignatureParameter, walletRequestID: walletRequestIDParameter, idempotencyKey: {
 				Name: "Idempotency-Key", In: "header",
 				Description: "Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.",
 				Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &minLength, MaxLength: &maxLength, Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
@@ -119,6 +119,8 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 **Errors** are JSON objects with 'status', 'code', 'message' and, if applicable, 'reason' and 'details'. All invalid fields of a request are listed in 'details.errors'. Resources of other platforms return 404.
 
 **Idempotency.** Send an 'Idempotency-Key' with every POST. If you receive no response, send the same request with the same key again: it runs only once, and you get its response.
+
+**Persons.** Requests that change the books accept the name of the person who makes them in the header 'Causeway-Actor'. It is stored with the change, beside the id of the token.
 
 **Unknown fields** and query parameters are ignored and named in the response header 'Causeway-Ignored-Fields'. A query parameter whose name is within two letters of a known one is refused.
 
@@ -178,6 +180,10 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	}
 	if method == http.MethodPost && !op.Public {
 		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + idempotencyKey})
+	}
+
+	if op.Actor {
+		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + actor})
 	}
 
 	outcomes := op.Outcomes

@@ -65,6 +65,9 @@ type Operation struct {
 	// KeyedHeader names a header that says which request it is, as the body does: an Idempotency-Key is
 	// refused for a request with another value. It may be empty.
 	KeyedHeader string
+	// Actor accepts the header Causeway-Actor: the name of the person who makes the request. Call.Actor has
+	// it, and an Idempotency-Key is refused for a request with another one.
+	Actor bool
 
 	// Experimental marks an operation that may change.
 	Experimental bool
@@ -104,6 +107,8 @@ type Call struct {
 	Signed wallet.Call
 	// File is the uploaded file. It is nil if the operation has no Upload.
 	File io.Reader
+	// Actor is the person that the request names. It is empty without one, and without Operation.Actor.
+	Actor string
 	// FormFile is the file of a form. It is nil without one, and if the operation has no Upload.Form.
 	FormFile *FormFile
 }
@@ -167,11 +172,15 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	if op.MaxBody == 0 {
 		op.MaxBody = defaultMaxBody
 	}
+	if op.Actor {
+		op.KeyedHeader = actorHeader
+	}
 	pattern := BasePath + op.Path
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
 		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry, keyedHeader: op.KeyedHeader,
+		actor: op.Actor,
 	}
 	if !op.AgentAttempt {
 		rt.agentPermissions = op.AgentPermissions
@@ -305,6 +314,8 @@ func (op Operation) validate() error {
 		return errors.New("only a public operation has a PublicLimit")
 	case op.SandboxOnly && op.Public:
 		return errors.New("a public operation cannot be SandboxOnly")
+	case op.Actor && (op.Permission == "" || op.KeyedHeader != ""):
+		return errors.New("only an operation with a Permission and no other KeyedHeader has an Actor")
 	case op.SignedRetry && op.Upload != nil:
 		return errors.New("an upload cannot have SignedRetry")
 	}

@@ -42,6 +42,7 @@ type route struct {
 
 	signedRetry  bool
 	keyedHeader  string
+	actor        bool
 	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation
 
 	// A page has this.
@@ -99,6 +100,13 @@ func (x *exchange) serve() {
 	if err := x.authorize(); err != nil {
 		x.respondError(err)
 		return
+	}
+	if x.route.actor {
+		var err error
+		if x.call.Actor, err = parseActor(x.r.Header); err != nil {
+			x.respondError(err)
+			return
+		}
 	}
 	if u := x.route.upload; u != nil && u.Form {
 		platform := x.call.Principal.Platform
