@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -120,28 +121,28 @@ type Handler[In, Result any] func(ctx context.Context, call Call, in *In) (Resul
 
 // Get registers an operation that reads data.
 func Get[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodGet, op, handle, render)
+	register(a, http.MethodGet, op, handle, render, nil)
 }
 
 // Post registers an operation that accepts an Idempotency-Key, unless it is public: keys belong to a
 // platform or an agent.
 func Post[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodPost, op, handle, render)
+	register(a, http.MethodPost, op, handle, render, nil)
 }
 
 // Put registers an operation that replaces a resource.
 func Put[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodPut, op, handle, render)
+	register(a, http.MethodPut, op, handle, render, nil)
 }
 
 // Patch registers an operation that updates parts of a resource.
 func Patch[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodPatch, op, handle, render)
+	register(a, http.MethodPatch, op, handle, render, nil)
 }
 
 // Delete registers an operation that deletes a resource.
 func Delete[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	register(a, http.MethodDelete, op, handle, render)
+	register(a, http.MethodDelete, op, handle, render, nil)
 }
 
 const (
@@ -155,7 +156,9 @@ type humaOutput struct{ Body func(huma.Context) }
 
 var emptyOutput = &humaOutput{Body: func(huma.Context) {}}
 
-func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body) {
+// register registers an operation. If csv is not nil, the operation also has responses in that form: csv
+// returns nil for a request that is answered in JSON.
+func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body, csv Handler[In, *File]) {
 	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: %s %s: %v", method, op.Path, err))
 	}
@@ -206,8 +209,17 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 		return status, encode(out, body)
 	}
 	described := a.document.describe(method, op, reflect.TypeFor[Body](), rt)
+	if csv != nil {
+		described.Responses[strconv.Itoa(op.Status)].Content[csvType] = &huma.MediaType{Schema: binaryFile("")}
+	}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
+		if csv != nil {
+			if file, err := callHandler(ctx, x, csv, in); file != nil || err != nil {
+				x.sendFile(file, err)
+				return emptyOutput, nil
+			}
+		}
 		x.plainText = reflect.TypeFor[Body]() == reflect.TypeFor[Text]()
 		if c := x.keyed; c != nil {
 			c.IdempotentRequest.Render = func(result any, err error) (int, []byte) {

@@ -55,15 +55,20 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
 		file, err := callHandler(ctx, x, handle, in)
-		x.responded = true
-		if err != nil {
-			x.fail(err)
-			return emptyOutput, nil
-		}
-		x.stream(file)
+		x.sendFile(&file, err)
 		return emptyOutput, nil
 	})
 	a.document.addErrorResponses(rt.op, op)
+}
+
+// sendFile responds with the file or the error of a handler.
+func (x *exchange) sendFile(file *File, err error) {
+	x.responded = true
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.stream(*file)
 }
 
 // stream writes a file to the caller.
