@@ -1,0 +1,242 @@
+// Package foureyes runs the operations that change the books, at once or as a proposal that a second person
+// approves, as the settings of the platform say.
+//
+// Use cases describe their operations; this package decides nothing about what they do.
+package foureyes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/internal/uow"
+	"causeway/core/books"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// Operation is an operation that may need four eyes. Request is stored as JSON: its fields have the names of
+// the body of the operation, and those of its path.
+type Operation[Request, Result any] struct {
+	// ID is the id of the operation in the API.
+	ID     string
+	Action books.Action
+	// Check returns the fault of a request that cannot be carried out, as far as that can be known outside of
+	// a unit of work. It may be nil.
+	Check func(ctx context.Context, p ident.Platform, r Request) error
+	// Prepare reads what Execute needs outside of the unit of work, however long that takes, and returns the
+	// request with it, in fields that are not stored. It may be nil. A proposal is prepared again when it is
+	// approved, and whenever Execute returns uow.ErrChanged.
+	Prepare func(ctx context.Context, p ident.Platform, r Request) (Request, error)
+	// Execute carries out a request in a unit of work. It returns what the caller gets, and the id of what was
+	// made, which the proposal keeps. An empty id says that there was nothing to change: no proposal is made.
+	Execute func(ctx context.Context, tx ports.Tx, c Change, r Request) (result Result, made string, err error)
+	// Figures returns what a change comes to, as a struct or map that JSON can express, such as computed amounts.
+	// They are stored with the proposal, and an approval that comes to others is refused. It may be nil.
+	Figures func(Result) (any, error)
+}
+
+// Change says for whom a request is carried out.
+type Change struct {
+	Platform ident.Platform
+	// ID is the id of the change, from which the ids of its postings are derived: that of the proposal, or a
+	// new one. So a proposal is carried out once.
+	ID uuid.UUID
+	// By is who made the request, and Approval the proposal and who approved it; zero without four eyes.
+	By       platform.Author
+	Approval platform.Approval
+	// At is the time of the change, in whole microseconds.
+	At time.Time
+}
+
+// Config is what running an operation needs.
+type Config struct {
+	Store ports.Store
+	Clock ports.Clock
+	IDs   ports.IDs
+}
+
+// Run carries out a request, or makes a proposal if the settings of the platform say that its action needs four
+// eyes. A request that could not be carried out at present makes no proposal but returns its fault.
+func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
+	settings, err := c.Store.BooksSettings(ctx, p)
+	if err != nil {
+		return proposal.Outcome[Result]{}, err
+	}
+	if settings.NeedsFourEyes(o.Action) {
+		return propose(ctx, c, o, p, by, key, r)
+	}
+	return RunAlone(ctx, c, o, p, by, key, r)
+}
+
+// RunAlone carries out a request whatever the settings: that of an operator on the command line.
+func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
+	var done proposal.Outcome[Result]
+	err := o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, result Result, _ string) error {
+		done = proposal.Outcome[Result]{Done: result}
+		return tx.SaveResponse(ctx, key, done, nil)
+	})
+	return done, err
+}
+
+// run prepares a request and carries it out in a unit of work, which finish is the last to write to.
+func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request, finish func(ctx context.Context, tx ports.Tx, result Result, made string) error) error {
+	return uow.Repeat(func() error {
+		prepared, err := o.prepare(ctx, p, r)
+		if err != nil {
+			return err
+		}
+		now := Now(c.Clock)
+		change := Change{Platform: p, ID: c.IDs.New(now), By: by, At: now}
+		return c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			result, made, err := o.Execute(ctx, tx, change, prepared)
+			if err != nil {
+				return err
+			}
+			return finish(ctx, tx, result, made)
+		})
+	})
+}
+
+// prepare checks a request and prepares it.
+func (o Operation[Request, Result]) prepare(ctx context.Context, p ident.Platform, r Request) (Request, error) {
+	if o.Check != nil {
+		if err := o.Check(ctx, p, r); err != nil {
+			return r, err
+		}
+	}
+	if o.Prepare == nil {
+		return r, nil
+	}
+	return o.Prepare(ctx, p, r)
+}
+
+// figures returns the figures of a result as JSON; nil if the operation has none.
+func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
+	if o.Figures == nil {
+		return nil, nil
+	}
+	figures, err := o.Figures(result)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(figures)
+}
+
+// errTried ends the unit of work that tries a request.
+var errTried = errors.New("tried")
+
+// propose makes a proposal of a request, which is tried first: it is carried out in a unit of work that is then
+// rolled back. If there is nothing to change, that is the outcome.
+func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (made proposal.Outcome[Result], err error) {
+	var figures []byte
+	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, result Result, id string) (err error) {
+		if id == "" {
+			made = proposal.Outcome[Result]{Done: result}
+			return tx.SaveResponse(ctx, key, made, nil)
+		}
+		if figures, err = o.figures(result); err != nil {
+			return err
+		}
+		return errTried
+	})
+	if !errors.Is(err, errTried) {
+		return made, err
+	}
+	request, err := json.Marshal(r)
+	if err != nil {
+		return made, fmt.Errorf("store the request of %s: %w", o.ID, err)
+	}
+	if err := proposal.CheckRequest(request); err != nil {
+		return made, err
+	}
+	err = c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		tokens, err := tx.LockTokens(ctx, p)
+		if err != nil {
+			return err
+		}
+		now := Now(c.Clock)
+		pending, err := tx.CountPendingProposals(ctx, p, now)
+		if err != nil {
+			return err
+		}
+		if err := proposal.CheckCreate(by, tokens, pending); err != nil {
+			return err
+		}
+		created := proposal.New(ident.NewProposal(c.IDs.New, now), p, o.Action, o.ID, request, by, now)
+		created.Figures = figures
+		if err := tx.CreateProposal(ctx, created); err != nil {
+			return err
+		}
+		if err := Emit(ctx, tx, c.IDs, created, now); err != nil {
+			return err
+		}
+		made = proposal.Outcome[Result]{Proposal: &created}
+		return tx.SaveResponse(ctx, key, made, nil)
+	})
+	return made, err
+}
+
+// Emit sends the event of the present status of a proposal.
+func Emit(ctx context.Context, tx ports.Tx, ids ports.IDs, p proposal.Proposal, now time.Time) error {
+	return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(ids.New, now), Platform: p.Platform, Type: event.LedgerProposal,
+		Name: string(event.LedgerProposal) + "." + string(p.State), Subject: p.ID.UUID(), OccurredAt: now, Resource: p}})
+}
+
+// Executor carries out approved proposals of one operation.
+type Executor interface {
+	// Operation is the id of the operation.
+	Operation() string
+	// PrepareRequest prepares a stored request outside of a unit of work, and returns what carries it out in
+	// one. That returns uow.ErrChanged if the request must be prepared again.
+	PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared, error)
+}
+
+// Prepared carries out a stored request, and returns the id of what it made and the figures of the change.
+type Prepared func(ctx context.Context, tx ports.Tx, c Change) (made string, figures []byte, err error)
+
+var _ Executor = Operation[struct{}, struct{}]{}
+
+// Operation implements Executor.
+func (o Operation[Request, Result]) Operation() string { return o.ID }
+
+// PrepareRequest implements Executor.
+func (o Operation[Request, Result]) PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared, error) {
+	parsed, err := ParseRequest[Request](request)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := o.prepare(ctx, p, parsed)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, tx ports.Tx, c Change) (string, []byte, error) {
+		result, made, err := o.Execute(ctx, tx, c, prepared)
+		if err != nil {
+			return "", nil, err
+		}
+		figures, err := o.figures(result)
+		return made, figures, err
+	}, nil
+}
+
+// ParseRequest parses a stored request. A version that no longer knows a field refuses it, so that nothing else is
+// carried out than what was approved.
+func ParseRequest[Request any](request []byte) (r Request, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(request))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return r, &fault.Error{Code: fault.Conflict, Reason: "Request not supported",
+			Message: "This version of the service cannot carry out the stored request. Reject the proposal and make it again."}
+	}
+	return r, nil
+}
