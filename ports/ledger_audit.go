@@ -64,7 +64,7 @@ type AuditView interface {
 	// Unauthorised returns the number of postings that the months did not allow when they
 	// were recorded, and the number of the first.
 	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (count, first int64, err error)
-	// Adjustments streams the postings of adjustments in the order of their numbers.
+	// Adjustments streams the postings of adjustments and opening balances in the order of their numbers.
 	Adjustments(ctx context.Context, p ident.Platform, each func(AuditAdjustment) error) error
 	// YearClosings calls each for every closing of a year, by year and number.
 	YearClosings(ctx context.Context, p ident.Platform, each func(AuditYearClosing) error) error
@@ -173,6 +173,8 @@ type AuditAccount struct {
 	// overdrawn have one.
 	HasBalance bool
 	Balance    int64
+	// Added reports whether finance has added the account to the chart.
+	Added bool
 }
 
 // AuditBalanceSnapshot is one balance snapshot as stored, with the true times of the entries
@@ -244,6 +246,7 @@ type AuditCalendar struct {
 type AuditAdjustment struct {
 	Seq           int64
 	Posting       uuid.UUID
+	Kind          ledger.Kind
 	Memo          string
 	Authorised    bool
 	Authorisation period.Authorisation // only its note

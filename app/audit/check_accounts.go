@@ -47,6 +47,8 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 		c.report.addFinding(RuleChart, "account %d, %s, is of class %s and not %s", a.Number, a.Account, a.Class, line.Class)
 	case line.NoOverdraft != a.NoOverdraft:
 		c.report.addFinding(RuleChart, "account %d, %s, may not be overdrawn: %t and not %t", a.Number, a.Account, a.NoOverdraft, line.NoOverdraft)
+	case ledger.IsAdded(a.Account.Path) && !a.Added:
+		c.report.addFinding(RuleChart, "account %d, %s, was posted to and is not in the chart of the platform", a.Number, a.Account)
 	case !a.Account.Currency.Known():
 		c.report.addFinding(RuleChart, "account %d, %s, has an unknown currency", a.Number, a.Account)
 	}

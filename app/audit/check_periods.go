@@ -8,6 +8,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -185,6 +186,12 @@ func describeCalendar(c period.Calendar) string {
 // checkAdjustments checks that every adjustment has the authorisation with which it was posted.
 func checkAdjustments(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
 	return view.Adjustments(ctx, platform, func(a ports.AuditAdjustment) error {
+		if a.Kind == ledger.KindOpeningBalances {
+			if !a.Authorised {
+				report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) has opening balances that nobody has authorised", a.Posting, a.Seq, platform)
+			}
+			return nil
+		}
 		report.countChecked(RuleAdjustments)
 		switch {
 		case !a.Authorised:

@@ -21,6 +21,7 @@ type postingCheck struct {
 	log          *logCheck // nil if the log is not verified
 	lastSeq      int64
 	lastRecorded time.Time
+	opening      openingCheck
 }
 
 func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
@@ -36,6 +37,9 @@ func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	c.report.countChecked(RuleWellFormed)
 	if err := posting.Validate(); err != nil {
 		c.report.addFinding(RuleWellFormed, "posting number %d on %s: %v", p.Seq, c.platform.Platform, err)
+	}
+	if c.explainer != nil { // an export has no authorisations
+		c.opening.check(c.report, p.Seq, posting)
 	}
 	why := c.checkDigest(p, posting)
 	c.addToTotals(p.Entries)

@@ -26,6 +26,8 @@ type Checker struct {
 	// walletPayments and walletProofs are those of WithWalletPayments.
 	walletPayments ports.WalletPayments
 	walletProofs   ports.WalletProofsByEnvironment
+	// monthEnd is that of WithMonthEnd.
+	monthEnd ports.MonthEndAudit
 	// agents and agentCountersSince are those of WithAgents.
 	agents             ports.AgentAudit
 	agentCountersSince string
@@ -90,6 +92,9 @@ func (c *Checker) uncheckedRules() []Rule {
 	if c.walletPayments == nil {
 		rules = append(rules, RuleWalletPayments)
 	}
+	if c.monthEnd == nil {
+		rules = append(rules, RuleExchangeResults, RuleDeferredFees)
+	}
 	if c.agents == nil {
 		rules = append(rules, RuleAgentUsage, RuleAgentActions)
 	}
@@ -126,6 +131,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.checkWalletPayments(ctx, report); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkMonthEnd(ctx, report); err != nil {
 		return Report{}, err
 	}
 	if err := c.checkAgents(ctx, report); err != nil {
@@ -204,6 +212,9 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 		return nil, err
 	}
 	if err := checkAdjustments(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
+	if err := checkYearEnds(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
 	return c.checkTransactions(ctx, view, report, p.Platform)

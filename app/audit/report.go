@@ -12,6 +12,11 @@ type Report struct {
 	// Findings are the violations in the order in which they were found, at most MaxFindings
 	// of a rule. RuleReport.Violations counts all.
 	Findings []Finding
+	// EncryptedTexts counts the texts that were not compared, because there is no master key to decrypt them.
+	EncryptedTexts int64
+	// MonthsWithoutRates counts the revalued months whose market rates were deleted, so that the result of each
+	// conversion was not computed again.
+	MonthsWithoutRates int64
 }
 
 // RuleReport is the result of one rule.

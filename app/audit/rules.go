@@ -22,6 +22,10 @@ const (
 	RuleClosedMonths         Rule = "closed months match their trial balances"
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleAdjustments          Rule = "adjustments are authorised"
+	RuleExchangeResults      Rule = "exchange results are those of the position"
+	RuleDeferredFees         Rule = "deferred fees are those of payments in transit"
+	RuleOpeningBalances      Rule = "opening balances are brought forward once a currency"
+	RuleYearEnds             Rule = "closed years are their income and expense"
 	RuleTransactions         Rule = "transactions match their postings"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
@@ -64,6 +68,10 @@ var rules = []struct {
 	{RuleClosedMonths, "lines of closed months", check},
 	{RuleSoftClosedMonths, "changes of months", check},
 	{RuleAdjustments, "adjustments", check},
+	{RuleExchangeResults, "revalued months", check},
+	{RuleDeferredFees, "months with deferred fees", check},
+	{RuleOpeningBalances, "opening balances", check},
+	{RuleYearEnds, "closings of years", check},
 	{RuleTransactions, "transactions", check},
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},

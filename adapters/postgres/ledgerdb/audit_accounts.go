@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// Uses ledger_accounts_pkey and ledger_balances_pkey.
+	// Uses ledger_accounts_pkey, ledger_balances_pkey and ledger_added_accounts_pkey.
 	auditAccounts = `
-SELECT a.id, a.path, a.currency, a.class, a.no_overdraft, b.balance
+SELECT a.id, a.path, a.currency, a.class, a.no_overdraft, b.balance,
+       EXISTS (SELECT FROM ledger_added_accounts c WHERE c.platform_id = a.platform_id AND c.path = a.path)
 FROM ledger_accounts a
 LEFT JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = a.id
 WHERE a.platform_id = $1 AND a.id > $2
@@ -109,7 +110,7 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 			path, currency, class string
 			balance               pgtype.Int8
 		)
-		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
+		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.NoOverdraft, &balance, &a.Added); err != nil {
 			return err
 		}
 		a.Account = ledger.Account{Platform: platform, Path: path, Currency: money.Currency(currency)}

@@ -182,10 +182,10 @@ func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.
 
 // Uses ledger_postings_by_rare_kind and the primary key of ledger_authorisations.
 const auditAdjustments = `
-SELECT p.seq, p.id, p.memo, a.note
+SELECT p.seq, p.id, p.kind, p.memo, a.note
 FROM ledger_postings p
 LEFT JOIN ledger_authorisations a ON a.platform_id = p.platform_id AND a.posting_id = p.id
-WHERE p.platform_id = $1 AND p.kind = 'adjustment' AND ` + RareKindsCondition + ` AND p.seq > $2
+WHERE p.platform_id = $1 AND p.kind IN ('adjustment', 'opening_balances') AND ` + RareKindsCondition + ` AND p.seq > $2
 ORDER BY p.seq LIMIT $3`
 
 // Adjustments implements ports.AuditView.
@@ -196,7 +196,7 @@ func (v *auditView) Adjustments(ctx context.Context, p ident.Platform, each func
 			var a ports.AuditAdjustment
 			var id [16]byte
 			var note pgtype.Text
-			err := rows.Scan(&a.Seq, &id, &a.Memo, &note)
+			err := rows.Scan(&a.Seq, &id, &a.Kind, &a.Memo, &note)
 			a.Posting, a.Authorised, a.Authorisation.Note = id, note.Valid, note.String
 			batch = append(batch, a)
 			return err
