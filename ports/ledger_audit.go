@@ -9,6 +9,8 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/core/yearend"
 	"causeway/ledger"
@@ -66,6 +68,9 @@ type AuditView interface {
 	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (count, first int64, err error)
 	// Adjustments streams the postings of adjustments and opening balances in the order of their numbers.
 	Adjustments(ctx context.Context, p ident.Platform, each func(AuditAdjustment) error) error
+	// ProposedChanges streams the executed proposals with the changes that were made by them, and those that were
+	// approved without one; of a platform or, if that is zero, of all platforms together.
+	ProposedChanges(ctx context.Context, p ident.Platform, each func(AuditProposedChange) error) error
 	// YearClosings calls each for every closing of a year, by year and number.
 	YearClosings(ctx context.Context, p ident.Platform, each func(AuditYearClosing) error) error
 	// YearEndPostings streams the ids of the postings that close a year, without their other fields.
@@ -250,6 +255,17 @@ type AuditAdjustment struct {
 	Memo          string
 	Authorised    bool
 	Authorisation period.Authorisation // only its note
+}
+
+// AuditProposedChange is a change that was made by a proposal, with both.
+type AuditProposedChange struct {
+	Proposal          ident.Proposal
+	Operation         string
+	Status            proposal.Status // empty if there is no proposal
+	Proposer, Decider platform.Author
+	// Change describes the change; empty if none was made.
+	Change         string
+	By, ApprovedBy platform.Author // of the change
 }
 
 // AuditMonthLine is the line of an account in a month, as stored, if it is, and as computed

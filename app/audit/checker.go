@@ -31,6 +31,10 @@ type Checker struct {
 	// agents and agentCountersSince are those of WithAgents.
 	agents             ports.AgentAudit
 	agentCountersSince string
+	// treasury is that of WithTreasury.
+	treasury ports.TreasuryAudit
+	// receivables is that of WithReceivables.
+	receivables ports.ReceivableAudit
 }
 
 // NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
@@ -98,6 +102,12 @@ func (c *Checker) uncheckedRules() []Rule {
 	if c.agents == nil {
 		rules = append(rules, RuleAgentUsage, RuleAgentActions)
 	}
+	if c.receivables == nil {
+		rules = append(rules, RuleReceivables)
+	}
+	if c.treasury == nil {
+		rules = append(rules, RuleSafeguarding, RuleTreasury)
+	}
 	return rules
 }
 
@@ -122,7 +132,7 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 			}
 			inDoubt = append(inDoubt, found...)
 		}
-		return nil
+		return checkProposals(ctx, view, report, ident.Platform{})
 	})
 	if err != nil {
 		return Report{}, err
@@ -183,9 +193,27 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 			postings.log.addPublished(published)
 		}
 	}
-	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error { return postings.check(ctx, a) }); err != nil {
+	treasury, err := c.newTreasuryCheck(ctx, report, p.Platform)
+	if err != nil {
 		return nil, err
 	}
+	receivables, err := c.newReceivableCheck(ctx, report, p.Platform)
+	if err != nil {
+		return nil, err
+	}
+	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error {
+		receivables.posting(a)
+		if err := treasury.posting(ctx, a); err != nil {
+			return err
+		}
+		return postings.check(ctx, a)
+	}); err != nil {
+		return nil, err
+	}
+	if err := treasury.finish(ctx); err != nil {
+		return nil, err
+	}
+	receivables.finish()
 	if err := postings.finish(ctx); err != nil {
 		return nil, err
 	}
@@ -215,6 +243,9 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 		return nil, err
 	}
 	if err := checkYearEnds(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
+	if err := checkProposals(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
 	return c.checkTransactions(ctx, view, report, p.Platform)

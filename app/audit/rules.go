@@ -24,8 +24,12 @@ const (
 	RuleAdjustments          Rule = "adjustments are authorised"
 	RuleExchangeResults      Rule = "exchange results are those of the position"
 	RuleDeferredFees         Rule = "deferred fees are those of payments in transit"
+	RuleSafeguarding         Rule = "safeguarding reports follow from the postings"
+	RuleTreasury             Rule = "treasury movements match their postings"
 	RuleOpeningBalances      Rule = "opening balances are brought forward once a currency"
+	RuleFourEyes             Rule = "proposed changes are approved by a second person"
 	RuleYearEnds             Rule = "closed years are their income and expense"
+	RuleReceivables          Rule = "receivables match their postings"
 	RuleTransactions         Rule = "transactions match their postings"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
@@ -70,8 +74,12 @@ var rules = []struct {
 	{RuleAdjustments, "adjustments", check},
 	{RuleExchangeResults, "revalued months", check},
 	{RuleDeferredFees, "months with deferred fees", check},
+	{RuleSafeguarding, "safeguarding reports", check},
+	{RuleTreasury, "postings of movements", check},
 	{RuleOpeningBalances, "opening balances", check},
+	{RuleFourEyes, "proposed changes", check},
 	{RuleYearEnds, "closings of years", check},
+	{RuleReceivables, "receivables", check},
 	{RuleTransactions, "transactions", check},
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},

@@ -1,0 +1,104 @@
+package ledgerdb
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// auditProposedChanges pairs the executed proposals of a platform, or those for all platforms if it is NULL, with the
+// changes that were made by one, in all tables of such changes. Both are made by hand, so there are few of them.
+const auditProposedChanges = `
+WITH changes AS (
+    SELECT 'posting ' || posting_id AS subject, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_authorisations
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'assignment of receipt ' || receipt_id, proposal_id, token_id, actor, approver_token_id, approver FROM unmatched_assignments
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT action || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, approver_token_id, approver FROM ledger_period_changes
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'change ' || number || ' of receivable ' || receivable_id, proposal_id, token_id, actor, approver_token_id, approver FROM receivable_changes
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'settings version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_settings
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'treasury movement ' || id, proposal_id, token_id, actor, approver_token_id, approver FROM treasury_movements
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'arrival of treasury movement ' || movement_id, proposal_id, token_id, actor, approver_token_id, approver FROM treasury_arrivals
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'purpose of ' || account || ' version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM safeguarding_purposes
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'account ' || path || ' version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_added_accounts
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'general ledger mapping version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_gl_mappings
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT kind || ' run ' || run || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, approver_token_id, approver FROM ledger_month_end_runs
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_year_closings
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'reversal of closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_year_reversals
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'resolution of break ' || break_id, proposal_id, CASE WHEN resolved_by ~ '^Token:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN substr(resolved_by, 7)::uuid END,
+        actor, approver_token_id, approver
+    FROM reconciliation_resolutions
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, NULL, approver FROM corridor_changes
+    WHERE platform_id IS NOT DISTINCT FROM $1 AND (proposal_id IS NOT NULL OR approver <> '')
+), proposals AS (
+    SELECT id, operation, status, proposer_token_id, proposer, decider_token_id, decider FROM ledger_proposals WHERE platform_id = $1
+    UNION ALL
+    SELECT id, operation, status, NULL, proposer, NULL, decider FROM corridor_proposals WHERE platform_id IS NOT DISTINCT FROM $1
+)
+SELECT coalesce(p.id, c.proposal_id), coalesce(p.operation, ''), coalesce(p.status, ''),
+       p.proposer_token_id, coalesce(p.proposer, ''), p.decider_token_id, coalesce(p.decider, ''),
+       coalesce(c.subject, ''), c.token_id, coalesce(c.actor, ''), c.approver_token_id, coalesce(c.approver, '')
+FROM proposals p
+FULL JOIN changes c ON c.proposal_id = p.id
+WHERE p.status = 'EXECUTED' OR c.subject IS NOT NULL
+ORDER BY 1, c.subject`
+
+// ProposedChanges implements ports.AuditView.
+func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each func(ports.AuditProposedChange) error) error {
+	var found []ports.AuditProposedChange
+	err := queryFreshPlan(ctx, v.tx, auditProposedChanges, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+		var c ports.AuditProposedChange
+		var id, proposer, decider, by, approver pgtype.UUID
+		var status string
+		err := rows.Scan(&id, &c.Operation, &status, &proposer, &c.Proposer.Actor, &decider, &c.Decider.Actor,
+			&c.Change, &by, &c.By.Actor, &approver, &c.ApprovedBy.Actor)
+		ident.SetUUID(&c.Proposal, id.Bytes)
+		c.Status = proposal.Status(status)
+		for author, token := range map[*platform.Author]pgtype.UUID{&c.Proposer: proposer, &c.Decider: decider, &c.By: by, &c.ApprovedBy: approver} {
+			ident.SetUUID(&author.Token, token.Bytes)
+		}
+		found = append(found, c)
+		return err
+	})
+	if err != nil {
+		return wrapError("audit proposals", err)
+	}
+	for _, c := range found {
+		if err := each(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
