@@ -2,15 +2,18 @@ package accounting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"causeway/app/internal/foureyes"
 	"causeway/app/internal/uow"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -25,76 +28,101 @@ type PostedAdjustment struct {
 	Authorisation      period.Authorisation
 }
 
-// Adjust posts an adjustment on a platform, authorised by a token. It is effective when
-// requested if that month is open or soft-closed, and otherwise at the start of the first month
-// that is not closed. Faults: INVALID_INPUT with everything that is wrong;
+// Adjust posts an adjustment on a platform, authorised by a person, or makes a proposal of it. It is
+// effective when requested if that month is open or soft-closed, and otherwise at the start of the first
+// month that is not closed. Faults: INVALID_INPUT with everything that is wrong;
 // INTERNAL_ACCOUNT_NOT_FOUND; NOT_FOUND for an unknown posting to correct;
-// INSUFFICIENT_BALANCE; INVALID_AMOUNT.
-func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
-	now := s.Clock.Now().Truncate(time.Microsecond)
-	a.Platform = p
-	if bad := a.Check(now); len(bad) > 0 {
-		return PostedAdjustment{}, fault.Invalid(bad...)
-	}
-	if err := s.checkOwnedAccounts(ctx, a); err != nil {
-		return PostedAdjustment{}, err
-	}
-	if err := s.checkCorrectedPosting(ctx, a); err != nil {
-		return PostedAdjustment{}, err
-	}
-	requested, authorisation := a.Posting(s.IDs.New(now), platform.Author{Token: by}, now)
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		calendar, err := tx.LockPeriodsShared(ctx, p)
-		if err != nil {
-			return err
-		}
-		posting := calendar.Redate(requested, true)
-		work := uow.NewWork(now, s.IDs, 0)
-		if err := checkBalances(ctx, tx, work, posting); err != nil {
-			return err
-		}
-		work.Post(posting)
-		if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
-			return err
-		}
-		done = PostedAdjustment{Posting: posting, RequestedEffective: requested.Effective, Corrects: a.Corrects, Authorisation: authorisation}
-		if err := tx.SaveResponse(ctx, request, done, nil); err != nil {
-			return err
-		}
-		return work.Write(ctx, tx)
-	})
-	return done, err
+// INSUFFICIENT_BALANCE; INVALID_AMOUNT; those of foureyes.Run.
+func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[PostedAdjustment], error) {
+	return foureyes.Run(ctx, s.foureyes(), s.adjustment(), p, by, request, newAdjustmentRequest(a))
 }
 
-// checkBalances locks the accounts of a posting that may not be overdrawn, and returns
-// INSUFFICIENT_BALANCE if the posting would overdraw one.
-func checkBalances(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posting) error {
-	deltas, err := ledger.BalanceDeltas([]ledger.Posting{posting})
+func (s *Periods) adjustment() foureyes.Operation[adjustmentRequest, PostedAdjustment] {
+	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment, Check: s.checkAdjustment, Execute: s.adjust}
+}
+
+// adjustmentRequest is the stored form of an adjustment.
+type adjustmentRequest struct {
+	Entries       []adjustmentEntry `json:"entries"`
+	Note          string            `json:"note"`
+	Effective     time.Time         `json:"effectiveAt,omitzero"`
+	Corrects      ident.Posting     `json:"corrects,omitzero"`
+	OwnedAccounts bool              `json:"ownedAccounts,omitempty"`
+}
+
+type adjustmentEntry struct {
+	Debit    string         `json:"debit"`
+	Credit   string         `json:"credit"`
+	Currency money.Currency `json:"currency"`
+	Amount   int64          `json:"amount"`
+}
+
+func newAdjustmentRequest(a period.Adjustment) adjustmentRequest {
+	r := adjustmentRequest{Note: a.Note, Effective: a.Effective, Corrects: a.Corrects, OwnedAccounts: a.OwnedAccounts}
+	for _, e := range a.Entries {
+		r.Entries = append(r.Entries, adjustmentEntry{e.Debit, e.Credit, e.Currency, e.Amount})
+	}
+	return r
+}
+
+func (r adjustmentRequest) adjustment(p ident.Platform) period.Adjustment {
+	a := period.Adjustment{Platform: p, Note: r.Note, Effective: r.Effective, Corrects: r.Corrects, OwnedAccounts: r.OwnedAccounts}
+	for _, e := range r.Entries {
+		a.Entries = append(a.Entries, ledger.Entry{Debit: e.Debit, Credit: e.Credit, Currency: e.Currency, Amount: e.Amount})
+	}
+	return a
+}
+
+func (s *Periods) checkAdjustment(ctx context.Context, p ident.Platform, r adjustmentRequest) error {
+	a := r.adjustment(p)
+	if bad := a.Check(s.Clock.Now()); len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	if err := s.checkOwnedAccounts(ctx, a); err != nil {
+		return err
+	}
+	return s.checkCorrectedPosting(ctx, a)
+}
+
+func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change, r adjustmentRequest) (done PostedAdjustment, made string, err error) {
+	calendar, err := tx.LockPeriodsShared(ctx, c.Platform)
 	if err != nil {
-		return postingFault(err)
+		return done, "", err
 	}
-	var accounts []ledger.Account
-	for _, delta := range deltas {
-		accounts = append(accounts, delta.Account)
+	a := r.adjustment(c.Platform)
+	if err := checkAddedAccounts(ctx, tx, a); err != nil {
+		return done, "", err
 	}
-	balances, err := work.LockBalances(ctx, tx, accounts)
+	requested, authorisation := a.Posting(c.ID, c.By, c.At)
+	authorisation.Approval = c.Approval
+	posting := calendar.Redate(requested, true)
+	work := uow.NewWork(c.At, s.IDs, 0)
+	if err := work.CheckBalances(ctx, tx, posting); err != nil {
+		return done, "", err
+	}
+	work.Post(posting)
+	if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
+		return done, "", err
+	}
+	done = PostedAdjustment{Posting: posting, RequestedEffective: requested.Effective, Corrects: r.Corrects, Authorisation: authorisation}
+	return done, postingID(posting.ID).String(), work.Write(ctx, tx)
+}
+
+// checkAddedAccounts returns INVALID_INPUT for entries on accounts that finance adds and has not added, or has
+// retired.
+func checkAddedAccounts(ctx context.Context, tx ports.Tx, a period.Adjustment) error {
+	paths := books.AddedPaths(a.Entries)
+	if len(paths) == 0 {
+		return nil
+	}
+	added, err := tx.AddedAccounts(ctx, a.Platform, paths)
 	if err != nil {
 		return err
 	}
-	return postingFault(balances.Apply(posting))
-}
-
-// postingFault turns an error of the ledger into a fault.
-func postingFault(err error) error {
-	var insufficient *ledger.InsufficientBalanceError
-	switch {
-	case errors.As(err, &insufficient):
-		return &fault.Error{Code: fault.InsufficientBalance, Message: "The balance of " + insufficient.Shortfalls[0].Account.Path + " would be negative. Adjust by less, or fund the account first.",
-			Details: map[string]any{"account": insufficient.Shortfalls[0].Account.Path, "currency": string(insufficient.Shortfalls[0].Account.Currency), "balance": insufficient.Shortfalls[0].Balance}}
-	case errors.Is(err, ledger.ErrOverflow):
-		return fault.New(fault.InvalidAmount, "The entries add up to more than the maximum balance of an account. Post them one by one.")
+	if bad := added.CheckEntries(a.Entries); len(bad) > 0 {
+		return fault.Invalid(bad...)
 	}
-	return err
+	return nil
 }
 
 // checkCorrectedPosting returns NOT_FOUND if the posting to correct is not the platform's.

@@ -10,6 +10,7 @@ import (
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -46,16 +47,17 @@ func TestAdjust(t *testing.T) {
 		"in a soft-closed month": {day(time.February, 3), day(time.February, 3), "charged twice"},
 		"in a closed month":      {day(time.January, 3), mustMonth("2026-02").Start(), "charged twice (for 2026-01-03)"},
 	} {
-		done, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(c.at))
+		outcome, err := env.periods.Adjust(t.Context(), env.Admin.Platform, ana(env.Admin), nil, newAdjustment(c.at))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		done := outcome.Done
 		got := env.readPosting(done.Posting.ID)
 		if !got.Equal(done.Posting) || !got.Effective.Equal(c.want) || got.Memo != c.memo || got.Kind != ledger.KindAdjustment {
 			t.Errorf("%s: %s, %q; want %s, %q", name, got.Effective, got.Memo, c.want, c.memo)
 		}
 		a, found, err := env.Store.Authorisation(t.Context(), env.Admin.Platform, done.Posting.ID)
-		if err != nil || !found || a.By.Token != env.Admin.Token || a.Note != "charged twice" || !a.At.Equal(apptest.Noon) {
+		if err != nil || !found || a.By != ana(env.Admin) || a.Note != "charged twice" || !a.At.Equal(apptest.Noon) {
 			t.Errorf("%s: authorised %t %v, %v", name, found, a, err)
 		}
 	}
@@ -71,10 +73,11 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	// A correction of a posting in a closed month is effective in the next one, and its memo
 	// names the posting and the day however long the note; an unknown posting is NOT_FOUND.
 	env := newPeriodEnv(t)
-	posted, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(day(time.January, 3)))
+	outcome, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(day(time.January, 3)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	posted := outcome.Done
 	env.changeState(period.SoftClose, "2026-01")
 	env.changeState(period.Close, "2026-01")
 	var named ident.Posting
@@ -83,10 +86,11 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
 		correction := newAdjustment(day(time.January, 3))
 		correction.Note, correction.Corrects = note, named
-		done, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, correction)
+		outcome, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, correction)
 		if err != nil {
 			t.Fatal(err)
 		}
+		done := outcome.Done
 		got, want := env.readPosting(done.Posting.ID), begins+" (corrects "+named.String()+") (for 2026-01-03)"
 		if got.Memo != want || done.Corrects != named || !got.Effective.Equal(mustMonth("2026-02").Start()) {
 			t.Errorf("%s, %q\nwant %q", got.Effective, got.Memo, want)
@@ -96,12 +100,12 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	ident.SetUUID(&named, env.IDs.New(apptest.Noon))
 	unknown := newAdjustment(time.Time{})
 	unknown.Corrects = named
-	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, unknown); !fault.Is(err, fault.NotFound) {
+	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, unknown); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of an unknown posting: %v", err)
 	}
 	others := newAdjustment(time.Time{})
 	ident.SetUUID(&others.Corrects, posted.Posting.ID)
-	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Token, nil, others); !fault.Is(err, fault.NotFound) {
+	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Author(), nil, others); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another platform's posting: %v", err)
 	}
 }
@@ -128,7 +132,7 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	adjust := func(who platform.Principal, owned bool, entries ...ledger.Entry) error {
 		a := newAdjustment(time.Time{}, entries...)
 		a.OwnedAccounts = owned
-		_, err := env.periods.Adjust(t.Context(), who.Platform, who.Token, nil, a)
+		_, err := env.periods.Adjust(t.Context(), who.Platform, who.Author(), nil, a)
 		return err
 	}
 	if err := adjust(env.Admin, true, credit(10)); err != nil {
@@ -175,8 +179,42 @@ func TestAdjust_FutureEffectiveTime(t *testing.T) {
 	t.Parallel()
 	// The effective time must not be in the future.
 	env := newPeriodEnv(t)
-	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(apptest.Noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
+	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(apptest.Noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAdjust_AddedAccounts(t *testing.T) {
+	t.Parallel()
+	// An adjustment may use an account below expense/ that finance has added and not retired. The check of the
+	// ledger finds a posting on one that was not added.
+	env := newPeriodEnv(t)
+	adjust := func() error {
+		a := newAdjustment(time.Time{})
+		a.Entries[0].Debit = "expense/rent"
+		_, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, a)
+		return err
+	}
+	save := func(a books.AddedAccount) {
+		env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveAddedAccount(ctx, env.Admin.Platform, a) })
+	}
+	account := books.AddedAccount{Path: "expense/rent", Name: "Rent", Version: 1, At: apptest.Noon, By: env.Admin.Author()}
+
+	apptest.WantFault(t, "not added", adjust(), fault.InvalidInput, "entries[0].debit")
+	save(account)
+	if err := adjust(); err != nil {
+		t.Errorf("added: %v", err)
+	}
+	account.Version, account.Retired = 2, true
+	save(account)
+	apptest.WantFault(t, "retired", adjust(), fault.InvalidInput, "entries[0].debit")
+
+	if found := env.checkLedger().Findings; len(found) > 0 {
+		t.Errorf("findings %v", found)
+	}
+	pgtest.ExecAsSuperuser(t, env.URL, "ALTER TABLE ledger_added_accounts DISABLE TRIGGER append_only; DELETE FROM ledger_added_accounts")
+	if found := env.checkLedger().Findings; len(found) != 1 || found[0].Rule != audit.RuleChart || !strings.Contains(found[0].Message, "expense/rent") {
+		t.Errorf("findings %v", found)
 	}
 }
 
@@ -192,7 +230,7 @@ func TestCheck_FindsAdjustmentWithoutAuthorisation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := newPeriodEnv(t)
-			if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(time.Time{})); err != nil {
+			if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(time.Time{})); err != nil {
 				t.Fatal(err)
 			}
 			pgtest.ExecAsSuperuser(t, env.URL, c.damage)

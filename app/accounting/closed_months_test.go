@@ -75,7 +75,7 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 		env := newPeriodEnv(t)
 		env.Post(env.newFeePosting(day(time.January, 5), 9), env.newFeePosting(day(time.February, 6), 2))
 		env.changeState(period.SoftClose, "2026-02")
-		if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(day(time.February, 7))); err != nil {
+		if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(day(time.February, 7))); err != nil {
 			t.Fatal(err)
 		}
 		env.Post(env.newFeePosting(day(time.February, 8), 3), env.newFeePosting(day(time.March, 9), 3))

@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/ports"
 )
@@ -25,6 +26,11 @@ type env struct {
 	*apptest.Env
 	accounting *accounting.Service
 	payments   *payments.Service
+}
+
+// ana returns a principal whose requests name Ana.
+func ana(p platform.Principal) platform.Author {
+	return platform.Author{Token: p.Token, Actor: "Ana"}
 }
 
 // newEnv builds an environment. Each edit runs before the workers start.

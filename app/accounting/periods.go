@@ -3,14 +3,18 @@ package accounting
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"time"
 
+	"causeway/app/internal/foureyes"
+	runs "causeway/app/internal/monthend"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/monthend"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -116,59 +120,158 @@ type MonthChange struct {
 	// ConfirmOpeningBalances confirms that what is effective before the first month that is
 	// soft-closed forms its opening balances.
 	ConfirmOpeningBalances bool
+	// WithoutRevaluation and WithoutFeeDeferral confirm that a month is closed although it needs such a run and
+	// has none, or one that is out of date.
+	WithoutRevaluation, WithoutFeeDeferral bool
+	// WithoutYearEnd confirms that the last month of a year is closed although income and expense of the year are
+	// not closed into retained earnings.
+	WithoutYearEnd bool
 }
 
-// ChangeState applies a change by a token. Faults: INVALID_INPUT; CONFLICT if the month does not take
-// the action, or if it would be the first and that is not confirmed.
-func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, c MonthChange) (Month, error) {
-	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: platform.Author{Token: by}, Note: c.Note}, c.ConfirmOpeningBalances, request)
+// ChangeState applies a change, or makes a proposal of it. Faults: INVALID_INPUT; CONFLICT if the month does
+// not take the action, or if it would be the first and that is not confirmed; those of foureyes.Run.
+func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, c MonthChange) (proposal.Outcome[Month], error) {
+	changed, err := foureyes.Run(ctx, s.foureyes(), s.monthChange(c.Action), p, by, request, newMonthRequest(c))
+	return changed, s.describeFirst(ctx, p, c, err)
 }
 
-// ChangeStateAs is ChangeState for an operator, whose name is recorded.
+// ChangeStateAs applies a change of an operator, whose name is recorded.
 func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor string, c MonthChange) (Month, error) {
 	actor, err := platform.ParseActor(actor)
 	if err != nil {
 		return Month{}, err
 	}
-	return s.change(ctx, period.Change{Platform: p, Month: c.Month, Action: c.Action, By: platform.Author{Actor: actor}, Note: c.Note}, c.ConfirmOpeningBalances, nil)
+	changed, err := foureyes.RunAlone(ctx, s.foureyes(), s.monthChange(c.Action), p, platform.Author{Actor: actor}, nil, newMonthRequest(c))
+	return changed.Done, s.describeFirst(ctx, p, c, err)
 }
 
-var errUnconfirmed = errors.New("the first soft close is not confirmed")
+func (s *Periods) foureyes() foureyes.Config {
+	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+}
 
-func (s *Periods) change(ctx context.Context, change period.Change, confirmed bool, request *ports.IdempotentRequest) (done Month, err error) {
-	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
-		return Month{}, fault.Invalid(bad...)
+// Executors carry out the approved proposals of adjustments and changes of months.
+func (s *Periods) Executors() []foureyes.Executor {
+	executors := []foureyes.Executor{s.adjustment()}
+	for _, a := range period.Actions() {
+		executors = append(executors, s.monthChange(a))
 	}
-	change.At = s.Clock.Now().Truncate(time.Microsecond)
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		calendar, err := tx.LockPeriods(ctx, change.Platform)
-		if err != nil {
-			return err
-		}
-		next, err := calendar.Apply(change.Action, change.Month, change.At)
-		if err != nil {
-			return err
-		}
-		if !confirmed && calendar.NeedsConfirmation(change.Action) {
-			return errUnconfirmed
-		}
-		done = Month{Month: change.Month, State: next.State(change.Month), Changes: []period.Change{change}}
-		if change.Action == period.Close {
-			closing, err := tx.RecordClosing(ctx, change, calendar)
-			if err != nil {
-				return err
-			}
-			done.Closing = &closing
-		}
-		if err := tx.SaveResponse(ctx, request, done, nil); err != nil {
-			return err
-		}
-		return tx.ChangePeriods(ctx, change, next)
-	})
-	if errors.Is(err, errUnconfirmed) {
-		err = s.confirmFirst(ctx, change.Platform, change.Month)
+	return executors
+}
+
+// monthOperations are the operations that change months, with the action that may need four eyes.
+var monthOperations = map[period.Action]struct {
+	id     string
+	action books.Action
+}{
+	period.SoftClose: {"softCloseLedgerPeriod", books.ActionSoftClose},
+	period.Reopen:    {"reopenLedgerPeriod", books.ActionSoftClose},
+	period.Close:     {"closeLedgerPeriod", books.ActionClose},
+}
+
+func (s *Periods) monthChange(a period.Action) foureyes.Operation[monthRequest, Month] {
+	return foureyes.Operation[monthRequest, Month]{ID: monthOperations[a].id, Action: monthOperations[a].action, Check: checkMonthRequest,
+		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r monthRequest) (Month, string, error) {
+			month, err := s.change(ctx, tx, c, a, r)
+			return month, r.Month, err
+		}}
+}
+
+// monthRequest is the stored form of a change of a month.
+type monthRequest struct {
+	Month                  string `json:"month"`
+	Note                   string `json:"note,omitempty"`
+	ConfirmOpeningBalances bool   `json:"confirmOpeningBalances,omitempty"`
+	WithoutRevaluation     bool   `json:"withoutRevaluation,omitempty"`
+	WithoutFeeDeferral     bool   `json:"withoutFeeDeferral,omitempty"`
+	WithoutYearEnd         bool   `json:"withoutYearEnd,omitempty"`
+}
+
+func newMonthRequest(c MonthChange) monthRequest {
+	return monthRequest{c.Month.String(), c.Note, c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutYearEnd}
+}
+
+func checkMonthRequest(_ context.Context, _ ident.Platform, r monthRequest) error {
+	if bad := period.CheckNote(r.Note, true); len(bad) > 0 {
+		return fault.Invalid(bad...)
 	}
-	return done, err
+	return nil
+}
+
+func (s *Periods) change(ctx context.Context, tx ports.Tx, c foureyes.Change, a period.Action, r monthRequest) (done Month, err error) {
+	month, err := period.ParseMonth(r.Month)
+	if err != nil {
+		return Month{}, fault.Invalid(fault.Field{Field: "month", Message: err.Error()})
+	}
+	change := period.Change{Platform: c.Platform, Month: month, Action: a, At: c.At, By: c.By, Approval: c.Approval, Note: r.Note}
+	calendar, err := tx.LockPeriods(ctx, c.Platform)
+	if err != nil {
+		return Month{}, err
+	}
+	next, err := calendar.Apply(a, month, c.At)
+	if err != nil {
+		return Month{}, err
+	}
+	if !r.ConfirmOpeningBalances && calendar.NeedsConfirmation(a) {
+		return Month{}, period.ConfirmFirst(month, period.Month{})
+	}
+	done = Month{Month: month, State: next.State(month), Changes: []period.Change{change}}
+	if a == period.Close {
+		if err := checkMonthEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutRevaluation: r.WithoutRevaluation, WithoutFeeDeferral: r.WithoutFeeDeferral}); err != nil {
+			return Month{}, err
+		}
+		if err := checkYearEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutYearEnd: r.WithoutYearEnd}); err != nil {
+			return Month{}, err
+		}
+		closing, err := tx.RecordClosing(ctx, change, calendar)
+		if err != nil {
+			return Month{}, err
+		}
+		done.Closing = &closing
+	}
+	return done, tx.ChangePeriods(ctx, change, next)
+}
+
+// describeFirst returns the fault of a first soft close that is not confirmed with what it would do, and any
+// other error as it is.
+func (s *Periods) describeFirst(ctx context.Context, p ident.Platform, c MonthChange, err error) error {
+	if f, ok := fault.As(err); ok && f.Reason == period.ConfirmationRequired {
+		return s.confirmFirst(ctx, p, c.Month)
+	}
+	return err
+}
+
+// checkMonthEnd returns CONFLICT if a month that is to be closed lacks the run of its exchange result or of the
+// deferral of fees, or has one that is out of date, and that is not confirmed.
+func checkMonthEnd(ctx context.Context, tx ports.Tx, p ident.Platform, c MonthChange) error {
+	settings, err := tx.BooksSettings(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, needed := range []struct {
+		kind   ledger.Kind
+		needed bool
+	}{
+		{ledger.KindRevaluation, settings.FunctionalCurrency != "" && !c.WithoutRevaluation},
+		{ledger.KindFeeDeferral, settings.FeeRecognition == books.AtDelivery && !c.WithoutFeeDeferral},
+	} {
+		if !needed.needed {
+			continue
+		}
+		n := monthend.Needed{Kind: needed.kind}
+		if n.Run, err = tx.MonthEndRun(ctx, p, needed.kind, c.Month); err != nil {
+			return err
+		}
+		if n.Previous, err = tx.MonthEndRunBefore(ctx, p, needed.kind, c.Month); err != nil {
+			return err
+		}
+		if n.Changed, err = runs.Changed(ctx, tx, monthend.Run{Platform: p, Month: c.Month, Kind: needed.kind}, settings.FunctionalCurrency, n.Run.LastSeq); err != nil {
+			return err
+		}
+		if err := monthend.CheckClose(c.Month, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OpeningBalance is what an account, or all accounts of a line of the chart, would begin with: debits

@@ -41,7 +41,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 				}
 				at := months[0].Start().Add(time.Duration(random.Int64N(int64(apptest.Noon.Sub(months[0].Start())))))
 				if i < 2 {
-					if _, err := env.periods.Adjust(context.Background(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(at)); err != nil {
+					if _, err := env.periods.Adjust(context.Background(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(at)); err != nil {
 						t.Errorf("an adjustment at %s: %v", at, err)
 					}
 					posted[i]++
@@ -62,7 +62,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: a, Month: m, ConfirmOpeningBalances: true})
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: a, Month: m, ConfirmOpeningBalances: true})
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -133,7 +133,7 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: period.Close, Month: mustMonth("2026-01")})
+			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: period.Close, Month: mustMonth("2026-01")})
 		})
 	}
 	all.Wait()

@@ -60,11 +60,12 @@ func (e *periodEnv) readPosting(id uuid.UUID) ledger.Posting {
 
 func (e *periodEnv) changeState(a period.Action, month string) accounting.Month {
 	e.t.Helper()
-	done, err := e.periods.ChangeState(context.Background(), e.Admin.Platform, e.Admin.Token, nil,
+	outcome, err := e.periods.ChangeState(context.Background(), e.Admin.Platform, ana(e.Admin), nil,
 		accounting.MonthChange{Action: a, Month: mustMonth(month), ConfirmOpeningBalances: true})
 	if err != nil {
 		e.t.Fatalf("%s %s: %v", a, month, err)
 	}
+	done := outcome.Done
 	return done
 }
 

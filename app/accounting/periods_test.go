@@ -32,7 +32,7 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	env.Post(env.newFeePosting(day(time.March, 1), 7))
 	env.changeState(period.Close, "2026-02")
 
-	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By.Token != env.Admin.Token {
+	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By != ana(env.Admin) {
 		t.Errorf("closed: %+v", first.Closing)
 	}
 	if digest := february.Digest(); !slices.Equal(first.Closing.Digest, digest[:]) {
@@ -63,7 +63,7 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 	env.changeState(period.Close, "2026-01")
 
 	changes := env.getMonth("2026-01").Changes
-	if len(changes) != 2 || changes[0].By.Actor != "ana" || !changes[0].By.Token.IsZero() || changes[1].By.Actor != "" || changes[1].By.Token != env.Admin.Token {
+	if len(changes) != 2 || changes[0].By != (platform.Author{Actor: "ana"}) || changes[1].By != ana(env.Admin) {
 		t.Errorf("changes %+v", changes)
 	}
 }
@@ -77,7 +77,7 @@ func TestSoftClose_FirstNeedsConfirmation(t *testing.T) {
 	env.Post(env.newFeePosting(day(time.March, 2), 7)) // recorded first
 	env.Post(env.newFeePosting(day(time.January, 31), 20), env.newFeePosting(day(time.February, 3), 4))
 	softClose := func(m string, confirmed bool) error {
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil,
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil,
 			accounting.MonthChange{Action: period.SoftClose, Month: mustMonth(m), ConfirmOpeningBalances: confirmed})
 		return err
 	}
@@ -204,7 +204,7 @@ func TestPeriods_Refused(t *testing.T) {
 	env := newPeriodEnv(t)
 	env.changeState(period.SoftClose, "2026-01")
 	change := func(a period.Action, m string, note string) error {
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, accounting.MonthChange{Action: a, Month: mustMonth(m), Note: note})
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: a, Month: mustMonth(m), Note: note})
 		return err
 	}
 	get := func(m string) error {
@@ -277,7 +277,7 @@ func TestAuthorise_RequiresPosting(t *testing.T) {
 	// An authorisation without its posting fails the unit of work.
 	env := newPeriodEnv(t)
 	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
-		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: platform.Author{Token: env.Admin.Token}, Note: "x", At: apptest.Noon}})
+		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Author(), Note: "x", At: apptest.Noon}})
 	})
 	if err == nil {
 		t.Error("the authorisation is committed")

@@ -21,6 +21,7 @@ import (
 	"causeway/core/price"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/yearend"
 	"causeway/ledger"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -434,6 +435,13 @@ func (slowLedger) LedgerAccounts(context.Context, ident.Platform, ports.LedgerAc
 	return ports.LedgerAccountPage{}, ports.ErrReadTimeout
 }
 
+// noYears has no closings of years.
+type noYears struct{ ports.Store }
+
+func (noYears) YearClosings(context.Context, ident.Platform) ([]yearend.Closing, error) {
+	return nil, nil
+}
+
 // currentRates has always just kept rates.
 type currentRates struct{ ports.KeptRates }
 
@@ -444,7 +452,7 @@ func (currentRates) RatesAt(_ context.Context, moment time.Time) (price.KeptRate
 func TestReports_TooSlowSayWhatToNarrow(t *testing.T) {
 	t.Parallel()
 	// A report that reads for too long is refused with the parameters that make it smaller.
-	service := accounting.New(accounting.Config{Ledger: slowLedger{}, KeptRates: currentRates{}, Clock: portstest.NewFakeClock(apptest.Noon)})
+	service := accounting.New(accounting.Config{Store: noYears{}, Ledger: slowLedger{}, KeptRates: currentRates{}, Clock: portstest.NewFakeClock(apptest.Noon)})
 	ctx, from := t.Context(), apptest.Noon.Add(-time.Hour)
 	var p ident.Platform
 	for name, c := range map[string]struct {

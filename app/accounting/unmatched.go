@@ -3,10 +3,13 @@ package accounting
 import (
 	"context"
 
+	"causeway/app/internal/foureyes"
 	"causeway/app/internal/uow"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -15,11 +18,11 @@ import (
 // AssignCommand assigns unmatched funds to a transaction or to an account, or sends them back
 // to the payer if both are zero.
 type AssignCommand struct {
-	Receipt     ident.Receipt
-	Transaction ident.Transaction
-	Account     ident.InternalAccount
+	Receipt     ident.Receipt         `json:"receiptId"`
+	Transaction ident.Transaction     `json:"transactionId,omitzero"`
+	Account     ident.InternalAccount `json:"accountId,omitzero"`
 	// Note is the reason and becomes the memo of the posting: 1 to 200 bytes.
-	Note string
+	Note string `json:"note"`
 }
 
 // maxNoteBytes is the maximum length of a note, which is a posting's memo.
@@ -30,39 +33,49 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return s.Store.Unmatched(ctx, p, filter)
 }
 
-// AssignUnmatched assigns an unmatched payment, once. Faults: NOT_FOUND; CONFLICT if it is
-// assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
+// AssignUnmatched assigns an unmatched payment, once, or makes a proposal of that. Faults: NOT_FOUND; CONFLICT
+// if it is assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
 // INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED; those of
-// transaction.CheckParties.
-func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a AssignCommand, request *ports.IdempotentRequest) (transaction.Unmatched, error) {
-	if a.Note == "" || len(a.Note) > maxNoteBytes {
-		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
-	}
-	var done transaction.Unmatched
-	var refused error
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work := uow.NewWork(s.Clock.Now(), s.IDs, 0)
-		done, refused = s.assignInTx(ctx, tx, work, p, by, a)
-		if err := uow.SaveResponse(ctx, tx, request, done, refused); err != nil || refused != nil {
-			return err
-		}
-		return work.Write(ctx, tx)
-	})
-	if err != nil {
-		return transaction.Unmatched{}, err
-	}
-	return done, refused
+// transaction.CheckParties and foureyes.Run.
+func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a AssignCommand, request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error) {
+	return foureyes.Run(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.assignment(), p, by, request, a)
 }
 
-func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, p ident.Platform, by ident.Token, a AssignCommand) (transaction.Unmatched, error) {
-	u, found, err := tx.LockUnmatched(ctx, p, a.Receipt)
+func (s *Service) assignment() foureyes.Operation[AssignCommand, transaction.Unmatched] {
+	return foureyes.Operation[AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment, Check: checkAssignment, Execute: s.assign}
+}
+
+// Executors carry out the approved proposals of this service.
+func (s *Service) Executors() []foureyes.Executor { return []foureyes.Executor{s.assignment()} }
+
+func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error {
+	if a.Note == "" || len(a.Note) > maxNoteBytes {
+		return fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
+	}
+	return nil
+}
+
+func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change, a AssignCommand) (done transaction.Unmatched, made string, err error) {
+	work := uow.NewWork(c.At, s.IDs, 0)
+	if done, err = s.assignInTx(ctx, tx, work, c, a); err != nil {
+		return done, "", err
+	}
+	made = done.Receipt.ID.String()
+	if assigned := done.Assignment.Transaction; !assigned.IsZero() {
+		made = assigned.String()
+	}
+	return done, made, work.Write(ctx, tx)
+}
+
+func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c foureyes.Change, a AssignCommand) (transaction.Unmatched, error) {
+	u, found, err := tx.LockUnmatched(ctx, c.Platform, a.Receipt)
 	if err != nil {
 		return u, err
 	}
 	if !found {
 		return u, fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", a.Receipt)
 	}
-	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: platform.Author{Token: by}, At: w.Now}
+	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: c.By, Approval: c.Approval, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
 		err = fundTransaction(ctx, tx, w, u, a)

@@ -10,6 +10,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/accounting"
+	"causeway/core/csvcell"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -73,7 +74,8 @@ func flagNames(err error) error {
 		return err
 	}
 	named := *f
-	named.Message = strings.ReplaceAll(f.Message, "confirmOpeningBalances", "--confirm-opening-balances")
+	named.Message = strings.NewReplacer("confirmOpeningBalances", "--confirm-opening-balances", "withoutRevaluation", "--without-revaluation",
+		"withoutFeeDeferral", "--without-fee-deferral", "withoutYearEnd", "--without-year-end").Replace(f.Message)
 	return &named
 }
 
@@ -109,10 +111,15 @@ func (l ledgerReopenCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.change(ctx, out, accounting.MonthChange{Action: period.Reopen})
 }
 
-type ledgerCloseCommand struct{ monthCommand }
+type ledgerCloseCommand struct {
+	monthCommand
+	WithoutRevaluation bool `help:"Close the month although its exchange result is missing or out of date."`
+	WithoutFeeDeferral bool `help:"Close the month although its deferral of fees is missing or out of date."`
+	WithoutYearEnd     bool `help:"Close the last month of a financial year although its income and expense are not closed into retained earnings."`
+}
 
 func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.change(ctx, out, accounting.MonthChange{Action: period.Close})
+	return l.change(ctx, out, accounting.MonthChange{Action: period.Close, WithoutRevaluation: l.WithoutRevaluation, WithoutFeeDeferral: l.WithoutFeeDeferral, WithoutYearEnd: l.WithoutYearEnd})
 }
 
 // archiveMonthCommand holds the arguments of a command on a month of all platforms.
@@ -180,6 +187,14 @@ func newPeriods(db *postgres.DB) *accounting.Periods {
 	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.LedgerReader(), Finance: db.Finance(), Clock: systemClock{}, IDs: ids.New()})
 }
 
+// changeText says who made a change and, if it needed four eyes, who approved it.
+func changeText(by platform.Author, a platform.Approval) string {
+	if a.IsZero() {
+		return by.String()
+	}
+	return by.String() + ", approved by " + a.By.String()
+}
+
 // writeMonths prints a line for each month with its latest change.
 func writeMonths(out io.Writer, months []accounting.Month) error {
 	rows := table{rightAligned: []int{3}}
@@ -187,12 +202,7 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 		changed, by, last, note := "", "", "", ""
 		if n := len(m.Changes); n > 0 {
 			c := m.Changes[n-1]
-			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "operator", c.Note
-			if !c.By.Token.IsZero() {
-				by = c.By.Token.String()
-			} else if c.By.Actor != "" {
-				by = "operator " + c.By.Actor
-			}
+			changed, by, note = c.At.Format("2006-01-02 15:04:05"), csvcell.Escape(changeText(c.By, c.Approval)), c.Note
 		}
 		if m.Closing != nil {
 			last = fmt.Sprint(m.Closing.Seq)

@@ -25,6 +25,7 @@ func TestAdjustment_Check(t *testing.T) {
 	// An invalid adjustment is refused with every invalid field.
 	owned := fee()
 	owned.Debit = "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
+	const receivable = "customer-receivables/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	for name, c := range map[string]struct {
 		change func(*period.Adjustment)
 		want   []string
@@ -40,6 +41,8 @@ func TestAdjustment_Check(t *testing.T) {
 		"too many":                  {func(a *period.Adjustment) { a.Entries = slices.Repeat([]ledger.Entry{fee()}, 257) }, []string{"entries"}},
 		"an owned account":          {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
 		"an owned account, allowed": {func(a *period.Adjustment) { a.Entries[0], a.OwnedAccounts = owned, true }, nil},
+		"the exchange result":       {func(a *period.Adjustment) { a.Entries[0].Debit = ledger.FXValuation }, []string{"entries[0].debit"}},
+		"a receivable":              {func(a *period.Adjustment) { a.Entries[0].Credit, a.OwnedAccounts = receivable, true }, []string{"entries[0].credit"}},
 		"debit equals credit":       {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
 		"everything": {func(a *period.Adjustment) {
 			a.Note, a.Entries = "", []ledger.Entry{fee(), {Debit: "no/where", Credit: "", Currency: "XXX", Amount: -1}}

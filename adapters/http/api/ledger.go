@@ -14,6 +14,8 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -29,7 +31,7 @@ type Accounting interface {
 	Income(ctx context.Context, p ident.Platform, e accounting.IncomeQuery) (accounting.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a accounting.AssignCommand, idempotent *ports.IdempotentRequest) (transaction.Unmatched, error)
+	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand, idempotent *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
 

@@ -13,6 +13,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/ledger"
 )
 
@@ -39,6 +40,7 @@ type adjustmentBody struct {
 	Corrects             httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"Id of the posting that this adjustment corrects."`
 	Note                 string                    `json:"note" doc:"Reason of the adjustment."`
 	TokenID              httpapi.ID[ident.Token]   `json:"tokenId" doc:"Id of the token that authorised the adjustment."`
+	Actor                string                    `json:"actor,omitempty" doc:"Name of the person who authorised it, from Causeway-Actor." example:"Ana Lima"`
 	Entries              []adjustmentEntry         `json:"entries" doc:"Entries of the posting."`
 }
 
@@ -58,7 +60,7 @@ func (r adjustmentCreateRequest) Resolve(huma.Context) []error {
 
 func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 	body := adjustmentBody{EffectiveAt: httpapi.NewTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.NewID(a.Corrects), Note: a.Authorisation.Note,
-		TokenID: httpapi.NewID(a.Authorisation.By.Token), Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
+		TokenID: httpapi.NewID(a.Authorisation.By.Token), Actor: a.Authorisation.By.Actor, Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
 	ident.SetUUID(&body.PostingID.Value, a.Posting.ID)
 	if !a.RequestedEffective.Equal(a.Posting.Effective) {
 		requested := httpapi.NewTime(a.RequestedEffective)
@@ -72,14 +74,14 @@ func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 
 func registerAdjustments(a *httpapi.API, service Periods) {
 	type adjustInput struct{ Body adjustmentCreateRequest }
-	httpapi.Post(a, httpapi.Operation{
-		ID: "createLedgerAdjustment", Path: "/ledger/adjustments", Tag: tagLedger, Summary: "Post an adjustment", Permission: platform.Manage, Status: 201,
+	httpapi.Post(a, withFourEyes(httpapi.Operation{
+		ID: "createLedgerAdjustment", Path: "/ledger/adjustments", Tag: tagLedger, Summary: "Post an adjustment", Permission: platform.Manage,
 		Description: "Posts balanced entries between ledger accounts. Accounts of customers and of the platform cannot be overdrawn. " +
 			"An adjustment records who authorised it and why, so it may take effect in a soft-closed month.",
 		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
-	}, func(ctx context.Context, call httpapi.Call, in *adjustInput) (accounting.PostedAdjustment, error) {
-		return service.Adjust(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.command())
-	}, renderAdjustment)
+	}, 201, adjustmentBody{}), func(ctx context.Context, call httpapi.Call, in *adjustInput) (proposal.Outcome[accounting.PostedAdjustment], error) {
+		return service.Adjust(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.command())
+	}, renderOutcome(201, renderAdjustment))
 }
 
 // encodeHex returns a digest in hexadecimal; empty for none.

@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/ports"
 )
 
@@ -18,8 +19,8 @@ import (
 type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
-	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, c accounting.MonthChange) (accounting.Month, error)
-	Adjust(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
+	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
+	Adjust(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error)
 }
 
 // monthText is a month in a path or a body, such as 2026-10.
@@ -49,6 +50,7 @@ type accountingPeriodBody struct {
 type periodClosingBody struct {
 	ClosedAt     httpapi.Time             `json:"closedAt" doc:"Time the month was closed."`
 	TokenID      httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"Id of the token that closed the month. Omitted if the operator of the service closed it."`
+	Actor        string                   `json:"actor,omitempty" doc:"Name of the person who closed the month: from Causeway-Actor, or of the operator." example:"Ana Lima"`
 	Posting      int64                    `json:"posting" doc:"Number of the last posting at that time. 0 if there was none." example:"84211"`
 	Digest       string                   `json:"digest,omitempty" doc:"SHA-256 digest of that posting, in hexadecimal." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Checkpoint   string                   `json:"checkpoint,omitempty" doc:"Latest signed checkpoint of the ledger log at that time, in C2SP format. Omitted if there was none."`
@@ -72,7 +74,7 @@ type closingTrialBalanceTotalBody struct {
 type closingTrialBalanceLineBody struct {
 	Account  string           `json:"account" doc:"Path of the account." example:"income/fees"`
 	Currency httpapi.Currency `json:"currency" doc:"Currency of the account."`
-	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Class of the account."`
+	Class    string           `json:"class" enum:"asset,liability,equity,income,expense,trading" doc:"Class of the account."`
 	Opening  httpapi.BigMinor `json:"opening" doc:"Balance before the month, in the smallest unit, with the normal sign of the class."`
 	Debits   httpapi.BigMinor `json:"debits" doc:"Debits of the month, in the smallest unit."`
 	Credits  httpapi.BigMinor `json:"credits" doc:"Credits of the month, in the smallest unit."`
@@ -80,10 +82,12 @@ type closingTrialBalanceLineBody struct {
 }
 
 type accountingPeriodChangeBody struct {
-	Action  string                  `json:"action" enum:"soft-close,reopen,close" doc:"Action."`
-	At      httpapi.Time            `json:"at" doc:"Time of the action."`
-	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"Id of the token. Omitted if the operator of the service did it."`
-	Note    string                  `json:"note,omitempty" doc:"Reason of the action." example:"October is complete."`
+	Action   string                  `json:"action" enum:"soft-close,reopen,close" doc:"Action."`
+	At       httpapi.Time            `json:"at" doc:"Time of the action."`
+	TokenID  httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"Id of the token. Omitted if the operator of the service did it."`
+	Actor    string                  `json:"actor,omitempty" doc:"Name of the person: from Causeway-Actor, or of the operator." example:"Ana Lima"`
+	Approval *approvalBody           `json:"approval,omitempty" doc:"Approval of the action by a second person, if it needed four eyes."`
+	Note     string                  `json:"note,omitempty" doc:"Reason of the action." example:"October is complete."`
 }
 
 // accountingPeriodChangeRequest is an optional body.
@@ -97,6 +101,14 @@ type accountingPeriodSoftCloseRequest struct {
 	ConfirmOpeningBalances bool   `json:"confirmOpeningBalances,omitempty" doc:"Confirms that this month becomes the first accounting period. Required if no month is soft-closed or closed yet."`
 }
 
+// accountingPeriodCloseRequest is an optional body.
+type accountingPeriodCloseRequest struct {
+	Note               string `json:"note,omitempty" maxLength:"500" doc:"Reason, stored with the change." example:"October is complete."`
+	WithoutRevaluation bool   `json:"withoutRevaluation,omitempty" doc:"Closes the month although its exchange result is missing or out of date. Only for platforms with a functional currency."`
+	WithoutFeeDeferral bool   `json:"withoutFeeDeferral,omitempty" doc:"Closes the month although its deferral of fees is missing or out of date. Only for platforms that recognise fees at delivery."`
+	WithoutYearEnd     bool   `json:"withoutYearEnd,omitempty" doc:"Closes the last month of a financial year although the income and expense of the year are not closed into retained earnings."`
+}
+
 type accountingPeriodListResponse struct {
 	Data []accountingPeriodBody `json:"data" doc:"Months, newest first."`
 }
@@ -104,12 +116,12 @@ type accountingPeriodListResponse struct {
 func renderPeriod(m accounting.Month) accountingPeriodBody {
 	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
 	for i, c := range m.Changes {
-		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.Note}
+		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.By.Actor, renderApproval(c.Approval), c.Note}
 	}
 	if m.Closing == nil {
 		return body
 	}
-	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By.Token), Posting: m.Closing.Seq,
+	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By.Token), Actor: m.Closing.By.Actor, Posting: m.Closing.Seq,
 		Digest: encodeHex(m.Closing.Digest), Checkpoint: m.Closing.Checkpoint}
 	return body
 }
@@ -187,7 +199,12 @@ func registerPeriods(a *httpapi.API, service Periods) {
 		Description: "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest soft-closed month is reopened first. A closed month cannot be reopened."}, withNote)
 	registerPeriodChange(a, service, period.Close, httpapi.Operation{ID: "closeLedgerPeriod", Summary: "Close an accounting period",
 		Description: "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the ledger log. The month accepts no more postings: corrections go to the next open month " +
-			"and contain the reversed posting or the original day. Months are closed in order."}, withNote)
+			"and contain the reversed posting or the original day. Months are closed in order.\n\n" +
+			"A platform with a functional currency posts the exchange result of the month first, and one that recognises fees at delivery defers fees; otherwise the request is refused, unless it confirms to close without. " +
+			"So is the last month of a financial year before the year is closed (`POST /ledger/years/{year}/close`), if the platform has a functional currency or has closed a year before."},
+		func(b accountingPeriodCloseRequest) accounting.MonthChange {
+			return accounting.MonthChange{Note: b.Note, WithoutRevaluation: b.WithoutRevaluation, WithoutFeeDeferral: b.WithoutFeeDeferral, WithoutYearEnd: b.WithoutYearEnd}
+		})
 	registerAdjustments(a, service)
 }
 
@@ -197,11 +214,11 @@ func registerPeriodChange[Body any](a *httpapi.API, service Periods, action peri
 		Month monthText `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
 		Body  *Body
 	}
-	op.Path, op.Tag, op.Permission, op.Errors = "/ledger/periods/{month}/"+string(action), tagLedger, platform.Manage, []fault.Code{fault.Conflict}
-	httpapi.Post(a, op, func(ctx context.Context, call httpapi.Call, in *changeInput) (accounting.Month, error) {
+	op.Path, op.Tag, op.Permission = "/ledger/periods/{month}/"+string(action), tagLedger, platform.Manage
+	httpapi.Post(a, withFourEyes(op, 200, accountingPeriodBody{}), func(ctx context.Context, call httpapi.Call, in *changeInput) (proposal.Outcome[accounting.Month], error) {
 		month, err := in.Month.parse()
 		if err != nil {
-			return accounting.Month{}, err
+			return proposal.Outcome[accounting.Month]{}, err
 		}
 		var body Body
 		if in.Body != nil {
@@ -209,6 +226,6 @@ func registerPeriodChange[Body any](a *httpapi.API, service Periods, action peri
 		}
 		requested := change(body)
 		requested.Action, requested.Month = action, month
-		return service.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, requested)
-	}, renderPeriod)
+		return service.ChangeState(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, requested)
+	}, renderOutcome(200, renderPeriod))
 }

@@ -34,15 +34,17 @@ type postingDetailsBody struct {
 }
 
 type authorisationBody struct {
-	TokenID httpapi.ID[ident.Token] `json:"tokenId" doc:"Id of the authorising token."`
-	Note    string                  `json:"note" doc:"Reason of the posting." example:"The bank charged the wire of 30 October twice."`
-	At      httpapi.Time            `json:"authorisedAt" doc:"Time of the authorisation."`
+	TokenID  httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"Id of the authorising token. Omitted if the operator of the service authorised the posting."`
+	Actor    string                  `json:"actor,omitempty" doc:"Name of the authorising person: from Causeway-Actor, or of the operator." example:"Ana Lima"`
+	Approval *approvalBody           `json:"approval,omitempty" doc:"Approval of the posting by a second person, if it needed four eyes."`
+	Note     string                  `json:"note" doc:"Reason of the posting." example:"The bank charged the wire of 30 October twice."`
+	At       httpapi.Time            `json:"authorisedAt" doc:"Time of the authorisation."`
 }
 
 func renderPostingDetails(p accounting.Posting) postingDetailsBody {
 	body := postingDetailsBody{PostingBody: renderPosting(p.RecordedPosting)}
 	if a := p.Authorisation; a != nil {
-		body.Authorisation = &authorisationBody{httpapi.NewID(a.By.Token), a.Note, httpapi.NewTime(a.At)}
+		body.Authorisation = &authorisationBody{httpapi.NewID(a.By.Token), a.By.Actor, renderApproval(a.Approval), a.Note, httpapi.NewTime(a.At)}
 	}
 	return body
 }

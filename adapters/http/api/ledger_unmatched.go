@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -36,6 +37,8 @@ type assignmentBody struct {
 	AccountID     httpapi.ID[ident.InternalAccount] `json:"accountId,omitzero" doc:"Id of the internal account that was credited."`
 	Note          string                            `json:"note" doc:"Reason of the assignment." example:"The payer called and named the quote."`
 	TokenID       httpapi.ID[ident.Token]           `json:"tokenId" doc:"Id of the token that made the assignment."`
+	Actor         string                            `json:"actor,omitempty" doc:"Name of the person who made it, from Causeway-Actor." example:"Ana Lima"`
+	Approval      *approvalBody                     `json:"approval,omitempty" doc:"Approval of the assignment by a second person, if it needed four eyes."`
 	AssignedAt    httpapi.Time                      `json:"assignedAt" doc:"Time of the assignment."`
 }
 
@@ -47,7 +50,7 @@ func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	}
 	if a := u.Assignment; a != nil {
 		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction), AccountID: httpapi.NewID(a.Account),
-			Note: a.Note, TokenID: httpapi.NewID(a.By.Token), AssignedAt: httpapi.NewTime(a.At)}
+			Note: a.Note, TokenID: httpapi.NewID(a.By.Token), Actor: a.By.Actor, Approval: renderApproval(a.Approval), AssignedAt: httpapi.NewTime(a.At)}
 	}
 	return body
 }
@@ -121,20 +124,20 @@ func registerUnmatched(a *httpapi.API, service Accounting) {
 		ReceiptID httpapi.ID[ident.Receipt] `path:"receiptId" doc:"Id of the receipt."`
 		Body      assignUnmatchedFundsRequest
 	}
-	httpapi.Post(a, httpapi.Operation{
+	httpapi.Post(a, withFourEyes(httpapi.Operation{
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
 		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now; " +
 			"an internal account is credited with an incoming transaction; PAYER returns the funds by the rail they arrived by. " +
 			"A failed refund can only be assigned to an account. Funds that the rail refused to return cannot be assigned to PAYER.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.CustomerDeleted},
-	}, func(ctx context.Context, call httpapi.Call, in *assignInput) (transaction.Unmatched, error) {
+	}, 200, unmatchedFundsBody{}), func(ctx context.Context, call httpapi.Call, in *assignInput) (proposal.Outcome[transaction.Unmatched], error) {
 		command, err := in.Body.command(in.ReceiptID.Value)
 		if err != nil {
-			return transaction.Unmatched{}, err
+			return proposal.Outcome[transaction.Unmatched]{}, err
 		}
-		return service.AssignUnmatched(ctx, call.Principal.Platform, call.Principal.Token, command, call.IdempotentRequest)
-	}, renderUnmatchedFunds)
+		return service.AssignUnmatched(ctx, call.Principal.Platform, call.Author(), command, call.IdempotentRequest)
+	}, renderOutcome(200, renderUnmatchedFunds))
 }
 
 func postingIDText(posting uuid.UUID) string { return postingID(posting).Value.String() }

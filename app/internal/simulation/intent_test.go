@@ -14,6 +14,8 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -109,11 +111,11 @@ func resultID(result any) ident.Transaction {
 		return r.Quote.Transaction
 	case payments.FundedAccount:
 		return r.Transaction.ID
-	case transaction.Unmatched:
-		return r.Assignment.Transaction
+	case proposal.Outcome[transaction.Unmatched]:
+		return r.Done.Assignment.Transaction
 	case payments.AgentAction:
 		return r.Action.Transaction
-	case accounting.Month:
+	case proposal.Outcome[accounting.Month]:
 		return ident.Transaction{}
 	}
 	panic(fmt.Sprintf("a response of type %T", result))
@@ -347,11 +349,11 @@ func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ iden
 	}
 	i.name = fmt.Sprintf("assignment of %s to %s %s", command.Receipt, command.Transaction, command.Account)
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		u, err := p.finance.AssignUnmatched(ctx, i.platform, ident.Token{}, command, r)
+		u, err := p.finance.AssignUnmatched(ctx, i.platform, platform.Author{}, command, r)
 		if err != nil {
 			return ident.Transaction{}, err
 		}
-		return u.Assignment.Transaction, nil
+		return u.Done.Assignment.Transaction, nil
 	}
 }
 
@@ -364,7 +366,7 @@ func (w *world) changePeriod(i *intent, amount int64, in ident.InternalAccount, 
 	}
 	i.name = fmt.Sprintf("%s of %s", action, last)
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		_, err := p.periods.ChangeState(ctx, i.platform, ident.Token{}, r, accounting.MonthChange{Action: action, Month: last, ConfirmOpeningBalances: true})
+		_, err := p.periods.ChangeState(ctx, i.platform, platform.Author{}, r, accounting.MonthChange{Action: action, Month: last, ConfirmOpeningBalances: true})
 		return ident.Transaction{}, err
 	}
 }

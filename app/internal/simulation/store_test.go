@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -461,6 +462,11 @@ func (u *tx) LockPeriods(_ context.Context, p ident.Platform) (period.Calendar, 
 	return u.calendars[p], nil
 }
 
+// BooksSettings returns the defaults: no month needs a month-end run to be closed.
+func (u *tx) BooksSettings(context.Context, ident.Platform) (books.SettingsVersion, error) {
+	return books.SettingsVersion{Settings: books.DefaultSettings()}, nil
+}
+
 // RecordClosing stores the balances at the end of a month.
 func (u *tx) RecordClosing(_ context.Context, change period.Change, _ period.Calendar) (period.Closing, error) {
 	u.writes(change.Platform)
@@ -732,4 +738,9 @@ func (s store) FailJobs(ctx context.Context, jobs []ports.Job, _ time.Time) erro
 // sortedKeys returns the keys of a table of ids in their order.
 func sortedKeys[K ident.Kind, V any](table map[ident.ID[K]]V) []ident.ID[K] {
 	return slices.SortedFunc(maps.Keys(table), func(a, b ident.ID[K]) int { return a.Compare(b) })
+}
+
+// BooksSettings returns the defaults: nothing needs four eyes.
+func (store) BooksSettings(context.Context, ident.Platform) (books.SettingsVersion, error) {
+	return books.SettingsVersion{Settings: books.DefaultSettings()}, nil
 }
