@@ -141,7 +141,8 @@ func (db *DB) scanLine(ctx context.Context, platform uuid.UUID, rows pgx.Rows, m
 // selectEntries uses ledger_entries_by_debit_account and _credit from a number on: an entry is
 // recorded when it takes effect or later, and recorded time grows with the number. A day
 // is let in for clocks that differ. An entry is settled when it is matched, when somebody
-// has resolved a break of it, or when it is the correction that did so.
+// has resolved a break of it, or when it is the correction that did so. Opening balances
+// and their reversals are on no statement.
 const selectEntries = `
 	SELECT e.seq, e.entry_no, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
 		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL, t.receipt_id
@@ -164,6 +165,9 @@ const selectEntries = `
 		SELECT r.posting_id FROM reconciliation_resolutions r WHERE r.platform_id = $1 AND r.posting_id IS NOT NULL
 	) c ON c.posting_id = p.id
 	WHERE p.effective_at >= $5 AND p.effective_at < $7
+		AND p.kind <> 'opening_balances' AND NOT (p.kind = 'reversal' AND p.transaction_id IS NULL AND EXISTS (
+			SELECT FROM ledger_posting_ids x JOIN ledger_postings o ON o.platform_id = x.platform_id AND o.seq = x.seq AND o.recorded_at = x.recorded_at
+			WHERE x.platform_id = p.platform_id AND x.id = p.reverses AND o.kind = 'opening_balances'))
 	ORDER BY e.seq, e.entry_no`
 
 // addComparableEntries adds the entries of the account in a span of days.

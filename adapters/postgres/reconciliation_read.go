@@ -244,7 +244,8 @@ func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 }
 
 const breakColumns = `b.id, b.reconciliation_id, b.platform_id, b.account, b.currency, b.reason, b.compared_line_id, b.compared_seq, b.compared_entry_no, b.reference, b.difference, b.explanation, b.created_at,
-	r.method, r.note, r.posting_id, r.reconciliation_id, r.resolved_by, r.resolved_at, ` + entryColumns + `, l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
+	r.method, r.note, r.posting_id, r.reconciliation_id, r.resolved_by, r.actor, r.resolved_at,
+	r.proposal_id, r.approver_token_id, coalesce(r.approver, ''), ` + entryColumns + `, l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
 
 // A break with its resolution, line and entry. Uses primary keys.
 const fromBreaks = `
@@ -304,10 +305,12 @@ func unknownBreak(id ident.Break) error {
 func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 	var (
 		id, run, platform, otherLine, posting, by, line pgtype.UUID
+		proposal, approver                              pgtype.UUID
+		approverName                                    string
 		currency, reason                                string
 		otherSeq                                        pgtype.Int8
 		otherN                                          pgtype.Int2
-		method, note, resolvedBy                        *string
+		method, note, resolvedBy, actor                 *string
 		resolvedAt                                      *time.Time
 		entry                                           entryRow
 		ordinal                                         *int
@@ -317,7 +320,7 @@ func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDe
 		returned                                        *bool
 	)
 	targets := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
-		&method, &note, &posting, &by, &resolvedBy, &resolvedAt}, entry.scanTargets()...)
+		&method, &note, &posting, &by, &resolvedBy, &actor, &resolvedAt, &proposal, &approver, &approverName}, entry.scanTargets()...)
 	if err := rows.Scan(append(targets, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
@@ -338,7 +341,8 @@ func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDe
 		b.Entry = &shown
 	}
 	if method != nil {
-		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*method), Note: *note, Posting: posting.Bytes, By: *resolvedBy, At: resolvedAt.UTC()}
+		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*method), Note: *note, Posting: posting.Bytes, By: *resolvedBy, Actor: *actor, At: resolvedAt.UTC(),
+			Approval: scanApproval(proposal, approver, approverName)}
 		ident.SetUUID(&b.Resolution.Run, by.Bytes)
 	}
 	return b, nil

@@ -1,13 +1,20 @@
 package reconciliation_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/adapters/bankfiles"
+	"causeway/app/internal/apptest"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
+	"causeway/core/reconcile"
+	"causeway/ledger"
+	"causeway/ports"
 )
 
 // day returns a day of the week as it is written in camt.053.
@@ -93,6 +100,42 @@ func TestImport_SeveralAccountsInFile(t *testing.T) {
 	wantInvalid(t, err, "account", "must be the ledger account of a partner")
 }
 
+func TestImport_OwnAccountsOfCompany(t *testing.T) {
+	t.Parallel()
+	// A file of the company's own bank accounts is compared with own/<NAME> by the number of each. An own account
+	// without postings is refused, and corrections of one are never posted against unmatched funds.
+	env := newEnv(t)
+	header := func(hours int) ledger.Header {
+		return ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Effective: monday.Add(time.Duration(hours) * time.Hour), Memo: "TRANSFER 7"}
+	}
+	env.Post(env.receivedPosting(0, 5_000, "A"), ledger.Sweep(header(11), ledger.Rail("RTP"), ledger.Own("OPERATING"), usd(500)),
+		ledger.TreasuryTransfer(header(12), ledger.Own("OPERATING"), ledger.Own("TAXES"), usd(200)))
+	file := func(operating, taxes string) reconciliation.ImportRequest {
+		return camtRequest(env, "", camtStatement("S1", "DE02120300000000202051", 0, "0.00", operating, operating), camtStatement("S2", "DE88500105175419327931", 0, "0.00", taxes, taxes))
+	}
+	in := file("3.00", "1.50")
+	in.Accounts = "DE02120300000000202051=own/OPERATING;DE88500105175419327931=own/TAXSE"
+	_, err := env.reconciliation.Import(t.Context(), in, nil)
+	wantInvalid(t, err, "account", "own/TAXSE, which does not exist")
+	in = file("3.00", "1.50")
+	in.Accounts = "DE02120300000000202051=own/OPERATING;DE88500105175419327931=own/TAXES"
+
+	done, err := env.reconciliation.Import(t.Context(), in, nil)
+
+	if err != nil || len(done.Others) != 1 || done.Account.Path != "own/OPERATING" || done.Others[0].Account.Path != "own/TAXES" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	operating, taxes := done.Run, done.Others[0]
+	if operating.Balance.Difference() != 0 || operating.Balance.Ledger != 300 || taxes.Balance.Difference() != -50 || taxes.Balance.OpenBreaks != -50 {
+		t.Errorf("OPERATING: %+v\nTAXES: %+v", operating.Balance, taxes.Balance)
+	}
+	for _, b := range env.breaksByReason(t, taxes.ID) {
+		if _, err := env.resolve(t, b.ID, reconcile.ResolveCommand{Note: "?", Offset: reconcile.OffsetUnmatched}); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "the company's own money") {
+			t.Errorf("against unmatched funds: %v", err)
+		}
+	}
+}
+
 func TestImport_AnotherPartnersAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	// A statement of another number than the earlier ones is refused until a person names it.
@@ -158,5 +201,94 @@ func TestImport_MismatchIsRefusedOrRecorded(t *testing.T) {
 	fits.Override = "not needed"
 	if done, err = env.reconciliation.Import(t.Context(), fits, nil); err != nil || done.Override != "" || len(done.Mismatches) != 0 {
 		t.Errorf("%+v, %v", done.Run, err)
+	}
+}
+
+func TestImport_StatementsOfOneDayContinue(t *testing.T) {
+	t.Parallel()
+	// A bank may make several statements of a day, and book lines on days of the statement before:
+	// each continues the last one.
+	env := newEnv(t)
+	backdated := func(id string, n int, opening, closing string) string {
+		return strings.Replace(camtStatement(id, "111", n, opening, "1.00", closing), `<BookgDt><Dt>`+day(n), `<BookgDt><Dt>`+day(n-1), 1)
+	}
+	for _, stmt := range []string{
+		camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"),
+		camtStatement("S2", "111", 1, "5.00", "1.00", "6.00"),
+		camtStatement("S3", "111", 1, "6.00", "1.00", "7.00"),
+		backdated("S4", 2, "7.00", "8.00"),
+		backdated("S5", 3, "8.00", "9.00"),
+	} {
+		env.Clock.Advance(time.Minute)
+		if _, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", stmt), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S6", "111", 3, "20.00", "1.00", "21.00")), nil)
+	wantInvalid(t, err, "file", "opens on 2026-03-12 with 20.00 USD, and the statement before it, of 2026-03-10 to 2026-03-11, closed with 8.00 USD")
+}
+
+func TestImport_SeveralAccountsInCSV(t *testing.T) {
+	t.Parallel()
+	// A CSV file whose lines say their account becomes one reconciliation for each, in the currency that
+	// the request or a column says; the request must say one of them.
+	env := newEnv(t)
+	env.Post(env.receivedPosting(0, 500, "REFERENCE1"))
+	request := func(layout, currency string) reconciliation.ImportRequest {
+		in := env.importRequest("D,K,A,R,C\n" + day(0) + ",111,5,REFERENCE1,USD\n" + day(0) + ",222,7,,USD\n")
+		in.Path, in.Currency, in.Layout, in.Accounts = "", currency, layout, "111=rails/RTP;222=rails/ACH"
+		return in
+	}
+	const layout = "date=D;account=K;amount=A;reference=R"
+	_, err := env.reconciliation.Import(t.Context(), request(layout, ""), nil)
+	wantInvalid(t, err, "currency", "must be a currency code")
+	_, err = env.reconciliation.Import(t.Context(), request("date=D;amount=A", "USD"), nil)
+	wantInvalid(t, err, "account", "must be the ledger account of a partner")
+	_, err = env.reconciliation.Import(t.Context(), request(layout+";currency=C", "EUR"), nil)
+	wantInvalid(t, err, "file", `line 2, column 5 (C): is in "USD", and the request says EUR`)
+
+	done, err := env.reconciliation.Import(t.Context(), request(layout+";currency=C", ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Account.Path != "rails/ACH" || len(done.Others) != 1 || done.Others[0].Account.Path != "rails/RTP" || done.Others[0].PartnerAccount != "111" || done.Others[0].MatchedLines != 1 {
+		t.Errorf("%+v and %+v", done.Run, done.Others)
+	}
+	in := request(layout, "USD")
+	in.Accounts = "" // the numbers are known
+	if again, err := env.reconciliation.Import(t.Context(), in, nil); err != nil || again.KnownLines != 1 || len(again.Others) != 1 {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// retriedStore runs each unit of work again, as after a deadlock.
+type retriedStore struct{ ports.Store }
+
+func (s retriedStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	deadlock := errors.New("deadlock")
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), deadlock) }); !errors.Is(err, deadlock) {
+		return err
+	}
+	return s.Store.Do(ctx, fn)
+}
+
+func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
+	t.Parallel()
+	// The lines of a file are given to the comparison, so a unit of work that runs again has none. It imports
+	// nothing and asks for a repetition, which imports everything.
+	env := newEnv(t)
+	env.Post(env.receivedPosting(0, 500, "A"))
+	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
+		Statements: bankfiles.Reader{}, Clock: env.Clock, IDs: env.IDs})
+	request := func() reconciliation.ImportRequest {
+		return camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"))
+	}
+
+	_, err := broken.Import(t.Context(), request(), nil)
+
+	apptest.WantFault(t, "run again", err, fault.ServiceUnavailable)
+	done, err := env.reconciliation.Import(t.Context(), request(), nil)
+	if err != nil || done.AlreadyImported || done.MatchedLines != 1 {
+		t.Errorf("repeated: %+v, %v", done, err)
 	}
 }

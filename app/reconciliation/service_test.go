@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/app/reconciliation"
@@ -97,6 +100,56 @@ func (e *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
 	}
 }
 
+func TestBreaks_SuggestOtherOpenBreaks(t *testing.T) {
+	t.Parallel()
+	// Each break of a line suggests the break of the entry that it may belong to, on another date or
+	// with a typing error, and the other way round, in a list and alone; not when it is resolved.
+	env := newEnv(t)
+	env.Post(env.receivedPosting(0, 7_000, "REFERENCE1"), env.receivedPosting(0, 9_000, "REFERENCE2"), env.receivedPosting(0, 111, "REFERENCE3"))
+	file := newStatementFile()
+	file.addLine(0, 111, "REFERENCE3", "")
+	file.addLine(6, 7_000, "REFERENCE1", "")
+	file.addLine(6, 9_000, "REFERENEC2", "")
+	run := env.mustImport(t, file.String())
+	list := func() map[int64]reconcile.BreakDetails {
+		page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, ident.Reconciliation{}, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Path: "rails/RTP", Currency: "USD"})
+		if err != nil || len(page.Items) != 4 {
+			t.Fatalf("%d breaks, %v", len(page.Items), err)
+		}
+		found := map[int64]reconcile.BreakDetails{}
+		for _, b := range page.Items {
+			found[b.Difference] = b
+		}
+		return found
+	}
+
+	found := list()
+	for difference, want := range map[int64]reconcile.SuggestionReason{7_000: reconcile.SuggestSameReference, -7_000: reconcile.SuggestSameReference,
+		9_000: reconcile.SuggestSimilarReference, -9_000: reconcile.SuggestSimilarReference} {
+		b := found[difference]
+		if len(b.Suggestions) == 0 || b.Suggestions[0].Reason != want || !slices.Equal(b.Suggestions[0].Breaks, []ident.Break{found[-difference].ID}) {
+			t.Errorf("%d: suggests %+v, want %s", difference, b.Suggestions, want)
+		}
+		alone, err := env.reconciliation.Break(t.Context(), env.Platform.ID, b.ID)
+		if err != nil || !reflect.DeepEqual(alone, b) {
+			t.Errorf("alone it is %+v, %v; want %+v", alone, err, b)
+		}
+	}
+	if _, err := env.reconciliation.Break(t.Context(), env.otherPlatform.ID, found[7_000].ID); !fault.Is(err, fault.BreakNotFound) {
+		t.Errorf("of another platform: %v", err)
+	}
+	for _, difference := range []int64{7_000, -7_000} {
+		if _, err := env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.Platform.ID, Run: run.ID, Break: found[difference].ID,
+			ResolveCommand: reconcile.ResolveCommand{Note: "The same payment"}, By: env.Admin.Author()}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found = list()
+	if len(found[7_000].Suggestions) != 0 || len(found[9_000].Suggestions) != 1 {
+		t.Errorf("after two are resolved: %+v and %+v", found[7_000].Suggestions, found[9_000].Suggestions)
+	}
+}
+
 // breaksByReason returns the breaks of a run by reason.
 func (e *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
 	t.Helper()
@@ -113,7 +166,8 @@ func (e *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconci
 
 func (e *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
 	t.Helper()
-	return e.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: b, ResolveCommand: o, By: "Token:test"}, nil)
+	done, err := e.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: b, ResolveCommand: o, By: e.Admin.Author()}, nil)
+	return done.Done, err
 }
 
 func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
@@ -358,6 +412,12 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	if err != nil || shown.OpenBreaks != 0 || shown.ResolvedBreaks != 3 || shown.Resolved != 2 || shown.InBreak != 0 {
 		t.Errorf("the first now %+v, %v", shown.ReconciliationCounts, err)
 	}
+}
+
+func postingID(id uuid.UUID) string {
+	var posting ident.Posting
+	ident.SetUUID(&posting, id)
+	return posting.String()
 }
 
 func TestImport_LaterStatementResolvesBreak(t *testing.T) {

@@ -77,15 +77,18 @@ func (c ResolveCommand) Check() []fault.Field {
 // Correction returns the posting that adds the difference to the ledger account. Its id is derived
 // from the break, so that it is posted once. Fault: INVALID_INPUT if the difference cannot be
 // posted against the offset account.
-func (c ResolveCommand) Correction(id ident.Break, account Account, difference int64, now time.Time) (ledger.Posting, error) {
+func (c ResolveCommand) Correction(id ident.Break, account Account, difference int64, effective time.Time) (ledger.Posting, error) {
 	if difference == 0 || difference < -ledger.MaxAmount || difference > ledger.MaxAmount {
 		return ledger.Posting{}, fault.Invalid(fault.Field{Field: "against", Message: "cannot be used: the difference is zero or exceeds one posting; resolve the break with a note"})
 	}
 	amount := money.Amount{Minor: max(difference, -difference), Currency: account.Currency}
 	header := func(kind ledger.Kind) ledger.Header {
-		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: now, Memo: ledger.MemoOf(id.String() + ": " + c.Note)}
+		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: effective, Memo: ledger.MemoOf(id.String() + ": " + c.Note)}
 	}
 	switch {
+	case c.Offset == OffsetUnmatched && isOwn(account.Path):
+		return ledger.Posting{}, fault.Invalid(fault.Field{Field: "against", Message: "cannot be UNMATCHED: " + account.Path +
+			" has the company's own money, and unmatched funds belong to customers; use another account, or a note"})
 	case c.Offset == OffsetUnmatched && difference > 0:
 		return ledger.UnmatchedReceived(header(ledger.KindUnmatchedReceived), account.Path, amount), nil
 	case c.Offset == OffsetUnmatched:

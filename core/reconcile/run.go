@@ -116,3 +116,15 @@ type BreakDetails struct {
 	// asked for.
 	Suggestions []Suggestion
 }
+
+// CorrectedAt returns when a correction takes effect: at the end of the day (UTC) on which the partner booked the
+// line of the break, so that it is in the month of the statement; now for a break without a line.
+func (b BreakDetails) CorrectedAt(now time.Time) time.Time {
+	if b.Line == nil || b.Line.Booked == NoDay {
+		return now
+	}
+	if end := (b.Line.Booked + 1).Start().Add(-time.Microsecond); end.Before(now) {
+		return end
+	}
+	return now
+}

@@ -233,6 +233,11 @@ func TestResolveCommand_Correction(t *testing.T) {
 			}
 			continue
 		}
+		own := account
+		own.Path = "own/OPERATING"
+		if _, err := command.Correction(b, own, c.difference, noon); (err == nil) == (c.against == reconcile.OffsetUnmatched) {
+			t.Errorf("%s of %d for the company's own account: %v", c.against, c.difference, err)
+		}
 		if err != nil || p.Validate() != nil {
 			t.Errorf("%s of %d: %v, %v", c.against, c.difference, err, p.Validate())
 			continue
@@ -248,6 +253,25 @@ func TestResolveCommand_Correction(t *testing.T) {
 		}
 		if got := string(p.Kind) + " " + p.Entries[0].Debit + " → " + p.Entries[0].Credit; got != c.want || !strings.HasPrefix(p.Memo, b.String()+": long é") {
 			t.Errorf("%s with %q, want %s", got, p.Memo, c.want)
+		}
+	}
+}
+
+func TestBreakDetails_CorrectedAt(t *testing.T) {
+	t.Parallel()
+	// A correction is effective on the day of the line, but never in the future; without a line it is now.
+	booked := reconcile.DayOf(noon).Start()
+	for name, c := range map[string]struct {
+		line      *reconcile.Line
+		now, want time.Time
+	}{
+		"later":           {&reconcile.Line{Booked: reconcile.DayOf(noon)}, noon.AddDate(0, 0, 30), booked.AddDate(0, 0, 1).Add(-time.Microsecond)},
+		"on the same day": {&reconcile.Line{Booked: reconcile.DayOf(noon)}, noon, noon},
+		"without a line":  {nil, noon, noon},
+		"without a day":   {&reconcile.Line{}, noon, noon},
+	} {
+		if got := (reconcile.BreakDetails{Line: c.line}).CorrectedAt(c.now); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -140,6 +141,8 @@ type breakResolution struct {
 	PostingID        httpapi.ID[ident.Posting]        `json:"postingId,omitzero" doc:"Id of the correcting posting."`
 	ReconciliationID httpapi.ID[ident.Reconciliation] `json:"reconciliationId,omitzero" doc:"Id of the reconciliation that resolved the break."`
 	ResolvedBy       string                           `json:"resolvedBy" doc:"Id of the token, or name of the operator, that resolved the break." example:"Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	Actor            string                           `json:"actor,omitempty" doc:"Name of the person who used the token, from Causeway-Actor." example:"Ana Lima"`
+	Approval         *approvalBody                    `json:"approval,omitempty" doc:"Approval of the correction by a second person, if it needed four eyes."`
 	ResolvedAt       httpapi.Time                     `json:"resolvedAt" doc:"Time of the resolution."`
 }
 
@@ -162,7 +165,7 @@ func renderBreak(b reconcile.BreakDetails) reconciliationBreak {
 	}
 	if s := b.Resolution; s != nil {
 		body.Status = "RESOLVED"
-		body.Resolution = &breakResolution{Method: string(s.Method), Note: s.Note, ReconciliationID: httpapi.NewID(s.Run), ResolvedBy: s.By, ResolvedAt: httpapi.NewTime(s.At)}
+		body.Resolution = &breakResolution{Method: string(s.Method), Note: s.Note, ReconciliationID: httpapi.NewID(s.Run), ResolvedBy: s.By, Actor: s.Actor, Approval: renderApproval(s.Approval), ResolvedAt: httpapi.NewTime(s.At)}
 		if s.Posting != uuid.Nil {
 			body.Resolution.PostingID = postingID(s.Posting)
 		}
@@ -201,13 +204,13 @@ func registerBreaks(a *httpapi.API, service Reconciliations) {
 		BreakID          httpapi.ID[ident.Break]          `path:"breakId" doc:"Id of the break."`
 		Body             resolveBreakRequest
 	}
-	httpapi.Post(a, httpapi.Operation{
+	httpapi.Post(a, withFourEyes(httpapi.Operation{
 		ID: "resolveReconciliationBreak", Path: "/ledger/reconciliations/{reconciliationId}/breaks/{breakId}/resolve", Tag: tagLedger, Summary: "Resolve a break", Permission: platform.Manage,
 		Description: "Resolves a break with a note, and optionally with a correction: a posting of the difference against another account, whose memo contains the break id. " +
-			"The resolution cannot be changed.",
-		Errors: []fault.Code{fault.BreakNotFound, fault.Conflict},
-	}, func(ctx context.Context, call httpapi.Call, in *resolveInput) (reconcile.BreakDetails, error) {
+			"A correction is an adjustment, also for four eyes; a note alone changes no balance and needs no approval. The resolution cannot be changed.",
+		Errors: []fault.Code{fault.BreakNotFound},
+	}, 200, reconciliationBreak{}), func(ctx context.Context, call httpapi.Call, in *resolveInput) (proposal.Outcome[reconcile.BreakDetails], error) {
 		return service.Resolve(ctx, reconciliation.ResolveRequest{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value, Break: in.BreakID.Value,
-			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Principal.Token.String()}, call.IdempotentRequest)
-	}, renderBreak)
+			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Author()}, call.IdempotentRequest)
+	}, renderOutcome(200, renderBreak))
 }

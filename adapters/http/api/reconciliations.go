@@ -14,6 +14,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -25,7 +26,7 @@ type Reconciliations interface {
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
-	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (reconcile.BreakDetails, error)
+	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (proposal.Outcome[reconcile.BreakDetails], error)
 }
 
 // ReconciliationRun is one imported statement with the results at import time.
