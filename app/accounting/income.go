@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
+	"causeway/app/internal/report"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -51,7 +54,7 @@ type IncomeLine struct {
 // maxIncomePeriods is the maximum number of periods in a report.
 const maxIncomePeriods = 100
 
-// Income returns the income by period, currency and account. Fault: INVALID_INPUT for an
+// Income returns the income by period, currency and account, without the closings of years. Fault: INVALID_INPUT for an
 // interval that is empty, is in the future or has too many periods.
 func (s *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (Income, error) {
 	if err := s.checkInterval(q.Interval); err != nil {
@@ -68,16 +71,90 @@ func (s *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (
 	for _, p := range income.Periods {
 		cuts = append(cuts, ports.Cutoff{By: q.By, Moment: p.Last()})
 	}
-	err := s.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
+	err := s.addEarned(ctx, p, &income, cuts)
+	return income, report.TooSlow(err, "Choose a later from or an earlier to, granularity=month, or by=recorded.")
+}
+
+// addEarned adds the lines of the report. It begins again if the closing of a year was posted meanwhile.
+func (s *Service) addEarned(ctx context.Context, p ident.Platform, income *Income, cuts []ports.Cutoff) error {
+	closings, err := s.yearPostings(ctx, p)
+	for err == nil {
 		for i := range income.Periods {
-			earned := a.Turnovers[i+1].Balance(a.Class).Sub(a.Turnovers[i].Balance(a.Class))
-			if earned.Sign() != 0 {
-				income.Periods[i].Lines = append(income.Periods[i].Lines, IncomeLine{a.Account.Path, a.Account.Currency, earned})
+			income.Periods[i].Lines = nil
+		}
+		err = s.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
+			for i := range income.Periods {
+				earned := a.Turnovers[i+1].Balance(a.Class).Sub(a.Turnovers[i].Balance(a.Class)).Add(closedOf(closings, a.Account, cuts[i], cuts[i+1]))
+				if earned.Sign() != 0 {
+					income.Periods[i].Lines = append(income.Periods[i].Lines, IncomeLine{a.Account.Path, a.Account.Currency, earned})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		before := len(closings)
+		if closings, err = s.yearPostings(ctx, p); len(closings) == before {
+			return err
+		}
+	}
+	return err
+}
+
+// yearPostings returns the postings that close years and that reverse such closings: they are no part of what was
+// earned. Postings in archived months are left out, as are those months.
+func (s *Service) yearPostings(ctx context.Context, p ident.Platform) (postings []ports.RecordedPosting, err error) {
+	closings, err := s.Store.YearClosings(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var ids []uuid.UUID
+	for _, c := range closings {
+		ids = append(ids, c.Posting)
+		if c.Reversal != nil {
+			ids = append(ids, c.Reversal.Posting)
+		}
+	}
+	for _, id := range ids {
+		if id == uuid.Nil {
+			continue
+		}
+		posting, found, err := s.Ledger.RecordedPosting(ctx, p, id)
+		if f, ok := fault.As(err); ok && f.Code == fault.MonthArchived {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			postings = append(postings, posting)
+		}
+	}
+	return postings, nil
+}
+
+// closedOf returns what the closings of years after one cutoff and up to another took from an income account, less
+// what their reversals brought back to it.
+func closedOf(closings []ports.RecordedPosting, account ledger.Account, after, upto ports.Cutoff) (sum money.Total) {
+	for _, posting := range closings {
+		at := posting.Recorded
+		if upto.By == ports.ByEffective {
+			at = posting.Effective
+		}
+		if at.After(upto.Moment) || !at.After(after.Moment) {
+			continue
+		}
+		for _, e := range posting.Entries {
+			switch account {
+			case ledger.Account{Platform: account.Platform, Path: e.Debit, Currency: e.Currency}:
+				sum = sum.Add(money.TotalOf(e.Amount))
+			case ledger.Account{Platform: account.Platform, Path: e.Credit, Currency: e.Currency}:
+				sum = sum.Sub(money.TotalOf(e.Amount))
 			}
 		}
-		return nil
-	})
-	return income, tooSlow(err, "Choose a later from or an earlier to, granularity=month, or by=recorded.")
+	}
+	return sum
 }
 
 // splitInterval divides an interval at each midnight of UTC, or at the first of each month.
