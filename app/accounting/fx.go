@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/app/internal/report"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -59,12 +60,15 @@ func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 	}
 	at.Moment = endOfMillisecond(at.Moment)
 	err = s.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
+		if a.Account.Path != ledger.FXPosition {
+			return nil
+		}
 		line := FXLine{Currency: a.Account.Currency, Position: a.Turnovers[0].Balance(a.Class)}
 		position.Lines = append(position.Lines, line)
 		return nil
 	})
 	if err != nil {
-		return FXPosition{}, tooSlow(err, "Use by=recorded, or omit at for the current position.")
+		return FXPosition{}, report.TooSlow(err, "Use by=recorded, or omit at for the current position.")
 	}
 	for i := range position.Lines {
 		position.Lines[i].value(in, rates)

@@ -6,6 +6,7 @@ import (
 
 	"causeway/app/internal/foureyes"
 	runs "causeway/app/internal/monthend"
+	"causeway/app/internal/report"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -295,7 +296,7 @@ func (s *Periods) confirmFirst(ctx context.Context, p ident.Platform, first peri
 		before.addAccount(a)
 		return nil
 	})
-	if isTooSlow(err) {
+	if report.IsTooSlow(err) {
 		return refused
 	}
 	if err != nil {

@@ -9,11 +9,12 @@ package accounting
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/report"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -41,15 +42,44 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
+// LedgerAccount is an account with its balance and its account of the general ledger.
+type LedgerAccount struct {
+	ports.LedgerAccount
+	GL books.GLAccount
+}
+
+// LedgerAccountPage is a page of accounts.
+type LedgerAccountPage struct {
+	Accounts []LedgerAccount
+	More     bool
+}
+
 // Accounts lists the accounts of a platform that have postings.
-func (s *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
+func (s *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (LedgerAccountPage, error) {
 	page, err := s.Ledger.LedgerAccounts(ctx, p, filter)
-	return page, tooSlow(err, "Request fewer accounts with limit, or use the parameters prefix and currency.")
+	if err != nil {
+		return LedgerAccountPage{}, report.TooSlow(err, "Request fewer accounts with limit, or use the parameters prefix and currency.")
+	}
+	accounts, err := s.withGLAccounts(ctx, p, page.Accounts)
+	return LedgerAccountPage{accounts, page.More}, err
+}
+
+// withGLAccounts adds the accounts of the general ledger, by the present mapping.
+func (s *Service) withGLAccounts(ctx context.Context, p ident.Platform, accounts []ports.LedgerAccount) ([]LedgerAccount, error) {
+	mapping, err := s.Store.GLMapping(ctx, p, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	mapped := make([]LedgerAccount, len(accounts))
+	for i, a := range accounts {
+		mapped[i] = LedgerAccount{a, mapping.Resolve(a.Account.Path, a.Account.Currency)}
+	}
+	return mapped, nil
 }
 
 // Account returns the balances at a path at the end of a cutoff's millisecond, or now if its
 // moment is zero. Faults: NOT_FOUND; INVALID_INPUT for a time in the future.
-func (s *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error) {
+func (s *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]LedgerAccount, error) {
 	if _, err := ledger.FindChartLine(path); err != nil {
 		return nil, accountNotFound(path, currency)
 	}
@@ -61,7 +91,10 @@ func (s *Service) Account(ctx context.Context, p ident.Platform, path string, cu
 	if err == nil && len(accounts) == 0 {
 		err = accountNotFound(path, currency)
 	}
-	return accounts, err
+	if err != nil {
+		return nil, err
+	}
+	return s.withGLAccounts(ctx, p, accounts)
 }
 
 // Entries returns one page of the entries of an account, with its balance after each.
@@ -77,7 +110,7 @@ func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 	if err == nil && !found {
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
-	return page, tooSlow(err, "Choose a shorter period with from and to.")
+	return page, report.TooSlow(err, "Choose a shorter period with from and to.")
 }
 
 // Postings returns one page of postings. Fault: INVALID_INPUT for an interval that is empty
@@ -87,7 +120,7 @@ func (s *Service) Postings(ctx context.Context, filter ports.PostingFilter) (por
 		return ports.PostingPage{}, err
 	}
 	page, err := s.Ledger.Postings(ctx, filter)
-	return page, tooSlow(err, "Choose a shorter period with from and to, or one payment with transactionId.")
+	return page, report.TooSlow(err, "Choose a shorter period with from and to, or one payment with transactionId.")
 }
 
 // Posting is a posting with its authorisation, which is nil if no token authorised it.
@@ -111,19 +144,6 @@ func (s *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (
 		result.Authorisation = &authorisation
 	}
 	return result, err
-}
-
-// tooSlow returns a fault that says what to narrow if a report ended because it read for too long.
-func tooSlow(err error, narrow string) error {
-	if isTooSlow(err) {
-		return &fault.Error{Code: fault.ServiceUnavailable, Reason: "Too much to read", RetryAfter: 30 * time.Second,
-			Message: "The report takes longer than it may. " + narrow}
-	}
-	return err
-}
-
-func isTooSlow(err error) bool {
-	return errors.Is(err, ports.ErrReadTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func accountNotFound(path string, currency money.Currency) error {

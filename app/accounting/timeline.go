@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/receivable"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ledger"
@@ -33,6 +34,8 @@ const (
 	TimelineAssigned TimelineEventType = "ASSIGNED"
 	// TimelineRailReplied: a rail replied to a call.
 	TimelineRailReplied TimelineEventType = "RAIL_REPLIED"
+	// TimelineReceivable: the payer's bank took back what was collected, or what is owed for it changed.
+	TimelineReceivable TimelineEventType = "RECEIVABLE"
 	// TimelinePosted: a posting was recorded.
 	TimelinePosted TimelineEventType = "POSTED"
 	// TimelineWebhookEvent: an event was emitted.
@@ -42,7 +45,7 @@ const (
 )
 
 // TimelineEventTypes lists every type, in that order.
-var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAgent, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
+var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAgent, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelineReceivable, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
 
 // Timeline is everything recorded about one transaction, in the order of time.
 type Timeline struct {
@@ -63,6 +66,7 @@ type TimelineEvent struct {
 	Authorization *wallet.Authorization
 	Assignment    *transaction.Unmatched
 	RailReply     *ports.RailReply
+	Receivable    *receivable.Change
 	Posting       *ports.RecordedPosting
 	// Delivery is set for events and attempts, Attempt for attempts.
 	Delivery *ports.Delivery
@@ -79,7 +83,7 @@ func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Trans
 		return Timeline{}, err
 	}
 	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
+	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment, s.addReceivable, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
 		if err := add(ctx, &timeline); err != nil {
 			return Timeline{}, err
 		}
@@ -149,6 +153,22 @@ func (s *Service) addAssignment(ctx context.Context, timeline *Timeline) error {
 		return err
 	}
 	timeline.Events = append(timeline.Events, TimelineEvent{At: u.Assignment.At, Type: TimelineAssigned, Assignment: &u})
+	return nil
+}
+
+// addReceivable adds what happened after the collection was returned.
+func (s *Service) addReceivable(ctx context.Context, timeline *Timeline) error {
+	if timeline.Transaction.Flow().Funding != transaction.Pull {
+		return nil
+	}
+	details, found, err := s.Store.ReceivableOf(ctx, timeline.Transaction.Platform, timeline.Transaction.ID)
+	if err != nil || !found {
+		return err
+	}
+	timeline.Complete = timeline.Complete && len(details.Changes) <= maxEventsPerType
+	for _, c := range details.Changes[:min(len(details.Changes), maxEventsPerType)] {
+		timeline.Events = append(timeline.Events, TimelineEvent{At: c.At, Type: TimelineReceivable, Receivable: &c})
+	}
 	return nil
 }
 

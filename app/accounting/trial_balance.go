@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
+	"causeway/app/internal/report"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -36,6 +39,8 @@ type TrialBalanceLine struct {
 	Currency money.Currency
 	Class    ledger.Class
 	TrialBalanceColumns
+	// GL is the account of the general ledger, by the present mapping.
+	GL books.GLAccount
 }
 
 // TrialBalanceColumns are the amounts of a line. Opening and Closing are debits minus credits,
@@ -85,7 +90,14 @@ func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBal
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
 			Message: "must be group: a trial balance has at most 50000 accounts"})
 	}
-	return balance, tooSlow(err, "Use by=recorded, omit from, list the accounts in pages with GET /ledger/accounts, or export the ledger.")
+	if err != nil {
+		return TrialBalance{}, report.TooSlow(err, "Use by=recorded, omit from, list the accounts in pages with GET /ledger/accounts, or export the ledger.")
+	}
+	mapping, err := s.Store.GLMapping(ctx, p, time.Time{})
+	for i, line := range balance.Lines {
+		balance.Lines[i].GL = mapping.Resolve(line.Path, line.Currency)
+	}
+	return balance, err
 }
 
 // addAccount adds an account. Accounts come ordered by currency and path.

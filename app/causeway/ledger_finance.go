@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"causeway/adapters/postgres"
@@ -14,12 +15,42 @@ import (
 	"causeway/ports"
 )
 
-// reportFlags are common to the reports of a platform's ledger.
-type reportFlags struct {
+// tableFlags are common to the reports on a platform's ledger.
+type tableFlags struct {
 	databaseFlags
 	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
-	By       string `default:"recorded" enum:"recorded,effective" help:"Time to use: recorded, when a posting was written, or effective, when it counts for the parties; use effective for months."`
 	Format   string `default:"table" enum:"table,csv" help:"table, or csv for spreadsheets."`
+}
+
+// print prints a report on the ledger of the platform. amounts are the columns with amounts.
+func (f tableFlags) print(ctx context.Context, out io.Writer, report func(*accounting.Service, ident.Platform) (accounting.Table, error), amounts ...int) error {
+	return f.withDatabase(ctx, func(db *postgres.DB) error {
+		platform, err := resolvePlatform(ctx, db, f.Platform)
+		if err != nil {
+			return err
+		}
+		result, err := report(accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), KeptRates: db, Clock: systemClock{}}), platform)
+		if err != nil {
+			return flagErrors(err)
+		}
+		return f.write(ctx, out, result, amounts...)
+	})
+}
+
+// write writes a report. A long one has a header on each of its pages.
+func (f tableFlags) write(ctx context.Context, out io.Writer, t accounting.Table, amounts ...int) error {
+	if f.Format == "csv" {
+		return flagErrors(t.CSV(ctx, out))
+	}
+	return flagErrors(t.Each(ctx, func(rows [][]string) error {
+		return table{rows: rows, rightAligned: amounts}.write(out, slices.Clone(t.Header)...)
+	}))
+}
+
+// reportFlags are common to the reports by one of the two times.
+type reportFlags struct {
+	tableFlags
+	By string `default:"recorded" enum:"recorded,effective" help:"Time to use: recorded, when a posting was written, or effective, when it counts for the parties; use effective for months."`
 }
 
 func (f reportFlags) timeKind() ports.TimeKind {
@@ -29,41 +60,24 @@ func (f reportFlags) timeKind() ports.TimeKind {
 	return ports.ByRecorded
 }
 
-// print prints a report of the ledger of the platform.
-func (f reportFlags) print(ctx context.Context, out io.Writer, report func(*accounting.Service, ident.Platform) (accounting.Table, error), amounts ...int) error {
-	return f.withDatabase(ctx, func(db *postgres.DB) error {
-		platform, err := resolvePlatform(ctx, db, f.Platform)
-		if err != nil {
-			return err
-		}
-		result, err := report(accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: systemClock{}}), platform)
-		if err != nil {
-			return flagErrors(err)
-		}
-		if f.Format == "csv" {
-			return result.CSV(out)
-		}
-		return table{rows: result.Rows, rightAligned: amounts}.write(out, result.Header...)
-	})
+// parseTime parses a flag with a time, which may be empty.
+func parseTime(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%s must be an RFC 3339 timestamp, such as 2026-03-01T00:00:00Z, not %q", flag, text)
+	}
+	return t.UTC(), nil
 }
 
 // parseInterval parses the flags --from and --to, which may be empty.
 func parseInterval(from, to string) (i period.Interval, err error) {
-	var errs []error
-	parse := func(name, text string) time.Time {
-		t, err := time.Parse(time.RFC3339, text)
-		if text != "" && err != nil {
-			errs = append(errs, fmt.Errorf("%s must be an RFC 3339 timestamp, such as 2026-03-01T00:00:00Z, not %q", name, text))
-		}
-		return t.UTC()
-	}
-	if from != "" {
-		i.From = parse("--from", from)
-	}
-	if to != "" {
-		i.To = parse("--to", to)
-	}
-	return i, errors.Join(errs...)
+	var errFrom, errTo error
+	i.From, errFrom = parseTime("--from", from)
+	i.To, errTo = parseTime("--to", to)
+	return i, errors.Join(errFrom, errTo)
 }
 
 type ledgerTrialBalanceCommand struct {

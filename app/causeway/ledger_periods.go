@@ -19,7 +19,9 @@ import (
 
 type ledgerPeriodsCommand struct {
 	databaseFlags
-	Platform string `required:"" help:"Platform id." placeholder:"ID"`
+	Month    string `arg:"" optional:"" help:"Closed month, such as 2026-10: print its trial balance."`
+	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
+	Format   string `default:"table" enum:"table,csv" help:"table, or csv for spreadsheets."`
 }
 
 func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
@@ -28,19 +30,37 @@ func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		if l.Month != "" {
+			return l.printTrialBalance(ctx, out, newPeriods(db), platform)
+		}
 		months, err := newPeriods(db).List(ctx, platform)
 		if err != nil {
 			return fieldErrors("cannot list the periods", err)
 		}
+		if l.Format == "csv" {
+			return monthsTable(months).CSV(ctx, out)
+		}
 		return writeMonths(out, months)
 	})
+}
+
+func (l ledgerPeriodsCommand) printTrialBalance(ctx context.Context, out io.Writer, periods *accounting.Periods, p ident.Platform) error {
+	month, err := period.ParseMonth(l.Month)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Month, err)
+	}
+	t, err := periods.ClosingTable(ctx, p, month)
+	if err != nil {
+		return err
+	}
+	return tableFlags{Format: l.Format}.write(ctx, out, t, 3, 4, 5, 6)
 }
 
 // monthCommand holds the arguments of a command that changes a period.
 type monthCommand struct {
 	databaseFlags
 	Month    string `arg:"" help:"Month, such as 2026-10."`
-	Platform string `required:"" help:"Platform id." placeholder:"ID"`
+	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
 	Note     string `help:"Reason, stored with the change."`
 	actorFlag
 }
@@ -197,7 +217,11 @@ func changeText(by platform.Author, a platform.Approval) string {
 
 // writeMonths prints a line for each month with its latest change.
 func writeMonths(out io.Writer, months []accounting.Month) error {
-	rows := table{rightAligned: []int{3}}
+	return table{rows: monthsTable(months).Rows, rightAligned: []int{3}}.write(out, "month", "state", "since (UTC)", "last posting", "by", "note")
+}
+
+func monthsTable(months []accounting.Month) accounting.Table {
+	rows := accounting.Table{Header: []string{"month", "state", "since", "last_posting", "by", "note"}}
 	for _, m := range months {
 		changed, by, last, note := "", "", "", ""
 		if n := len(m.Changes); n > 0 {
@@ -207,7 +231,7 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 		if m.Closing != nil {
 			last = fmt.Sprint(m.Closing.Seq)
 		}
-		rows.add(m.Month.String(), string(m.State), changed, last, by, note)
+		rows.Rows = append(rows.Rows, []string{m.Month.String(), string(m.State), changed, last, by, csvcell.Escape(note)})
 	}
-	return rows.write(out, "month", "state", "since (UTC)", "last posting", "by", "note")
+	return rows
 }

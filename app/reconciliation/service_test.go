@@ -2,6 +2,7 @@ package reconciliation_test
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
@@ -398,6 +399,35 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	if err != nil || !exists || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
 		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
 		t.Errorf("posted %+v, %v", posted, err)
+	}
+
+	// As CSV, each break is a line with what was compared and how it was resolved.
+	var text strings.Builder
+	if err := env.reconciliation.BreaksTable(env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Ascending: true}}).CSV(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("%v\n%s", err, &text)
+	}
+	cells := map[string]map[string]string{}
+	for _, row := range rows[1:] {
+		cells[row[3]] = map[string]string{}
+		for i, cell := range row {
+			cells[row[3]][rows[0][i]] = cell
+		}
+	}
+	for reason, want := range map[string]map[string]string{
+		"AMOUNT_DIFFERS": {"status": "RESOLVED", "path": "rails/RTP", "currency": "USD", "difference": "-0.15", "reference": "REFERENCE1", "line_number": "1", "booked_on": "2026-03-09", "line_amount": "99.85",
+			"partner_id": "P1", "posting_number": "1", "entry_number": "1", "kind": "jit_received", "entry_amount": "100.00", "method": "POSTING", "note": "their fee", "resolved_by": env.Admin.Token.String()},
+		"MISSING_IN_LEDGER":    {"difference": "-3.00", "line_amount": "-3.00", "posting_number": "", "entry_amount": "", "note": "March", "correction_posting_id": postingID(fee.Resolution.Posting)},
+		"MISSING_ON_STATEMENT": {"difference": "-50.00", "line_number": "", "line_amount": "", "posting_number": "2", "method": "NOTE", "correction_posting_id": ""},
+	} {
+		for column, cell := range want {
+			if cells[reason][column] != cell {
+				t.Errorf("%s of %s is %q, want %q", column, reason, cells[reason][column], cell)
+			}
+		}
 	}
 
 	// A later statement of the same days has no new breaks.

@@ -22,15 +22,19 @@ import (
 
 // Accounting holds the use cases of the ledger operations.
 type Accounting interface {
-	Accounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (ports.LedgerAccountPage, error)
-	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error)
+	Accounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (accounting.LedgerAccountPage, error)
+	AccountsTable(p ident.Platform, f ports.LedgerAccountFilter) accounting.Table
+	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)
 	Entries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, error)
+	EntriesTable(f ports.AccountEntryFilter) accounting.Table
+	PostingsTable(f ports.PostingFilter) accounting.Table
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
 	TrialBalance(ctx context.Context, p ident.Platform, period accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
 	Income(ctx context.Context, p ident.Platform, e accounting.IncomeQuery) (accounting.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
+	UnmatchedTable(p ident.Platform, f ports.UnmatchedFilter) accounting.Table
 	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand, idempotent *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
@@ -114,6 +118,8 @@ const (
 	postingCursor    = "posting"
 	checkpointCursor = "checkpoint"
 	trialLineCursor  = "line"
+	settingsCursor   = "settings"
+	mappingCursor    = "mapping"
 )
 
 // numberCursor returns a cursor of a list that is ordered by numbers.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -15,14 +16,15 @@ import (
 type ledgerAccountBody struct {
 	Path        string           `json:"path" doc:"Path of the account in the chart of accounts." example:"customers/InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"`
 	Currency    httpapi.Currency `json:"currency" doc:"Currency of the account." example:"USD"`
-	Class       string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Class of the account. The balance of an asset or expense account is debits minus credits; of any other class, credits minus debits."`
+	Class       string           `json:"class" enum:"asset,liability,equity,income,expense,trading" doc:"Class of the account. The balance of an asset or expense account is debits minus credits; of any other class, credits minus debits."`
 	NoOverdraft bool             `json:"noOverdraft" doc:"Whether the account cannot be overdrawn."`
 	Balance     httpapi.BigMinor `json:"balance" doc:"Balance, in the smallest unit of the currency."`
+	GLAccount
 }
 
-func renderLedgerAccount(a ports.LedgerAccount) ledgerAccountBody {
+func renderLedgerAccount(a accounting.LedgerAccount) ledgerAccountBody {
 	return ledgerAccountBody{Path: a.Account.Path, Currency: httpapi.Currency(a.Account.Currency), Class: string(a.Class), NoOverdraft: a.NoOverdraft,
-		Balance: httpapi.NewBigMinor(a.Balance)}
+		Balance: httpapi.NewBigMinor(a.Balance), GLAccount: renderGLAccount(a.GL)}
 }
 
 type ledgerAccountBalances struct {
@@ -57,28 +59,45 @@ func renderAccountEntry(path string, e ports.AccountEntry) accountEntryBody {
 	return body
 }
 
-func registerLedgerAccounts(a *httpapi.API, service Accounting) {
-	type listParams struct {
-		httpapi.Paging
-		Prefix   string           `query:"prefix" maxLength:"80" doc:"Prefix of the account path." example:"customers/"`
-		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
+// ledgerAccountParams selects accounts.
+type ledgerAccountParams struct {
+	httpapi.ReportFormat
+	httpapi.Paging
+	Prefix    string           `query:"prefix" maxLength:"80" doc:"Prefix of the account path." example:"customers/"`
+	Currency  httpapi.Currency `query:"currency" doc:"Currency of the account."`
+	Overdrawn bool             `query:"overdrawn" doc:"Only assets whose balance is below zero."`
+}
+
+func (p ledgerAccountParams) filter() (ports.LedgerAccountFilter, error) {
+	if _, err := ledger.FindChartLine(p.Cursor.ID); !p.Cursor.IsZero() && (err != nil || p.Cursor.Key == "") {
+		return ports.LedgerAccountFilter{}, httpapi.InvalidCursor()
 	}
-	httpapi.Get(a, httpapi.Operation{
+	return ports.LedgerAccountFilter{Prefix: p.Prefix, Currency: money.Currency(p.Currency), Overdrawn: p.Overdrawn,
+		AfterPath: p.Cursor.ID, AfterCurrency: money.Currency(p.Cursor.Key), Limit: p.Limit}, nil
+}
+
+func registerLedgerAccounts(a *httpapi.API, service Accounting) {
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listLedgerAccounts", Path: "/ledger/accounts", Tag: tagLedger, Summary: "List ledger accounts", Permission: platform.View,
-		Description: "Returns every account that was ever posted to with its current balance, by path and currency.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.LedgerAccountPage, error) {
-		if _, err := ledger.FindChartLine(in.Cursor.ID); !in.Cursor.IsZero() && (err != nil || in.Cursor.Key == "") {
-			return ports.LedgerAccountPage{}, httpapi.InvalidCursor()
+		Description: "Returns every account that was ever posted to with its current balance, by path and currency. " +
+			"With format=csv, each balance is the current one when its line is read; the trial balance has the balances of one time.",
+	}, func(ctx context.Context, call httpapi.Call, in *ledgerAccountParams) (accounting.LedgerAccountPage, error) {
+		filter, err := in.filter()
+		if err != nil {
+			return accounting.LedgerAccountPage{}, err
 		}
-		return service.Accounts(ctx, call.Principal.Platform, ports.LedgerAccountFilter{Prefix: in.Prefix, Currency: money.Currency(in.Currency),
-			AfterPath: in.Cursor.ID, AfterCurrency: money.Currency(in.Cursor.Key), Limit: in.Limit})
-	}, func(p ports.LedgerAccountPage) httpapi.Page[ledgerAccountBody] {
-		return renderUncountedPage(p.Accounts, p.More, renderLedgerAccount, func(a ports.LedgerAccount) httpapi.Cursor {
+		return service.Accounts(ctx, call.Principal.Platform, filter)
+	}, func(p accounting.LedgerAccountPage) httpapi.Page[ledgerAccountBody] {
+		return renderUncountedPage(p.Accounts, p.More, renderLedgerAccount, func(a accounting.LedgerAccount) httpapi.Cursor {
 			return httpapi.Cursor{ID: a.Account.Path, Key: string(a.Account.Currency)}
 		})
+	}, func(_ context.Context, call httpapi.Call, in *ledgerAccountParams) (accounting.Table, error) {
+		filter, err := in.filter()
+		return service.AccountsTable(call.Principal.Platform, filter), err
 	})
 
 	type getParams struct {
+		httpapi.ReportFormat
 		TimeBasis
 		Account  string           `path:"account" maxLength:"80" doc:"Path of the account. Encode the / as %2F." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
@@ -86,9 +105,9 @@ func registerLedgerAccounts(a *httpapi.API, service Accounting) {
 	}
 	type result struct {
 		in       *getParams
-		accounts []ports.LedgerAccount
+		accounts []accounting.LedgerAccount
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getLedgerAccount", Path: "/ledger/accounts/{account}", Tag: tagLedger, Summary: "Get the balances of a ledger account", Permission: platform.View,
 		Description: "Returns the balances now or at a past time. By recorded time the result never changes; " +
 			"by effective time it includes later corrections.",
@@ -105,40 +124,51 @@ func registerLedgerAccounts(a *httpapi.API, service Accounting) {
 			body.Balances[i] = renderLedgerAccount(a)
 		}
 		return body
-	})
+	}, func(r result) accounting.Table { return accounting.AccountsTable(r.accounts) })
 	registerAccountEntries(a, service)
 }
 
+// accountEntryParams selects entries of an account.
+type accountEntryParams struct {
+	httpapi.ReportFormat
+	httpapi.Paging
+	httpapi.Sorting
+	TimeBasis
+	TimeRange
+	Account  string           `path:"account" maxLength:"80" doc:"Path of the account. Encode the / as %2F." example:"rails/RTP"`
+	Currency httpapi.Currency `query:"currency" required:"true" doc:"Currency of the account."`
+}
+
+func (p accountEntryParams) filter(call httpapi.Call) (ports.AccountEntryFilter, error) {
+	after, err := parseEntryCursor(p.Cursor)
+	return ports.AccountEntryFilter{
+		Account: ledger.Account{Platform: call.Principal.Platform, Path: p.Account, Currency: money.Currency(p.Currency)},
+		By:      p.kind(), Interval: p.interval(), After: after, Limit: p.Limit, Ascending: p.Ascending(),
+	}, err
+}
+
 func registerAccountEntries(a *httpapi.API, service Accounting) {
-	type listParams struct {
-		httpapi.Paging
-		httpapi.Sorting
-		TimeBasis
-		TimeRange
-		Account  string           `path:"account" maxLength:"80" doc:"Path of the account. Encode the / as %2F." example:"rails/RTP"`
-		Currency httpapi.Currency `query:"currency" required:"true" doc:"Currency of the account."`
-	}
 	type result struct {
 		path string
 		page ports.AccountEntryPage
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listLedgerEntries", Path: "/ledger/accounts/{account}/entries", Tag: tagLedger, Summary: "List the entries of a ledger account", Permission: platform.View,
 		Description: "Returns entries in recording order, newest first by default, each with the resulting balance. " +
 			"`by` selects the time that `from` and `to` filter.",
 		Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (result, error) {
-		after, err := parseEntryCursor(in.Cursor)
+	}, func(ctx context.Context, call httpapi.Call, in *accountEntryParams) (result, error) {
+		filter, err := in.filter(call)
 		if err != nil {
 			return result{}, err
 		}
-		page, err := service.Entries(ctx, ports.AccountEntryFilter{
-			Account: ledger.Account{Platform: call.Principal.Platform, Path: in.Account, Currency: money.Currency(in.Currency)},
-			By:      in.kind(), Interval: in.interval(), After: after, Limit: in.Limit, Ascending: in.Ascending(),
-		})
+		page, err := service.Entries(ctx, filter)
 		return result{in.Account, page}, err
 	}, func(r result) httpapi.Page[accountEntryBody] {
 		return renderUncountedPage(r.page.Entries, r.page.More, func(e ports.AccountEntry) accountEntryBody { return renderAccountEntry(r.path, e) },
 			func(e ports.AccountEntry) httpapi.Cursor { return entryCursor(e.Position) })
+	}, func(_ context.Context, call httpapi.Call, in *accountEntryParams) (accounting.Table, error) {
+		filter, err := in.filter(call)
+		return service.EntriesTable(filter), err
 	})
 }

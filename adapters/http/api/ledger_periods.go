@@ -19,6 +19,7 @@ import (
 type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
+	ClosingTable(ctx context.Context, p ident.Platform, m period.Month) (accounting.Table, error)
 	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
 	Adjust(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error)
 }
@@ -163,14 +164,16 @@ func registerPeriods(a *httpapi.API, service Periods) {
 	})
 
 	type getParams struct {
+		httpapi.ReportFormat
 		Month  monthText      `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
 		Limit  int            `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum number of trial balance lines to return."`
 		Cursor httpapi.Cursor `query:"cursor" doc:"Cursor of the next page of trial balance lines: nextCursor of the previous response."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get an accounting period", Permission: platform.View,
-		Description: "Returns a month. A closed month has the trial balance that was recorded at closing: opening balance, debits, credits and closing balance of each account.",
-		Errors:      []fault.Code{fault.NotFound},
+		Description: "Returns a month. A closed month has the trial balance that was recorded at closing: opening balance, debits, credits and closing balance of each account. " +
+			"With format=csv, the lines of this trial balance, with debits minus credits as opening and closing balance as in the trial balance of the ledger; a month that is not closed is refused.",
+		Errors: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Month, error) {
 		month, err := in.Month.parse()
 		if err != nil {
@@ -181,7 +184,13 @@ func registerPeriods(a *httpapi.API, service Periods) {
 			return accounting.Month{}, err
 		}
 		return service.Get(ctx, call.Principal.Platform, month, ports.LineFilter{After: after, Limit: in.Limit})
-	}, renderPeriodWithTrialBalance)
+	}, renderPeriodWithTrialBalance, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Table, error) {
+		month, err := in.Month.parse()
+		if err != nil {
+			return accounting.Table{}, err
+		}
+		return service.ClosingTable(ctx, call.Principal.Platform, month)
+	})
 
 	registerPeriodChange(a, service, period.SoftClose, httpapi.Operation{ID: "softCloseLedgerPeriod", Summary: "Soft-close an accounting period",
 		Description: "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes effect at the start of the first open month instead, " +

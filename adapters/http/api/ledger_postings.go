@@ -72,32 +72,43 @@ func renderPosting(p ports.RecordedPosting) PostingBody {
 	return body
 }
 
+// postingParams selects postings.
+type postingParams struct {
+	httpapi.ReportFormat
+	httpapi.Paging
+	httpapi.Sorting
+	TimeBasis
+	TimeRange
+	Kind          postingKind                   `query:"kind" doc:"Kind of posting."`
+	TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Id of the transaction."`
+	CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Id of the customer of the transaction."`
+	Memo          string                        `query:"memo" maxLength:"200" doc:"Exact memo; for payments, the reference." example:"4T9K2M7PXQ3A"`
+}
+
+func (p postingParams) filter(call httpapi.Call) (ports.PostingFilter, error) {
+	after, err := parseNumberCursor(postingCursor, p.Cursor)
+	return ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(p.Kind), Transaction: p.TransactionID.Value,
+		Customer: p.CustomerID.Value, Memo: p.Memo, By: p.kind(), Interval: p.interval(), After: after, Limit: p.Limit, Ascending: p.Ascending()}, err
+}
+
 func registerLedgerPostings(a *httpapi.API, service Accounting) {
-	type listParams struct {
-		httpapi.Paging
-		httpapi.Sorting
-		TimeBasis
-		TimeRange
-		Kind          postingKind                   `query:"kind" doc:"Kind of posting."`
-		TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Id of the transaction."`
-		CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Id of the customer of the transaction."`
-		Memo          string                        `query:"memo" maxLength:"200" doc:"Exact memo; for payments, the reference." example:"4T9K2M7PXQ3A"`
-	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
-		Description: "Returns postings in recording order, newest first by default. All filters must match. `by` selects the time that `from` and `to` filter.",
+		Description: "Returns postings in recording order, newest first by default. All filters must match. `by` selects the time that `from` and `to` filter. With format=csv, one line per entry.",
 		Errors:      []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.PostingPage, error) {
-		after, err := parseNumberCursor(postingCursor, in.Cursor)
+	}, func(ctx context.Context, call httpapi.Call, in *postingParams) (ports.PostingPage, error) {
+		filter, err := in.filter(call)
 		if err != nil {
 			return ports.PostingPage{}, err
 		}
-		return service.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
-			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Interval: in.interval(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
+		return service.Postings(ctx, filter)
 	}, func(p ports.PostingPage) httpapi.Page[PostingBody] {
 		return renderUncountedPage(p.Postings, p.More, renderPosting, func(p ports.RecordedPosting) httpapi.Cursor {
 			return numberCursor(postingCursor, p.Seq)
 		})
+	}, func(_ context.Context, call httpapi.Call, in *postingParams) (accounting.Table, error) {
+		filter, err := in.filter(call)
+		return service.PostingsTable(filter), err
 	})
 
 	type getParams struct {

@@ -26,8 +26,9 @@ func renderTrialBalanceAmounts(c accounting.TrialBalanceColumns) TrialBalanceAmo
 type trialBalanceLineBody struct {
 	Path     string           `json:"path" doc:"Path of the account; with detail=group, the chart line." example:"rails/RTP"`
 	Currency httpapi.Currency `json:"currency" doc:"Currency of the account." example:"USD"`
-	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Class of the account."`
+	Class    string           `json:"class" enum:"asset,liability,equity,income,expense,trading" doc:"Class of the account."`
 	TrialBalanceAmounts
+	GLAccount
 }
 
 type trialBalanceTotalBody struct {
@@ -48,7 +49,7 @@ func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
 	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
 		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
-		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns)}
+		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns), renderGLAccount(l.GL)}
 	}
 	for i, s := range b.Totals {
 		body.Totals[i] = trialBalanceTotalBody{httpapi.Currency(s.Currency), s.Balanced(), renderTrialBalanceAmounts(s.TrialBalanceColumns)}
@@ -125,45 +126,48 @@ func renderFXPosition(p accounting.FXPosition) fxPositionBody {
 
 func registerLedgerReports(a *httpapi.API, service Accounting) {
 	type trialBalanceParams struct {
+		httpapi.ReportFormat
 		TimeBasis
 		TimeRange
 		Detail string `query:"detail" enum:"account,group" default:"account" doc:"Level of detail. account: one line per account. group: one line per line of the chart of accounts, with all customers in one line."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
 		Description: "Returns the opening balance, debits, credits and closing balance of each account and currency, from one snapshot. " +
-			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`.",
+			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`. With format=csv, lines without totals.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trialBalanceParams) (accounting.TrialBalance, error) {
 		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: in.interval(), Grouped: in.Detail == "group"})
-	}, renderTrialBalance)
+	}, renderTrialBalance, accounting.TrialBalance.Table)
 
 	type incomeParams struct {
+		httpapi.ReportFormat
 		TimeBasis
 		From   httpapi.Time `query:"from" required:"true" doc:"Start of the report, inclusive."`
 		To     httpapi.Time `query:"to" doc:"End of the report, exclusive. Defaults to now."`
 		Period string       `query:"period" enum:"day,month" default:"month" doc:"Length of the periods: UTC days or months."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income by period", Permission: platform.View,
-		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends at `to`; at most 100 periods are returned.",
+		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends at `to`; at most 100 periods are returned. With format=csv, one line per period, currency and account.",
 		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *incomeParams) (accounting.Income, error) {
 		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: TimeRange{in.From, in.To}.interval(), Granularity: accounting.Granularity(in.Period)})
-	}, renderIncome)
+	}, renderIncome, accounting.Income.Table)
 
 	type fxPositionParams struct {
+		httpapi.ReportFormat
 		TimeBasis
 		At                httpapi.Time     `query:"at" doc:"Time of the positions, inclusive. Defaults to now."`
 		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"Currency of the values."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
 		Description: "Returns the foreign exchange position in each currency, and its value at the market rates of that time. " +
 			"Rates are kept every hour, and when a present position is valued at rates older than five minutes, for ten years. A position is valued at the last rates kept before its time, so the answer for a past time stays the same. " +
-			"If none were kept in the 24 hours before, there is no value.",
+			"If none were kept in the 24 hours before, there is no value. With format=csv, one line per currency, with rates between major units.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *fxPositionParams) (accounting.FXPosition, error) {
 		return service.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
-	}, renderFXPosition)
+	}, renderFXPosition, accounting.FXPosition.Table)
 }

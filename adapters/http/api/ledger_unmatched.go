@@ -94,30 +94,41 @@ func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (accounting.
 	return a, nil
 }
 
-func registerUnmatched(a *httpapi.API, service Accounting) {
-	type listParams struct {
-		httpapi.Paging
-		httpapi.Sorting
-		Assigned string `query:"assigned" enum:"true,false" doc:"Whether the funds were assigned. Defaults to both."`
+// unmatchedParams selects unmatched funds.
+type unmatchedParams struct {
+	httpapi.ReportFormat
+	httpapi.Paging
+	httpapi.Sorting
+	Assigned string `query:"assigned" enum:"true,false" doc:"Whether the funds were assigned. Defaults to both."`
+}
+
+func (p unmatchedParams) filter() (ports.UnmatchedFilter, error) {
+	after, err := httpapi.CursorID[ident.Posting](p.Cursor)
+	filter := ports.UnmatchedFilter{After: after.UUID(), Limit: p.Limit, Ascending: p.Ascending()}
+	if p.Assigned != "" {
+		assigned := p.Assigned == "true"
+		filter.Assigned = &assigned
 	}
-	httpapi.Get(a, httpapi.Operation{
+	return filter, err
+}
+
+func registerUnmatched(a *httpapi.API, service Accounting) {
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listUnmatched", Path: "/ledger/unmatched", Tag: tagLedger, Summary: "List unmatched funds", Permission: platform.View,
 		Description: "Returns payments that could not be attributed or returned, failed refunds, and corrected breaks of reconciliations, " +
 			"newest first by default. " +
 			"The funds are in the suspense account `funding/unmatched` until they are assigned.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.UnmatchedPage, error) {
-		after, err := httpapi.CursorID[ident.Posting](in.Cursor)
+	}, func(ctx context.Context, call httpapi.Call, in *unmatchedParams) (ports.UnmatchedPage, error) {
+		filter, err := in.filter()
 		if err != nil {
 			return ports.UnmatchedPage{}, err
-		}
-		filter := ports.UnmatchedFilter{After: after.UUID(), Limit: in.Limit, Ascending: in.Ascending()}
-		if in.Assigned != "" {
-			assigned := in.Assigned == "true"
-			filter.Assigned = &assigned
 		}
 		return service.Unmatched(ctx, call.Principal.Platform, filter)
 	}, func(p ports.UnmatchedPage) httpapi.Page[unmatchedFundsBody] {
 		return renderUncountedPage(p.Items, p.More, renderUnmatchedFunds, func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: postingIDText(u.Posting)} })
+	}, func(_ context.Context, call httpapi.Call, in *unmatchedParams) (accounting.Table, error) {
+		filter, err := in.filter()
+		return service.UnmatchedTable(call.Principal.Platform, filter), err
 	})
 
 	type assignInput struct {

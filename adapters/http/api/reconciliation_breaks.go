@@ -178,25 +178,36 @@ type resolveBreakRequest struct {
 	Against correctionAccount `json:"against,omitempty" doc:"Account to post the difference against. If omitted, nothing is posted. UNMATCHED: unmatched funds. EXPENSE: fees charged or returned by the partner. FEES: income."`
 }
 
+// breakParams selects breaks of a reconciliation.
+type breakParams struct {
+	httpapi.ReportFormat
+	httpapi.Paging
+	ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"Id of the reconciliation."`
+	Reason           breakReason                      `query:"reason" doc:"Reason of the break."`
+	Status           string                           `query:"status" enum:"OPEN,RESOLVED" doc:"Status of the break."`
+}
+
+func (p breakParams) filter() (ports.BreakFilter, error) {
+	after, err := httpapi.CursorID[ident.Break](p.Cursor)
+	return ports.BreakFilter{Paging: ports.Paging{Limit: p.Limit, After: after.UUID(), Ascending: true}, Reason: reconcile.Reason(p.Reason), Status: p.Status}, err
+}
+
 func registerBreaks(a *httpapi.API, service Reconciliations) {
-	type listParams struct {
-		httpapi.Paging
-		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"Id of the reconciliation."`
-		Reason           breakReason                      `query:"reason" doc:"Reason of the break."`
-		Status           string                           `query:"status" enum:"OPEN,RESOLVED" doc:"Status of the break."`
-	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listReconciliationBreaks", Path: "/ledger/reconciliations/{reconciliationId}/breaks", Tag: tagLedger, Summary: "List breaks", Permission: platform.View,
-		Description: "Returns the breaks that this reconciliation found, with their resolution.", Errors: []fault.Code{fault.ReconciliationNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[reconcile.BreakDetails], error) {
-		after, err := httpapi.CursorID[ident.Break](in.Cursor)
+		Description: "Returns the breaks that this reconciliation found, with their resolution. An open break has suggestions: other open breaks of the account that may be the same money. " +
+			"With format=csv, the texts of statement lines are left out, and of the suggestions all but the first.", Errors: []fault.Code{fault.ReconciliationNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *breakParams) (ports.Page[reconcile.BreakDetails], error) {
+		filter, err := in.filter()
 		if err != nil {
 			return ports.Page[reconcile.BreakDetails]{}, err
 		}
-		return service.Breaks(ctx, call.Principal.Platform, in.ReconciliationID.Value, ports.BreakFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: true}, Reason: reconcile.Reason(in.Reason), Status: in.Status})
+		return service.Breaks(ctx, call.Principal.Platform, in.ReconciliationID.Value, filter)
 	}, func(p ports.Page[reconcile.BreakDetails]) httpapi.Page[reconciliationBreak] {
 		return renderPage(p, renderBreak, func(b reconcile.BreakDetails) string { return b.ID.String() })
+	}, func(_ context.Context, call httpapi.Call, in *breakParams) (reconciliation.Table, error) {
+		filter, err := in.filter()
+		return service.BreaksTable(call.Principal.Platform, in.ReconciliationID.Value, filter), err
 	})
 
 	type resolveInput struct {

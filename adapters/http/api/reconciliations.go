@@ -26,6 +26,7 @@ type Reconciliations interface {
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
+	BreaksTable(p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) reconciliation.Table
 	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (proposal.Outcome[reconcile.BreakDetails], error)
 }
 
@@ -131,12 +132,12 @@ func renderReconciliation(s reconciliation.RunDetails) reconciliationDetailsBody
 const maxStatementBytes = 64 << 20
 
 type importStatementParams struct {
-	Account  string           `query:"account" maxLength:"60" doc:"Path of the ledger account to reconcile: rails/<RAIL> or chains/<network>. Required for csv. Without account and currency, a file may have several accounts, and each statement is compared with the ledger account that accounts or an earlier import connects with its number." example:"rails/RTP"`
-	Currency httpapi.Currency `query:"currency" doc:"Currency of the account and the statement. Required with account."`
+	Account  string           `query:"account" maxLength:"60" doc:"Path of the ledger account to reconcile: rails/<RAIL>, chains/<network> or own/<NAME>. Required for csv without a column for the account. Without account and currency, a file may have several accounts, and each statement is compared with the ledger account that accounts or an earlier import connects with its number." example:"rails/RTP"`
+	Currency httpapi.Currency `query:"currency" doc:"Currency of the account and the statement. Required with account, and for csv without a column for the currency."`
 	Accounts string           `query:"accounts" maxLength:"8000" doc:"Ledger accounts of the partner's accounts in the file: pairs of number=path, separated by semicolons. Needed for a number that no earlier statement had, and if an account has another number than before." example:"DE02120300000000202051=rails/SEPA"`
 	Override string           `query:"override" maxLength:"500" doc:"Why the file is right although its lines do not lead to its balances, or a statement seems to be missing. It is recorded. Without it such a file is refused." example:"The bank has confirmed that no statement is missing"`
 	Format   string           `query:"format" enum:"camt053,csv,bai2,mt940" default:"camt053" doc:"Format of the statement."`
-	Map      string           `query:"map" maxLength:"2000" doc:"Column mapping for csv: pairs of name=Column, separated by semicolons. Names are date, valueDate, amount (or debit and credit), side (credit or debit, for amounts without a sign), balance (after the line, to be checked), currency, id (the partner's id of the line), reference and description. Formats are set with dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,) and group (. , ' or space) if amounts may be read in two ways, delimiter (, semicolon tab |), encoding (UTF-8, windows-1252 …) and ignore (beginnings of lines that are not movements). For mt940, encoding alone." example:"date=Booked;amount=Amount;reference=Ref"`
+	Map      string           `query:"map" maxLength:"2000" doc:"Column mapping for csv: pairs of name=Column, separated by semicolons. Names are date, account (the partner's number of the account, in a file with several), valueDate, amount (or debit and credit), side (credit or debit, for amounts without a sign), balance (after the line, to be checked), currency, id (the partner's id of the line), reference and description. Formats are set with dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,) and group (. , ' or space) if amounts may be read in two ways, delimiter (, semicolon tab |), encoding (UTF-8, windows-1252 …) and ignore (beginnings of lines that are not movements). For mt940, encoding alone." example:"date=Booked;amount=Amount;reference=Ref"`
 }
 
 func registerReconciliations(a *httpapi.API, service Reconciliations) {

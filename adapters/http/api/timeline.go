@@ -151,14 +151,15 @@ func renderRailReply(a ports.RailReply) *railReplyBody {
 
 func registerTimeline(a *httpapi.API, service Accounting) {
 	type getParams struct {
+		httpapi.ReportFormat
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the timeline of a transaction", Permission: platform.View,
 		Description: "Returns everything that happened to a payment, in order: the request, the quote, what an agent asked for and you approved, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
-			"webhook events and delivery attempts.",
+			"webhook events and delivery attempts. With format=csv, one line per event, or per entry of a posting, with what is most important of each.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Timeline, error) {
 		return service.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)
-	}, renderTimeline)
+	}, renderTimeline, accounting.Timeline.Table)
 }
