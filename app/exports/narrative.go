@@ -213,6 +213,8 @@ func describeEntry(kind ledger.Kind, other string, amount int64) string {
 		return "Deposit"
 	case ledger.KindReversal:
 		return "Reversal"
+	case ledger.KindReceivableCollected:
+		return "Returned payment collected"
 	default:
 		name := strings.ReplaceAll(string(kind), "_", " ")
 		return strings.ToUpper(name[:1]) + name[1:]
