@@ -39,6 +39,7 @@ type Deps struct {
 	Exports          Exports
 	Reconciliations  Reconciliations
 	Periods          Periods
+	Books            Books
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
 	VerificationURL string
@@ -107,6 +108,10 @@ func Register(a *httpapi.API, d Deps) {
 	registerWebhooks(a)
 	registerLedger(a, d.Accounting)
 	registerPeriods(a, d.Periods)
+	registerLedgerSettings(a, d.Books)
+	registerLedgerChart(a, d.Books)
+	registerGLMapping(a, d.Books)
+	registerOpeningBalances(a, d.Books)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)
