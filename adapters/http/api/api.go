@@ -40,6 +40,7 @@ type Deps struct {
 	Reconciliations  Reconciliations
 	Periods          Periods
 	Books            Books
+	MonthEnd         MonthEnd
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
 	VerificationURL string
@@ -112,6 +113,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerLedgerChart(a, d.Books)
 	registerGLMapping(a, d.Books)
 	registerOpeningBalances(a, d.Books)
+	registerMonthEnd(a, d.MonthEnd)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)

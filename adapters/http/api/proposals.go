@@ -175,6 +175,7 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		ID: "approveLedgerProposal", Path: "/ledger/proposals/{proposalId}/approve", Tag: tagLedger, Summary: "Approve a proposal", Permission: platform.Manage, Actor: true,
 		Description: "Makes the proposed change, in one step with the approval. It needs another token than the proposal, and another name if both requests have `Causeway-Actor`. " +
 			"Both persons are stored with the change. If the change has become impossible, or would come to other `figures` than proposed, the response is that error; the proposal stays `PENDING` with `lastError`.",
+		Timeout: monthEndTimeout, // the longest of its operations
 		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount,
 			fault.InvalidCurrency, fault.AmountOutOfRange, fault.CustomerDeleted, fault.BreakNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposals.StatedProposal, error) {
