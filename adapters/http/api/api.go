@@ -41,6 +41,8 @@ type Deps struct {
 	Periods          Periods
 	Books            Books
 	MonthEnd         MonthEnd
+	Years            Years
+	Journals         Journals
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
 	VerificationURL string
@@ -114,6 +116,8 @@ func Register(a *httpapi.API, d Deps) {
 	registerGLMapping(a, d.Books)
 	registerOpeningBalances(a, d.Books)
 	registerMonthEnd(a, d.MonthEnd)
+	registerYears(a, d.Years)
+	registerJournals(a, d.Journals)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)
