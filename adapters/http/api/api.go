@@ -43,6 +43,9 @@ type Deps struct {
 	MonthEnd         MonthEnd
 	Years            Years
 	Journals         Journals
+	Safeguarding     Safeguarding
+	Treasury         Treasury
+	Receivables      Receivables
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
 	VerificationURL string
@@ -118,6 +121,9 @@ func Register(a *httpapi.API, d Deps) {
 	registerMonthEnd(a, d.MonthEnd)
 	registerYears(a, d.Years)
 	registerJournals(a, d.Journals)
+	registerSafeguarding(a, d.Safeguarding)
+	registerTreasury(a, d.Treasury)
+	registerReceivables(a, d.Receivables)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)

@@ -9,13 +9,18 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/customers"
 	"causeway/app/payments"
+	"causeway/app/proposals"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/invitation"
+	"causeway/core/proposal"
+	"causeway/core/receivable"
 	"causeway/core/transaction"
+	"causeway/core/treasury"
 	"causeway/core/verification"
+	"causeway/ports"
 )
 
 // BaseWebhook holds the fields that the body of every event starts with.
@@ -53,6 +58,16 @@ type agentActionWebhook struct {
 	AgentAction agentActionBody `json:"agentAction" doc:"Action after the event, as GET returns it."`
 }
 
+type ledgerProposalWebhook struct {
+	BaseWebhook
+	Proposal proposalBody `json:"proposal" doc:"Proposal after the event, as GET returns it."`
+}
+
+type receivableWebhook struct {
+	BaseWebhook
+	Receivable ReceivableBody `json:"receivable" doc:"Receivable after the event, as GET returns it, without its changes."`
+}
+
 type invitationClaimedWebhook struct {
 	BaseWebhook
 	Invitation invitationBody `json:"invitation" doc:"Invitation after the event, as GET returns it."`
@@ -61,6 +76,28 @@ type invitationClaimedWebhook struct {
 type bulkUploadWebhook struct {
 	BaseWebhook
 	BulkUpload customerImportBody `json:"bulkUpload" doc:"Import after the event, as GET returns it, but only with the first errors if all are longer than 256 kB. progress.failed counts all."`
+}
+
+type safeguardingWebhook struct {
+	BaseWebhook
+	SafeguardingReport safeguardingReportBody `json:"safeguardingReport" doc:"Report, as GET returns it."`
+}
+
+type ledgerAssetWebhook struct {
+	BaseWebhook
+	LedgerAsset ledgerAssetBody `json:"ledgerAsset" doc:"The account when it was seen."`
+}
+
+type ledgerAssetBody struct {
+	Account   string           `json:"account" doc:"Path of the account." example:"rails/RTP"`
+	Currency  httpapi.Currency `json:"currency" doc:"Currency of the account."`
+	Balance   httpapi.BigMinor `json:"balance" doc:"Balance, in the smallest unit."`
+	Overdrawn bool             `json:"overdrawn" doc:"Whether the balance is below zero."`
+	Since     httpapi.Time     `json:"since" doc:"Time the balance was first seen below zero, this or the last time."`
+}
+
+func renderOverdraft(o treasury.Overdraft) ledgerAssetBody {
+	return ledgerAssetBody{o.Account.Path, httpapi.Currency(o.Account.Currency), httpapi.NewBigMinor(o.Balance), o.Overdrawn, httpapi.NewTime(o.Since)}
 }
 
 // maxBulkUploadBytes bounds the body of an event of an import: many endpoints refuse more than 1 MB.
@@ -148,6 +185,26 @@ func (agentActionWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 	return withEventNames(s, event.AgentAction)
 }
 
+// TransformSchema adds the constants of the events of safeguarding reports.
+func (safeguardingWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.SafeguardingReport)
+}
+
+// TransformSchema adds the constants of the events of assets.
+func (ledgerAssetWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.LedgerAsset)
+}
+
+// TransformSchema adds the constants of the events of proposals.
+func (ledgerProposalWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.LedgerProposal)
+}
+
+// TransformSchema adds the constants of the events of receivables.
+func (receivableWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withEventNames(s, event.Receivable)
+}
+
 // TransformSchema adds the constants of test events.
 func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withEventNames(s, event.Test)
@@ -185,6 +242,14 @@ func RenderEvent(e event.Event) ([]byte, error) {
 		return json.Marshal(invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: resource, Status: resource.Status(e.OccurredAt)})})
 	case payments.AgentAction:
 		return json.Marshal(agentActionWebhook{base, renderAgentAction(resource)})
+	case ports.KeptReport:
+		return json.Marshal(safeguardingWebhook{base, renderKeptReport(resource)})
+	case treasury.Overdraft:
+		return json.Marshal(ledgerAssetWebhook{base, renderOverdraft(resource)})
+	case proposal.Proposal:
+		return json.Marshal(ledgerProposalWebhook{base, renderProposal(proposals.StatedProposal{Proposal: resource, Status: resource.State})})
+	case receivable.Receivable:
+		return json.Marshal(receivableWebhook{base, renderReceivable(resource)})
 	case customer.ImportWithErrors:
 		return renderBulkUpload(bulkUploadWebhook{base, renderCustomerImport(resource)})
 	default:
@@ -218,7 +283,17 @@ func registerWebhooks(a *httpapi.API) {
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
 	httpapi.Webhook[invitationClaimedWebhook](a, "invitationClaimed", tagWebhooks, "Receive events of invitations",
 		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.")
+	httpapi.Webhook[ledgerProposalWebhook](a, "ledgerProposal", tagWebhooks, "Receive events of proposals",
+		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An expiry has no event. "+
+			"Events of one proposal are sent in order.")
 	httpapi.Webhook[agentActionWebhook](a, "agentAction", tagWebhooks, "Receive events of agents",
 		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.")
+	httpapi.Webhook[safeguardingWebhook](a, "safeguardingReport", tagWebhooks, "Receive events of safeguarding reports",
+		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.")
+	httpapi.Webhook[ledgerAssetWebhook](a, "ledgerAsset", tagWebhooks, "Receive events of ledger accounts",
+		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each account.")
+	httpapi.Webhook[receivableWebhook](a, "receivable", tagWebhooks, "Receive events of receivables",
+		"OPENED is sent when the payer's bank has taken back what was collected, COLLECTED whenever money of the account pays some or all of what is owed, WRITTEN_OFF when the rest is given up. "+
+			"Events of one receivable are sent in order.")
 	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

@@ -23,12 +23,13 @@ type timelineBody struct {
 
 type timelineEventBody struct {
 	At         httpapi.Time          `json:"at" doc:"Time of the event."`
-	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. AGENT: an agent asked for the payment, or you approved or rejected it. AUTHORIZED: the owner of the embedded wallet that pays signed the quote. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
+	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. AGENT: an agent asked for the payment, or you approved or rejected it. AUTHORIZED: the owner of the embedded wallet that pays signed the quote. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. RECEIVABLE: the payer's bank took back what was collected, or what is owed for it changed. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
 	Request    *timelineRequest      `json:"request,omitempty" doc:"REQUESTED only: the request."`
 	Quote      *timelineQuote        `json:"quote,omitempty" doc:"QUOTED only: the quote."`
 	Agent      *agentAttemptBody     `json:"agentAttempt,omitempty" doc:"AGENT only: the entry in the audit trail of the agent."`
 	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"ASSIGNED only: the assigned funds."`
 	Rail       *railReplyBody        `json:"rail,omitempty" doc:"RAIL_REPLIED only: the reply."`
+	Receivable *receivableChangeBody `json:"receivable,omitempty" doc:"RECEIVABLE only: the change of the receivable."`
 	Wallet     *authorizationBody    `json:"authorization,omitempty" doc:"AUTHORIZED only: the evidence that the owner of the embedded wallet authorised the payment."`
 	Posting    *PostingBody          `json:"posting,omitempty" doc:"POSTED only: the posting. A posting without transactionId belongs to another payment with the same reference."`
 	Event      *timelineWebhookEvent `json:"event,omitempty" doc:"EVENT and WEBHOOK_ATTEMPT only: the webhook event."`
@@ -130,6 +131,10 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 	}
 	if c.RailReply != nil {
 		body.Rail = renderRailReply(*c.RailReply)
+	}
+	if c.Receivable != nil {
+		change := renderReceivableChange(*c.Receivable)
+		body.Receivable = &change
 	}
 	if c.Posting != nil {
 		posting := renderPosting(*c.Posting)
