@@ -45,6 +45,7 @@ type Deps struct {
 	Journals         Journals
 	Safeguarding     Safeguarding
 	Treasury         Treasury
+	Proposals        Proposals
 	Receivables      Receivables
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
@@ -123,6 +124,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerJournals(a, d.Journals)
 	registerSafeguarding(a, d.Safeguarding)
 	registerTreasury(a, d.Treasury)
+	registerProposals(a, d.Proposals)
 	registerReceivables(a, d.Receivables)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
