@@ -22,12 +22,16 @@ type ledgerCommand struct {
 	Verify       ledgerVerifyCommand       `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
 	Export       ledgerExportCommand       `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
 	RotateKey    ledgerRotateCommand       `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
-	Balances     ledgerBalancesCommand     `cmd:"" help:"Print the balance of every account."`
+	Balances     ledgerBalancesCommand     `cmd:"" help:"Print the balance of every account, as a table or CSV."`
 	TrialBalance ledgerTrialBalanceCommand `cmd:"" help:"Print the trial balance of a period, as a table or CSV."`
 	Income       ledgerIncomeCommand       `cmd:"" help:"Print the income by day or month, as a table or CSV."`
-	Entries      ledgerEntriesCommand      `cmd:"" help:"Print the ledger entries of a transaction."`
+	FXPosition   ledgerFXPositionCommand   `cmd:"" name:"fx-position" help:"Print the foreign exchange position in each currency and its value, as a table or CSV."`
+	Unmatched    ledgerUnmatchedCommand    `cmd:"" help:"Print unmatched funds and their assignments, as a table or CSV."`
+	Entries      ledgerEntriesCommand      `cmd:"" help:"Print the entries of a ledger account with running balances, as a table or CSV, or those of a transaction."`
+	Postings     ledgerPostingsCommand     `cmd:"" help:"Print postings with their entries, as a table or CSV."`
+	Timeline     ledgerTimelineCommand     `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`
 	Reconcile    ledgerReconcileCommand    `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
-	Periods      ledgerPeriodsCommand      `cmd:"" help:"Print the accounting periods of a platform and their states."`
+	Periods      ledgerPeriodsCommand      `cmd:"" help:"Print the accounting periods of a platform and their states, or the trial balance of a closed month, as a table or CSV."`
 	SoftClose    ledgerSoftCloseCommand    `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
 	Reopen       ledgerReopenCommand       `cmd:"" help:"Reopen a soft-closed month."`
 	Close        ledgerCloseCommand        `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
@@ -64,56 +68,6 @@ func checkUnposted(ctx context.Context, db *postgres.DB, of ident.Platform, repo
 			}
 		}
 		return nil
-	})
-}
-
-type ledgerBalancesCommand struct {
-	databaseFlags
-	Platform string `help:"Platform id. Default: all platforms." placeholder:"ID"`
-}
-
-func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
-	var platform ident.Platform
-	if l.Platform != "" {
-		var err error
-		if platform, err = ident.ParsePlatform(l.Platform); err != nil {
-			return fmt.Errorf("--platform: %w", err)
-		}
-	}
-	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		lines, err := newAudit(db).Balances(ctx, platform)
-		if err != nil {
-			return err
-		}
-		if len(lines) == 0 && l.Platform != "" {
-			if _, err := resolvePlatform(ctx, db, l.Platform); err != nil {
-				return err
-			}
-		}
-		return writeBalances(out, lines)
-	})
-}
-
-type ledgerEntriesCommand struct {
-	databaseFlags
-	Transaction string `required:"" help:"Transaction id." placeholder:"ID"`
-}
-
-func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
-	id, err := ident.ParseTransaction(l.Transaction)
-	if err != nil {
-		return fmt.Errorf("--transaction: %w", err)
-	}
-	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		owner, err := db.PlatformOfTransaction(ctx, id)
-		if err != nil {
-			return err
-		}
-		entries, err := newAudit(db).TransactionEntries(ctx, owner, id)
-		if err != nil {
-			return err
-		}
-		return writeEntries(out, entries)
 	})
 }
 

@@ -40,7 +40,19 @@ func TestLedgerCommands_Output(t *testing.T) {
 		"trial_balance_group.txt": "trial-balance --to 2026-06-01T00:00:00Z --detail group --platform " + fakePlatform,
 		"income.txt":              "income --from 2026-01-01T00:00:00Z --to 2026-06-01T00:00:00Z",
 		"income.csv":              "income --from 2026-01-01T00:00:00Z --to 2026-06-01T00:00:00Z --period month --format csv",
+		"balances.csv":            "balances --format csv",
+		"fx_position.txt":         "fx-position --at 2026-05-01T00:00:00Z",
+		"fx_position.csv":         "fx-position --at 2026-05-01T00:00:00Z --reporting-currency EUR --format csv",
+		"unmatched.txt":           "unmatched",
+		"unmatched.csv":           "unmatched --assigned=false --format csv",
+		"unmatched_assigned.txt":  "unmatched --assigned=true",
+		"entries_account.txt":     "entries rails/RTP --currency USD --by effective --to 2026-06-01T00:00:00Z",
+		"entries_account.csv":     "entries funding/jit --currency USD --format csv",
 		"entries.txt":             "entries --transaction " + deliveredRamp,
+		"postings.txt":            "postings --kind delivered",
+		"postings.csv":            "postings --transaction " + deliveredRamp + " --format csv",
+		"timeline.txt":            "timeline " + deliveredRamp,
+		"timeline.csv":            "timeline " + refundedRamp + " --format csv",
 		"entries_refunded.txt":    "entries --transaction " + refundedRamp,
 		"entries_unpaid.txt":      "entries --transaction " + unpaidRamp,
 	} {
@@ -63,8 +75,21 @@ func TestLedgerCommands_ReportInvalidFlags(t *testing.T) {
 	// Invalid flags are reported by name.
 	url := seededDatabase(t)
 	for args, want := range map[string]string{
-		"entries":                  "--transaction",
-		"entries --transaction 17": "--transaction: must be an id of the form Transaction:<uuid>",
+		"entries":                                                                 "--transaction",
+		"entries rails/RTP":                                                       "--currency must be",
+		"entries rails/ACH --currency USD":                                        "no postings in USD",
+		"entries rails/RTP --currency USD --to 2026":                              "--to must be an RFC 3339 timestamp",
+		"entries rails/RTP --transaction " + deliveredRamp:                        "either",
+		"entries --format csv --transaction " + deliveredRamp:                     "--format csv",
+		"fx-position --at 2999-01-01T00:00:00Z":                                   "--at must not be in the future",
+		"fx-position --reporting-currency XXX":                                    "not a supported currency",
+		"unmatched --assigned=maybe":                                              "--assigned",
+		"periods 2026-03 --platform " + fakePlatform:                              "not closed",
+		"periods march --platform " + fakePlatform:                                "march",
+		"postings --kind payment --customer 17":                                   "--customer: must be an id of the form Customer:<uuid>",
+		"postings --kind payment":                                                 `--kind: "payment" is no kind of posting`,
+		"timeline 17":                                                             `"17" is not the id of a transaction`,
+		"entries --transaction 17":                                                "--transaction: must be an id of the form Transaction:<uuid>",
 		"entries --transaction " + fakeTransaction:                                "Check the id",
 		"balances --platform " + deliveredRamp:                                    "--platform: must be an id of the form PlatformConfig:<uuid>",
 		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "does not exist",
@@ -162,7 +187,11 @@ func seededDatabase(t testing.TB) string {
 		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{completed.Transaction, refundPaid.Transaction}); err != nil {
 			return err
 		}
-		return tx.Post(ctx, append(postings, unmatched.Unmatched()))
+		funds := unmatched.Unmatched()
+		if err := tx.SaveUnmatched(ctx, []ports.UnmatchedFunds{{Platform: platformID, Posting: funds.ID, Receipt: unmatched.ID}}); err != nil {
+			return err
+		}
+		return tx.Post(ctx, append(postings, funds))
 	})
 	if err != nil {
 		t.Fatal(err)
