@@ -43,7 +43,6 @@ import (
 	"causeway/app/payments"
 	"causeway/app/platforms"
 	"causeway/app/receivers"
-	"causeway/app/reconciliation"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/core/event"
@@ -87,7 +86,7 @@ type app struct {
 	payments        *payments.Service
 	receivers       *receivers.Service
 	accounting      *accounting.Service
-	reconciliation  *reconciliation.Service
+	reconciliation  *reconciliations
 	periods         *accounting.Periods
 	webhooks        *webhooks.Service
 	sealing         *audit.Log

@@ -31,6 +31,7 @@ type ledgerCommand struct {
 	Postings     ledgerPostingsCommand     `cmd:"" help:"Print postings with their entries, as a table or CSV."`
 	Timeline     ledgerTimelineCommand     `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`
 	Reconcile    ledgerReconcileCommand    `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
+	Breaks       ledgerBreaksCommand       `cmd:"" help:"List and resolve the differences between partners' statements and the ledger."`
 	Periods      ledgerPeriodsCommand      `cmd:"" help:"Print the accounting periods of a platform and their states, or the trial balance of a closed month, as a table or CSV."`
 	SoftClose    ledgerSoftCloseCommand    `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
 	Reopen       ledgerReopenCommand       `cmd:"" help:"Reopen a soft-closed month."`

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"causeway/adapters/bankfiles"
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
@@ -22,8 +21,8 @@ import (
 // ledgerReconcileCommand imports a statement as the API does, without the API's size limit.
 type ledgerReconcileCommand struct {
 	databaseFlags
-	Account  string `help:"Path of the ledger account that holds the funds at the partner, such as rails/RTP. Without it, the file may have several accounts: see --accounts." placeholder:"PATH"`
-	Currency string `help:"Currency of the account. Required with --account." placeholder:"CODE"`
+	Account  string `help:"Path of the ledger account that holds the funds at the bank or partner, such as rails/RTP or own/OPERATING. Without it, the file may have several accounts: see --accounts." placeholder:"PATH"`
+	Currency string `help:"Currency of the account. Required with --account, and with --format csv without a column for it." placeholder:"CODE"`
 	Accounts string `help:"Ledger accounts of the partner's accounts in the file, as 'DE02120300000000202051=rails/SEPA;…'. Needed for numbers that no earlier statement had." placeholder:"MAP"`
 	File     string `required:"" help:"Statement file." placeholder:"FILE"`
 	Format   string `enum:"camt053,csv,bai2,mt940" default:"camt053" help:"Statement format: camt053, csv, bai2 or mt940."`
@@ -87,10 +86,6 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	return nil
 }
 
-func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliation.Service {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Accounts: db.Finance(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})
-}
-
 // writeReconciliation prints the result of an import.
 func writeReconciliation(out io.Writer, result reconciliation.ImportResult, details reconciliation.RunDetails) error {
 	format := func(minor int64) string {
@@ -140,8 +135,8 @@ func writeReconciliation(out io.Writer, result reconciliation.ImportResult, deta
 const maxBreaks = 200
 
 // writeBreaks prints the open breaks of a run.
-func writeBreaks(ctx context.Context, out io.Writer, service *reconciliation.Service, run reconcile.Run) error {
-	page, err := service.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: maxBreaks, Ascending: true}, Status: "OPEN"})
+func writeBreaks(ctx context.Context, out io.Writer, service *reconciliations, run reconcile.Run) error {
+	page, err := service.Runs.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: maxBreaks, Ascending: true}, Status: "OPEN"})
 	if err != nil || len(page.Items) == 0 {
 		return err
 	}
