@@ -18,26 +18,31 @@ import (
 // ledgerCommand reads and checks the ledger directly in the database, whether or not a server
 // is running.
 type ledgerCommand struct {
-	Check        ledgerCheckCommand        `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
-	Verify       ledgerVerifyCommand       `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
-	Export       ledgerExportCommand       `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
-	RotateKey    ledgerRotateCommand       `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
-	Balances     ledgerBalancesCommand     `cmd:"" help:"Print the balance of every account, as a table or CSV."`
-	TrialBalance ledgerTrialBalanceCommand `cmd:"" help:"Print the trial balance of a period, as a table or CSV."`
-	Income       ledgerIncomeCommand       `cmd:"" help:"Print the income by day or month, as a table or CSV."`
-	FXPosition   ledgerFXPositionCommand   `cmd:"" name:"fx-position" help:"Print the foreign exchange position in each currency and its value, as a table or CSV."`
-	Unmatched    ledgerUnmatchedCommand    `cmd:"" help:"Print unmatched funds and their assignments, as a table or CSV."`
-	Entries      ledgerEntriesCommand      `cmd:"" help:"Print the entries of a ledger account with running balances, as a table or CSV, or those of a transaction."`
-	Postings     ledgerPostingsCommand     `cmd:"" help:"Print postings with their entries, as a table or CSV."`
-	Timeline     ledgerTimelineCommand     `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`
-	Reconcile    ledgerReconcileCommand    `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
-	Breaks       ledgerBreaksCommand       `cmd:"" help:"List and resolve the differences between partners' statements and the ledger."`
-	Periods      ledgerPeriodsCommand      `cmd:"" help:"Print the accounting periods of a platform and their states, or the trial balance of a closed month, as a table or CSV."`
-	SoftClose    ledgerSoftCloseCommand    `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
-	Reopen       ledgerReopenCommand       `cmd:"" help:"Reopen a soft-closed month."`
-	Close        ledgerCloseCommand        `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
-	Archive      ledgerArchiveCommand      `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
-	Restore      ledgerRestoreCommand      `cmd:"" help:"Move the month that was archived last back into the ledger."`
+	Check                  ledgerCheckCommand           `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
+	Verify                 ledgerVerifyCommand          `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
+	Export                 ledgerExportCommand          `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
+	RotateKey              ledgerRotateCommand          `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
+	Balances               ledgerBalancesCommand        `cmd:"" help:"Print the balance of every account, as a table or CSV."`
+	TrialBalance           ledgerTrialBalanceCommand    `cmd:"" help:"Print the trial balance of a period, as a table or CSV."`
+	Income                 ledgerIncomeCommand          `cmd:"" help:"Print the income by day or month, as a table or CSV."`
+	FXPosition             ledgerFXPositionCommand      `cmd:"" name:"fx-position" help:"Print the foreign exchange position in each currency and its value, as a table or CSV."`
+	Unmatched              ledgerUnmatchedCommand       `cmd:"" help:"Print unmatched funds and their assignments, as a table or CSV."`
+	Entries                ledgerEntriesCommand         `cmd:"" help:"Print the entries of a ledger account with running balances, as a table or CSV, or those of a transaction."`
+	Postings               ledgerPostingsCommand        `cmd:"" help:"Print postings with their entries, as a table or CSV."`
+	Timeline               ledgerTimelineCommand        `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`
+	Reconcile              ledgerReconcileCommand       `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
+	Breaks                 ledgerBreaksCommand          `cmd:"" help:"List and resolve the differences between partners' statements and the ledger."`
+	Periods                ledgerPeriodsCommand         `cmd:"" help:"Print the accounting periods of a platform and their states, or the trial balance of a closed month, as a table or CSV."`
+	SoftClose              ledgerSoftCloseCommand       `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
+	Reopen                 ledgerReopenCommand          `cmd:"" help:"Reopen a soft-closed month."`
+	Close                  ledgerCloseCommand           `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
+	Settings               ledgerSettingsCommand        `cmd:"" help:"Show and change the accounting policies of a platform."`
+	Chart                  ledgerChartCommand           `cmd:"" help:"List the chart of accounts of a platform, and add accounts to it."`
+	GLMapping              ledgerGLMappingCommand       `cmd:"" name:"gl-mapping" help:"Show and change which account of the general ledger each account belongs to."`
+	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
+	ReverseOpeningBalances ledgerReverseOpeningCommand  `cmd:"" help:"Reverse the opening balances in a currency, so that others can be imported."`
+	Archive                ledgerArchiveCommand         `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
+	Restore                ledgerRestoreCommand         `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
 
 type ledgerCheckCommand struct{ databaseFlags }
