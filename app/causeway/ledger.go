@@ -39,6 +39,11 @@ type ledgerCommand struct {
 	Settings               ledgerSettingsCommand        `cmd:"" help:"Show and change the accounting policies of a platform."`
 	Chart                  ledgerChartCommand           `cmd:"" help:"List the chart of accounts of a platform, and add accounts to it."`
 	GLMapping              ledgerGLMappingCommand       `cmd:"" name:"gl-mapping" help:"Show and change which account of the general ledger each account belongs to."`
+	Revalue                ledgerRevalueCommand         `cmd:"" help:"Post the exchange result of a soft-closed month."`
+	ExchangeResult         ledgerExchangeResultCommand  `cmd:"" help:"Print the exchange result of a month, or of each of its conversions."`
+	ExchangeChanges        ledgerExchangeChangesCommand `cmd:"" help:"Explain how the value of the FX position changed between two times."`
+	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
+	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
 	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
 	ReverseOpeningBalances ledgerReverseOpeningCommand  `cmd:"" help:"Reverse the opening balances in a currency, so that others can be imported."`
 	Archive                ledgerArchiveCommand         `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
