@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"causeway/adapters/postgres"
@@ -117,15 +118,22 @@ func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// fieldErrors lists all field errors with the names of the flags.
-func fieldErrors(outcome string, err error) error {
+// argument is what was typed for a field that has no flag.
+type argument struct{ field, typed string }
+
+// fieldErrors lists all field errors with the names of the flags, or with what was typed as an argument.
+func fieldErrors(outcome string, err error, arguments ...argument) error {
 	invalid, ok := fault.As(err)
 	if !ok || len(invalid.Fields) == 0 {
 		return err
 	}
 	lines := []string{outcome + ":"}
 	for _, f := range invalid.Fields {
-		lines = append(lines, "  "+flagPrefix(f.Field)+f.Message)
+		name := flagPrefix(f.Field)
+		if i := slices.IndexFunc(arguments, func(a argument) bool { return a.field == f.Field }); i >= 0 {
+			name = arguments[i].typed + " "
+		}
+		lines = append(lines, "  "+name+f.Message)
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }

@@ -44,8 +44,12 @@ type ledgerCommand struct {
 	ExchangeChanges        ledgerExchangeChangesCommand `cmd:"" help:"Explain how the value of the FX position changed between two times."`
 	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
 	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
+	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`
 	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
 	ReverseOpeningBalances ledgerReverseOpeningCommand  `cmd:"" help:"Reverse the opening balances in a currency, so that others can be imported."`
+	Years                  ledgerYearsCommand           `cmd:"" help:"Print the financial years of a platform and their results, as a table or CSV."`
+	CloseYear              ledgerCloseYearCommand       `cmd:"" help:"Close the income and expense of a financial year into retained earnings."`
+	ReverseYear            ledgerReverseYearCommand     `cmd:"" help:"Reverse the closing of a financial year."`
 	Archive                ledgerArchiveCommand         `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
 	Restore                ledgerRestoreCommand         `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
