@@ -45,6 +45,10 @@ type ledgerCommand struct {
 	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
 	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
 	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`
+	Safeguarding           ledgerSafeguardingCommand    `cmd:"" help:"Print what is held for customers against what is owed to them, now or as kept for a day."`
+	Sweep                  ledgerSweepCommand           `cmd:"" help:"Post that fees earned were moved out of an account with customers' money, at most the excess."`
+	Treasury               ledgerTreasuryCommand        `cmd:"" help:"Post movements of money between accounts at partners, and list them."`
+	Receivables            ledgerReceivablesCommand     `cmd:"" help:"Record returns of collected money, and handle what customers owe for them."`
 	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
 	ReverseOpeningBalances ledgerReverseOpeningCommand  `cmd:"" help:"Reverse the opening balances in a currency, so that others can be imported."`
 	Years                  ledgerYearsCommand           `cmd:"" help:"Print the financial years of a platform and their results, as a table or CSV."`
