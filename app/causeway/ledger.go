@@ -47,6 +47,7 @@ type ledgerCommand struct {
 	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`
 	Safeguarding           ledgerSafeguardingCommand    `cmd:"" help:"Print what is held for customers against what is owed to them, now or as kept for a day."`
 	Sweep                  ledgerSweepCommand           `cmd:"" help:"Post that fees earned were moved out of an account with customers' money, at most the excess."`
+	Proposals              ledgerProposalsCommand       `cmd:"" help:"List, approve and reject changes of the books that need the approval of a second person."`
 	Treasury               ledgerTreasuryCommand        `cmd:"" help:"Post movements of money between accounts at partners, and list them."`
 	Receivables            ledgerReceivablesCommand     `cmd:"" help:"Record returns of collected money, and handle what customers owe for them."`
 	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
