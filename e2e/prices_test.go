@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/big"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,6 +58,38 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	if history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(history, "\n") != 9 || !strings.Contains(history, "Agreed in spring") {
 		t.Errorf("the history does not have the four changes:\n%s", history)
 	}
+}
+
+func TestPricing_TwoOperatorsChangePrice(t *testing.T) {
+	t.Parallel()
+	// The settings of a platform list PRICE. An operator's change is only proposed, and its proposer cannot approve it.
+	// Approved by another operator, it is in the next quote, with both names in the history; the check passes.
+	h := newTestEnv(t)
+	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{"PRICE"}}).wantStatus(200)
+	env := []string{"DATABASE_URL=" + h.databaseURL}
+	out := mustRunCommand(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platformID, "--fee-fixed", "10", "--fee-percent", "0.1%", "--note", "Agreed in spring", "--actor", "Ana")
+	id := regexp.MustCompile(`Proposal:[0-9a-f-]{36}`).FindString(out)
+	if id == "" || !strings.Contains(out, "corridors approve "+id) || !strings.Contains(out, "expires at") {
+		t.Fatalf("the output is\n%s", out)
+	}
+	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "ana"); status != 1 || !strings.Contains(errOut, "another person") {
+		t.Errorf("approved by the proposer: status %d, %s", status, errOut)
+	}
+	if fees := h.createQuote("").int("feesIncluded"); fees != 101 {
+		t.Errorf("before the approval a quote costs %d, want 101", fees)
+	}
+
+	mustRunCommand(t, env, "corridors", "approve", id, "--actor", "Ben")
+
+	eventually(t, "the approved price", func() bool { return h.createQuote("").int("feesIncluded") == 21 })
+	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "Carl"); status != 1 || !strings.Contains(errOut, "already EXECUTED") {
+		t.Errorf("approved again: status %d, %s", status, errOut)
+	}
+	history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC")
+	if strings.Count(history, "\n") != 3 || strings.Count(history, "Ana  Ben          Agreed in spring") != 2 {
+		t.Errorf("the history does not have both names:\n%s", history)
+	}
+	mustRunCommand(t, env, "ledger", "check")
 }
 
 func TestPricing_PlatformLimits(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 )
 
 // PricingReader reads the operator's overrides of corridor terms.
@@ -22,12 +24,39 @@ type Pricing interface {
 	PricingReader
 	// Platform returns a platform, or NOT_FOUND.
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
-	// ChangeCorridor replaces the override of a key by the result of decide, whose
-	// argument is all overrides, locked; an empty override deletes it. The note is stored
-	// in the history.
-	ChangeCorridor(ctx context.Context, key CorridorKey, note string, decide func([]CorridorOverride) (corridor.Override, error)) error
+	// ChangePricing calls fn in a transaction with the rights of the owner of the database, beside which no other one
+	// runs. An error of fn rolls it back, and is returned.
+	ChangePricing(ctx context.Context, fn func(context.Context, PricingTx) error) error
 	// CorridorChanges returns the history, oldest first.
 	CorridorChanges(ctx context.Context, f CorridorChangeFilter) ([]CorridorChange, error)
+	// PriceProposals lists the proposals to change prices, of all platforms. It ignores the action of the filter.
+	PriceProposals(ctx context.Context, f ProposalFilter) (Page[proposal.Proposal], error)
+	// PriceProposal returns one of them, or NOT_FOUND.
+	PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error)
+}
+
+// PricingTx is a transaction that changes the pricing.
+type PricingTx interface {
+	PricingReader
+	// FourEyesPlatforms returns the platforms whose present settings of the books list an action.
+	FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error)
+	// SaveOverride replaces an override, and stores who did so in the history. An empty override is deleted.
+	SaveOverride(ctx context.Context, o CorridorOverride, by CorridorAuthor) error
+	CountPendingPriceProposals(ctx context.Context, now time.Time) (int, error)
+	CreatePriceProposal(ctx context.Context, p proposal.Proposal) error
+	// PriceProposal returns a proposal, or NOT_FOUND.
+	PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error)
+	// UpdatePriceProposal stores the decision, or the failure, of a proposal that is pending.
+	UpdatePriceProposal(ctx context.Context, p proposal.Proposal) error
+}
+
+// CorridorAuthor is who changes an override, and why.
+type CorridorAuthor struct {
+	// By is the operator of the command; that of a proposal, if the change was proposed. If it is empty, the history
+	// names the login.
+	By, Note string
+	// Approval is that of four eyes; zero without.
+	Approval platform.Approval
 }
 
 // CorridorKey identifies an override; a zero Platform stands for all platforms.
@@ -55,7 +84,7 @@ type CorridorChangeFilter struct {
 type CorridorChange struct {
 	CorridorKey
 	At time.Time
-	// By is the operator of the command, or the login of a change by hand.
-	By, Note      string
+	// The operator of a change by hand is the login.
+	CorridorAuthor
 	Before, After corridor.Override
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -36,6 +37,8 @@ type changeRow struct {
 	PlatformID  uuid.NullUUID `bun:"platform_id"`
 	Source      string        `bun:"source"`
 	Destination string        `bun:"destination"`
+	ProposalID  uuid.NullUUID `bun:"proposal_id"`
+	Approver    string        `bun:"approver"`
 	Before      overrideTerms `bun:"embed:old_"`
 	After       overrideTerms `bun:"embed:new_"`
 }
@@ -90,32 +93,17 @@ func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency,
 	return found, nil
 }
 
-// ChangeCorridor works with the rights of the login and not of the service, which may
-// only read the table. The table's own trigger writes the history.
-func (db *DB) ChangeCorridor(ctx context.Context, key ports.CorridorKey, note string,
-	decide func([]ports.CorridorOverride) (corridor.Override, error)) error {
+// ChangePricing works with the rights of the login and not of the service, which may only read the tables. The
+// trigger of corridor_overrides writes the history.
+func (db *DB) ChangePricing(ctx context.Context, fn func(context.Context, ports.PricingTx) error) error {
 	err := db.inTransaction(ctx, func(tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, `SET LOCAL ROLE NONE`); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `SELECT set_config('causeway.change_note', ?, true)`, note); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		current, err := selectOverrides(ctx, tx)
-		if err != nil {
-			return err
-		}
-		decided, err := decide(current)
-		if err != nil {
-			return err
-		}
-		if err := db.recordOperator(ctx, tx); err != nil {
-			return err
-		}
-		return saveOverride(ctx, tx, key, decided)
+		return fn(ctx, pricingTx{db, tx})
 	})
 	if isForbidden(err) {
 		return fmt.Errorf("this login may not change corridor_overrides; use the one that migrates the database: %w", err)
@@ -123,22 +111,53 @@ func (db *DB) ChangeCorridor(ctx context.Context, key ports.CorridorKey, note st
 	return translate(err)
 }
 
-// recordOperator stores who changes a corridor, also for its history.
-func (db *DB) recordOperator(ctx context.Context, tx bun.Tx) error {
-	if db.operatorAction == nil {
-		return nil
+// pricingTx is a transaction of the owner that has locked corridor_overrides.
+type pricingTx struct {
+	db *DB
+	tx bun.Tx
+}
+
+// CorridorOverrides implements ports.PricingReader.
+func (t pricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
+	return selectOverrides(ctx, t.tx)
+}
+
+// FourEyesPlatforms reads the latest settings of every platform, by the primary key.
+func (t pricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
+	var ids []uuid.UUID
+	if err := t.tx.NewRaw(`SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
+		WHERE ? = ANY (four_eyes) ORDER BY platform_id`, string(a)).Scan(ctx, &ids); err != nil {
+		return nil, err
 	}
-	if _, err := tx.ExecContext(ctx, `SELECT set_config('causeway.operator', ?, true)`, db.operatorAction.Actor); err != nil {
+	platforms := make([]ident.Platform, len(ids))
+	for i, id := range ids {
+		ident.SetUUID(&platforms[i], id)
+	}
+	return platforms, nil
+}
+
+// SaveOverride writes the override of a key; the history takes its author from the settings of the transaction.
+func (t pricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, by ports.CorridorAuthor) error {
+	var approved string
+	if !by.Approval.IsZero() {
+		approved = by.Approval.Proposal.UUID().String()
+	}
+	if _, err := t.tx.ExecContext(ctx, `SELECT set_config('causeway.change_note', ?, true), set_config('causeway.operator', ?, true),
+		set_config('causeway.proposal', ?, true), set_config('causeway.approver', ?, true)`, by.Note, by.By, approved, by.Approval.By.Actor); err != nil {
 		return err
 	}
-	_, err := tx.Tx.ExecContext(ctx, insertOperatorAction, operatorActionColumns(*db.operatorAction)...)
-	return err
+	if a := t.db.operatorAction; a != nil {
+		if _, err := t.tx.Tx.ExecContext(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
+			return err
+		}
+	}
+	return saveOverride(ctx, t.tx, o)
 }
 
 // saveOverride replaces the override of a key; an override of nothing removes the row.
-func saveOverride(ctx context.Context, tx bun.Tx, key ports.CorridorKey, override corridor.Override) error {
-	row := &overrideRow{PlatformID: nullID(key.Platform.UUID()), Source: string(key.From), Destination: string(key.To), Terms: newOverrideTerms(override)}
-	if override.IsZero() {
+func saveOverride(ctx context.Context, tx bun.Tx, o ports.CorridorOverride) error {
+	row := &overrideRow{PlatformID: nullID(o.Platform.UUID()), Source: string(o.From), Destination: string(o.To), Terms: newOverrideTerms(o.Terms)}
+	if o.Terms.IsZero() {
 		_, err := tx.NewDelete().Model(row).
 			Where("platform_id IS NOT DISTINCT FROM ?", row.PlatformID).Where("source = ?", row.Source).Where("destination = ?", row.Destination).Exec(ctx)
 		return err
@@ -169,7 +188,9 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 	}
 	var found []ports.CorridorChange
 	for _, row := range rows {
-		change := ports.CorridorChange{At: row.ChangedAt.UTC(), By: row.ChangedBy, Note: row.Note}
+		change := ports.CorridorChange{At: row.ChangedAt.UTC(), CorridorAuthor: ports.CorridorAuthor{By: row.ChangedBy, Note: row.Note}}
+		change.Approval.By.Actor = row.Approver
+		ident.SetUUID(&change.Approval.Proposal, row.ProposalID.UUID)
 		change.From, change.To = money.Currency(row.Source), money.Currency(row.Destination)
 		ident.SetUUID(&change.Platform, row.PlatformID.UUID)
 		var err error

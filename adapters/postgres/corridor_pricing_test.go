@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -60,11 +61,8 @@ func TestCorridorChanges_AppendOnly(t *testing.T) {
 	// Even the owner of the database cannot change or delete the history or truncate the
 	// overrides. The role of the service cannot change overrides at all.
 	c := newEnv(t)
-	line := ports.CorridorKey{From: "USD", To: "BTC"}
-	set := func([]ports.CorridorOverride) (corridor.Override, error) {
-		return corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustRate("0.0025"))}, nil
-	}
-	if err := c.ChangeCorridor(t.Context(), line, "why", set); err != nil {
+	terms := corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustRate("0.0025"))}
+	if err := saveOverride(t, c.DB, terms, ports.CorridorAuthor{Note: "why"}); err != nil {
 		t.Fatal(err)
 	}
 	operator, err := pgx.Connect(t.Context(), c.url)
@@ -140,7 +138,7 @@ func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 	}
 }
 
-func TestChangeCorridor_ServiceRoleRefused(t *testing.T) {
+func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 	t.Parallel()
 	// With a login of the service only, the error says which login to use.
 	c := newEnv(t)
@@ -161,14 +159,19 @@ func TestChangeCorridor_ServiceRoleRefused(t *testing.T) {
 	address.User = url.UserPassword(login, "web")
 	web := openDB(t, address.String())
 
-	err = web.ChangeCorridor(t.Context(), ports.CorridorKey{From: "USD", To: "BTC"}, "", func([]ports.CorridorOverride) (corridor.Override, error) {
-		return corridor.Override{Fixed: new(int64(7))}, nil
-	})
+	err = saveOverride(t, web, corridor.Override{Fixed: new(int64(7))}, ports.CorridorAuthor{})
 
 	wantCode(t, "a change", err, "42501")
 	if err == nil || !strings.Contains(err.Error(), "migrates the database") {
 		t.Errorf("the error does not say what to do: %v", err)
 	}
+}
+
+// saveOverride sets the override from USD to BTC for all platforms.
+func saveOverride(t *testing.T, db *postgres.DB, terms corridor.Override, by ports.CorridorAuthor) error {
+	return db.ChangePricing(t.Context(), func(ctx context.Context, tx ports.PricingTx) error {
+		return tx.SaveOverride(ctx, ports.CorridorOverride{From: "USD", To: "BTC", Terms: terms}, by)
+	})
 }
 
 func dropRole(t *testing.T, url, login string) {

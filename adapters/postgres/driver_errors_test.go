@@ -46,25 +46,27 @@ func newMockDB(t *testing.T) (*DB, sqlmock.Sqlmock) {
 func expectCorridorChange(mock sqlmock.Sqlmock) {
 	mock.ExpectBegin()
 	mock.ExpectExec("SET LOCAL ROLE NONE").WillReturnResult(sqlmock.NewResult(0, 0))
-	mock.ExpectExec("set_config").WillReturnResult(sqlmock.NewResult(0, 0))
 	mock.ExpectExec("LOCK TABLE corridor_overrides").WillReturnResult(sqlmock.NewResult(0, 0))
 	mock.ExpectQuery(`SELECT .* FROM "corridor_overrides"`).WillReturnRows(sqlmock.NewRows([]string{"source"}))
 }
 
 func changeFixedFee(ctx context.Context, db *DB) (decided int, err error) {
-	err = db.ChangeCorridor(ctx, ports.CorridorKey{From: "USD", To: "BTC"}, "a lower fee",
-		func([]ports.CorridorOverride) (corridor.Override, error) {
-			decided++
-			return corridor.Override{Fixed: new(int64(7))}, nil
-		})
+	err = db.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
+		if _, err := tx.CorridorOverrides(ctx); err != nil {
+			return err
+		}
+		decided++
+		return tx.SaveOverride(ctx, ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}, ports.CorridorAuthor{Note: "a lower fee"})
+	})
 	return decided, err
 }
 
-func TestChangeCorridor_LostCommitIsReportedOnce(t *testing.T) {
+func TestChangePricing_LostCommitIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	// A commit whose response is lost may have been made: it is an error, and it is not tried again.
 	db, mock := newMockDB(t)
 	expectCorridorChange(mock)
+	mock.ExpectExec("set_config").WillReturnResult(sqlmock.NewResult(0, 0))
 	mock.ExpectExec(`INSERT INTO "corridor_overrides"`).WillReturnResult(sqlmock.NewResult(0, 1))
 	mock.ExpectCommit().WillReturnError(errConnectionLost)
 
@@ -78,12 +80,13 @@ func TestChangeCorridor_LostCommitIsReportedOnce(t *testing.T) {
 	}
 }
 
-func TestChangeCorridor_FailedRollbackKeepsBothErrors(t *testing.T) {
+func TestChangePricing_FailedRollbackKeepsBothErrors(t *testing.T) {
 	t.Parallel()
 	// When the rollback after a failed statement fails too, neither error hides the other.
 	db, mock := newMockDB(t)
 	refused := errors.New("disk full")
 	expectCorridorChange(mock)
+	mock.ExpectExec("set_config").WillReturnResult(sqlmock.NewResult(0, 0))
 	mock.ExpectExec(`INSERT INTO "corridor_overrides"`).WillReturnError(refused)
 	mock.ExpectRollback().WillReturnError(errConnectionLost)
 
@@ -94,7 +97,7 @@ func TestChangeCorridor_FailedRollbackKeepsBothErrors(t *testing.T) {
 	}
 }
 
-func TestChangeCorridor_RefusedDecisionRollsBack(t *testing.T) {
+func TestChangePricing_RefusedDecisionRollsBack(t *testing.T) {
 	t.Parallel()
 	// A decision that is refused writes nothing, and its error is returned as it is.
 	db, mock := newMockDB(t)
@@ -102,8 +105,12 @@ func TestChangeCorridor_RefusedDecisionRollsBack(t *testing.T) {
 	expectCorridorChange(mock)
 	mock.ExpectRollback()
 
-	err := db.ChangeCorridor(t.Context(), ports.CorridorKey{From: "USD", To: "BTC"}, "",
-		func([]ports.CorridorOverride) (corridor.Override, error) { return corridor.Override{}, refused })
+	err := db.ChangePricing(t.Context(), func(ctx context.Context, tx ports.PricingTx) error {
+		if _, err := tx.CorridorOverrides(ctx); err != nil {
+			return err
+		}
+		return refused
+	})
 
 	if err != refused { //nolint:errorlint // the very error, not wrapped
 		t.Errorf("%v, want %v", err, refused)

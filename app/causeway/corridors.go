@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/pricing"
 	"causeway/core/corridor"
@@ -19,10 +20,18 @@ import (
 // corridorsCommand shows and changes fees, limits and rate lock times, whether or not a server
 // is running.
 type corridorsCommand struct {
-	List    corridorsListCommand    `cmd:"" help:"Print the current terms of every currency pair."`
-	Set     corridorsSetCommand     `cmd:"" help:"Change the terms of a currency pair, for all platforms or one. Servers apply the change within 10 seconds; existing quotes keep their price."`
-	Reset   corridorsResetCommand   `cmd:"" help:"Reset a currency pair to its defaults, for all platforms or one."`
-	History corridorsHistoryCommand `cmd:"" help:"Print all changes."`
+	List      corridorsListCommand      `cmd:"" help:"Print the current terms of every currency pair."`
+	Set       corridorsSetCommand       `cmd:"" help:"Change the terms of a currency pair, for all platforms or one. Servers apply the change within 10 seconds; existing quotes keep their price. If fourEyes lists PRICE, the change is proposed."`
+	Reset     corridorsResetCommand     `cmd:"" help:"Reset a currency pair to its defaults, for all platforms or one. If fourEyes lists PRICE, the change is proposed."`
+	History   corridorsHistoryCommand   `cmd:"" help:"Print all changes."`
+	Proposals corridorsProposalsCommand `cmd:"" help:"List and show proposed changes."`
+	Approve   corridorsApproveCommand   `cmd:"" help:"Approve a proposed change of another operator, and make it."`
+	Reject    corridorsRejectCommand    `cmd:"" help:"Reject a proposed change, for good."`
+}
+
+// newPricing returns the use cases.
+func newPricing(db *postgres.DB) *pricing.Service {
+	return pricing.New(pricing.Config{Store: db, Clock: systemClock{}, IDs: ids.New()})
 }
 
 type corridorsListCommand struct {
@@ -33,7 +42,7 @@ type corridorsListCommand struct {
 
 func (c corridorsListCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		terms, err := pricing.New(db).List(ctx, c.Platform)
+		terms, err := newPricing(db).List(ctx, c.Platform)
 		if err != nil {
 			return fieldErrors("cannot list the terms", err)
 		}
@@ -59,7 +68,7 @@ func (c corridorArgs) corridorInput() pricing.CorridorInput {
 }
 
 // change calls do with the use cases, which record the operator with the change.
-func (c corridorArgs) change(ctx context.Context, out io.Writer, kind platform.OperatorActionKind, do func(*pricing.Service) (pricing.ChangeResult, error)) error {
+func (c corridorArgs) change(ctx context.Context, out io.Writer, kind platform.OperatorActionKind, do func(*pricing.Service, pricing.Author) (pricing.ChangeResult, error)) error {
 	var owner ident.Platform
 	if c.Platform != "" {
 		owner, _ = ident.ParsePlatform(c.Platform) // do reports an invalid id, with other errors
@@ -69,9 +78,12 @@ func (c corridorArgs) change(ctx context.Context, out io.Writer, kind platform.O
 		return err
 	}
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		changed, err := do(pricing.New(db.Recording(action)))
+		changed, err := do(newPricing(db.Recording(action)), pricing.Author{Actor: action.Actor, Note: c.Note})
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
+		}
+		if changed.Proposal != nil {
+			return writeProposedChange(out, changed)
 		}
 		return writeChange(out, changed)
 	})
@@ -88,16 +100,16 @@ type corridorsSetCommand struct {
 
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
 	values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
-	return c.change(ctx, out, platform.OperatorSetCorridor, func(service *pricing.Service) (pricing.ChangeResult, error) {
-		return service.Set(ctx, c.corridorInput(), values, c.Note)
+	return c.change(ctx, out, platform.OperatorSetCorridor, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
+		return service.Set(ctx, by, c.corridorInput(), values)
 	})
 }
 
 type corridorsResetCommand struct{ corridorArgs }
 
 func (c corridorsResetCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.change(ctx, out, platform.OperatorResetCorridor, func(service *pricing.Service) (pricing.ChangeResult, error) {
-		return service.Reset(ctx, c.corridorInput(), c.Note)
+	return c.change(ctx, out, platform.OperatorResetCorridor, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
+		return service.Reset(ctx, by, c.corridorInput())
 	})
 }
 
@@ -110,7 +122,7 @@ type corridorsHistoryCommand struct {
 
 func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		changes, err := pricing.New(db).History(ctx, pricing.HistoryFilter{From: c.From, To: c.To, Platform: c.Platform})
+		changes, err := newPricing(db).History(ctx, pricing.HistoryFilter{From: c.From, To: c.To, Platform: c.Platform})
 		if err != nil {
 			return fieldErrors("cannot list the changes", err)
 		}

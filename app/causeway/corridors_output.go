@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,15 +75,20 @@ func writeChange(out io.Writer, c pricing.ChangeResult) error {
 	if _, err := fmt.Fprintf(out, "%s to %s %s:\n", c.From, c.To, forPlatform(c.CorridorKey)); err != nil {
 		return err
 	}
-	before, after, rows := overrideTexts(c.Before.Format()), overrideTexts(c.After.Format()), table{rightAligned: []int{1, 2}}
-	for _, name := range c.ChangedFields {
-		rows.add(name, before[name], after[name])
-	}
-	if err := rows.write(out, "value", "before", "after"); err != nil {
+	if err := writeChangedFields(out, c); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out, "Servers apply the change within 10 seconds. Existing quotes keep their price.")
 	return err
+}
+
+// writeChangedFields prints a line for each changed value.
+func writeChangedFields(out io.Writer, c pricing.ChangeResult) error {
+	before, after, rows := overrideTexts(c.Before.Format()), overrideTexts(c.After.Format()), table{rightAligned: []int{1, 2}}
+	for _, name := range c.ChangedFields {
+		rows.add(name, before[name], after[name])
+	}
+	return rows.write(out, "value", "before", "after")
 }
 
 // writeHistory prints a line for each changed value.
@@ -92,17 +98,30 @@ func writeHistory(out io.Writer, changes []ports.CorridorChange) error {
 		return err
 	}
 	rows := table{rightAligned: []int{5, 6}}
+	header := []string{"changed (UTC)", "from", "to", "for", "value", "before", "after", "by", "note"}
+	approvals := slices.ContainsFunc(changes, func(c ports.CorridorChange) bool { return !c.Approval.IsZero() })
+	if approvals {
+		header = slices.Insert(header, approverColumn, "approved by")
+	}
 	for _, c := range changes {
 		before, after, defaults := overrideTexts(c.Before.Format()), overrideTexts(c.After.Format()), defaultTexts(c.CorridorKey)
 		for _, name := range c.Before.Merge(c.After).Names() {
-			if before[name] != after[name] {
-				rows.add(c.At.Format("2006-01-02 15:04:05"), string(c.From), string(c.To), platformOrAll(c.CorridorKey), name,
-					cmp.Or(before[name], defaults[name]), cmp.Or(after[name], defaults[name]), c.By, c.Note)
+			if before[name] == after[name] {
+				continue
 			}
+			cells := []string{c.At.Format("2006-01-02 15:04:05"), string(c.From), string(c.To), platformOrAll(c.CorridorKey), name,
+				cmp.Or(before[name], defaults[name]), cmp.Or(after[name], defaults[name]), c.By, c.Note}
+			if approvals {
+				cells = slices.Insert(cells, approverColumn, c.Approval.By.Actor)
+			}
+			rows.add(cells...)
 		}
 	}
-	return rows.write(out, "changed (UTC)", "from", "to", "for", "value", "before", "after", "by", "note")
+	return rows.write(out, header...)
 }
+
+// approverColumn is the column of the history for who approved a change, if any was proposed.
+const approverColumn = 8
 
 // overrideTexts returns the formatted values of an override by field name.
 func overrideTexts(o corridor.OverrideInput) map[string]string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -63,6 +64,79 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 	}
 	if found != 1 || len(terms) != strings.Count(list, "\n")-1 {
 		t.Errorf("%d of %d lines are changed", found, len(terms))
+	}
+}
+
+func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
+	t.Parallel()
+	// When the settings of a platform list PRICE, changes for it and for all platforms are proposed. Another operator
+	// approves or rejects them, once, and a change of terms that have changed since is refused.
+	url := seededDatabase(t)
+	if out, errOut, status := runLedger(t, url, "settings set fourEyes=PRICE --actor ana"); status != 0 {
+		t.Fatalf("settings: status %d, %s%s", status, errOut, out)
+	}
+	proposals := regexp.MustCompile(`Proposal:[0-9a-f-]{36}`)
+	var ids []string // in the order in which they are proposed
+	var transcript strings.Builder
+	for _, step := range []struct {
+		args   string
+		status int
+	}{
+		{"set USD BTC --actor ana --fee-percent 0.3% --fee-fixed 25 --note agreed", 0},
+		{"set USD BTC --actor ana --fee-fixed 50 --platform " + fakePlatform, 0},
+		{"reset USD BTC --actor ana", 0},
+		{"set USD EUR --actor ben --lock 90s", 0},
+		{"history", 0},
+		{"proposals list --status PENDING", 0},
+		{"approve 1 --actor Ana", 1},
+		{"approve 1 --actor ben", 0},
+		{"approve 1 --actor carl", 1},
+		{"approve 2 --actor ben", 1},
+		{"proposals show 2", 0},
+		{"reject 2 --actor ben --note Outdated", 0},
+		{"approve 3 --actor ana", 0},
+		{"proposals list", 0},
+		{"history", 0},
+	} {
+		args := strings.Fields(step.args)
+		for i, arg := range args {
+			if len(arg) == 1 && arg >= "1" && arg <= "9" {
+				args[i] = ids[arg[0]-'1']
+			}
+		}
+		out, errOut, status := runCorridors(t, url, strings.Join(args, " "))
+		if status != step.status {
+			t.Errorf("corridors %s: status %d, %s%s", step.args, status, errOut, out)
+		}
+		if found := proposals.FindString(out); args[0] == "set" && found != "" {
+			ids = append(ids, found)
+		}
+		transcript.WriteString("$ causeway corridors " + strings.Join(args, " ") + "\n" + out + errOut + "\n")
+	}
+	text := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(transcript.String(), "2026-03-14 12:00:00")
+	for i, id := range ids {
+		text = strings.ReplaceAll(text, id, fmt.Sprintf("Proposal:0199f0a2-0000-7000-8000-%012d", i+1))
+	}
+	checkGolden(t, "corridors_four_eyes.txt", text)
+
+	checkActions(t, url, "SET_CORRIDOR ben USD to BTC", "SET_CORRIDOR ana USD to EUR")
+	if out, errOut, status := runLedger(t, url, "check"); status != 0 {
+		t.Errorf("check: status %d, %s%s", status, errOut, out)
+	}
+}
+
+func TestCorridorsCommand_WrongProposal(t *testing.T) {
+	t.Parallel()
+	// A wrong argument is named with what to do, before the database is opened.
+	for args, want := range map[string]string{
+		"approve 7":                "corridors proposals list",
+		"reject 7":                 "corridors proposals list",
+		"proposals show 7":         "corridors proposals list",
+		"proposals list --limit 0": "--limit",
+	} {
+		if _, errOut, status := runCorridors(t, "postgres://127.0.0.1:1/none", args); status != 1 || !strings.Contains(errOut, want) {
+			t.Errorf("%s: status %d, %s", args, status, errOut)
+		}
 	}
 }
 

@@ -27,13 +27,13 @@ func (s *Service) List(ctx context.Context, platformID string) ([]CorridorTerms,
 	if err != nil {
 		return nil, err
 	}
-	table, err := s.store.CorridorOverrides(ctx)
+	table, err := s.Store.CorridorOverrides(ctx)
 	if err != nil {
 		return nil, err
 	}
 	limits := map[money.Currency]*corridor.Limits{}
 	if !p.IsZero() {
-		settings, err := s.store.Platform(ctx, p)
+		settings, err := s.Store.Platform(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -89,5 +89,5 @@ func (s *Service) History(ctx context.Context, f HistoryFilter) ([]ports.Corrido
 	if len(bad) > 0 {
 		return nil, fault.Invalid(bad...)
 	}
-	return s.store.CorridorChanges(ctx, filter)
+	return s.Store.CorridorChanges(ctx, filter)
 }

@@ -1,5 +1,5 @@
 // Package pricing implements the operator's view of the pricing of corridors: it lists the
-// terms in force, changes them, and lists the history of changes.
+// terms in force, changes them or proposes that, approves and rejects proposals, and lists the history of changes.
 //
 // Servers read changes by themselves. A change applies to later quotes only, never to a
 // quote that exists.
@@ -10,18 +10,27 @@ import (
 	"errors"
 	"slices"
 
+	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/proposal"
 	"causeway/ports"
 )
 
+// Config is what the use cases need.
+type Config struct {
+	Store ports.Pricing
+	Clock ports.Clock
+	IDs   ports.IDs
+}
+
 // Service implements the use cases.
-type Service struct{ store ports.Pricing }
+type Service struct{ Config }
 
 // New returns a Service.
-func New(store ports.Pricing) *Service { return &Service{store} }
+func New(c Config) *Service { return &Service{c} }
 
 // CorridorInput names a corridor as an operator writes it: a pair of currencies, for one
 // platform or, if empty, for all platforms.
@@ -38,63 +47,93 @@ const (
 // MaxNote is the longest note, in bytes.
 const MaxNote = 500
 
+// Author is who changes a corridor, and why.
+type Author struct {
+	// Actor is the operator; if it is empty, the history names the login of the database.
+	Actor string
+	Note  string
+}
+
 // ChangeResult holds the terms of a corridor before and after a change.
 type ChangeResult struct {
 	ports.CorridorKey
 	Before, After corridor.Terms
-	// ChangedFields names the values that differ.
+	// ChangedFields names the values that differ; for a proposal also those that only their origin differs of.
 	ChangedFields []string
+	// Proposal is the proposal of the change, which was not made; or, if it is approved, by which it was. It is nil
+	// for a change that needs no approval.
+	Proposal *proposal.Proposal
 }
 
-// Set changes the given values, or returns INVALID_INPUT with every error.
-func (s *Service) Set(ctx context.Context, in CorridorInput, values corridor.OverrideInput, note string) (ChangeResult, error) {
-	change, bad := values.Parse()
+// Set changes the given values, or returns INVALID_INPUT with every error. A change that needs four eyes makes a
+// proposal; faults: those of proposal.CheckPending.
+func (s *Service) Set(ctx context.Context, by Author, in CorridorInput, values corridor.OverrideInput) (ChangeResult, error) {
+	set, bad := values.Parse()
 	if values == (corridor.OverrideInput{}) {
 		bad = append(bad, fault.Field{Field: FieldChange, Message: "Set at least one of fee-fixed, fee-percent, min, max and lock."})
 	}
-	return s.change(ctx, in, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
+	return s.change(ctx, by, in, bad, corridor.Change{Set: set})
 }
 
 // Reset removes all changes: the terms are again those for all platforms, or the built-in
-// ones.
-func (s *Service) Reset(ctx context.Context, in CorridorInput, note string) (ChangeResult, error) {
-	return s.change(ctx, in, note, nil, func(corridor.Override) corridor.Override { return corridor.Override{} })
+// ones. A change that needs four eyes makes a proposal; faults: those of proposal.CheckPending.
+func (s *Service) Reset(ctx context.Context, by Author, in CorridorInput) (ChangeResult, error) {
+	return s.change(ctx, by, in, nil, corridor.Change{Reset: true})
 }
 
-func (s *Service) change(ctx context.Context, in CorridorInput, note string, bad []fault.Field, change func(corridor.Override) corridor.Override) (ChangeResult, error) {
+func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad []fault.Field, change corridor.Change) (ChangeResult, error) {
 	pair, key, wrong, err := s.parseCorridor(ctx, in)
 	if err != nil {
 		return ChangeResult{}, err
 	}
+	change.Platform = key.Platform
 	bad = slices.Concat(wrong, bad)
-	if len(note) > MaxNote {
+	if len(by.Note) > MaxNote {
 		bad = append(bad, fault.Field{Field: FieldNote, Message: "must not be longer than 500 bytes"})
 	}
 	if len(bad) > 0 {
 		return ChangeResult{}, fault.Invalid(bad...)
 	}
-	result := ChangeResult{CorridorKey: key}
-	err = s.store.ChangeCorridor(ctx, key, note, func(table []ports.CorridorOverride) (corridor.Override, error) {
-		before := pricingOf(pair, table)
-		after := before.WithOverride(key.Platform, change(before.OverrideFor(key.Platform)))
-		if bad := after.Check(); len(bad) > 0 {
-			return corridor.Override{}, fault.Invalid(bad...)
+	var result ChangeResult
+	err = s.Store.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
+		table, err := tx.CorridorOverrides(ctx)
+		if err != nil {
+			return err
 		}
-		result.Before, result.After = before.TermsFor(key.Platform), after.TermsFor(key.Platform)
-		result.ChangedFields = changedFields(result.Before, result.After)
-		return after.OverrideFor(key.Platform), nil
+		before := pricingOf(pair, table)
+		after := before.WithChange(change)
+		if bad := after.Check(); len(bad) > 0 {
+			return fault.Invalid(bad...)
+		}
+		fourEyes, err := tx.FourEyesPlatforms(ctx, books.ActionPrice)
+		if err != nil {
+			return err
+		}
+		result = newChangeResult(key, before, after)
+		if change.NeedsFourEyes(fourEyes) {
+			return s.propose(ctx, tx, by, change, before, after, &result)
+		}
+		return tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: by.Actor, Note: by.Note})
 	})
 	return result, err
+}
+
+func newChangeResult(key ports.CorridorKey, before, after corridor.Pricing) ChangeResult {
+	r := ChangeResult{CorridorKey: key, Before: before.TermsFor(key.Platform), After: after.TermsFor(key.Platform)}
+	r.ChangedFields = changedFields(r.Before, r.After)
+	return r
+}
+
+// newOverride returns the override of a key in a pricing.
+func newOverride(key ports.CorridorKey, p corridor.Pricing) ports.CorridorOverride {
+	return ports.CorridorOverride{Platform: key.Platform, From: key.From, To: key.To, Terms: p.OverrideFor(key.Platform)}
 }
 
 // parseCorridor returns the corridor that an input names, or the errors of the input.
 func (s *Service) parseCorridor(ctx context.Context, in CorridorInput) (corridor.Corridor, ports.CorridorKey, []fault.Field, error) {
 	var bad []fault.Field
 	key := ports.CorridorKey{From: money.Currency(in.From), To: money.Currency(in.To)}
-	pair, err := corridor.Find(key.From, key.To, "")
-	if key.From == key.To {
-		pair, err = corridor.Within(key.From, "")
-	}
+	pair, err := findPair(key)
 	if err != nil {
 		bad = append(bad, fault.Field{Field: FieldPair, Message: messageOf(err)})
 	}
@@ -103,6 +142,13 @@ func (s *Service) parseCorridor(ctx context.Context, in CorridorInput) (corridor
 		return pair, key, append(bad, wrong.Fields...), nil
 	}
 	return pair, key, bad, err
+}
+
+func findPair(key ports.CorridorKey) (corridor.Corridor, error) {
+	if key.From == key.To {
+		return corridor.Within(key.From, "")
+	}
+	return corridor.Find(key.From, key.To, "")
 }
 
 // parsePlatform returns the platform with the id in text, or zero for an empty text. It
@@ -115,7 +161,7 @@ func (s *Service) parsePlatform(ctx context.Context, text string) (ident.Platfor
 	if err != nil {
 		return id, fault.Invalid(fault.Field{Field: FieldPlatform, Message: err.Error()})
 	}
-	_, err = s.store.Platform(ctx, id)
+	_, err = s.Store.Platform(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return id, fault.Invalid(fault.Field{Field: FieldPlatform, Message: messageOf(err)})
 	}

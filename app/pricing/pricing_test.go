@@ -26,12 +26,12 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
-	return &env{Env: e, t: t, pricing: pricing.New(e.Store), otherPlatform: e.NewPlatform(limit)}
+	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs}), otherPlatform: e.NewPlatform(limit)}
 }
 
 func (e *env) mustSet(at pricing.CorridorInput, values corridor.OverrideInput) pricing.ChangeResult {
 	e.t.Helper()
-	changed, err := e.pricing.Set(e.t.Context(), at, values, "as agreed")
+	changed, err := e.pricing.Set(e.t.Context(), pricing.Author{Note: "as agreed"}, at, values)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestService_SetAndReset(t *testing.T) {
 	}
 
 	for _, at := range []pricing.CorridorInput{own, pair, pair} {
-		if _, err := env.pricing.Reset(t.Context(), at, ""); err != nil {
+		if _, err := env.pricing.Reset(t.Context(), pricing.Author{}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestService_SetWithinOneCurrency(t *testing.T) {
 	// The fees of payments that are funded and paid out in one currency can be changed like those of
 	// any pair.
 	env := newEnv(t)
-	done, err := env.pricing.Set(t.Context(), pricing.CorridorInput{From: "USD", To: "USD"}, corridor.OverrideInput{Fixed: "20"}, "domestic")
+	done, err := env.pricing.Set(t.Context(), pricing.Author{Note: "domestic"}, pricing.CorridorInput{From: "USD", To: "USD"}, corridor.OverrideInput{Fixed: "20"})
 	if err != nil || done.Before.Fee.Fixed != 50 || done.After.Fee.Fixed != 20 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -129,7 +129,7 @@ func TestService_ReportsAllInvalidFields(t *testing.T) {
 		"minimum over maximum":    {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"}, "", []string{"min"}},
 		"fee over minimum":        {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
 	} {
-		_, err := env.pricing.Set(t.Context(), tt.at, tt.values, tt.note)
+		_, err := env.pricing.Set(t.Context(), pricing.Author{Note: tt.note}, tt.at, tt.values)
 		invalid, ok := fault.As(err)
 		if !ok {
 			t.Errorf("%s: %v", name, err)
@@ -154,7 +154,7 @@ func TestService_ReportsAllInvalidFields(t *testing.T) {
 	if _, err := env.pricing.History(t.Context(), pricing.HistoryFilter{From: "XXX", Platform: "acme"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("history of an unknown currency and platform: %v", err)
 	}
-	if _, err := env.pricing.Reset(t.Context(), pricing.CorridorInput{From: "USD", To: "CAD"}, ""); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.pricing.Reset(t.Context(), pricing.Author{}, pricing.CorridorInput{From: "USD", To: "CAD"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("reset of an unknown corridor: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestService_ResetMustLeaveValidTerms(t *testing.T) {
 	env.mustSet(pair, corridor.OverrideInput{Fixed: "0"})
 	env.mustSet(pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}, corridor.OverrideInput{Min: "10"})
 
-	_, err := env.pricing.Reset(t.Context(), pair, "")
+	_, err := env.pricing.Reset(t.Context(), pricing.Author{}, pair)
 
 	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || !strings.Contains(f.Fields[0].Message, env.Platform.ID.String()) {
 		t.Errorf("got %v", err)
@@ -189,7 +189,7 @@ func TestService_History(t *testing.T) {
 	if err := env.Exec("UPDATE corridor_overrides SET lock_seconds = 120 WHERE platform_id IS NULL"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := env.pricing.Reset(t.Context(), pricing.CorridorInput{From: "USD", To: "BTC"}, "over"); err != nil {
+	if _, err := env.pricing.Reset(t.Context(), pricing.Author{Note: "over"}, pricing.CorridorInput{From: "USD", To: "BTC"}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -232,7 +232,7 @@ func TestService_ConcurrentChangesAreAllKept(t *testing.T) {
 	var changing sync.WaitGroup
 	for _, values := range []corridor.OverrideInput{{Fixed: "1"}, {Percent: "0.1%"}, {Min: "200"}, {Max: "9000"}, {Lock: "3m"}} {
 		changing.Go(func() {
-			if _, err := env.pricing.Set(t.Context(), pricing.CorridorInput{From: "USD", To: "BTC"}, values, ""); err != nil {
+			if _, err := env.pricing.Set(t.Context(), pricing.Author{}, pricing.CorridorInput{From: "USD", To: "BTC"}, values); err != nil {
 				t.Error(err)
 			}
 		})
