@@ -34,17 +34,24 @@ import (
 	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/internal/batch"
 	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
+	"causeway/app/journals"
 	"causeway/app/mail"
+	"causeway/app/monthend"
 	"causeway/app/payments"
 	"causeway/app/platforms"
+	"causeway/app/proposals"
+	"causeway/app/receivables"
 	"causeway/app/receivers"
+	"causeway/app/treasury"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
+	"causeway/app/yearend"
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/migrations"
@@ -86,8 +93,15 @@ type app struct {
 	payments        *payments.Service
 	receivers       *receivers.Service
 	accounting      *accounting.Service
+	treasury        *treasury.Service
+	receivables     *receivables.Service
 	reconciliation  *reconciliations
 	periods         *accounting.Periods
+	books           *books.Service
+	monthEnd        *monthend.Service
+	years           *yearend.Service
+	journals        *journals.Service
+	proposals       *proposals.Service
 	webhooks        *webhooks.Service
 	sealing         *audit.Log
 	exports         *exports.Service
@@ -198,13 +212,20 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, KeptRates: a.db, Clock: systemClock{}, IDs: idGenerator})
+	a.treasury = newTreasury(a.db, idGenerator)
+	a.receivables = newReceivables(a.db, idGenerator)
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.agents = agents.New(agents.Config{Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
+	a.monthEnd = newMonthEnd(a.db, idGenerator)
+	a.years = newYears(a.db, idGenerator)
+	a.journals = newJournals(a.db)
+	a.books = books.New(books.Config{Store: a.db, Finance: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
 	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Finance: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
+	a.proposals = newProposals(a.db, idGenerator)
 }
 
 // approvals implements ports.Approvals with the webhooks of platforms.
@@ -244,7 +265,8 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
-		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
+		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables,
+		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books, MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals})
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"causeway/core/platform"
 )
 
 // maintenanceTask is a periodic task that any process can run. Running it twice is harmless.
@@ -12,16 +14,27 @@ type maintenanceTask struct {
 	name     string
 	interval time.Duration
 	run      func(context.Context) error
+	// delay is the time from the start to the first run.
+	delay time.Duration
 }
 
 // maintenanceTasks returns the periodic tasks of the service.
 func (a *app) maintenanceTasks() []maintenanceTask {
+	of := func(run func(context.Context, platform.Environment) error, environment platform.Environment) func(context.Context) error {
+		return func(ctx context.Context) error { return run(ctx, environment) }
+	}
 	return []maintenanceTask{
-		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
-		{"create partitions", time.Hour, func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
-		{"keep market rates", time.Minute, a.accounting.KeepRates},
-		{"count dead jobs", 15 * time.Second, a.countDeadJobs},
-		{"count waiting mails", 15 * time.Second, a.countWaitingMails},
+		{name: "advance balance snapshots", interval: 5 * time.Second, run: a.db.AdvanceBalanceSnapshots},
+		{name: "create partitions", interval: time.Hour, run: func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
+		{name: "keep market rates", interval: time.Minute, run: a.accounting.KeepRates},
+		{name: "keep safeguarding reports", interval: 5 * time.Minute, run: of(a.treasury.KeepDueReports, platform.Production)},
+		{name: "announce overdrawn assets", interval: time.Minute, run: of(a.treasury.AnnounceOverdrafts, platform.Production)},
+		// The rails of sandbox platforms are overdrawn by design, and their events are not urgent.
+		{name: "keep safeguarding reports of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.KeepDueReports, platform.Sandbox)},
+		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
+		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
+		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
+		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},
 	}
 }
 
@@ -38,6 +51,9 @@ func (t maintenanceTask) runRecovered(ctx context.Context) (err error) {
 // runTasks runs tasks, one at a time, until ctx ends.
 func (a *app) runTasks(ctx context.Context, tasks []maintenanceTask) {
 	next := make([]time.Time, len(tasks))
+	for i, task := range tasks {
+		next[i] = time.Now().Add(task.delay)
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
