@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -27,8 +28,21 @@ type Operations struct {
 	Reviews                   Backlog // verifications of production platforms that wait for an operator
 	ScreeningHits             Backlog // entries of sanctions lists that wait for an operator
 	Unsealed                  Backlog // postings; its age is that of postings that are not sealed for minutes
+	// Safeguarding counts the production platforms whose last report has a shortfall that nobody has acknowledged; its
+	// age is the time since the end of the last reported day, of the platform where it is longest.
+	Safeguarding    Backlog
+	OverdrawnAssets int // of production platforms
+	Receivables     []OpenReceivables
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
+}
+
+// OpenReceivables is what is owed to the platforms of an environment in a currency for returned collections.
+type OpenReceivables struct {
+	Environment platform.Environment
+	Currency    money.Currency
+	Owed        float64 // minor units
+	Backlog             // its age is that of the oldest return
 }
 
 // Backlog is the length of a queue, at most MaxCounted, and the age of its oldest element.
@@ -86,6 +100,23 @@ const countUnsealed = `
 
 // recentlySealed is the age of a checkpoint after which later postings should be sealed too.
 const recentlySealed = 2 * time.Minute
+
+// countSafeguarding reads the last report of each production platform by its primary key.
+const countSafeguarding = `
+	SELECT count(*) FILTER (WHERE cardinality(r.shortfalls) > 0 AND NOT EXISTS (
+			SELECT FROM safeguarding_acknowledgements a WHERE a.platform_id = p.id AND a.day = r.day AND a.version = r.version)),
+		min((r.day + 1)::timestamp AT TIME ZONE 'UTC'),
+		(SELECT count(*) FROM platforms p JOIN ledger_overdrafts d ON d.platform_id = p.id WHERE p.environment = 'PRODUCTION' AND d.overdrawn)
+	FROM platforms p CROSS JOIN LATERAL (
+		SELECT r.day, r.version, r.shortfalls FROM safeguarding_reports r WHERE r.platform_id = p.id ORDER BY r.day DESC, r.version DESC LIMIT 1) AS r
+	WHERE p.environment = 'PRODUCTION'`
+
+// countReceivables uses receivables_open.
+const countReceivables = `
+	SELECT p.environment, r.currency, count(*), sum(r.owed)::float8, min(r.returned_at)
+	FROM (SELECT platform_id, currency, amount - collected - written_off AS owed, returned_at FROM receivables
+		WHERE state = 'OPEN' ORDER BY returned_at, id LIMIT $1) AS r
+	JOIN platforms p ON p.id = r.platform_id GROUP BY 1, 2 ORDER BY 1, 2`
 
 // selectUnmatchedAccounts uses ledger_accounts_by_path.
 const selectUnmatchedAccounts = `
@@ -162,6 +193,24 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		var oldest *time.Time
 		err := rows.Scan(&o.Unsealed.Count, &oldest)
 		o.Unsealed.Age = age(oldest)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countSafeguarding, nil, func(rows pgx.Rows) error {
+		var oldest *time.Time
+		err := rows.Scan(&o.Safeguarding.Count, &oldest, &o.OverdrawnAssets)
+		o.Safeguarding.Age = age(oldest)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countReceivables, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var r OpenReceivables
+		var oldest *time.Time
+		err := rows.Scan(&r.Environment, &r.Currency, &r.Count, &r.Owed, &oldest)
+		r.Age = age(oldest)
+		o.Receivables = append(o.Receivables, r)
 		return err
 	}); err != nil {
 		return o, err

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -47,6 +48,10 @@ func TestOperations_CountsQueues(t *testing.T) {
 			AS v(customer, status, at, approved) JOIN customers c ON left(c.id::text, 1) = customer`,
 		`INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 			VALUES (` + platform + `, '55555555-5555-4555-8555-555555555555', gen_random_uuid(), '2026-03-01 11:58', 'TEST', 'TEST', '')`,
+		`INSERT INTO receivables (platform_id, id, transaction_id, account_id, account_path, partner, reference, currency, amount, collected, written_off, state, reason_code, partner_id, returned_at, note, created_at, updated_at)
+			SELECT ` + platform + `, gen_random_uuid(), transaction::uuid, gen_random_uuid(), '', 'rails/ACH', '', 'USD', 1000, collected, 0, state, 'R01', '', at::timestamptz, '', now(), now() FROM (VALUES
+			('22222222-2222-4222-8222-222222222222', 0, 'OPEN', '2026-02-27 12:00Z'), ('33333333-3333-4333-8333-333333333333', 300, 'OPEN', '2026-02-28 12:00Z'),
+			('44444444-4444-4444-8444-444444444444', 1000, 'SETTLED', '2026-02-01 12:00Z')) AS r(transaction, collected, state, at)`,
 		`INSERT INTO webhook_queue VALUES (` + platform + `, 1, gen_random_uuid(), '55555555-5555-4555-8555-555555555555')`,
 		`INSERT INTO webhook_backlog VALUES (` + platform + `, gen_random_uuid(), 2, gen_random_uuid(), NULL, '2026-03-01 10:00', 3, 3)`,
 	} {
@@ -75,6 +80,9 @@ func TestOperations_CountsQueues(t *testing.T) {
 	}
 	if got.Unsealed != (postgres.Backlog{}) || len(got.Unmatched) != 0 {
 		t.Errorf("unsealed %v, unmatched %v", got.Unsealed, got.Unmatched)
+	}
+	if want := []postgres.OpenReceivables{{Environment: "PRODUCTION", Currency: "USD", Owed: 1700, Backlog: postgres.Backlog{Count: 2, Age: 48 * time.Hour}}}; !slices.Equal(got.Receivables, want) {
+		t.Errorf("receivables %+v", got.Receivables)
 	}
 	if stats := db.PoolStats(); stats["work"].Max != 2 || stats["reads"].Max != 2 {
 		t.Errorf("pools %v", stats)

@@ -50,6 +50,12 @@ var (
 	hitsAgeDesc         = describe("causeway_screening_hits_oldest_seconds", "How long the oldest of these waits.")
 	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
 	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
+	shortfallsDesc      = describe("causeway_safeguarding_shortfalls", "Production platforms whose last safeguarding report has a shortfall that nobody has acknowledged.")
+	reportAgeDesc       = describe("causeway_safeguarding_report_age_seconds", "Time since the end of the last reported day, of the production platform where it is longest.")
+	overdrawnDesc       = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
+	receivablesDesc     = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by environment of the platform and currency.", "environment", "currency")
+	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment and currency.", "environment", "currency")
+	receivablesAgeDesc  = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and currency.", "environment", "currency")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
 	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
 	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
@@ -114,7 +120,7 @@ func (o *operations) read(ctx context.Context) {
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }
@@ -156,6 +162,15 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	gauge(hitsAgeDesc, last.ScreeningHits.Age.Seconds())
 	gauge(unsealedDesc, float64(last.Unsealed.Count))
 	gauge(unsealedAgeDesc, last.Unsealed.Age.Seconds())
+	gauge(shortfallsDesc, float64(last.Safeguarding.Count))
+	gauge(reportAgeDesc, last.Safeguarding.Age.Seconds())
+	gauge(overdrawnDesc, float64(last.OverdrawnAssets))
+	for _, r := range last.Receivables {
+		environment, currency := string(r.Environment), string(r.Currency)
+		gauge(receivablesDesc, float64(r.Count), environment, currency)
+		gauge(receivablesOwedDesc, r.Owed, environment, currency)
+		gauge(receivablesAgeDesc, r.Age.Seconds(), environment, currency)
+	}
 	for currency, minor := range last.Unmatched {
 		gauge(unmatchedDesc, float64(minor), string(currency))
 	}
