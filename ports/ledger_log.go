@@ -10,9 +10,22 @@ import (
 	"causeway/ledger"
 )
 
+// CheckpointStore stores the signed checkpoints of one log of each platform.
+type CheckpointStore interface {
+	// TakeUnpublished leases checkpoints that are not marked as published, of several
+	// platforms, at most limit of each, oldest first. No other call returns checkpoints of
+	// these platforms before the lease ends or MarkPublished is called.
+	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]UnpublishedCheckpoints, error)
+	// MarkPublished marks all checkpoints of a platform up to a size as published.
+	MarkPublished(ctx context.Context, p ident.Platform, size int64) error
+	// Checkpoints returns a page of a platform's checkpoints, ordered by size.
+	Checkpoints(ctx context.Context, p ident.Platform, f CheckpointFilter) (CheckpointPage, error)
+}
+
 // LedgerLog stores the log of each platform's postings: the tiles of its Merkle tree, and
 // the signed checkpoints.
 type LedgerLog interface {
+	CheckpointStore
 	// Unsealed returns the platforms with postings that no checkpoint covers.
 	Unsealed(ctx context.Context) ([]ident.Platform, error)
 	// Seal calls fn with exclusive access to the log of a platform. What fn writes is
@@ -20,17 +33,8 @@ type LedgerLog interface {
 	// process has access.
 	Seal(ctx context.Context, p ident.Platform, fn func(ctx context.Context, w LogWriter) error) (bool, error)
 
-	// TakeUnpublished leases checkpoints that are not marked as published, of several
-	// platforms, at most limit of each, oldest first. No other call returns checkpoints of
-	// these platforms before the lease ends or MarkPublished is called.
-	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]UnpublishedCheckpoints, error)
-	// MarkPublished marks all checkpoints of a platform up to a size as published.
-	MarkPublished(ctx context.Context, p ident.Platform, size int64) error
-
 	// LogStatus returns the status of a platform's log; zero for a platform without one.
 	LogStatus(ctx context.Context, p ident.Platform) (LogStatus, error)
-	// Checkpoints returns a page of a platform's checkpoints, ordered by size.
-	Checkpoints(ctx context.Context, p ident.Platform, f CheckpointFilter) (CheckpointPage, error)
 	// Tiles returns full tiles, one per index; nil if there is none.
 	Tiles(ctx context.Context, p ident.Platform, indexes []TileIndex) ([][]byte, error)
 	// Leaf returns the leaf of a posting, or false if there is none.
@@ -71,6 +75,9 @@ type SignedCheckpoint struct {
 	Sealed time.Time
 	// Note is the signed note: a C2SP checkpoint.
 	Note string
+	// PreviousSize is the size of the checkpoint before it, as recorded with this one in the storage: 0 for the
+	// first, and -1 if it was not recorded.
+	PreviousSize int64
 }
 
 // UnpublishedCheckpoints are checkpoints of one platform that are to be published.

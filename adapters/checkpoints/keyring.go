@@ -46,7 +46,7 @@ func (k *Keyring) Sign(ctx context.Context, checkpoint ledger.Checkpoint) (strin
 	if err != nil {
 		return "", err
 	}
-	signer, err := newSigner(ledger.LogOrigin(checkpoint.Platform), private)
+	signer, err := newSigner(checkpoint.Origin(), private)
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -54,11 +55,14 @@ type directoryPublisher struct {
 	writing   chan struct{} // holds an element while a write has not returned
 }
 
-// fileExtension is the extension of a file of checkpoints.
-const fileExtension = ".checkpoints"
+// fileExtensions are the extensions of the files of checkpoints. Those of the log of evidence have one of their own,
+// so that the programs that know the log of postings alone read on what they know.
+var fileExtensions = [...]string{ledger.PostingLog: ".checkpoints", ledger.EvidenceLog: ".evidence"}
 
-// FileName returns the name of the file of a checkpoint's platform in a folder.
-func FileName(c ports.SignedCheckpoint) string { return c.Platform.UUID().String() + fileExtension }
+// FileName returns the name of the file of a checkpoint's platform and log in a folder.
+func FileName(c ports.SignedCheckpoint) string {
+	return c.Platform.UUID().String() + fileExtensions[c.Log]
+}
 
 // Publish appends the checkpoints and returns when they are on disk.
 func (f *directoryPublisher) Publish(ctx context.Context, list []ports.SignedCheckpoint) error {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"causeway/ledger"
 )
 
 // Source is a text of checkpoints and where it is from.
@@ -19,7 +21,7 @@ type Source struct {
 	Text io.ReadCloser
 }
 
-// Open opens published checkpoints: every *.checkpoints file of a folder, one file, or the
+// Open opens published checkpoints: every *.checkpoints and *.evidence file of a folder, one file, or the
 // response of an http or https URL. The caller closes each.
 func Open(ctx context.Context, location string) ([]Source, error) {
 	if isURL(location) {
@@ -31,11 +33,16 @@ func Open(ctx context.Context, location string) ([]Source, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		if names, err = filepath.Glob(filepath.Join(escapeGlob(location), "*"+fileExtension)); err != nil {
-			return nil, err
+		names = nil
+		for _, extension := range fileExtensions {
+			found, err := filepath.Glob(filepath.Join(escapeGlob(location), "*"+extension))
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, found...)
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("there are no checkpoints in %s: no file ends in %s", location, fileExtension)
+			return nil, fmt.Errorf("there are no checkpoints in %s: no file ends in %s", location, fileExtensions[ledger.PostingLog])
 		}
 		slices.Sort(names)
 	}

@@ -256,7 +256,7 @@ func (v *auditView) Log(ctx context.Context, p ident.Platform) (size int64, part
 
 // LogCheckpoints implements ports.AuditView.
 func (v *auditView) LogCheckpoints(ctx context.Context, p ident.Platform, above int64, limit int) ([]ports.SignedCheckpoint, error) {
-	return readCheckpoints(ctx, v.tx, p, ports.CheckpointFilter{Before: above, Ascending: true}, limit)
+	return ReadCheckpoints(ctx, v.tx, ledger.PostingLog, p, ports.CheckpointFilter{Before: above, Ascending: true}, limit)
 }
 
 // LogTiles implements ports.AuditView.
@@ -266,7 +266,12 @@ func (v *auditView) LogTiles(ctx context.Context, p ident.Platform, tiles []port
 
 // LogKeys implements ports.AuditView.
 func (v *auditView) LogKeys(ctx context.Context) ([]ports.CheckpointKey, error) {
-	stored, err := readCheckpointKeys(ctx, v.tx)
+	return ReadLogKeys(ctx, v.tx)
+}
+
+// ReadLogKeys reads the public halves of the keys that sign checkpoints, newest first.
+func ReadLogKeys(ctx context.Context, q Querier) ([]ports.CheckpointKey, error) {
+	stored, err := readCheckpointKeys(ctx, q)
 	keys := make([]ports.CheckpointKey, len(stored))
 	for i, s := range stored {
 		keys[i] = s.CheckpointKey

@@ -17,6 +17,7 @@ import (
 
 // Log stores the log of postings. Postings never wait for its writes.
 type Log struct {
+	*CheckpointStore
 	store *Store
 	pool  *pgxpool.Pool
 }
@@ -27,7 +28,9 @@ var (
 )
 
 // NewLog returns the log in the database of the pool.
-func NewLog(store *Store, pool *pgxpool.Pool) *Log { return &Log{store, pool} }
+func NewLog(store *Store, pool *pgxpool.Pool) *Log {
+	return &Log{NewCheckpointStore(ledger.PostingLog, pool), store, pool}
+}
 
 // Reads one row a platform.
 const selectUnsealed = `
@@ -75,50 +78,6 @@ func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (status ports.Log
 		})
 	})
 	return status, wrapError("read the state of the log", err)
-}
-
-// Uses ledger_log_checkpoints_pkey.
-const (
-	selectCheckpointsDescending = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`
-	selectCheckpointsAscending  = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size > $2 ORDER BY size LIMIT $3`
-	selectCheckpointBySize      = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size = $2 LIMIT $3`
-)
-
-// Checkpoints implements ports.LedgerLog.
-func (l *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
-	err = l.withConn(ctx, func(q Querier) error {
-		page.Checkpoints, err = readCheckpoints(ctx, q, p, f, f.Limit+1)
-		return err
-	})
-	if err == nil && len(page.Checkpoints) > f.Limit {
-		page.Checkpoints, page.More = page.Checkpoints[:f.Limit], true
-	}
-	return page, err
-}
-
-func readCheckpoints(ctx context.Context, q Querier, p ident.Platform, f ports.CheckpointFilter, limit int) (checkpoints []ports.SignedCheckpoint, err error) {
-	statement, bound := selectCheckpointsDescending, f.Before
-	switch {
-	case f.Size > 0:
-		statement, bound = selectCheckpointBySize, f.Size
-	case f.Ascending:
-		statement = selectCheckpointsAscending
-	case f.Before == 0:
-		bound = 1<<63 - 1
-	}
-	err = queryFreshPlan(ctx, q, statement, []any{pgUUID(p.UUID()), bound, limit}, func(rows pgx.Rows) error {
-		var root []byte
-		var sealed pgtype.Timestamptz
-		c := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p}}
-		if err := rows.Scan(&c.Size, &root, &sealed, &c.Note); err != nil {
-			return err
-		}
-		copy(c.Root[:], root)
-		c.Sealed = utc(sealed)
-		checkpoints = append(checkpoints, c)
-		return nil
-	})
-	return checkpoints, wrapError("read the checkpoints of the log", err)
 }
 
 // Uses ledger_log_tiles_pkey.
@@ -183,7 +142,11 @@ func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (le
 }
 
 func (l *Log) withConn(ctx context.Context, fn func(Querier) error) error {
-	return l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return fn(c.Conn()) })
+	return withConn(ctx, l.pool, fn)
+}
+
+func withConn(ctx context.Context, pool *pgxpool.Pool, fn func(Querier) error) error {
+	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return fn(c.Conn()) })
 }
 
 // execer is a connection or a transaction of pgx.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -88,43 +87,4 @@ func (w *logWriter) Seal(ctx context.Context, checkpoint ports.SignedCheckpoint,
 		return err
 	}
 	return execOne(ctx, w.view.tx, "seal", updateLogState, pgUUID(w.platform.UUID()), checkpoint.Size, partialTiles)
-}
-
-const (
-	// Reads one row a platform.
-	takeUnpublished = `
-UPDATE ledger_log_state s SET publish_lease_until = $2
-WHERE s.platform_id = ANY (ARRAY(
-    SELECT o.platform_id FROM ledger_log_state o
-    WHERE o.published_size < o.size AND (o.publish_lease_until IS NULL OR o.publish_lease_until <= $1)
-    LIMIT 500 FOR UPDATE SKIP LOCKED
-))
-RETURNING s.platform_id, s.published_size`
-	setPublished = `UPDATE ledger_log_state SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
-)
-
-// TakeUnpublished implements ports.LedgerLog.
-func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) (taken []ports.UnpublishedCheckpoints, err error) {
-	err = l.withConn(ctx, func(q Querier) error {
-		var published []int64
-		err := queryFreshPlan(ctx, q, takeUnpublished, []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
-			var id [16]byte
-			var size int64
-			err := rows.Scan(&id, &size)
-			taken, published = append(taken, ports.UnpublishedCheckpoints{Platform: platformID(id)}), append(published, size)
-			return err
-		})
-		for i := range taken {
-			if err == nil {
-				taken[i].Checkpoints, err = readCheckpoints(ctx, q, taken[i].Platform, ports.CheckpointFilter{Before: published[i], Ascending: true}, limit)
-			}
-		}
-		return err
-	})
-	return taken, wrapError("find checkpoints to publish", err)
-}
-
-// MarkPublished implements ports.LedgerLog.
-func (l *Log) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
-	return execOne(ctx, l.pool, "record the published checkpoint", setPublished, pgUUID(p.UUID()), size)
 }

@@ -1,0 +1,112 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// CheckpointStore stores the signed checkpoints of one log of each platform.
+type CheckpointStore struct {
+	log  ledger.Log
+	pool *pgxpool.Pool
+}
+
+var _ ports.CheckpointStore = (*CheckpointStore)(nil)
+
+// NewCheckpointStore returns the store of the checkpoints of a log in the database of the pool.
+func NewCheckpointStore(log ledger.Log, pool *pgxpool.Pool) *CheckpointStore {
+	return &CheckpointStore{log, pool}
+}
+
+// logTables are the tables of a log, which have the columns of the statements below.
+var logTables = [...]struct{ state, checkpoints string }{
+	ledger.PostingLog:  {"ledger_log_state", "ledger_log_checkpoints"},
+	ledger.EvidenceLog: {"ledger_evidence_state", "ledger_evidence_checkpoints"},
+}
+
+// Checkpoints implements ports.CheckpointStore.
+func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
+	err = withConn(ctx, c.pool, func(q Querier) error {
+		page.Checkpoints, err = ReadCheckpoints(ctx, q, c.log, p, f, f.Limit+1)
+		return err
+	})
+	if err == nil && len(page.Checkpoints) > f.Limit {
+		page.Checkpoints, page.More = page.Checkpoints[:f.Limit], true
+	}
+	return page, err
+}
+
+// ReadCheckpoints reads at most limit checkpoints of a log. Uses the primary key.
+func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Platform, f ports.CheckpointFilter, limit int) (checkpoints []ports.SignedCheckpoint, err error) {
+	condition, bound := "size < $2 ORDER BY size DESC", f.Before
+	switch {
+	case f.Size > 0:
+		condition, bound = "size = $2", f.Size
+	case f.Ascending:
+		condition = "size > $2 ORDER BY size"
+	case f.Before == 0:
+		bound = 1<<63 - 1
+	}
+	statement := fmt.Sprintf(`SELECT size, root_hash, sealed_at, signed_note, coalesce(previous_size, -1) FROM %s WHERE platform_id = $1 AND %s LIMIT $3`,
+		logTables[log].checkpoints, condition)
+	err = queryFreshPlan(ctx, q, statement, []any{pgUUID(p.UUID()), bound, limit}, func(rows pgx.Rows) error {
+		var root []byte
+		var sealed pgtype.Timestamptz
+		c := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Log: log}}
+		if err := rows.Scan(&c.Size, &root, &sealed, &c.Note, &c.PreviousSize); err != nil {
+			return err
+		}
+		copy(c.Root[:], root)
+		c.Sealed = utc(sealed)
+		checkpoints = append(checkpoints, c)
+		return nil
+	})
+	return checkpoints, wrapError("read the checkpoints of the log", err)
+}
+
+// takeUnpublished reads one row a platform.
+const takeUnpublished = `
+UPDATE %[1]s s SET publish_lease_until = $2
+WHERE s.platform_id = ANY (ARRAY(
+    SELECT o.platform_id FROM %[1]s o
+    WHERE o.published_size < o.size AND (o.publish_lease_until IS NULL OR o.publish_lease_until <= $1)
+    LIMIT 500 FOR UPDATE SKIP LOCKED
+))
+RETURNING s.platform_id, s.published_size`
+
+// TakeUnpublished implements ports.CheckpointStore.
+func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) (taken []ports.UnpublishedCheckpoints, err error) {
+	err = withConn(ctx, c.pool, func(q Querier) error {
+		var published []int64
+		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
+			var id [16]byte
+			var size int64
+			err := rows.Scan(&id, &size)
+			taken, published = append(taken, ports.UnpublishedCheckpoints{Platform: platformID(id)}), append(published, size)
+			return err
+		})
+		for i := range taken {
+			if err == nil {
+				taken[i].Checkpoints, err = ReadCheckpoints(ctx, q, c.log, taken[i].Platform, ports.CheckpointFilter{Before: published[i], Ascending: true}, limit)
+			}
+		}
+		return err
+	})
+	return taken, wrapError("find checkpoints to publish", err)
+}
+
+const setPublished = `UPDATE %s SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
+
+// MarkPublished implements ports.CheckpointStore.
+func (c *CheckpointStore) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
+	return execOne(ctx, c.pool, "record the published checkpoint", fmt.Sprintf(setPublished, logTables[c.log].state), pgUUID(p.UUID()), size)
+}
