@@ -3,10 +3,39 @@ package audit
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
+	"causeway/app/audit/merkle"
+	"causeway/core/ident"
 	"causeway/ports"
+)
+
+// checkpointCheck compares the checkpoints of one log of a platform with the tree of its leaves, while it grows.
+type checkpointCheck struct {
+	report   *Report
+	platform ident.Platform
+	names    logNames
+	keys     logKeys             // nil if signatures are not verified
+	sources  []*checkpointSource // by size
+	// stored are the stored checkpoints, one of the sources; nil if there are none. lastStored is the size of the last
+	// one that was compared.
+	stored     *checkpointSource
+	lastStored int64
+
+	tree    *merkle.Tree
+	lastSeq int64 // number of the last leaf
+	// firstMissing is the number of the first missing leaf, from which on the tree cannot be computed; 0 if none.
+	firstMissing int64
+	// matched is called with each checkpoint that matches; nil if nobody needs it.
+	matched func(PublishedCheckpoint)
+}
+
+// logNames are the words for a log in findings.
+type logNames struct{ leaf, leaves, checkpoint string }
+
+var (
+	postingNames  = logNames{leaf: "posting", leaves: "postings", checkpoint: "checkpoint"}
+	evidenceNames = logNames{leaf: "leaf of evidence", leaves: "leaves of evidence", checkpoint: "checkpoint of evidence"}
 )
 
 // checkpointSource is a series of checkpoints by size, with the rule that they are checked for.
@@ -22,34 +51,8 @@ type checkpointSource struct {
 	mismatchReported bool  // a mismatch has been reported
 }
 
-// addPublished adds the published checkpoints of the platform, by size.
-func (c *logCheck) addPublished(list []PublishedCheckpoint) {
-	c.addCheckpointList(RulePublishedCheckpoints, list)
-}
-
-// addClosingCheckpoints adds the checkpoints that were recorded with closed months.
-func (c *logCheck) addClosingCheckpoints(ctx context.Context, view ports.AuditView) error {
-	closings, err := view.ClosingCheckpoints(ctx, c.platform.Platform)
-	if err != nil {
-		return err
-	}
-	var list []PublishedCheckpoint
-	for _, closing := range closings {
-		where := fmt.Sprintf("recorded with the closing of %s", closing.Month)
-		found, err := ReadCheckpoints(where, strings.NewReader(closing.Checkpoint))
-		if err != nil || len(found) != 1 || found[0].Platform != c.platform.Platform {
-			c.report.addFinding(RuleSignedCheckpoints, "what was %s on %s is not a signed checkpoint of its log", where, c.platform.Platform)
-			continue
-		}
-		found[0].Location = where
-		list = append(list, found...)
-	}
-	c.addCheckpointList(RuleSignedCheckpoints, platformCheckpoints(list, c.platform.Platform))
-	return nil
-}
-
 // addCheckpointList adds a list of checkpoints, ordered by size.
-func (c *logCheck) addCheckpointList(rule Rule, list []PublishedCheckpoint) {
+func (c *checkpointCheck) addCheckpointList(rule Rule, list []PublishedCheckpoint) {
 	c.sources = append(c.sources, &checkpointSource{rule: rule, next: func(context.Context) (next PublishedCheckpoint, ok bool, err error) {
 		if len(list) > 0 {
 			next, list, ok = list[0], list[1:], true
@@ -59,13 +62,13 @@ func (c *logCheck) addCheckpointList(rule Rule, list []PublishedCheckpoint) {
 }
 
 // addStoredCheckpoints adds the checkpoints in the database.
-func (c *logCheck) addStoredCheckpoints(view ports.AuditView) {
+func (c *checkpointCheck) addStoredCheckpoints(rule Rule, read readCheckpoints) {
 	var page []ports.SignedCheckpoint
 	above, ended := int64(0), false
-	c.sources = append(c.sources, &checkpointSource{rule: RuleSignedCheckpoints, next: func(ctx context.Context) (PublishedCheckpoint, bool, error) {
+	c.stored = &checkpointSource{rule: rule, next: func(ctx context.Context) (PublishedCheckpoint, bool, error) {
 		if len(page) == 0 && !ended {
 			var err error
-			if page, err = view.LogCheckpoints(ctx, c.platform.Platform, above, checkpointPageSize); err != nil {
+			if page, err = read(ctx, c.platform, above, checkpointPageSize); err != nil {
 				return PublishedCheckpoint{}, false, err
 			}
 			ended = len(page) < checkpointPageSize
@@ -74,34 +77,71 @@ func (c *logCheck) addStoredCheckpoints(view ports.AuditView) {
 			return PublishedCheckpoint{}, false, nil
 		}
 		next := page[0]
+		c.checkPrevious(rule, next, above)
 		page, above = page[1:], next.Size
 		return PublishedCheckpoint{next.Checkpoint, next.Note, "sealed at " + next.Sealed.Format(time.RFC3339)}, true, nil
-	}})
+	}}
+	c.sources = append(c.sources, c.stored)
 }
+
+// readCheckpoints reads the stored checkpoints above a size, in order, at most limit.
+type readCheckpoints func(ctx context.Context, p ident.Platform, above int64, limit int) ([]ports.SignedCheckpoint, error)
 
 const checkpointPageSize = 1_000
 
+// checkPrevious compares the checkpoint that a stored one was sealed after with the stored one before it.
+func (c *checkpointCheck) checkPrevious(rule Rule, stored ports.SignedCheckpoint, before int64) {
+	switch {
+	case stored.PreviousSize < 0 || stored.PreviousSize == before:
+	case stored.PreviousSize > before:
+		c.report.addFinding(rule, "the %s of size %d of %s is missing: the one of size %d was sealed after it", c.names.checkpoint, stored.PreviousSize, c.platform, stored.Size)
+	default:
+		c.report.addFinding(rule, "the %s of size %d of %s was inserted later: the one of size %d was sealed after that of size %d",
+			c.names.checkpoint, before, c.platform, stored.Size, stored.PreviousSize)
+	}
+}
+
 // checkUpTo compares every checkpoint up to a size with the tree, which has that size.
-func (c *logCheck) checkUpTo(ctx context.Context, upto int64) error {
+func (c *checkpointCheck) checkUpTo(ctx context.Context, upto int64) error {
+	for {
+		s, err := c.nextSource(ctx, upto)
+		if err != nil || s == nil {
+			return err
+		}
+		if err := c.checkRoot(s); err != nil {
+			return err
+		}
+		c.checkStored(s)
+		s.hasCurrent = false
+	}
+}
+
+// nextSource returns the source with the smallest checkpoint up to a size, of several the first; nil if there is none.
+func (c *checkpointCheck) nextSource(ctx context.Context, upto int64) (next *checkpointSource, err error) {
 	for _, s := range c.sources {
-		for {
-			if err := c.advance(ctx, s); err != nil {
-				return err
-			}
-			if !s.hasCurrent || s.current.Size > upto {
-				break
-			}
-			if err := c.checkRoot(s); err != nil {
-				return err
-			}
-			s.hasCurrent = false
+		if err := c.advance(ctx, s); err != nil {
+			return nil, err
+		}
+		if s.hasCurrent && s.current.Size <= upto && (next == nil || s.current.Size < next.current.Size) {
+			next = s
 		}
 	}
-	return nil
+	return next, nil
+}
+
+// checkStored reports a checkpoint that was published, or recorded with a closed month, and is not stored any more.
+func (c *checkpointCheck) checkStored(s *checkpointSource) {
+	switch {
+	case c.stored == nil:
+	case s == c.stored:
+		c.lastStored = s.current.Size
+	case c.lastStored != s.current.Size:
+		c.report.addFinding(s.rule, "%s is missing among the stored checkpoints", c.describe(s.current))
+	}
 }
 
 // advance makes the next checkpoint current, if there is one.
-func (c *logCheck) advance(ctx context.Context, s *checkpointSource) (err error) {
+func (c *checkpointCheck) advance(ctx context.Context, s *checkpointSource) (err error) {
 	if s.hasCurrent {
 		return nil
 	}
@@ -116,7 +156,7 @@ func (c *logCheck) advance(ctx context.Context, s *checkpointSource) (err error)
 	return nil
 }
 
-func (c *logCheck) checkSignature(p PublishedCheckpoint) error {
+func (c *checkpointCheck) checkSignature(p PublishedCheckpoint) error {
 	if c.keys == nil {
 		return nil
 	}
@@ -124,7 +164,7 @@ func (c *logCheck) checkSignature(p PublishedCheckpoint) error {
 }
 
 // checkRoot compares the root hash of the current checkpoint with the tree.
-func (c *logCheck) checkRoot(s *checkpointSource) error {
+func (c *checkpointCheck) checkRoot(s *checkpointSource) error {
 	if c.firstMissing == 0 && s.current.Size == c.tree.Size() {
 		root, err := c.tree.Root()
 		if err != nil {
@@ -132,7 +172,9 @@ func (c *logCheck) checkRoot(s *checkpointSource) error {
 		}
 		if root == s.current.Root {
 			s.lastValidSize = s.current.Size
-			c.clearSuspects(s.current)
+			if c.matched != nil {
+				c.matched(s.current)
+			}
 			return nil
 		}
 	}
@@ -146,32 +188,22 @@ func (c *logCheck) checkRoot(s *checkpointSource) error {
 		details = fmt.Sprintf("the one of size %d matches, so the first change is after number %d", s.lastValidSize, s.lastValidSize)
 	}
 	if c.firstMissing > 0 && c.firstMissing <= s.current.Size {
-		details = fmt.Sprintf("posting number %d is missing; %s", c.firstMissing, details)
+		details = fmt.Sprintf("%s number %d is missing; %s", c.names.leaf, c.firstMissing, details)
 	}
-	c.report.addFinding(s.rule, "%s does not match the postings: %s", c.describe(s.current), details)
+	c.report.addFinding(s.rule, "%s does not match the %s: %s", c.describe(s.current), c.names.leaves, details)
 	return nil
 }
 
-// clearSuspects reports the stored hashes of all suspects as changed: a signed checkpoint
-// matches the postings as they are.
-func (c *logCheck) clearSuspects(p PublishedCheckpoint) {
-	for _, s := range c.suspects {
-		c.report.addFinding(RuleSealed, "the log's hash of posting number %d on %s has been changed; the posting matches the checkpoint of size %d",
-			s.leaf.Seq, c.platform.Platform, p.Size)
-	}
-	c.suspects = nil
-}
-
-func (c *logCheck) describe(p PublishedCheckpoint) string {
+func (c *checkpointCheck) describe(p PublishedCheckpoint) string {
 	where := ""
 	if p.Location != "" {
 		where = " (" + p.Location + ")"
 	}
-	return fmt.Sprintf("the checkpoint of size %d of %s%s", p.Size, c.platform.Platform, where)
+	return fmt.Sprintf("the %s of size %d of %s%s", c.names.checkpoint, p.Size, c.platform, where)
 }
 
 // reportTruncation reports the checkpoints of more postings than there are.
-func (c *logCheck) reportTruncation(ctx context.Context, s *checkpointSource) error {
+func (c *checkpointCheck) reportTruncation(ctx context.Context, s *checkpointSource) error {
 	var last PublishedCheckpoint
 	for {
 		if err := c.advance(ctx, s); err != nil {
@@ -186,8 +218,8 @@ func (c *logCheck) reportTruncation(ctx context.Context, s *checkpointSource) er
 		last, s.hasCurrent = s.current, false
 	}
 	if last.Size > 0 {
-		c.report.addFinding(s.rule, "the newest %d postings are missing on %s: %s covers them, and the last posting has number %d",
-			last.Size-c.lastSeq, c.platform.Platform, c.describe(last), c.lastSeq)
+		c.report.addFinding(s.rule, "the newest %d %s are missing on %s: %s covers them, and the last %s has number %d",
+			last.Size-c.lastSeq, c.names.leaves, c.platform, c.describe(last), c.names.leaf, c.lastSeq)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"causeway/app/audit/merkle"
@@ -14,17 +16,8 @@ import (
 // logCheck computes the log of one platform anew from its postings, and compares it with the
 // stored hashes and with checkpoints.
 type logCheck struct {
-	report   *Report
-	platform ports.AuditPlatform
-	stored   *storedLog // nil for an export
-	keys     logKeys    // nil if signatures are not verified
-	sources  []*checkpointSource
-
-	tree    *merkle.Tree
-	lastSeq int64 // number of the last posting
-	// firstMissing is the number of the first missing posting, from which on the tree cannot be
-	// computed; 0 if none.
-	firstMissing int64
+	checkpointCheck
+	log          *storedLog // nil for an export
 	suspects     []suspect
 	leafMismatch bool // a leaf differs from its stored hash
 
@@ -40,8 +33,8 @@ const leavesPerFlush = 4_096
 // addPosting adds a posting to the tree. Postings come in the order of their numbers.
 func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string, near []ledger.Leaf) error {
 	if a.Seq <= c.lastSeq { // below 1, or a duplicate
-		if c.stored != nil {
-			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, which was sealed with another posting", posting.ID, posting.Kind, c.platform.Platform, a.Seq)
+		if c.log != nil {
+			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, which was sealed with another posting", posting.ID, posting.Kind, c.platform, a.Seq)
 		}
 		return nil
 	}
@@ -74,7 +67,7 @@ func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting
 
 // countUnsealed counts a posting that the log does not have yet.
 func (c *logCheck) countUnsealed(leaf ledger.Leaf) {
-	if c.stored == nil || c.sealedBefore.IsZero() || leaf.Seq <= c.stored.size {
+	if c.log == nil || c.sealedBefore.IsZero() || leaf.Seq <= c.log.size {
 		return
 	}
 	c.report.countChecked(RuleSealedInTime)
@@ -93,19 +86,19 @@ func (c *logCheck) markMissing(seq int64) {
 
 // reportMissing reports sealed postings that are missing.
 func (c *logCheck) reportMissing(from, to int64) {
-	if c.stored == nil || from > c.stored.size {
+	if c.log == nil || from > c.log.size {
 		return
 	}
-	to = min(to, c.stored.size)
-	c.report.addFinding(RuleSealed, "%d sealed postings are missing on %s: number %d to %d", to-from+1, c.platform.Platform, from, to)
+	to = min(to, c.log.size)
+	c.report.addFinding(RuleSealed, "%d sealed postings are missing on %s: number %d to %d", to-from+1, c.platform, from, to)
 }
 
 // compareLeaf compares the hash of a leaf with the stored one.
 func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkle.Hash, why string, near []ledger.Leaf) error {
-	if c.stored == nil || leaf.Seq > c.stored.size {
+	if c.log == nil || leaf.Seq > c.log.size {
 		return nil
 	}
-	want, ok, err := c.stored.leaf(ctx, leaf.Seq)
+	want, ok, err := c.log.leaf(ctx, leaf.Seq)
 	if err != nil {
 		return err
 	}
@@ -113,8 +106,8 @@ func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkl
 	switch {
 	case !ok:
 		c.leafMismatch = true
-		if c.stored.markTileMissing() {
-			c.report.addFinding(RuleSealed, "the log of %s has no hashes around number %d", c.platform.Platform, leaf.Seq)
+		if c.log.markTileMissing() {
+			c.report.addFinding(RuleSealed, "the log of %s has no hashes around number %d", c.platform, leaf.Seq)
 		}
 	case want != hash:
 		c.leafMismatch = true
@@ -130,7 +123,7 @@ func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkl
 // flushTree releases leaves, and compares the upper levels of the tree with the stored ones.
 func (c *logCheck) flushTree(ctx context.Context) error {
 	full, _, err := c.tree.Flush()
-	if err != nil || c.stored == nil || c.leafMismatch {
+	if err != nil || c.log == nil || c.leafMismatch {
 		return err
 	}
 	return c.compareUpperTiles(ctx, full)
@@ -140,35 +133,66 @@ func (c *logCheck) compareUpperTiles(ctx context.Context, full []ports.LogTile) 
 	var computed []ports.LogTile
 	var indexes []ports.TileIndex
 	for _, t := range full {
-		if t.Level > 0 && (t.N+1)<<(8*(t.Level+1)) <= c.stored.size {
+		if t.Level > 0 && (t.N+1)<<(8*(t.Level+1)) <= c.log.size {
 			computed, indexes = append(computed, t), append(indexes, t.TileIndex)
 		}
 	}
 	if len(computed) == 0 {
 		return nil
 	}
-	stored, err := c.stored.view.LogTiles(ctx, c.platform.Platform, indexes)
+	stored, err := c.log.view.LogTiles(ctx, c.platform, indexes)
 	for i, t := range computed {
 		if err == nil && !bytes.Equal(stored[i], t.Hashes) {
-			c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in tile %d of level %d", c.platform.Platform, t.N, t.Level)
+			c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in tile %d of level %d", c.platform, t.N, t.Level)
 		}
 	}
 	return err
 }
 
+// addClosingCheckpoints adds the checkpoints that were recorded with closed months.
+func (c *logCheck) addClosingCheckpoints(ctx context.Context, view ports.AuditView) error {
+	closings, err := view.ClosingCheckpoints(ctx, c.platform)
+	if err != nil {
+		return err
+	}
+	var list []PublishedCheckpoint
+	for _, closing := range closings {
+		where := fmt.Sprintf("recorded with the closing of %s", closing.Month)
+		found, err := ReadCheckpoints(where, strings.NewReader(closing.Checkpoint))
+		if err != nil || len(found) != 1 || found[0].Platform != c.platform {
+			c.report.addFinding(RuleSignedCheckpoints, "what was %s on %s is not a signed checkpoint of its log", where, c.platform)
+			continue
+		}
+		found[0].Location = where
+		list = append(list, found...)
+	}
+	c.addCheckpointList(RuleSignedCheckpoints, platformCheckpoints(list, ledger.PostingLog, c.platform))
+	return nil
+}
+
+// clearSuspects reports the stored hashes of all suspects as changed: a signed checkpoint
+// matches the postings as they are.
+func (c *logCheck) clearSuspects(p PublishedCheckpoint) {
+	for _, s := range c.suspects {
+		c.report.addFinding(RuleSealed, "the log's hash of posting number %d on %s has been changed; the posting matches the checkpoint of size %d",
+			s.leaf.Seq, c.platform, p.Size)
+	}
+	c.suspects = nil
+}
+
 // finish reports what can only be seen after the last posting.
 func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
-	if c.stored != nil {
-		if missing := c.stored.size - c.lastSeq; missing > 0 {
+	if c.log != nil {
+		if missing := c.log.size - c.lastSeq; missing > 0 {
 			c.report.addFinding(RuleSealed, "the newest %d postings are missing on %s: the log has %d, and the last one in the ledger has number %d",
-				missing, c.platform.Platform, c.stored.size, c.lastSeq)
+				missing, c.platform, c.log.size, c.lastSeq)
 		}
 		if err := c.compareEdge(); err != nil {
 			return err
 		}
 		if c.late > 0 {
 			c.report.addFinding(RuleSealedInTime, "%d postings of %s are not sealed, %d of them for longer than allowed; the first is number %d, recorded at %s",
-				c.unsealed, c.platform.Platform, c.late, c.firstLate.Seq, c.firstLate.Recorded.Format(time.RFC3339))
+				c.unsealed, c.platform, c.late, c.firstLate.Seq, c.firstLate.Recorded.Format(time.RFC3339))
 		}
 	}
 	for _, s := range c.sources {
@@ -176,30 +200,32 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 			return err
 		}
 	}
-	if c.stored != nil && c.sources[0].lastSize != c.stored.size {
-		c.report.addFinding(RuleSignedCheckpoints, "the log of %s has size %d, but its last checkpoint has size %d", c.platform.Platform, c.stored.size, c.sources[0].lastSize)
+	if c.log != nil && c.stored.lastSize != c.log.size {
+		c.report.addFinding(RuleSignedCheckpoints, "the log of %s has size %d, but its last checkpoint has size %d", c.platform, c.log.size, c.stored.lastSize)
 	}
 	for _, s := range c.suspects {
 		c.report.addFinding(RuleSealed, "posting %s (%s, number %d on %s) is not what was sealed: %s",
-			s.leaf.ID, s.leaf.Kind, s.leaf.Seq, c.platform.Platform, explain.explainSuspect(s, c.suspects))
+			s.leaf.ID, s.leaf.Kind, s.leaf.Seq, c.platform, explain.explainSuspect(s, c.suspects))
 	}
 	return nil
 }
 
 // compareEdge compares the stored edge with the tree, if the tree has the same size.
 func (c *logCheck) compareEdge() error {
-	if c.firstMissing > 0 || c.leafMismatch || c.tree.Size() != c.stored.size {
+	if c.firstMissing > 0 || c.leafMismatch || c.tree.Size() != c.log.size {
 		return nil
 	}
 	_, edge, err := c.tree.Flush()
-	if err == nil && !bytes.Equal(edge, c.stored.edge) {
-		c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in its partial tiles", c.platform.Platform)
+	if err == nil && !bytes.Equal(edge, c.log.edge) {
+		c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in its partial tiles", c.platform)
 	}
 	return err
 }
 
-func newLogCheck(report *Report, p ports.AuditPlatform, keys logKeys) *logCheck {
-	return &logCheck{report: report, platform: p, keys: keys, tree: merkle.NewTree()}
+func newLogCheck(report *Report, p ident.Platform, keys logKeys) *logCheck {
+	c := &logCheck{checkpointCheck: checkpointCheck{report: report, platform: p, names: postingNames, keys: keys, tree: merkle.NewTree()}}
+	c.matched = c.clearSuspects
+	return c
 }
 
 // storedLog reads the stored leaf hashes of a log in order.

@@ -156,21 +156,27 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 // with those that only have published checkpoints left.
 func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*VerifyOptions, []ports.AuditPlatform, error) {
 	if len(v.Keys) == 0 {
-		stored, err := view.LogKeys(ctx)
-		if err != nil {
+		var err error
+		if v.Keys, err = storedKeys(ctx, view.LogKeys); err != nil {
 			return nil, nil, err
-		}
-		v.Keys = [][32]byte{}
-		for _, k := range stored {
-			v.Keys = append(v.Keys, k.Public)
 		}
 	}
 	for _, published := range v.Published {
-		if !slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == published.Platform }) {
+		if published.Log == ledger.PostingLog && !slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == published.Platform }) {
 			platforms = append(platforms, ports.AuditPlatform{Platform: published.Platform})
 		}
 	}
 	return &v, platforms, nil
+}
+
+// storedKeys returns the stored public keys.
+func storedKeys(ctx context.Context, read func(context.Context) ([]ports.CheckpointKey, error)) ([][32]byte, error) {
+	stored, err := read(ctx)
+	keys := make([][32]byte, len(stored))
+	for i, k := range stored {
+		keys[i] = k.Public
+	}
+	return keys, err
 }
 
 func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]doubtfulTransaction, error) {
@@ -180,17 +186,17 @@ func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, repor
 	})}
 	if v != nil {
 		var err error
-		postings.log = newLogCheck(report, p, v.Keys)
+		postings.log = newLogCheck(report, p.Platform, v.Keys)
 		postings.log.sealedBefore = v.SealedBefore
-		if postings.log.stored, err = openStoredLog(ctx, view, p.Platform); err != nil {
+		if postings.log.log, err = openStoredLog(ctx, view, p.Platform); err != nil {
 			return nil, err
 		}
-		postings.log.addStoredCheckpoints(view)
+		postings.log.addStoredCheckpoints(RuleSignedCheckpoints, view.LogCheckpoints)
 		if err := postings.log.addClosingCheckpoints(ctx, view); err != nil {
 			return nil, err
 		}
-		if published := platformCheckpoints(v.Published, p.Platform); len(published) > 0 {
-			postings.log.addPublished(published)
+		if published := platformCheckpoints(v.Published, ledger.PostingLog, p.Platform); len(published) > 0 {
+			postings.log.addCheckpointList(RulePublishedCheckpoints, published)
 		}
 	}
 	treasury, err := c.newTreasuryCheck(ctx, report, p.Platform)

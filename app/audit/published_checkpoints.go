@@ -87,7 +87,7 @@ func (keys logKeys) verify(checkpoint ledger.Checkpoint, signed string) error {
 		if slices.Contains(keys[:i], key) {
 			continue // platforms may share a key, and note.Open refuses one that is given twice
 		}
-		text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(checkpoint.Platform), key[:])
+		text, err := note.NewEd25519VerifierKey(checkpoint.Origin(), key[:])
 		if err != nil {
 			return err
 		}
@@ -123,10 +123,10 @@ func ParseLogKey(text string) ([32]byte, error) {
 	return [32]byte(raw[1:]), nil // after the byte of the algorithm
 }
 
-// platformCheckpoints returns the checkpoints of one platform, ordered by size.
-func platformCheckpoints(all []PublishedCheckpoint, p ident.Platform) (list []PublishedCheckpoint) {
+// platformCheckpoints returns the checkpoints of one log of a platform, ordered by size.
+func platformCheckpoints(all []PublishedCheckpoint, log ledger.Log, p ident.Platform) (list []PublishedCheckpoint) {
 	for _, checkpoint := range all {
-		if checkpoint.Platform == p {
+		if checkpoint.Platform == p && checkpoint.Log == log {
 			list = append(list, checkpoint)
 		}
 	}

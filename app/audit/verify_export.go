@@ -22,15 +22,17 @@ func VerifyExport(ctx context.Context, export io.Reader, v VerifyOptions) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	published := platformCheckpoints(v.Published, platform)
+	published := platformCheckpoints(v.Published, ledger.PostingLog, platform)
 	if len(published) == 0 {
 		return Report{}, fmt.Errorf("no checkpoint is of %s, the log in the export", header.Origin)
 	}
 	report := newReport(verifyExport)
 	postings := &postingCheck{report: report, totals: totals{}, platform: ports.AuditPlatform{Platform: platform, HasClock: true}}
-	postings.log = newLogCheck(report, postings.platform, v.Keys)
-	postings.log.addPublished(published)
-	trailer, err := readPostings(ctx, lines, postings)
+	postings.log = newLogCheck(report, platform, v.Keys)
+	postings.log.addCheckpointList(RulePublishedCheckpoints, published)
+	trailer, err := readExportLines(lines, func() int64 { return postings.lastSeq }, func(line []byte, number int) error {
+		return checkPostingLine(ctx, line, number, postings)
+	})
 	if err != nil {
 		return Report{}, err
 	}
@@ -41,15 +43,15 @@ func VerifyExport(ctx context.Context, export io.Reader, v VerifyOptions) (Repor
 	return *report, postings.log.checkExportRoot(trailer)
 }
 
-// checkExportRoot compares the root hash in the trailer of an export with its postings.
-func (c *logCheck) checkExportRoot(trailer logTrailer) error {
+// checkExportRoot compares the root hash in the trailer of an export with its leaves.
+func (c *checkpointCheck) checkExportRoot(trailer logTrailer) error {
 	c.report.countChecked(RuleExport)
 	if c.firstMissing > 0 {
 		return nil
 	}
 	root, err := c.tree.Root()
 	if err == nil && !bytes.Equal(root[:], trailer.Root) {
-		c.report.addFinding(RuleExport, "the root hash in its last line does not match its postings: the file was changed after it was written")
+		c.report.addFinding(RuleExport, "the root hash in its last line does not match its %s: the file was changed after it was written", c.names.leaves)
 	}
 	return err
 }
@@ -68,12 +70,31 @@ func readHeader(lines *bufio.Reader) (header logHeader, platform ident.Platform,
 	return header, platform, nil
 }
 
-// readPostings checks every posting and returns the trailer.
-func readPostings(ctx context.Context, lines *bufio.Reader, postings *postingCheck) (trailer logTrailer, err error) {
+// checkPostingLine checks the posting in a line of an export.
+func checkPostingLine(ctx context.Context, line []byte, number int, postings *postingCheck) error {
+	var posting logLine
+	if err := decodeStrict(line, &posting); err != nil {
+		return fmt.Errorf("line %d of the export is not a posting: %w", number, err)
+	}
+	a, err := posting.toAuditPosting(postings.platform.Platform)
+	if err != nil {
+		return fmt.Errorf("line %d of the export, number %d: %w", number, posting.Seq, err)
+	}
+	if err := postings.check(ctx, a); err != nil {
+		return err
+	}
+	if number%1024 == 0 {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// readExportLines calls each with the lines of an export between its header and its trailer, which it returns.
+func readExportLines(lines *bufio.Reader, last func() int64, each func(line []byte, number int) error) (trailer logTrailer, err error) {
 	for number := 2; ; number++ {
 		line, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
-			return trailer, fmt.Errorf("the export is truncated after line %d, number %d", number-1, postings.lastSeq)
+			return trailer, fmt.Errorf("the export is truncated after line %d, number %d", number-1, last())
 		}
 		if err != nil {
 			return trailer, fmt.Errorf("line %d of the export: %w", number, err)
@@ -87,25 +108,14 @@ func readPostings(ctx context.Context, lines *bufio.Reader, postings *postingChe
 			}
 			return trailer, nil
 		}
-		var posting logLine
-		if err := decodeStrict(line, &posting); err != nil {
-			return trailer, fmt.Errorf("line %d of the export is not a posting: %w", number, err)
-		}
-		a, err := posting.toAuditPosting(postings.platform.Platform)
-		if err != nil {
-			return trailer, fmt.Errorf("line %d of the export, number %d: %w", number, posting.Seq, err)
-		}
-		if err := postings.check(ctx, a); err != nil {
+		if err := each(line, number); err != nil {
 			return trailer, err
-		}
-		if number%1024 == 0 && ctx.Err() != nil {
-			return trailer, ctx.Err()
 		}
 	}
 }
 
 // maxLineBytes is far more than a posting with the maximum number of entries needs.
-const maxLineBytes = 1 << 20
+const maxLineBytes = 16 << 20
 
 // readLine reads a complete line. A last line without a newline is io.EOF.
 func readLine(r *bufio.Reader) ([]byte, error) {
