@@ -26,6 +26,8 @@ const (
 // LogConfig is what a Log needs.
 type LogConfig struct {
 	Log ports.LedgerLog
+	// Evidence is the log of the facts beside the postings; nil if they are not sealed.
+	Evidence ports.EvidenceLog
 	// Reads answers requests for checkpoints and proofs; Log if nil.
 	Reads  ports.LedgerLog
 	Signer ports.CheckpointSigner
@@ -55,6 +57,9 @@ func (s *Log) Run(ctx context.Context) {
 	for {
 		if err := recovered(func() error { return s.SealDue(ctx) }); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot seal postings; will retry")
+		}
+		if err := recovered(func() error { return s.SealEvidenceDue(ctx) }); err != nil && ctx.Err() == nil {
+			s.Logger.WithError(err).Error("cannot seal evidence; will retry")
 		}
 		if err := recovered(func() error { return s.publishInTime(ctx) }); err != nil && ctx.Err() == nil {
 			s.Logger.WithError(err).Error("cannot publish checkpoints of the ledger log; will retry")
@@ -93,13 +98,18 @@ func (s *Log) SealDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return sealEach(ctx, due, "postings", s.sealPlatform)
+}
+
+// sealEach seals what is due on each platform, whatever happens on another, and returns all errors.
+func sealEach(ctx context.Context, due []ident.Platform, what string, seal func(context.Context, ident.Platform) error) error {
 	var errs []error
 	for _, p := range due {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := recovered(func() error { return s.sealPlatform(ctx, p) }); err != nil {
-			errs = append(errs, fmt.Errorf("seal the postings of %s: %w", p, err))
+		if err := recovered(func() error { return seal(ctx, p) }); err != nil {
+			errs = append(errs, fmt.Errorf("seal the %s of %s: %w", what, p, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -19,6 +19,14 @@ func (s *Log) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, er
 	return s.Reads.LogStatus(ctx, p)
 }
 
+// EvidenceStatus returns the status of a platform's log of evidence.
+func (s *Log) EvidenceStatus(ctx context.Context, p ident.Platform) (ports.EvidenceStatus, error) {
+	if s.Evidence == nil {
+		return ports.EvidenceStatus{}, nil
+	}
+	return s.Evidence.EvidenceStatus(ctx, p)
+}
+
 // Checkpoints lists the checkpoints of a platform.
 func (s *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
 	return s.Reads.Checkpoints(ctx, p, f)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"causeway/ports"
 )
 
 const (
@@ -20,9 +22,18 @@ func (s *Log) PublishDue(ctx context.Context) error {
 	if s.Publisher == nil {
 		return nil
 	}
+	err := s.publishLog(ctx, s.Log)
+	if s.Evidence != nil && ctx.Err() == nil {
+		err = errors.Join(err, s.publishLog(ctx, s.Evidence))
+	}
+	return err
+}
+
+// publishLog publishes the checkpoints of one of the logs.
+func (s *Log) publishLog(ctx context.Context, log ports.CheckpointStore) error {
 	var errs []error
 	for {
-		taken, err := s.Log.TakeUnpublished(ctx, s.Clock.Now(), publishLease, publishBatchSize)
+		taken, err := log.TakeUnpublished(ctx, s.Clock.Now(), publishLease, publishBatchSize)
 		if err != nil {
 			return errors.Join(append(errs, err)...)
 		}
@@ -40,7 +51,7 @@ func (s *Log) PublishDue(ctx context.Context) error {
 				errs = append(errs, fmt.Errorf("publish checkpoints of %s: %w", t.Platform, err))
 				continue
 			}
-			if err := s.Log.MarkPublished(ctx, t.Platform, t.Checkpoints[len(t.Checkpoints)-1].Size); err != nil {
+			if err := log.MarkPublished(ctx, t.Platform, t.Checkpoints[len(t.Checkpoints)-1].Size); err != nil {
 				return errors.Join(append(errs, err)...)
 			}
 		}

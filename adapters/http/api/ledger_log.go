@@ -19,6 +19,7 @@ import (
 // LedgerLog holds the use cases of the ledger log.
 type LedgerLog interface {
 	Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error)
+	EvidenceStatus(ctx context.Context, p ident.Platform) (ports.EvidenceStatus, error)
 	Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error)
 	Keys(ctx context.Context) ([]ports.CheckpointKey, error)
 	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (audit.InclusionProof, error)
@@ -33,7 +34,21 @@ type ledgerLogBody struct {
 	Sealed     int64           `json:"sealed" doc:"Number of postings covered by the latest checkpoint." example:"1208"`
 	Published  int64           `json:"published" doc:"Size of the latest checkpoint published outside of the database." example:"1208"`
 	Checkpoint *checkpointBody `json:"checkpoint,omitempty" doc:"Latest checkpoint. Omitted before the first one."`
-	Keys       []ledgerLogKey  `json:"keys" doc:"Signing keys, newest first."`
+	Evidence   evidenceLogBody `json:"evidence" doc:"The log of evidence: hashes of what is recorded beside the postings and never changes."`
+	Keys       []ledgerLogKey  `json:"keys" doc:"Signing keys of both logs, newest first."`
+}
+
+type evidenceLogBody struct {
+	Origin     string              `json:"origin" doc:"Name of the log of evidence, and of its signing keys." example:"causeway.evidence/0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
+	Published  int64               `json:"published" doc:"Size of the latest checkpoint published outside of the database." example:"96"`
+	Checkpoint *evidenceCheckpoint `json:"checkpoint,omitempty" doc:"Latest checkpoint. Omitted before the first one."`
+}
+
+type evidenceCheckpoint struct {
+	Size     int64        `json:"size" doc:"Number of leaves that the checkpoint covers. A leaf has the facts that were sealed together." example:"96"`
+	RootHash base64Bytes  `json:"rootHash" doc:"Root hash of the Merkle tree, in base64." example:"0iTMTuSm5y0wCe0G9593sfT4NLuxjNpcBOhIVcADBTM="`
+	SealedAt httpapi.Time `json:"sealedAt" doc:"Time the checkpoint was signed."`
+	Note     string       `json:"note" doc:"Signed checkpoint in C2SP format. Keep it to detect any later change of the facts."`
 }
 
 type checkpointBody struct {
@@ -113,25 +128,35 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	}
 
 	type statusResult struct {
-		keys platformScoped[[]ports.CheckpointKey]
+		keys     platformScoped[[]ports.CheckpointKey]
+		evidence ports.EvidenceStatus
 		ports.LogStatus
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerLog", Path: "/ledger/log", Tag: tagLog, Summary: "Get the status of the ledger log", Permission: platform.View,
 		Description: "Every posting of the platform is a leaf of its log, in the order of posting numbers. A signed checkpoint covers new postings about every minute. " +
-			"With a checkpoint you can prove later that no posting it covers was changed, reordered, added or removed.",
+			"With a checkpoint you can prove later that no posting it covers was changed, reordered, added or removed. " +
+			"What is recorded beside the postings, such as closings, authorisations, receipts and the customers of payments, is covered in the same way by the log of evidence.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (statusResult, error) {
 		status, err := log.Status(ctx, call.Principal.Platform)
 		if err != nil {
 			return statusResult{}, err
 		}
+		evidence, err := log.EvidenceStatus(ctx, call.Principal.Platform)
+		if err != nil {
+			return statusResult{}, err
+		}
 		public, err := keys(ctx, call)
-		return statusResult{public, status}, err
+		return statusResult{public, evidence, status}, err
 	}, func(s statusResult) ledgerLogBody {
 		body := ledgerLogBody{Origin: ledger.LogOrigin(s.keys.platform), Postings: s.Postings, Sealed: s.Checkpoint.Size, Published: s.PublishedSize, Keys: renderLedgerLogKeys(s.keys).Data}
 		if s.Checkpoint.Size > 0 {
 			checkpoint := renderCheckpoint(s.Checkpoint)
 			body.Checkpoint = &checkpoint
+		}
+		body.Evidence = evidenceLogBody{Origin: ledger.EvidenceLog.Origin(s.keys.platform), Published: s.evidence.PublishedSize}
+		if c := s.evidence.Checkpoint; c.Size > 0 {
+			body.Evidence.Checkpoint = &evidenceCheckpoint{Size: c.Size, RootHash: encodeBase64(c.Root[:]), SealedAt: httpapi.NewTime(c.Sealed), Note: c.Note}
 		}
 		return body
 	})

@@ -51,7 +51,7 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = audit.NewLog(audit.LogConfig{Log: db.LedgerLog(), Signer: checkpoints.NewKeyring(db.LedgerLog(), box, portstest.NewFakeClock(noon), idGenerator),
+		a.sealing = audit.NewLog(audit.LogConfig{Log: db.LedgerLog(), Evidence: db.EvidenceLog(), Signer: checkpoints.NewKeyring(db.LedgerLog(), box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
 		deps.Accounting = accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Ledger: db.LedgerReader(), Finance: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
@@ -169,6 +169,29 @@ func toHashes(raw [][]byte) []tlog.Hash {
 	return hashes
 }
 
+func TestGetLedgerLog_ShowsEvidence(t *testing.T) {
+	t.Parallel()
+	// The newest checkpoint of the log of evidence is shown beside that of the postings, and is a signed note.
+	a := newAuditor(t)
+	a.postDeposits(1)
+	a.seal()
+	if err := a.sealing.SealEvidenceDue(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	log := getJSON[struct {
+		Evidence struct {
+			Origin     string
+			Checkpoint checkpointReply
+		}
+	}](a, "/ledger/log")
+
+	c := log.Evidence.Checkpoint
+	if text := log.Evidence.Origin + "\n1\n" + base64.StdEncoding.EncodeToString(c.RootHash) + "\n\n— " + log.Evidence.Origin + " "; c.Size != 1 || !strings.HasPrefix(c.Note, text) {
+		t.Errorf("the checkpoint is %+v, want the note to begin with %q", c, text)
+	}
+}
+
 func TestListLedgerCheckpoints(t *testing.T) {
 	t.Parallel()
 	// Checkpoints are listed page by page, newest first; each platform sees only its own,
@@ -199,7 +222,8 @@ func TestListLedgerCheckpoints(t *testing.T) {
 
 	other := a.createPlatform(t, platform.Sandbox)
 	other.must(200, "GET", "/ledger/log/checkpoints", "").assertBody(t, `{"data": [], "hasMore": false}`)
-	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0, "keys": ["*"]}`)
+	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0,
+		"evidence": {"origin": "causeway.evidence/`+other.tenant.Platform.ID.UUID().String()+`", "published": 0}, "keys": ["*"]}`)
 	other.must(404, "GET", "/ledger/log/checkpoint", "")
 }
 

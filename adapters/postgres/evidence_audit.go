@@ -1,0 +1,230 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var _ ports.EvidenceAudit = (*DB)(nil)
+
+// EvidenceSnapshot implements ports.EvidenceAudit. fn runs in one repeatable-read transaction without a statement
+// timeout.
+func (db *DB) EvidenceSnapshot(ctx context.Context, fn func(context.Context, ports.EvidenceView) error) (err error) {
+	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("audit the evidence: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "+textFormats); err != nil {
+		return fmt.Errorf("audit the evidence: %w", err)
+	}
+	return fn(ctx, &evidenceView{db, tx})
+}
+
+type evidenceView struct {
+	db *DB
+	tx pgx.Tx
+}
+
+// selectEvidencePlatforms steps from one platform to the next along the primary keys.
+const selectEvidencePlatforms = `
+	WITH RECURSIVE e AS (
+		(SELECT platform_id FROM ledger_evidence ORDER BY platform_id LIMIT 1)
+		UNION ALL SELECT (SELECT t.platform_id FROM ledger_evidence t WHERE t.platform_id > e.platform_id ORDER BY t.platform_id LIMIT 1) FROM e WHERE e.platform_id IS NOT NULL
+	), c AS (
+		(SELECT platform_id FROM ledger_evidence_checkpoints ORDER BY platform_id LIMIT 1)
+		UNION ALL SELECT (SELECT t.platform_id FROM ledger_evidence_checkpoints t WHERE t.platform_id > c.platform_id ORDER BY t.platform_id LIMIT 1) FROM c WHERE c.platform_id IS NOT NULL
+	)
+	SELECT platform_id FROM e WHERE platform_id IS NOT NULL UNION SELECT platform_id FROM c WHERE platform_id IS NOT NULL
+	UNION SELECT platform_id FROM ledger_evidence_state UNION SELECT platform_id FROM ledger_evidence_queue UNION SELECT platform_id FROM ledger_clocks
+	ORDER BY platform_id`
+
+// EvidencePlatforms implements ports.EvidenceView.
+func (v *evidenceView) EvidencePlatforms(ctx context.Context) (platforms []ident.Platform, err error) {
+	return platforms, queryRows(ctx, v.tx, selectEvidencePlatforms, nil, func(rows pgx.Rows) error {
+		var id pgtype.UUID
+		var p ident.Platform
+		err := rows.Scan(&id)
+		ident.SetUUID(&p, id.Bytes)
+		platforms = append(platforms, p)
+		return err
+	})
+}
+
+// EvidenceLog implements ports.EvidenceView.
+func (v *evidenceView) EvidenceLog(ctx context.Context, p ident.Platform) (size int64, edge []byte, err error) {
+	err = queryRows(ctx, v.tx, `SELECT size, partial_tiles FROM ledger_evidence_state WHERE platform_id = $1`, []any{pgID(p.UUID())},
+		func(rows pgx.Rows) error { return rows.Scan(&size, &edge) })
+	return size, edge, err
+}
+
+// EvidenceCheckpoints implements ports.EvidenceView.
+func (v *evidenceView) EvidenceCheckpoints(ctx context.Context, p ident.Platform, above int64, limit int) ([]ports.SignedCheckpoint, error) {
+	return ledgerdb.ReadCheckpoints(ctx, v.tx, ledger.EvidenceLog, p, ports.CheckpointFilter{Before: above, Ascending: true}, limit)
+}
+
+// LogKeys implements ports.EvidenceView.
+func (v *evidenceView) LogKeys(ctx context.Context) ([]ports.CheckpointKey, error) {
+	return ledgerdb.ReadLogKeys(ctx, v.tx)
+}
+
+// evidenceLeavesPerRead is the number of leaves that are read at once.
+const evidenceLeavesPerRead = 20
+
+// Leaves implements ports.EvidenceView. It uses the primary key.
+func (v *evidenceView) Leaves(ctx context.Context, p ident.Platform, each func(ledger.EvidenceLeaf) error) error {
+	for after := int64(0); ; {
+		var batch []ledger.EvidenceLeaf
+		err := queryRows(ctx, v.tx, `SELECT seq, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence WHERE platform_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+			[]any{pgID(p.UUID()), after, evidenceLeavesPerRead}, func(rows pgx.Rows) error {
+				leaf, err := scanEvidenceLeaf(rows, p)
+				batch = append(batch, leaf)
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		for _, leaf := range batch {
+			if err := each(leaf); err != nil {
+				return err
+			}
+		}
+		if len(batch) < evidenceLeavesPerRead {
+			return nil
+		}
+		after = batch[len(batch)-1].Seq
+	}
+}
+
+func scanEvidenceLeaf(rows pgx.Rows, p ident.Platform) (ledger.EvidenceLeaf, error) {
+	leaf := ledger.EvidenceLeaf{Platform: p}
+	var sealed pgtype.Timestamptz
+	var kinds, subjects []string
+	var hashes, hints [][]byte
+	if err := rows.Scan(&leaf.Seq, &sealed, &kinds, &subjects, &hashes, &hints); err != nil {
+		return leaf, err
+	}
+	leaf.Sealed = utcTime(sealed)
+	for i := range kinds {
+		f := ledger.Fact{Kind: ledger.FactKind(kinds[i])}
+		// The arrays have one length, unless they were changed: then the leaf does not have its hash.
+		if i < len(subjects) {
+			f.Subject = subjects[i]
+		}
+		if i < len(hashes) {
+			copy(f.Hash[:], hashes[i])
+		}
+		if i < len(hints) {
+			f.Hints = hints[i]
+		}
+		leaf.Facts = append(leaf.Facts, f)
+	}
+	return leaf, nil
+}
+
+// Facts implements ports.EvidenceView.
+func (v *evidenceView) Facts(ctx context.Context, p ident.Platform, kind ledger.FactKind, subjects []string) (map[string]ports.StoredFact, error) {
+	return v.db.readFacts(ctx, v.tx, p, kind, subjects)
+}
+
+// QueuedKinds implements ports.EvidenceView.
+func (v *evidenceView) QueuedKinds() []ledger.FactKind {
+	kinds := make([]ledger.FactKind, len(queuedFacts))
+	for i, f := range queuedFacts {
+		kinds[i] = f.kind
+	}
+	return kinds
+}
+
+// subjectsPerRead is the number of subjects that are read at once.
+const subjectsPerRead = 10_000
+
+// Subjects implements ports.EvidenceView. It uses the primary keys. Those of a platform whose earlier facts are not
+// queued yet are passed as queued.
+func (v *evidenceView) Subjects(ctx context.Context, p ident.Platform, kind ledger.FactKind, each func(string, bool) error) error {
+	f, known := queuedFactOf(kind)
+	if !known {
+		return nil
+	}
+	statement, args, last := f.after(true), []any{pgID(p.UUID()), string(kind), subjectsPerRead}, ""
+	for {
+		read := 0
+		err := queryRows(ctx, v.tx, statement, args, func(rows pgx.Rows) error {
+			var queued bool
+			if err := rows.Scan(&last, &queued); err != nil {
+				return err
+			}
+			read++
+			return each(last, queued)
+		})
+		if err != nil || read < subjectsPerRead {
+			return err
+		}
+		statement, args = f.after(false), args[:3:3]
+		for _, value := range f.split(last) {
+			args = append(args, value)
+		}
+	}
+}
+
+// selectSkippedPayments scans the postings and the leaves. Postings from before the first leaf may be from before
+// there was evidence.
+const selectSkippedPayments = `
+	SELECT CASE WHEN u.receipt_id IS NULL THEN $2::text ELSE $3::text END, CASE WHEN u.receipt_id IS NULL THEN transaction_id ELSE u.receipt_id END::text
+	FROM ledger_postings p LEFT JOIN unmatched_funds u ON p.kind = 'unmatched_received' AND u.platform_id = p.platform_id AND u.posting_id = p.id
+	WHERE p.platform_id = $1 AND p.seq <= (SELECT posting_seq FROM ledger_evidence_state WHERE platform_id = $1)
+	  AND p.recorded_at > (SELECT sealed_at FROM ledger_evidence WHERE platform_id = $1 ORDER BY seq LIMIT 1)
+	  AND (u.receipt_id IS NOT NULL OR ` + bringsTransaction + `)
+	EXCEPT SELECT f.kind, f.subject FROM ledger_evidence e CROSS JOIN LATERAL unnest(e.kinds, e.subjects) f (kind, subject)
+	WHERE e.platform_id = $1 AND f.kind IN ($2::text, $3::text)
+	ORDER BY 1, 2`
+
+// SkippedPayments implements ports.EvidenceView.
+func (v *evidenceView) SkippedPayments(ctx context.Context, p ident.Platform, each func(ledger.FactKind, string) error) error {
+	args := []any{pgID(p.UUID()), string(ledger.FactTransaction), string(ledger.FactReceipt)}
+	return queryRows(ctx, v.tx, selectSkippedPayments, args, func(rows pgx.Rows) error {
+		var kind ledger.FactKind
+		var subject string
+		if err := rows.Scan(&kind, &subject); err != nil {
+			return err
+		}
+		return each(kind, subject)
+	})
+}
+
+// selectUnsealedFacts counts the queued facts and the postings whose payments are not sealed. Uses the primary keys.
+const selectUnsealedFacts = `
+	SELECT q.queued + greatest(c.seq - greatest(s.posting_seq, 0), 0), least(q.since,
+		(SELECT p.recorded_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = greatest(s.posting_seq, 0) + 1))
+	FROM (SELECT count(*) AS queued, min(queued_at) AS since FROM ledger_evidence_queue WHERE platform_id = $1) q
+	LEFT JOIN ledger_evidence_state s ON s.platform_id = $1
+	LEFT JOIN ledger_clocks c ON c.platform_id = $1`
+
+// Unsealed implements ports.EvidenceView.
+func (v *evidenceView) Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error) {
+	err = queryRows(ctx, v.tx, selectUnsealedFacts, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		var found pgtype.Int8
+		var at pgtype.Timestamptz
+		err := rows.Scan(&found, &at)
+		count, since = found.Int64, at.Time.UTC()
+		if !at.Valid {
+			since = time.Time{}
+		}
+		return err
+	})
+	return count, since, err
+}
