@@ -25,7 +25,7 @@ type paidEnv struct {
 	delivered, refunded, paid, deposited ident.Transaction
 }
 
-func newPaidEnv(t *testing.T) *paidEnv {
+func newPaidEnv(t testing.TB) *paidEnv {
 	t.Helper()
 	e := &paidEnv{env: newEnv(t)}
 	e.service = payments.New(payments.Config{Store: e.Store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,

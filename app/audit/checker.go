@@ -33,13 +33,16 @@ type Checker struct {
 	agentCountersSince string
 	// treasury is that of WithTreasury.
 	treasury ports.TreasuryAudit
+	// evidence is that of WithEvidence.
+	evidence ports.EvidenceAudit
 	// receivables is that of WithReceivables.
 	receivables ports.ReceivableAudit
 }
 
 // NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
 // RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
-// adds them.
+// adds them, and RuleExchangeResults and RuleDeferredFees unless WithMonthEnd adds them, and those of evidence
+// unless WithEvidence adds them.
 func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionChecker TransactionChecker) *Checker {
 	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
 }
@@ -79,11 +82,13 @@ type VerifyOptions struct {
 func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 	v.Published = slices.DeleteFunc(slices.Clone(v.Published), func(p PublishedCheckpoint) bool { return c.ofOthers(p.Platform) })
 	except := c.uncheckedRules()
-	if len(v.Published) == 0 {
-		except = append(except, RulePublishedCheckpoints)
+	for log, rule := range map[ledger.Log]Rule{ledger.PostingLog: RulePublishedCheckpoints, ledger.EvidenceLog: RulePublishedEvidence} {
+		if !slices.ContainsFunc(v.Published, func(p PublishedCheckpoint) bool { return p.Log == log }) {
+			except = append(except, rule)
+		}
 	}
 	if v.SealedBefore.IsZero() {
-		except = append(except, RuleSealedInTime)
+		except = append(except, RuleSealedInTime, RuleEvidenceInTime)
 	}
 	return c.check(ctx, newReport(check|verify, except...), &v)
 }
@@ -107,6 +112,9 @@ func (c *Checker) uncheckedRules() []Rule {
 	}
 	if c.treasury == nil {
 		rules = append(rules, RuleSafeguarding, RuleTreasury)
+	}
+	if c.evidence == nil {
+		rules = append(rules, RuleEvidence, RuleErasedTexts, RuleEvidenceInTime, RuleEvidenceCheckpoints, RulePublishedEvidence)
 	}
 	return rules
 }
@@ -147,6 +155,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.checkAgents(ctx, report); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkEvidence(ctx, report, v); err != nil {
 		return Report{}, err
 	}
 	return *report, nil

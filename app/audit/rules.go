@@ -34,20 +34,26 @@ const (
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
+	RuleEvidence             Rule = "facts beside the postings are what was sealed"
+	RuleErasedTexts          Rule = "erased texts are those of deleted customers"
 	RuleSealed               Rule = "postings match the sealed log"
 	RuleSealedInTime         Rule = "postings are sealed in time"
 	RuleSignedCheckpoints    Rule = "signed checkpoints match the postings"
+	RuleEvidenceInTime       Rule = "facts beside the postings are sealed in time"
+	RuleEvidenceCheckpoints  Rule = "signed checkpoints match the evidence"
 	RuleExport               Rule = "the export is unchanged"
 	RulePublishedCheckpoints Rule = "published checkpoints match the postings"
+	RulePublishedEvidence    Rule = "published checkpoints match the evidence"
 )
 
 // operation is what a rule is checked by.
 type operation uint8
 
 const (
-	check        operation = 1 << iota // Checker.Check, and Checker.Verify with it
-	verify                             // Checker.Verify alone
-	verifyExport                       // VerifyExport
+	check          operation = 1 << iota // Checker.Check, and Checker.Verify with it
+	verify                               // Checker.Verify alone
+	verifyExport                         // VerifyExport of the log of postings
+	verifyEvidence                       // VerifyExport of the log of evidence
 )
 
 // rules is the table of all rules in the order of a report, with the unit that each counts
@@ -84,11 +90,16 @@ var rules = []struct {
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},
 	{RuleAgentActions, "approved actions", check},
+	{RuleEvidence, "facts", check},
+	{RuleErasedTexts, "transactions", check},
 	{RuleSealed, "postings", verify},
 	{RuleSealedInTime, "postings not sealed yet", verify},
 	{RuleSignedCheckpoints, "checkpoints", verify},
-	{RuleExport, "exports", verifyExport},
+	{RuleEvidenceInTime, "facts not sealed yet", verify},
+	{RuleEvidenceCheckpoints, "checkpoints", verify},
+	{RuleExport, "exports", verifyExport | verifyEvidence},
 	{RulePublishedCheckpoints, "checkpoints", verify | verifyExport},
+	{RulePublishedEvidence, "checkpoints", verify | verifyEvidence},
 }
 
 // newReport returns a report on the rules that some operations check, except for those that

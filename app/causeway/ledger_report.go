@@ -30,6 +30,16 @@ func writeReport(out io.Writer, report audit.Report) error {
 	if err := rows.write(out, "rule", "checked", "", ""); err != nil {
 		return err
 	}
+	if n := report.EncryptedTexts; n > 0 {
+		if _, err := fmt.Fprintf(out, "\n%d texts of transactions are encrypted and were not compared; set CAUSEWAY_MASTER_KEY to compare them.\n", n); err != nil {
+			return err
+		}
+	}
+	if n := report.MonthsWithoutRates; n > 0 {
+		if _, err := fmt.Fprintf(out, "\nThe market rates of %d revalued months were deleted: their positions and closing values were checked, and not the result of each conversion.\n", n); err != nil {
+			return err
+		}
+	}
 	if report.Clean() {
 		_, err := fmt.Fprintf(out, "\nAll %d rules passed.\n", len(report.Rules))
 		return err

@@ -35,6 +35,9 @@ func sealedDatabase(t *testing.T) (url, checkpoints, key string) {
 	if err := a.sealing.SealDue(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if err := a.sealing.SealEvidenceDue(ctx); err != nil {
+		t.Fatal(err)
+	}
 	if err := a.sealing.PublishDue(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +79,14 @@ func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 		t.Errorf("verify the export: status %d, %s", status, errOut)
 	}
 	checkGolden(t, "verify_export.txt", out)
+	out, errOut, status = runLedger(t, url, "export --format evidence --output "+file)
+	if status != 0 || errOut != "" {
+		t.Errorf("export the evidence: status %d, %s%s", status, out, errOut)
+	}
+	if out, errOut, status = runLedger(t, "postgres://nobody:1/no", "verify --export "+file+" --checkpoint "+checkpoints+" --key "+key); status != 0 || errOut != "" {
+		t.Errorf("verify the export of the evidence: status %d, %s", status, errOut)
+	}
+	checkGolden(t, "verify_evidence.txt", out)
 	if out, _, _ := runLedger(t, url, "verify --export "+file+" --checkpoint "+checkpoints); !strings.HasPrefix(out, "The signatures of the checkpoints were not verified; set --key to verify them.\n") {
 		t.Errorf("without a key the output is\n%s", out)
 	}
@@ -129,17 +140,26 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 	if status != 1 || !strings.Contains(errOut, "the ledger check failed") {
 		t.Errorf("status %d, %s", status, errOut)
 	}
+	out = regexp.MustCompile(`sealed at \S+,`).ReplaceAllString(out, "sealed at TIME,")
 	checkGolden(t, "verify_cut.txt", strings.ReplaceAll(out, checkpoints, "checkpoints"))
 }
 
 func TestLedgerVerify_DetectsUnsealedPostings(t *testing.T) {
 	t.Parallel()
-	// A log that was wiped, without published checkpoints to compare with, is found: its postings are not sealed,
-	// and too old for that. They are not, if they may be.
+	// A log that was wiped, without published checkpoints to compare with, is found by the log of evidence; if that
+	// was wiped too, the postings and facts are not sealed, and too old for that. They are not, if they may be.
 	url, _, _ := sealedDatabase(t)
 	pgtest.ExecAsSuperuser(t, url, "DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_tiles; DELETE FROM ledger_log_state")
 
-	out, _, status := runLedger(t, url, "verify")
+	out, _, status := runLedger(t, url, "verify --max-unsealed 1000000h")
+	if want := "the checkpoint 7 of " + fakePlatform + ", sealed at "; status != 1 || !strings.Contains(out, want) {
+		t.Errorf("status %d, want %q in\n%s", status, want, out)
+	}
+	pgtest.ExecAsSuperuser(t, url, "DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_state")
+	out, _, status = runLedger(t, url, "verify")
+	if want := "sealed in time: 7 facts or postings of " + fakePlatform; !strings.Contains(out, want) {
+		t.Errorf("want %q in\n%s", want, out)
+	}
 	if want := "postings are sealed in time: 7 postings of " + fakePlatform + " are not sealed, 7 of them for longer than allowed; the first is number 1"; status != 1 || !strings.Contains(out, want) {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
