@@ -14,13 +14,16 @@ import (
 	"causeway/ports"
 )
 
-// VerifyExport verifies an export of a log against published checkpoints, without a database.
+// VerifyExport verifies an export of the log of postings, or of the log of evidence, against published checkpoints, without a database.
 // A file that is not a complete export is an error; violations are in the report.
 func VerifyExport(ctx context.Context, export io.Reader, v VerifyOptions) (Report, error) {
 	lines := bufio.NewReaderSize(export, 64<<10)
 	header, platform, err := readHeader(lines)
 	if err != nil {
 		return Report{}, err
+	}
+	if header.Format == EvidenceFormat {
+		return verifyEvidenceExport(ctx, lines, platform, v)
 	}
 	published := platformCheckpoints(v.Published, ledger.PostingLog, platform)
 	if len(published) == 0 {
@@ -61,10 +64,11 @@ func readHeader(lines *bufio.Reader) (header logHeader, platform ident.Platform,
 	if err == nil {
 		err = decodeStrict(line, &header)
 	}
-	if err != nil || header.Format != LogFormat {
-		return header, platform, fmt.Errorf("this is not an export of a log: its first line does not have the format %q", LogFormat)
+	log, known := map[string]ledger.Log{LogFormat: ledger.PostingLog, EvidenceFormat: ledger.EvidenceLog}[header.Format]
+	if err != nil || !known {
+		return header, platform, fmt.Errorf("this is not an export of a log: its first line does not have the format %q or %q", LogFormat, EvidenceFormat)
 	}
-	if platform, err = ident.ParsePlatform(header.Platform); err != nil || header.Origin != ledger.LogOrigin(platform) {
+	if platform, err = ident.ParsePlatform(header.Platform); err != nil || header.Origin != log.Origin(platform) {
 		return header, platform, errors.New("this is not an export of a log: its first line has no valid platform and origin")
 	}
 	return header, platform, nil
