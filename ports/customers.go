@@ -128,3 +128,11 @@ type InternalAccountFilter struct {
 	// IDs selects the accounts with these ids: none if it is empty, and all if it is nil.
 	IDs []ident.InternalAccount
 }
+
+// AccountHolder is the customer who holds an account. Name is empty if it was not asked for, or if the
+// customer was erased.
+type AccountHolder struct {
+	Customer ident.Customer
+	Type     customer.Type
+	Name     string
+}

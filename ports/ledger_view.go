@@ -31,6 +31,10 @@ type LedgerView interface {
 	// EntriesByEffectiveTime streams the entries of one account by effective time, and
 	// those with the same effective time in the order in which they were recorded.
 	EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(RecordedEntry) error) error
+	// Days streams the days in UTC, from a time on, that have entries of one account by effective
+	// time, with the turnover of each in the interval. The time is not after the start of the
+	// interval; both are zero or neither.
+	Days(ctx context.Context, account ledger.Account, since time.Time, interval period.Interval, each func(DayTurnover) error) error
 }
 
 // LedgerPosition is the number and the recorded time of a posting. Later postings have
@@ -64,3 +68,11 @@ type AccountTurnover struct {
 
 // Tally is a number of entries and their sum in minor units.
 type Tally struct{ Count, Sum int64 }
+
+// DayTurnover is the turnover of an account on a day that begins at Day, and the effective time of the
+// last entry in it.
+type DayTurnover struct {
+	Day             time.Time
+	Debits, Credits Tally
+	Last            time.Time
+}

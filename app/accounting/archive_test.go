@@ -206,6 +206,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		wantArchived(t, "all accounts", v.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return nil }))
 		var seen []string
 		since := period.Interval{From: day(time.February, 1)}
+		noDay := func(d ports.DayTurnover) error { return fmt.Errorf("there is a day %+v", d) }
+		wantArchived(t, "days since January", v.Days(ctx, ana, day(time.January, 1), since, noDay))
 		err := errors.Join(v.Entries(ctx, ports.LedgerFilter{Interval: since}, func(e ports.RecordedEntry) error {
 			seen = append(seen, fmt.Sprint(e.Position.Seq))
 			return nil
@@ -215,8 +217,11 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		}), v.EntriesByEffectiveTime(ctx, ana, since, func(e ports.RecordedEntry) error {
 			seen = append(seen, fmt.Sprint(e.Amount))
 			return nil
+		}), v.Days(ctx, ana, since.From, since, func(d ports.DayTurnover) error {
+			seen = append(seen, fmt.Sprint(d.Debits.Count+d.Credits.Count))
+			return nil
 		}))
-		if want := []string{"3", "4", "-100 0 7 -107", "-20 0 0 -20", "120 7 0 127", "3", "4"}; !slices.Equal(seen, want) {
+		if want := []string{"3", "4", "-100 0 7 -107", "-20 0 0 -20", "120 7 0 127", "3", "4", "2"}; !slices.Equal(seen, want) {
 			t.Errorf("since February: %q, want %q", seen, want)
 		}
 		return err

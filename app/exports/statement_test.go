@@ -53,6 +53,9 @@ func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func
 func (d *fakeLedger) Entries(ctx context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
 	return d.EntriesByEffectiveTime(ctx, ledger.Account{}, period.Interval{}, each)
 }
+func (d *fakeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
+	return nil
+}
 func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
@@ -208,6 +211,9 @@ func (f largeLedger) LastPosting() ports.LedgerPosition {
 	return ports.LedgerPosition{Seq: int64(f), Recorded: noon}
 }
 func (f largeLedger) Accounts(context.Context, ports.LedgerFilter, func(ports.AccountTurnover) error) error {
+	return nil
+}
+func (f largeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
 	return nil
 }
 func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, period.Interval, func(ports.RecordedEntry) error) error {

@@ -269,3 +269,56 @@ func (h *env) postAt(now time.Time, postings ...ledger.Posting) {
 		h.t.Fatal(err)
 	}
 }
+
+func TestView_DaysOfAccount(t *testing.T) {
+	t.Parallel()
+	// The days of an account are those on which its entries are effective, in UTC, up to the last posting
+	// of the view. Days before the interval have no turnover in it.
+	h := newEnv(t)
+	account, other := newInternal(), newInternal()
+	at := func(moment time.Time, minor int64) ledger.Posting {
+		p := h.deposit(account, minor)
+		p.Effective = moment
+		return p
+	}
+	midnight := noon.Truncate(24 * time.Hour)
+	h.postAt(noon, at(noon, 1), at(noon.Add(6*time.Hour), 2), h.deposit(other, 1000))
+	h.postAt(noon.AddDate(0, 0, 5), at(midnight.AddDate(0, 0, 2), 4), at(midnight.AddDate(0, 0, 2).Add(-time.Microsecond), 8))
+	h.postAt(noon.AddDate(0, 0, 6), at(noon.Add(-time.Hour), 16)) // after the view
+	path := ledger.CustomerAccount(account)
+	from := noon.Add(time.Hour)
+	type day struct {
+		day, count int
+		sum        int64
+		last       time.Time
+	}
+	for name, c := range map[string]struct {
+		path     string
+		since    time.Time
+		interval period.Interval
+		want     []day
+	}{
+		"all": {path, time.Time{}, period.Interval{}, []day{
+			{0, 2, 3, noon.Add(6 * time.Hour)}, {1, 1, 8, midnight.AddDate(0, 0, 2).Add(-time.Microsecond)}, {2, 1, 4, midnight.AddDate(0, 0, 2)}}},
+		"from within a day": {path, midnight, period.Interval{From: from, To: midnight.AddDate(0, 0, 2)}, []day{
+			{0, 1, 2, noon.Add(6 * time.Hour)}, {1, 1, 8, midnight.AddDate(0, 0, 2).Add(-time.Microsecond)}}},
+		"a day before": {path, midnight, period.Interval{From: midnight.AddDate(0, 0, 1), To: midnight.AddDate(0, 0, 2)}, []day{
+			{0, 0, 0, noon.Add(6 * time.Hour)}, {1, 1, 8, midnight.AddDate(0, 0, 2).Add(-time.Microsecond)}}},
+		"since the interval": {path, midnight.AddDate(0, 0, 2), period.Interval{From: midnight.AddDate(0, 0, 2)}, []day{{2, 1, 4, midnight.AddDate(0, 0, 2)}}},
+		"an unknown account": {"rails/UNKNOWN", time.Time{}, period.Interval{}, nil},
+	} {
+		var got []day
+		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, noon.AddDate(0, 0, 5).Add(time.Second), func(ctx context.Context, view ports.LedgerView) error {
+			return view.Days(ctx, ledger.Account{Platform: h.platform, Path: c.path, Currency: "USD"}, c.since, c.interval, func(d ports.DayTurnover) error {
+				if d.Debits != (ports.Tally{}) {
+					t.Errorf("%s: debits %+v", name, d)
+				}
+				got = append(got, day{int(d.Day.Sub(midnight) / (24 * time.Hour)), int(d.Credits.Count), d.Credits.Sum, d.Last})
+				return nil
+			})
+		})
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v\nwant %v", name, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package ledgerdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
+	t.Parallel()
+	// The entries of one account are found by its index, also in tables without statistics: not through
+	// those of all accounts.
+	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), rangeReadSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	var platform ident.Platform
+	ident.SetUUID(&platform, uuid.UUID{1})
+	now := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+	for month := range 3 {
+		var postings []ledger.Posting
+		for i := range 2_000 {
+			header := ledger.Header{ID: uuid.UUID{2, byte(month), 14: byte(i >> 8), 15: byte(i)}, Platform: platform, Effective: now.AddDate(0, month, 0)}
+			postings = append(postings, ledger.FeePaid(header, ledger.Rail(fmt.Sprint("R", i%50)), money.Amount{Minor: 1, Currency: money.USD}))
+		}
+		if err := New().Post(t.Context(), tx, now.AddDate(0, month, 0), postings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from, to := now, now.AddDate(0, 1, 0)
+	for name, c := range map[string]struct {
+		statement string
+		args      []any
+	}{
+		"entries": {selectEntriesByEffectiveTime, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, to, int64(0)}},
+		"days":    {selectDays, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, from, to, int64(0)}},
+	} {
+		rows, err := tx.Query(t.Context(), "EXPLAIN "+c.statement, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := strings.Join(lines, "\n")
+		scans := strings.Count(plan, " on ledger_entries")
+		if byAccount := strings.Count(plan, "_debit_account_id_seq_idx on ledger_entries") + strings.Count(plan, "_credit_account_id_seq_idx on ledger_entries") +
+			strings.Count(plan, "ledger_entries_by_"); scans == 0 || byAccount != scans {
+			t.Errorf("%s: %d of %d scans by account:\n%s", name, byAccount, scans, plan)
+		}
+	}
+}
