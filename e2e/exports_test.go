@@ -208,12 +208,15 @@ func readSlowly(t *testing.T, connection net.Conn) <-chan error {
 	return ended
 }
 
+// asOfColumn is the column of a CSV export with the time that it is as of.
+const asOfColumn = 14
+
 // parseCSVExport returns the time of a CSV export, the number of its last posting, and how
 // many entries it has. Postings are numbered without a gap.
 func parseCSVExport(t *testing.T, export string) (moment string, last, entries int64) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(export)).ReadAll()
-	if err != nil || len(rows) < 2 || rows[0][0] != "posting_number" || rows[0][len(rows[0])-1] != "as_of" {
+	if err != nil || len(rows) < 2 || rows[0][0] != "posting_number" || rows[0][asOfColumn] != "as_of" {
 		t.Fatalf("not CSV: %v\n%.500s", err, export)
 	}
 	for _, row := range rows[1:] {
@@ -223,7 +226,7 @@ func parseCSVExport(t *testing.T, export string) (moment string, last, entries i
 		}
 		last = number
 	}
-	return rows[1][len(rows[1])-1], last, int64(len(rows) - 1)
+	return rows[1][asOfColumn], last, int64(len(rows) - 1)
 }
 
 func readFile(t *testing.T, path string) string {

@@ -22,7 +22,7 @@ import (
 
 type ledgerExportCommand struct {
 	databaseFlags
-	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log, the content of the ledger log, for verify." placeholder:"FORMAT"`
+	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log or evidence, the content of the log of postings or of the log of evidence, for verify." placeholder:"FORMAT"`
 	Output   string `help:"Output file, created only when the export is complete. Default, or with -: standard output." type:"path" placeholder:"FILE"`
 	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
 	AsOf     string `help:"Postings recorded up to this time, inclusive, such as 2026-03-31T23:59:59Z. Default: now." placeholder:"TIME"`
@@ -30,7 +30,9 @@ type ledgerExportCommand struct {
 	To       string `help:"Postings effective before this time." placeholder:"TIME"`
 	Account  string `help:"Only postings to the account with this path, such as rails/ACH." placeholder:"PATH"`
 	Currency string `help:"Only this currency." placeholder:"CODE"`
-	Size     int64  `help:"With --format log: number of postings to export, such as the size of a checkpoint. Default: all." placeholder:"NUMBER"`
+	Names    bool   `help:"Add the present names of customers to their accounts. Needs CAUSEWAY_MASTER_KEY if they are encrypted."`
+	Size     int64  `help:"With --format log or evidence: number of leaves to export, such as the size of a checkpoint. Default: all." placeholder:"NUMBER"`
+	companyFlags
 }
 
 // exportFunc writes an export and reports its progress.
@@ -47,9 +49,15 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		export := l.exportLedger(db, platform, request)
-		if l.Format == formatLog {
+		switch l.Format {
+		case formatLog:
 			export = func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
 				_, err := newAudit(db).ExportLog(ctx, platform, l.Size, out, progress)
+				return err
+			}
+		case formatEvidence:
+			export = func(ctx context.Context, out io.Writer, _ func(done, total int64)) error {
+				_, err := newAudit(db).ExportEvidence(ctx, platform, l.Size, out)
 				return err
 			}
 		}
@@ -73,12 +81,18 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// formatLog is the format that verify reads.
-const formatLog = "log"
+// The formats that verify reads.
+const (
+	formatLog      = "log"
+	formatEvidence = "evidence"
+)
+
+// isLog reports whether the export is one of a log.
+func (l ledgerExportCommand) isLog() bool { return l.Format == formatLog || l.Format == formatEvidence }
 
 func (l ledgerExportCommand) exportLedger(db *postgres.DB, platform ident.Platform, request exports.Request) exportFunc {
 	return func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
-		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Clock: systemClock{}, Progress: progress}).Export(platform, request)
+		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Store: db, Clock: systemClock{}, Company: l.company(), Progress: progress}).Export(platform, request)
 		if err != nil {
 			return withLogFormat(err)
 		}
@@ -86,7 +100,7 @@ func (l ledgerExportCommand) exportLedger(db *postgres.DB, platform ident.Platfo
 	}
 }
 
-// withLogFormat adds log, which only the command exports, to the formats that an error lists.
+// withLogFormat adds the logs, which only the command exports, to the formats that an error lists.
 func withLogFormat(err error) error {
 	invalid, ok := fault.As(err)
 	if !ok || len(invalid.Fields) == 0 {
@@ -95,7 +109,7 @@ func withLogFormat(err error) error {
 	fields := slices.Clone(invalid.Fields)
 	for i := range fields {
 		if fields[i].Field == "format" {
-			fields[i].Message += ", " + formatLog
+			fields[i].Message += ", " + formatLog + ", " + formatEvidence
 		}
 	}
 	return fault.Invalid(fields...)
@@ -103,13 +117,16 @@ func withLogFormat(err error) error {
 
 // parseRequest parses the flags and reports all invalid ones.
 func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
-	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}}
+	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}, Names: l.Names}
 	var errs []error
-	if l.Size != 0 && l.Format != formatLog {
-		errs = append(errs, errors.New("--size is only valid with --format log"))
+	l.checkCompany(func(setting, must string, got any) {
+		errs = append(errs, fmt.Errorf("%s must be %s, not %v", setting, must, got))
+	})
+	if l.Size != 0 && !l.isLog() {
+		errs = append(errs, errors.New("--size is only valid with --format log or evidence"))
 	}
-	if l.Format == formatLog && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "") {
-		errs = append(errs, errors.New("--format log cannot be combined with --as-of, --from, --to, --account or --currency: only a complete log can be verified; use --size"))
+	if l.isLog() && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "" || l.Names) {
+		errs = append(errs, fmt.Errorf("--format %s cannot be combined with --as-of, --from, --to, --account, --currency or --names: only a complete log can be verified; use --size", l.Format))
 	}
 	for _, flag := range []struct {
 		name, text string

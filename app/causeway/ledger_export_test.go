@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +45,22 @@ func TestLedgerExport_RepeatableInEveryFormat(t *testing.T) {
 	}
 }
 
+func TestLedgerExport_NamesAndCompany(t *testing.T) {
+	t.Parallel()
+	// The command exports names if asked to, and statements with the company of the settings.
+	url := seededDatabase(t)
+	for args, want := range map[string]string{
+		"--format csv --names":                       "credit_gl_name,debit_customer,credit_customer\r\n",
+		"--format csv":                               ",credit_gl_name\r\n",
+		"--format beancount --names":                 "; With the present names of customers",
+		"--format camt053 --company-name Bridge-Ltd": "<Ownr><Nm>Sandbox</Nm></Ownr><Svcr><FinInstnId><Nm>Bridge-Ltd</Nm></FinInstnId></Svcr></Acct>",
+	} {
+		if out, errOut, status := runLedger(t, url, "export "+args); status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: status %d, %s%.2000s", args, status, errOut, out)
+		}
+	}
+}
+
 // exportedAsOf returns the as-of time of a CSV export.
 func exportedAsOf(t *testing.T, dir, url string) string {
 	t.Helper()
@@ -50,8 +68,11 @@ func exportedAsOf(t *testing.T, dir, url string) string {
 	if _, errOut, status := runLedger(t, url, "export --format csv --output "+path); status != 0 {
 		t.Fatal(errOut)
 	}
-	text := strings.TrimSpace(readFile(t, path))
-	return text[strings.LastIndex(text, ",")+1:]
+	rows, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[len(rows)-1][slices.Index(rows[0], "as_of")]
 }
 
 func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
@@ -69,7 +90,9 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 		"--format csv --platform Customer:1":                                          {"--platform: must be an id of the form PlatformConfig:<uuid>"},
 		"--format csv --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): {"does not exist"},
 		"--format camt053 --currency BTC":                                             {"--currency must be an ISO 4217 currency"},
-		"":                                                                            {"--format"},
+		"--format log --names":                                                        {"--format log cannot be combined with"},
+		"--format camt053 --company-address London":                                   {"--company-name (CAUSEWAY_COMPANY_NAME) must be set if"},
+		"": {"--format"},
 	} {
 		_, errOut, status := runLedger(t, url, "export --output "+path+" "+args)
 		for _, want := range wants {

@@ -16,6 +16,7 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/exports"
+	"causeway/app/exports/statement"
 	"causeway/app/internal/apptest"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -77,7 +78,7 @@ func (e *env) post(now time.Time, postings ...ledger.Posting) {
 }
 
 func (e *env) newService() *exports.Service {
-	return exports.New(exports.Config{Views: e.newViews(), Clock: e.Clock})
+	return exports.New(exports.Config{Views: e.newViews(), Store: e.Store, Clock: e.Clock, Company: statement.Company{Name: "Causeway Payments Ltd", Address: "1 Bridge Street, London"}})
 }
 
 func (e *env) export(r exports.Request) (string, error) {

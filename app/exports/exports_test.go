@@ -215,7 +215,7 @@ func TestExport_MaxConcurrency(t *testing.T) {
 		total, perPlatform int
 		otherRejected      bool
 	}{"in all": {1, 0, true}, "of a platform": {9, 1, false}, "no limit": {0, 0, false}} {
-		limited := exports.New(exports.Config{Views: env.newViews(), Clock: env.Clock, MaxConcurrency: c.total, MaxPerPlatform: c.perPlatform})
+		limited := exports.New(exports.Config{Views: env.newViews(), Store: env.Store, Clock: env.Clock, MaxConcurrency: c.total, MaxPerPlatform: c.perPlatform})
 		export := func(p ident.Platform, out io.Writer) error {
 			document, err := limited.Export(p, exports.Request{Format: exports.CSV})
 			if err != nil {

@@ -3,12 +3,12 @@ package exports
 import (
 	"context"
 	"io"
+	"time"
 
 	"causeway/app/exports/camt053"
 	"causeway/app/exports/csv"
 	"causeway/app/exports/plaintext"
 	"causeway/app/exports/records"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -47,25 +47,46 @@ var formatWriters = map[Format]formatWriter{
 // exportJob is the data of one export.
 type exportJob struct {
 	view     ports.LedgerView
+	asOf     time.Time // zero for now
 	filter   ports.LedgerFilter
 	platform ident.Platform
 	progress func(done, total int64)
+	store    Store
+	// holders has the names of customers if the request asked for them.
+	holders  *holders
+	servicer camt053.Party
 }
 
 func (j exportJob) header() records.Header {
-	return records.Header{Platform: j.platform, LastPosting: j.view.LastPosting(), Filter: j.filter}
+	return records.Header{Platform: j.platform, LastPosting: j.view.LastPosting(), Filter: j.filter, Names: j.holders.names}
+}
+
+// accounts streams accounts.
+func (j exportJob) accounts(ctx context.Context, filter ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
+	stream := func(each func(ports.AccountTurnover) error) error { return j.view.Accounts(ctx, filter, each) }
+	if !j.holders.names {
+		return stream(each)
+	}
+	return withHolders(ctx, j.holders, stream, pathOf, each)
 }
 
 // entries streams the entries of the export and reports progress.
 func (j exportJob) entries(ctx context.Context, each func(ports.RecordedEntry) error) error {
 	total, reported := j.view.LastPosting().Seq, int64(0)
-	err := j.view.Entries(ctx, j.filter, func(e ports.RecordedEntry) error {
+	stream := func(each func(ports.RecordedEntry) error) error { return j.view.Entries(ctx, j.filter, each) }
+	report := func(e ports.RecordedEntry) error {
 		if e.Position.Seq >= reported+1000 {
 			reported = e.Position.Seq
 			j.progress(reported, total)
 		}
 		return each(e)
-	})
+	}
+	var err error
+	if j.holders.names {
+		err = withHolders(ctx, j.holders, stream, pathsOf, report)
+	} else {
+		err = stream(report)
+	}
 	if err == nil {
 		j.progress(total, total)
 	}
@@ -73,7 +94,11 @@ func (j exportJob) entries(ctx context.Context, each func(ports.RecordedEntry) e
 }
 
 func writeCSV(ctx context.Context, out io.Writer, j exportJob) error {
-	lines, err := csv.New(out, j.header())
+	mapping, err := j.store.GLMapping(ctx, j.platform, j.asOf)
+	if err != nil {
+		return err
+	}
+	lines, err := csv.New(out, j.header(), mapping, j.holders.of)
 	if err != nil {
 		return err
 	}
@@ -85,13 +110,13 @@ func writeCSV(ctx context.Context, out io.Writer, j exportJob) error {
 
 func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, exportJob) error {
 	return func(ctx context.Context, out io.Writer, j exportJob) error {
-		journal, err := plaintext.New(out, dialect, j.header())
+		journal, err := plaintext.New(out, dialect, j.header(), j.holders.of)
 		if err != nil {
 			return err
 		}
 		// All accounts are declared, also those that are only the other side of an entry.
 		declared := ports.LedgerFilter{Interval: j.filter.Interval, Currency: j.filter.Currency}
-		if err := j.view.Accounts(ctx, declared, journal.DeclareAccount); err != nil {
+		if err := j.accounts(ctx, declared, journal.DeclareAccount); err != nil {
 			return err
 		}
 		if err := journal.EndDeclarations(); err != nil {
@@ -101,7 +126,7 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, ex
 			if err := journal.DeclareOpeningAccount(from); err != nil {
 				return err
 			}
-			err := j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.OpeningBalance(from, t) })
+			err := j.accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.OpeningBalance(from, t) })
 			if err != nil {
 				return err
 			}
@@ -109,37 +134,6 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, ex
 		if err := j.entries(ctx, journal.Entry); err != nil {
 			return err
 		}
-		return j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.BalanceAssertion(j.filter.From, t) })
+		return j.accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.BalanceAssertion(j.filter.From, t) })
 	}
-}
-
-func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
-	var message *camt053.Message
-	err := j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) (err error) {
-		if !camt053.Supports(t.Account.Currency) {
-			return nil
-		}
-		if message == nil {
-			if message, err = camt053.New(out, j.header()); err != nil {
-				return err
-			}
-		}
-		if err := message.BeginStatement(t); err != nil {
-			return err
-		}
-		j.progress(0, -1) // the number of accounts is unknown
-		filter := ports.LedgerFilter{Interval: j.filter.Interval, Path: t.Account.Path, Currency: t.Account.Currency}
-		if err := j.view.Entries(ctx, filter, message.Entry); err != nil {
-			return err
-		}
-		return message.EndStatement()
-	})
-	if err != nil {
-		return err
-	}
-	if message == nil {
-		return fault.Invalid(fault.Field{Field: "format",
-			Message: "camt053 only has accounts in ISO 4217 currencies, and the ledger had none at that time; use another format"})
-	}
-	return message.End()
 }

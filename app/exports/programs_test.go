@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"causeway/app/exports"
-	"causeway/app/exports/camt053"
 	"causeway/app/exports/plaintext"
 	"causeway/app/exports/records"
 	"causeway/core/money"
@@ -231,43 +230,6 @@ func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 		}
 		if check(changed) == nil {
 			t.Errorf("%s: a changed balance is accepted", format)
-		}
-	}
-}
-
-func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
-	t.Parallel()
-	// A camt.053 message of random postings with malicious memos is valid against the ISO 20022
-	// schema, has every fiat account, and adds up: the opening balance, credits and debits make
-	// the closing balance.
-	env := newEnv(t)
-	env.postRandom(rand.New(rand.NewPCG(3, 5)), 400)
-	for _, request := range []exports.Request{
-		{Format: exports.Camt053},
-		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
-	} {
-		path := writeFile(t, "export.xml", env.mustExport(request))
-		if out, err := runProgram(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
-			t.Errorf("not valid: %v\n%.2000s", err, out)
-		}
-		statements := parseStatements(t, path)
-		for account, turnover := range env.turnovers(time.Time{}, request.LedgerFilter) {
-			currency := money.Currency(account[1])
-			if !camt053.Supports(currency) {
-				continue
-			}
-			s, ok := statements[account]
-			if !ok {
-				t.Errorf("%v has no statement", account)
-				continue
-			}
-			if s.opening != turnover.Opening || s.closing != turnover.Closing || s.opening+s.sum != s.closing || s.entries != turnover.Debits.Count+turnover.Credits.Count {
-				t.Errorf("%v: %+v, and the ledger has %+v", account, s, turnover)
-			}
-			delete(statements, account)
-		}
-		if len(statements) > 0 {
-			t.Errorf("statements of unknown accounts: %v", statements)
 		}
 	}
 }

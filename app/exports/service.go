@@ -2,7 +2,8 @@
 // camt.053 statements, and writes account statements for customers.
 //
 // Every document shows the ledger up to one posting and is streamed in bounded memory. Two exports
-// as of the same time have the same bytes. The package only reads.
+// as of the same time have the same bytes, but for the names of customers, if these are asked for. The
+// package only reads.
 package exports
 
 import (
@@ -12,8 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"causeway/app/exports/camt053"
 	"causeway/app/exports/statement"
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -25,10 +28,10 @@ import (
 // Config is what a Service needs.
 type Config struct {
 	Views ports.LedgerViews
-	// Store has the customers, accounts and payments that account statements name.
+	// Store has the platforms, customers, accounts and payments that statements and exports name.
 	Store Store
 	Clock ports.Clock
-	// Company issues account statements; may be zero.
+	// Company issues account statements and services the accounts of camt.053; may be zero.
 	Company statement.Company
 	// MaxConcurrency is the maximum number of documents written at the same time, and
 	// MaxPerPlatform that of one platform; unlimited if zero.
@@ -37,13 +40,16 @@ type Config struct {
 	Progress func(done, total int64)
 }
 
-// Store is what account statements read beside the ledger.
+// Store is what exports and account statements read beside the ledger.
 type Store interface {
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
+	AccountHolders(ctx context.Context, p ident.Platform, accounts []ident.InternalAccount, names bool) (map[ident.InternalAccount]ports.AccountHolder, error)
+	// GLMapping returns the accounts of the general ledger that the CSV names.
+	GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error)
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 }
 
@@ -79,6 +85,8 @@ type Request struct {
 	// AsOf limits the export to postings recorded by the end of a time; zero for now.
 	AsOf time.Time
 	ports.LedgerFilter
+	// Names adds the present names of customers to their accounts.
+	Names bool
 }
 
 // Export prepares an export of the ledger of a platform. Faults: INVALID_INPUT with every
@@ -94,7 +102,8 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 			if err := checkAccountExists(ctx, view, r); err != nil {
 				return err
 			}
-			return writer.write(ctx, out, exportJob{view: view, filter: r.LedgerFilter, platform: p, progress: e.Progress})
+			return writer.write(ctx, out, exportJob{view: view, asOf: r.AsOf, filter: r.LedgerFilter, platform: p, progress: e.Progress, store: e.Store,
+				holders: newHolders(e.Store, p, r.Names), servicer: camt053.Party{Name: e.Company.Name, Address: e.Company.Address}})
 		})
 	})}, nil
 }

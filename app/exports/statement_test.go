@@ -15,6 +15,7 @@ import (
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -56,6 +57,9 @@ func (d *fakeLedger) Entries(ctx context.Context, _ ports.LedgerFilter, each fun
 func (d *fakeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
 	return nil
 }
+func (d *fakeLedger) AccountHolders(context.Context, ident.Platform, []ident.InternalAccount, bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
+	return nil, nil
+}
 func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
@@ -79,6 +83,9 @@ func (d *fakeLedger) InternalAccountsOf(context.Context, ident.Platform, []ident
 func (d *fakeLedger) ExternalAccount(context.Context, ident.Platform, ident.ExternalAccount) (account.External, error) {
 	d.externalAccountReads++
 	return account.External{Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Bo Beneficiary"}}, nil
+}
+func (d *fakeLedger) GLMapping(context.Context, ident.Platform, time.Time) (books.MappingVersion, error) {
+	return books.MappingVersion{Mapping: books.DefaultMapping()}, nil
 }
 func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	found := map[ports.TransactionKey]transaction.Transaction{}
@@ -176,7 +183,7 @@ func TestExport_BoundedMemory(t *testing.T) {
 	// Streamed formats use constant memory: no more after the whole export than after the first
 	// megabyte. The test measures the heap of the whole program, so it is not parallel.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
-		service := exports.New(exports.Config{Views: largeLedger(40_000), Clock: portstest.NewFakeClock(noon)})
+		service := exports.New(exports.Config{Views: largeLedger(40_000), Store: &fakeLedger{}, Clock: portstest.NewFakeClock(noon)})
 		document, err := service.Export(platformID(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)

@@ -32,10 +32,11 @@ func (p EffectivePeriod) interval() period.Interval {
 func registerExports(a *httpapi.API, service Exports) {
 	type exportParams struct {
 		EffectivePeriod
-		Format   string           `query:"format" required:"true" enum:"csv,hledger,ledger,beancount,camt053" doc:"Format of the file. csv: one entry per line (RFC 4180). hledger, ledger, beancount: a journal for that program, with balance assertions. camt053: ISO 20022 bank statements (camt.053.001.08), one per account, fiat currencies only."`
+		Format   string           `query:"format" required:"true" enum:"csv,hledger,ledger,beancount,camt053" doc:"Format of the file. csv: one entry per line (RFC 4180). hledger, ledger, beancount: a journal for that program, with balance assertions. camt053: ISO 20022 bank statements (camt.053.001.08), one per account and day with entries, fiat currencies only."`
 		AsOf     httpapi.Time     `query:"asOf" doc:"Recorded time: include postings recorded by the end of this time. Defaults to now. The file states the time; exporting with that time returns the same file."`
 		Account  string           `query:"account" doc:"Path of a ledger account: include only entries on it." example:"rails/ACH"`
 		Currency httpapi.Currency `query:"currency" doc:"Currency: include only entries in it."`
+		Names    bool             `query:"names" doc:"Whether accounts of customers have their present names: in csv, further columns; in journals, a level of the account name; in camt053, the owner. If a customer is renamed or erased, a later export as of the same time differs in the name."`
 	}
 	httpapi.GetFile(a, httpapi.Operation{
 		ID: "exportLedger", Path: "/ledger/export", Tag: tagExports, Summary: "Export the ledger", Permission: platform.View,
@@ -49,7 +50,7 @@ func registerExports(a *httpapi.API, service Exports) {
 	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *exportParams) (httpapi.File, error) {
 		document, err := service.Export(call.Principal.Platform, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
-			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)},
+			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)}, Names: in.Names,
 		})
 		return renderFile(document), err
 	})

@@ -1,5 +1,5 @@
 // Package camt053 writes ledger accounts as ISO 20022 bank statements: camt.053.001.08, with one
-// Stmt for each account and currency, its opening and closing balance and every entry.
+// Stmt for each account, currency and day, its opening and closing balance and every entry.
 //
 // CRDT and DBIT are credit and debit of the ledger account. The format has currency codes of three
 // letters and at most five decimals, so it cannot have crypto currencies.
@@ -12,12 +12,15 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/app/exports/records"
+	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -27,20 +30,53 @@ import (
 // Supports reports whether the format can have a currency.
 func Supports(c money.Currency) bool { return len(c) == 3 && !c.IsCrypto() && c.Decimals() <= 5 }
 
+// Party is a company. Its fields may be empty.
+type Party struct{ Name, Address string }
+
+// Parties are those whom statements name.
+type Parties struct {
+	// Platform is the name of the owner of accounts that no customer holds.
+	Platform string
+	Servicer Party
+	// Holder returns the customer who holds the account on the other side of an entry; zero if none does.
+	Holder func(path string) ports.AccountHolder
+}
+
+// Statement is the statement of an account for a day. Debits and Credits are those from From up to and
+// including To.
+type Statement struct {
+	ports.DayTurnover
+	Account ledger.Account
+	// Number is the number of the statement in its year; zero if it has none.
+	Number   int
+	From, To time.Time
+	Opening  int64 // debits minus credits
+}
+
+// Closing returns the balance at the end of the statement: debits minus credits.
+func (s Statement) Closing() int64 { return s.Opening + s.Debits.Sum - s.Credits.Sum }
+
+// Entries returns the number of entries.
+func (s Statement) Entries() int64 { return s.Debits.Count + s.Credits.Count }
+
+// End returns the first time after the day.
+func (s Statement) End() time.Time { return s.Day.AddDate(0, 0, 1) }
+
 // Message writes one message with its statements.
 type Message struct {
 	out     io.Writer
 	buf     bytes.Buffer
 	header  records.Header
+	parties Parties
 	account ledger.Account
 }
 
 // New returns a Message and writes its start.
-func New(out io.Writer, header records.Header) (*Message, error) {
-	m := &Message{out: out, header: header}
+func New(out io.Writer, header records.Header, parties Parties) (*Message, error) {
+	m := &Message{out: out, header: header, parties: parties}
 	m.buf.WriteString(xml.Header)
 	m.buf.WriteString(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>` + "\n<GrpHdr>")
-	m.element("MsgId", m.id("message", "", ""))
+	m.element("MsgId", m.messageID())
 	m.element("CreDtTm", records.FormatTime(header.LastPosting.Recorded))
 	m.element("AddtlInf", fmt.Sprintf("Accounts in ISO 4217 currencies of %s, as of %s, posting %d",
 		header.Platform, records.FormatTime(header.LastPosting.Recorded), header.LastPosting.Seq))
@@ -48,47 +84,88 @@ func New(out io.Writer, header records.Header) (*Message, error) {
 	return m, m.write()
 }
 
-// BeginStatement writes the start of the statement of an account.
-func (m *Message) BeginStatement(t ports.AccountTurnover) error {
-	a := t.Account
+// BeginStatement writes the start of a statement of an account, which a customer holds or, if owner is
+// zero, the platform.
+func (m *Message) BeginStatement(s Statement, owner ports.AccountHolder) error {
+	a := s.Account
 	m.account = a
-	from, to := m.statementPeriod(t)
 	m.buf.WriteString("<Stmt>")
-	m.element("Id", m.id("statement", a.Path, string(a.Currency)))
+	m.element("Id", m.statementID(s))
+	if s.Number > 0 {
+		m.element("ElctrncSeqNb", strconv.Itoa(s.Number))
+		m.element("LglSeqNb", strconv.Itoa(s.Number))
+	}
 	m.element("CreDtTm", records.FormatTime(m.header.LastPosting.Recorded))
 	m.buf.WriteString("<FrToDt>")
-	m.element("FrDtTm", records.FormatTime(from))
-	m.element("ToDtTm", records.FormatTime(to))
+	m.element("FrDtTm", records.FormatTime(s.From))
+	m.element("ToDtTm", records.FormatTime(s.To))
 	m.buf.WriteString("</FrToDt>\n<Acct><Id><Othr>")
 	m.element("Id", AccountID(a.Path))
 	m.buf.WriteString("<SchmeNm><Prtry>LEDGER</Prtry></SchmeNm></Othr></Id>")
 	m.element("Ccy", string(a.Currency))
 	m.element("Nm", a.Path)
+	m.owner(owner)
+	m.servicer()
 	m.buf.WriteString("</Acct>\n")
-	m.balance("OPBD", t.Opening, from)
-	m.balance("CLBD", t.Closing, to)
+	m.balance("OPBD", s.Opening, s.From)
+	m.balance("CLBD", s.Closing(), s.To)
 	m.buf.WriteString("<TxsSummry>")
-	m.turnover("TtlCdtNtries", t.Credits)
-	m.turnover("TtlDbtNtries", t.Debits)
+	m.turnover("TtlCdtNtries", s.Credits)
+	m.turnover("TtlDbtNtries", s.Debits)
 	m.buf.WriteString("</TxsSummry>\n")
 	return m.write()
 }
 
-// statementPeriod returns the first and the last time of a statement: the bounds of the interval,
-// or else the first and the last entry of the account.
-func (m *Message) statementPeriod(t ports.AccountTurnover) (from, to time.Time) {
-	from, to = m.header.Filter.From, m.header.Filter.To
-	if !to.IsZero() {
-		to = m.header.Filter.Last()
-	} else if to = m.header.LastPosting.Recorded; t.Last.After(to) {
-		to = t.Last
+// owner writes the owner of an account: the customer who holds it, or the platform.
+func (m *Message) owner(holder ports.AccountHolder) {
+	name := m.parties.Platform
+	if !holder.Customer.IsZero() {
+		name = holder.Name
 	}
-	if from.IsZero() {
-		if from = t.First; from.IsZero() {
-			from = to
+	m.buf.WriteString("<Ownr>")
+	m.optionalElement("Nm", name, 140)
+	if !holder.Customer.IsZero() {
+		id := "PrvtId"
+		if holder.Type == customer.Business {
+			id = "OrgId"
 		}
+		m.buf.WriteString("<Id><" + id + "><Othr>")
+		m.element("Id", hexID(holder.Customer.UUID()))
+		m.buf.WriteString("<SchmeNm><Prtry>CUSTOMER</Prtry></SchmeNm></Othr></" + id + "></Id>")
 	}
-	return from, to
+	m.buf.WriteString("</Ownr>")
+}
+
+// servicer writes the company that keeps the accounts, if it is known.
+func (m *Message) servicer() {
+	if m.parties.Servicer.Name == "" {
+		return
+	}
+	m.buf.WriteString("<Svcr><FinInstnId>")
+	m.optionalElement("Nm", m.parties.Servicer.Name, 140)
+	if lines := chunks(records.SingleLine(m.parties.Servicer.Address), 70); len(lines) > 0 {
+		m.buf.WriteString("<PstlAdr>")
+		for _, line := range lines[:min(7, len(lines))] {
+			m.element("AdrLine", line)
+		}
+		m.buf.WriteString("</PstlAdr>")
+	}
+	m.buf.WriteString("</FinInstnId></Svcr>")
+}
+
+// optionalElement writes the beginning of a text, unless it is empty.
+func (m *Message) optionalElement(name, text string, maxLength int) {
+	if lines := chunks(records.SingleLine(text), maxLength); len(lines) > 0 {
+		m.element(name, lines[0])
+	}
+}
+
+// chunks divides a text into parts of a maximum number of characters.
+func chunks(text string, size int) (parts []string) {
+	for part := range slices.Chunk([]rune(text), size) {
+		parts = append(parts, string(part))
+	}
+	return parts
 }
 
 func (m *Message) turnover(name string, t ports.Tally) {
@@ -145,7 +222,10 @@ func (m *Message) Entry(e ports.RecordedEntry) error {
 	}
 	m.buf.WriteString("</Refs>")
 	m.remittance(records.SingleLine(e.Memo))
-	m.element("AddtlTxInf", other)
+	if name := records.SingleLine(m.parties.Holder(other).Name); name != "" {
+		other += " " + name
+	}
+	m.optionalElement("AddtlTxInf", other, 500)
 	m.buf.WriteString("</TxDtls></NtryDtls></Ntry>\n")
 	return m.write()
 }
@@ -156,10 +236,8 @@ func (m *Message) remittance(memo string) {
 		return
 	}
 	m.buf.WriteString("<RmtInf>")
-	for rest := []rune(memo); len(rest) > 0; {
-		chunk := rest[:min(140, len(rest))]
-		rest = rest[len(chunk):]
-		m.element("Ustrd", string(chunk))
+	for _, part := range chunks(memo, 140) {
+		m.element("Ustrd", part)
 	}
 	m.buf.WriteString("</RmtInf>")
 }
@@ -194,16 +272,22 @@ func (m *Message) write() error {
 	return err
 }
 
-// id returns an id of a message or statement that is a hash of everything that determines its
-// content, so that the same one always has the same id. Its maximum length is 35 characters.
-func (m *Message) id(what, path, currency string) string {
+// messageID returns a hash of everything that determines the content of the message, so that the same one
+// always has the same id. The maximum length of an id is 35 characters.
+func (m *Message) messageID() string {
 	s := m.header.Filter
-	return digest(strings.Join([]string{what, m.header.Platform.String(), fmt.Sprint(m.header.LastPosting.Seq), records.FormatTime(s.From), records.FormatTime(s.To),
-		s.Path, string(s.Currency), path, currency}, "\x00"))
+	return digest("message", m.header.Platform.String(), fmt.Sprint(m.header.LastPosting.Seq), records.FormatTime(s.From), records.FormatTime(s.To),
+		s.Path, string(s.Currency), "", "")
 }
 
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+// statementID returns a hash of the account, the day, its balances and its entries. So a day has the same
+// id in every message, until something is posted into it or before it.
+func (m *Message) statementID(s Statement) string {
+	return digest("statement", s.Account.Platform.String(), s.Account.Path, string(s.Account.Currency), records.FormatTime(s.From), fmt.Sprint(s.Opening, s.Debits, s.Credits))
+}
+
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 // pathGenerator draws paths of the chart of accounts.
@@ -22,8 +23,10 @@ var pathGenerator = rapid.Custom(func(t *rapid.T) string {
 		var id ident.InternalAccount
 		ident.SetUUID(&id, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
 		return first + "/" + id.String()
-	case "<RAIL>", "<network>":
+	case "<RAIL>", "<network>", "<NAME>":
 		return first + "/" + rapid.StringMatching(`[A-Z0-9_]{1,40}`).Draw(t, "name")
+	case "<name>":
+		return first + "/" + rapid.StringMatching(`[a-z][a-z0-9]{0,10}(-[a-z0-9]{1,9}){0,2}`).Filter(func(name string) bool { return name != "opening-balances" }).Draw(t, "name")
 	default:
 		return line.Path
 	}
@@ -62,6 +65,37 @@ func TestAccountName_ValidAndUnique(t *testing.T) {
 	if _, err := AccountName("Assets:Evil\n"); !errors.Is(err, ledger.ErrNotInChart) {
 		t.Errorf("a path outside the chart: %v", err)
 	}
+}
+
+// beancountNamedRegexp is beancountNameRegexp with the letters of all scripts.
+var beancountNamedRegexp = regexp.MustCompile(`^(Assets|Liabilities|Equity|Income|Expenses)(:[\p{Lu}\p{Nd}][\p{L}\p{Nd}-]*)+$`)
+
+func TestNamedAccount_ValidAndUnique(t *testing.T) {
+	t.Parallel()
+	// The account of a customer with any name has a name that all three programs accept, and no two
+	// accounts have the same name.
+	account := rapid.Custom(func(t *rapid.T) ports.AccountHolder {
+		var h ports.AccountHolder
+		ident.SetUUID(&h.Customer, uuid.UUID{1, 15: rapid.Byte().Draw(t, "customer")})
+		h.Name = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Ada", "ada", "ß", "ǆ", "李雷", "-", "🦊", "e\u0301", strings.Repeat("x y", 99)})).Draw(t, "name")
+		return h
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var idA, idB ident.InternalAccount
+		ident.SetUUID(&idA, uuid.UUID{2, 15: rapid.Byte().Draw(t, "a")})
+		ident.SetUUID(&idB, uuid.UUID{2, 15: rapid.Byte().Draw(t, "b")})
+		nameA, errA := NamedAccount("customers/"+idA.String(), account.Draw(t, "holder of a"))
+		nameB, errB := NamedAccount("customers/"+idB.String(), account.Draw(t, "holder of b"))
+		if err := errors.Join(errA, errB); err != nil {
+			t.Fatal(err)
+		}
+		if !beancountNamedRegexp.MatchString(nameA) || len([]rune(nameA)) > 200 {
+			t.Errorf("an invalid name: %s", nameA)
+		}
+		if idA != idB && nameA == nameB {
+			t.Errorf("%s and %s become %s", idA, idB, nameA)
+		}
+	})
 }
 
 func TestSanitize_ArbitraryText(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // declaration is the declaration of an account.
 type declaration struct {
 	path       string
+	holder     ports.AccountHolder
 	since      time.Time
 	currencies []string
 }
@@ -24,7 +25,7 @@ func (j *Journal) DeclareAccount(t ports.AccountTurnover) error {
 		if err := j.EndDeclarations(); err != nil {
 			return err
 		}
-		j.declaring.path = t.Account.Path
+		j.declaring.path, j.declaring.holder = t.Account.Path, j.holder(t.Account.Path)
 	}
 	if !t.First.IsZero() && (j.declaring.since.IsZero() || t.First.Before(j.declaring.since)) {
 		j.declaring.since = t.First
@@ -44,7 +45,7 @@ func (j *Journal) EndDeclarations() error {
 	if a.path == "" || a.since.IsZero() { // without entries in the interval or before
 		return nil
 	}
-	name, err := AccountName(a.path)
+	name, err := NamedAccount(a.path, a.holder)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (j *Journal) OpeningBalance(from time.Time, t ports.AccountTurnover) error 
 	if opening == 0 {
 		return nil
 	}
-	name, err := AccountName(t.Account.Path)
+	name, err := j.accountName(t.Account.Path)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (j *Journal) BalanceAssertion(from time.Time, t ports.AccountTurnover) erro
 	if t.Last.IsZero() {
 		return nil // without entries in the interval or before
 	}
-	name, err := AccountName(t.Account.Path)
+	name, err := j.accountName(t.Account.Path)
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,16 @@ type Journal struct {
 	declaring          declaration
 	// posting is the number of the current posting.
 	posting int64
+	holder  func(path string) ports.AccountHolder
 }
 
-// New returns a Journal and writes its header.
-func New(out io.Writer, dialect Dialect, header records.Header) (*Journal, error) {
-	j := &Journal{out: out, dialect: dialect, declaredCurrencies: map[money.Currency]bool{}}
+// New returns a Journal and writes its header. holder returns the customer who holds an account, for a
+// header with Names.
+func New(out io.Writer, dialect Dialect, header records.Header, holder func(path string) ports.AccountHolder) (*Journal, error) {
+	j := &Journal{out: out, dialect: dialect, declaredCurrencies: map[money.Currency]bool{}, holder: holder}
+	if !header.Names {
+		j.holder = func(string) ports.AccountHolder { return ports.AccountHolder{} }
+	}
 	j.line("; Ledger of %s", header.Platform)
 	if header.LastPosting.Seq == 0 {
 		j.line("; No postings")
@@ -57,6 +62,9 @@ func New(out io.Writer, dialect Dialect, header records.Header) (*Journal, error
 	}
 	if s := header.Filter; s.Path != "" || s.Currency != "" {
 		j.line("; Only %s", strings.TrimSpace(s.Path+" "+string(s.Currency)))
+	}
+	if header.Names {
+		j.line("; With the present names of customers, which can change; all else is the same in every export as of this time")
 	}
 	switch dialect {
 	case Beancount:
@@ -81,11 +89,11 @@ func formatBound(t time.Time) string {
 // Entry writes one entry as two lines of its posting's transaction. The entries of a posting must
 // be consecutive.
 func (j *Journal) Entry(e ports.RecordedEntry) error {
-	debit, err := AccountName(e.Debit)
+	debit, err := j.accountName(e.Debit)
 	if err != nil {
 		return err
 	}
-	credit, err := AccountName(e.Credit)
+	credit, err := j.accountName(e.Credit)
 	if err != nil {
 		return err
 	}
@@ -97,6 +105,8 @@ func (j *Journal) Entry(e ports.RecordedEntry) error {
 	j.amountLine(credit, -e.Amount, e.Currency)
 	return j.write()
 }
+
+func (j *Journal) accountName(path string) (string, error) { return NamedAccount(path, j.holder(path)) }
 
 // postingHeading writes the first lines of the transaction of a posting. The memo, which is
 // user-provided, is where the program reads text only.

@@ -19,6 +19,8 @@ type Header struct {
 	// recorded time.
 	LastPosting ports.LedgerPosition
 	Filter      ports.LedgerFilter
+	// Names says that accounts of customers have the present names of their holders.
+	Names bool
 }
 
 // FormatTime formats a time in UTC with microseconds; empty for the zero time.
