@@ -89,6 +89,7 @@ var examples = map[string]string{
 	"ledger years":                    "causeway ledger years --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
 	"ledger close-year":               "causeway ledger close-year 2026 --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --note 'The accounts are audited' --actor ana",
 	"ledger reverse-year":             "causeway ledger reverse-year 2026 --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --note 'An invoice is missing' --actor ana",
+	"ledger audit-pack":               "causeway ledger audit-pack 2026 --output audit-2026 --checkpoints /mnt/checkpoints",
 	"ledger archive":                  "causeway ledger archive 2025-01 --actor ana",
 	"ledger restore":                  "causeway ledger restore 2025-01",
 	"webhooks rotate-keys":            "causeway webhooks rotate-keys --environment PRODUCTION --overlap 48h",

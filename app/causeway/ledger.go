@@ -55,6 +55,7 @@ type ledgerCommand struct {
 	Years                  ledgerYearsCommand           `cmd:"" help:"Print the financial years of a platform and their results, as a table or CSV."`
 	CloseYear              ledgerCloseYearCommand       `cmd:"" help:"Close the income and expense of a financial year into retained earnings."`
 	ReverseYear            ledgerReverseYearCommand     `cmd:"" help:"Reverse the closing of a financial year."`
+	AuditPack              ledgerAuditPackCommand       `cmd:"" help:"Write the books of a closed financial year for an auditor, with proofs, as one folder. Exits 1 if the verification fails."`
 	Archive                ledgerArchiveCommand         `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
 	Restore                ledgerRestoreCommand         `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
