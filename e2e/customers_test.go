@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -196,13 +197,23 @@ func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 func TestCustomers_OperatorErases(t *testing.T) {
 	t.Parallel()
 	// An operator erases a deleted customer at once if no law asks to keep its data: the API shows nothing of
-	// it any more but its payments, its webhooks have no resource any more, and the books pass. Without the
-	// flag, and before the deletion, it is refused.
-	h := newTestEnv(t)
+	// it any more but its payments, its webhooks have no resource any more, and the books pass: the evidence of the
+	// texts of its payments says that they were erased. Without the flag, and before the deletion, it is refused.
+	h := newTestEnv(t, "--seal-every", "1s")
 	hooks := h.startReceiver()
 	in := preparePayments(h.tenant, object{"platformCustomerId": "zacharias", "umaAddress": "$zacharias@uma.sandbox.test", "fullName": "Zacharias Quux", "email": "z@example.com"})
 	in.fund()
-	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 100_00}).wantStatus(201).text("id")
+	body := in.quoteBody(in.balance)
+	body["description"] = "Rent of Zacharias"
+	described := h.post("/quotes", body).wantStatus(201)
+	h.post("/quotes/"+described.text("id")+"/execute", nil).wantStatus(200)
+	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 80_00}).wantStatus(201).text("id")
+	eventually(t, "the texts of the payments are sealed", func() bool {
+		if h.get("/transactions/"+described.text("transactionId")).text("status") != "COMPLETED" || h.get("/transactions/"+out).text("status") != "COMPLETED" {
+			return false
+		}
+		return h.queryInt("SELECT count(*) FROM ledger_evidence WHERE 'transaction-texts' = ANY (kinds) AND $1 = ANY (subjects)", uuidOf(out)) == 1
+	})
 	sent := hooks.awaitDelivery("a settled payment", func(d delivery) bool { return d.event == "OUTGOING_PAYMENT.COMPLETED" })
 	erase := func(want int, says string, flags ...string) {
 		t.Helper()
@@ -222,7 +233,7 @@ func TestCustomers_OperatorErases(t *testing.T) {
 	if text := strings.ToLower(string(erased.body)); strings.Contains(text, "zacharias") || strings.Contains(text, "z@example.com") {
 		t.Errorf("still %s", erased.body)
 	}
-	h.get("/transactions/" + out).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "sentAmount.amount": 100_00})
+	h.get("/transactions/" + out).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "sentAmount.amount": 80_00})
 	h.post("/webhook-deliveries/"+sent.id+"/redeliver", nil).wantStatus(200)
 	again := hooks.awaitDelivery("the event without its resource", func(d delivery) bool { return d.id == sent.id && d.value("transaction") == nil })
 	if again.event != sent.event || again.value("timestamp") != sent.value("timestamp") || sent.value("transaction") == nil {
@@ -231,6 +242,10 @@ func TestCustomers_OperatorErases(t *testing.T) {
 	text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "show", in.customer, "--platform", h.platformID)
 	if status != 0 || !strings.Contains(text, "erased") || strings.Contains(strings.ToLower(text), "zacharias") {
 		t.Errorf("show: status %d\n%s%s", status, text, errors)
+	}
+	verified := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "verify")
+	if !regexp.MustCompile(`erased texts are those of deleted customers +[1-9]\d* +transactions +passed`).MatchString(verified) {
+		t.Errorf("verify:\n%s", verified)
 	}
 	text, errors, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "list", "--deleted", "--platform", h.platformID)
 	if status != 0 || !strings.Contains(text, in.customer) {

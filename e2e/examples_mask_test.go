@@ -64,18 +64,23 @@ func (m *mask) addSecret(word string) { m.secrets = append(m.secrets, word) }
 var (
 	idPattern         = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 	timestampPattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
+	yearPathPattern   = regexp.MustCompile(yearPath + `\d{4}`)
 	monthPattern      = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	referencePattern  = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 	deviceCodePattern = regexp.MustCompile(`^AGENT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`) // of an agent
 	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                            // of an invitation
 )
 
-// Prefixes of every masked id and timestamp. What ends a day later is on the next day.
+// Prefixes of every masked id and timestamp. What ends a day or a week later is on that day.
 const (
 	maskedIDPrefix      = "0199e3a4-"
 	maskedDayPrefix     = "2026-01-15T"
 	maskedNextDayPrefix = "2026-01-16T"
+	maskedWeekPrefix    = "2026-01-22T"
 )
+
+// yearPath is followed by a financial year.
+const yearPath = "/ledger/years/"
 
 // learnBody finds the values in a response that are recognized by their field only:
 // references, addresses to pay to, credentials.
@@ -128,7 +133,7 @@ func (m *mask) learnValue(value any, key, under string) {
 			if found := verifierKeyPattern.FindStringSubmatch(value); found != nil {
 				m.replacements[found[1]] = "+1f2e3d4c+" + m.maskBytes(found[1][10:])
 			}
-		case key == "digest":
+		case key == "digest" || key == "postingDigest":
 			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
 		case key == "payloadToSign":
 			for _, hash := range bodyHashPattern.FindAllStringSubmatch(value, -1) {
@@ -233,7 +238,29 @@ func (m *mask) maskText(text string) string {
 	})
 	text = timestampPattern.ReplaceAllStringFunc(text, m.maskTimestamp)
 	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), examplesEpoch.Format(time.DateOnly))
+	text = yearPathPattern.ReplaceAllStringFunc(text, func(path string) string { return yearPath + maskYear("year", strings.TrimPrefix(path, yearPath)) })
 	return monthPattern.ReplaceAllStringFunc(text, maskMonth)
+}
+
+// maskYear replaces values of the financial years of the examples, which end with the previous month and a year
+// later, by those of calendar years.
+func maskYear(key, value string) string {
+	last, example := previousMonth(), examplesEpoch.AddDate(0, -1, 0)
+	for _, months := range []int{-11, 0, 12} {
+		layout := "2006-01"
+		switch {
+		case key == "year" && months >= 0:
+			layout = "2006"
+		case key == "yearEndMonth" && months == 0:
+			layout = "1"
+		case key != "firstMonth" && key != "lastMonth":
+			continue
+		}
+		if value == last.AddDate(0, months, 0).Format(layout) {
+			return example.AddDate(0, months, 0).Format(layout)
+		}
+	}
+	return value
 }
 
 // maskMonth replaces the current and the previous month by those of the examples. A date is no
@@ -328,7 +355,7 @@ func (m *mask) maskValue(value any, key string) any {
 		if key == "durationMs" {
 			return json.Number("84")
 		}
-		return value
+		return json.Number(maskYear(key, value.String()))
 	case string:
 		switch {
 		case key == "publicKey" && len(value) == len(exampleRaw):
@@ -337,6 +364,10 @@ func (m *mask) maskValue(value any, key string) any {
 			return exampleEd25519
 		case key == "publicKey":
 			return exampleP256
+		case key == "firstMonth" || key == "lastMonth":
+			if masked := maskYear(key, value); masked != value {
+				return masked
+			}
 		case key == "standardWebhooksKey":
 			return exampleWhpk
 		case key == "nextCursor":
@@ -367,7 +398,7 @@ func (m *mask) findLeak(text []byte) string {
 		}
 	}
 	for _, moment := range timestampPattern.FindAllString(string(text), -1) {
-		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) {
+		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) && !strings.HasPrefix(moment, maskedWeekPrefix) {
 			return moment
 		}
 	}

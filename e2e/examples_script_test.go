@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,7 +15,7 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments, s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -153,7 +154,10 @@ func (s *exampleRecorder) recordLog(ana string) {
 	euros := s.internalAccountID(ana, "EUR")
 	for size := range 2 {
 		s.callUnrecorded("POST", "/sandbox/internal-accounts/"+euros+"/fund", `{"amount": 500}`).wantStatus(200)
-		eventually(s.t, "a sealed posting", func() bool { return s.get("/ledger/log").wantStatus(200).int("sealed") == int64(size+1) })
+		eventually(s.t, "a sealed posting, and the evidence of its checkpoint", func() bool {
+			log := s.get("/ledger/log").wantStatus(200)
+			return log.int("sealed") == int64(size+1) && log.text("evidence.checkpoint.size") == strconv.Itoa(size+1)
+		})
 	}
 	s.record("getLedgerLog", "", "/ledger/log", "").wantStatus(200)
 	s.record("listLedgerCheckpoints", "", "/ledger/log/checkpoints", "").wantStatus(200)
@@ -359,14 +363,20 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{
 		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
 		"note": "The bank charged the wire of the 3rd twice."}`).wantStatus(201)
-	// The close records the newest checkpoint, so it must cover all postings so far.
+	s.recordMonthEnd()
+	s.awaitCheckpoint() // which the close records
+	s.record("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).wantStatus(200)
+	s.record("getLedgerPeriod", "", last, "").wantStatus(200)
+	s.record("listLedgerPeriods", "", "/ledger/periods", "").wantStatus(200)
+}
+
+// awaitCheckpoint waits for a checkpoint of all postings: what records the newest one has the same response then.
+func (s *exampleRecorder) awaitCheckpoint() {
+	s.t.Helper()
 	eventually(s.t, "a checkpoint of all postings", func() bool {
 		log := s.get("/ledger/log").wantStatus(200)
 		return log.int("sealed") == log.int("postings") && log.int("checkpoint.size") == log.int("postings")
 	})
-	s.record("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).wantStatus(200)
-	s.record("getLedgerPeriod", "", last, "").wantStatus(200)
-	s.record("listLedgerPeriods", "", "/ledger/periods", "").wantStatus(200)
 }
 
 // recordVerification submits a business, which lacks documents, with its beneficial owner.

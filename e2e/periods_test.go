@@ -32,10 +32,14 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 		t.Errorf("the command ends with status %d, %s", status, errOut)
 	}
 	h.post(path+"/soft-close", object{"note": "Closing time", "confirmOpeningBalances": true}).wantStatus(200).wantValues(map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
-	h.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": ""})
-	again := h.withHeader("Idempotency-Key", "close")
+	zoe := h.withHeader("Causeway-Actor", "Zo%C3%AB M.")
+	adjusted := zoe.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": "", "actor": "Zoë M."})
+	h.get("/ledger/postings/" + adjusted.text("postingId")).wantStatus(200).wantValues(map[string]any{"authorisation.actor": "Zoë M."})
+	h.withHeader("Causeway-Actor", " ").post("/ledger/adjustments", fee(day, 700)).wantError(400, "INVALID_INPUT").wantValues(map[string]any{"details.errors.0.field": "Causeway-Actor"})
+	again := zoe.withHeader("Idempotency-Key", "close")
 	closed := again.post(path+"/close", object{}).wantStatus(200)
-	closed.wantValues(map[string]any{"state": "CLOSED", "closing.posting": 1})
+	closed.wantValues(map[string]any{"state": "CLOSED", "closing.posting": 1, "closing.actor": "Zoë M.", "changes.0.actor": "Zoë M."})
+	h.withHeader("Idempotency-Key", "close").post(path+"/close", object{}).wantStatus(422).wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	if replay := again.post(path+"/close", object{}).wantStatus(200); string(replay.body) != string(closed.body) || replay.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("closed again: %s", replay.body)
 	}
@@ -55,7 +59,7 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 		"closing.trialBalance.hasMore":          false,
 	})
 	out := mustRunCommand(t, env, "ledger", "periods", "--platform", h.platformID)
-	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") {
+	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") || !strings.Contains(lines[2], "Zoë M. (Token:") {
 		t.Errorf("on the command line:\n%s", out)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,8 @@ func TestReconciliation_SeveralAccountsAndOverride(t *testing.T) {
 		}
 	}
 	run := send.post(path+"&override=Confirmed", file).wantStatus(201)
-	run.wantValues(map[string]any{"account": "rails/ACH", "partnerAccount": "222", "override": "Confirmed", "lines": 1, "closingBalance": -400})
+	run.wantValues(map[string]any{"account": "rails/ACH", "partnerAccount": "222", "override": "Confirmed", "lines": 1, "closingBalance": -400,
+		"closing.ledgerBalance": 0, "closing.difference": -400, "closing.openBreaks": -300, "closing.unexplained": -100})
 	other := h.get("/ledger/reconciliations/" + run.text("otherReconciliations.0")).wantStatus(200)
 	other.wantValues(map[string]any{"account": "rails/RTP", "partnerAccount": "111", "lines": 1, "closingBalance": -300})
 	if strings.Contains(string(other.body), "override") || !strings.Contains(run.text("mismatches.0"), "closing balance -4.00 USD") {
@@ -76,10 +78,47 @@ func TestReconciliation_SeveralAccountsAndOverride(t *testing.T) {
 	}
 	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "reconcile", "--platform", h.platformID,
 		"--file", later, "--override", "Corrected by the bank")
-	for _, want := range []string{"rails/ACH, USD", "rails/RTP, USD", "Imported nevertheless, because: Corrected by the bank"} {
+	for _, want := range []string{"rails/ACH, USD", "rails/RTP, USD", "unexplained", "Imported nevertheless, because: Corrected by the bank"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the command does not print %q:\n%s", want, out)
 		}
+	}
+}
+
+func TestReconciliation_OwnAccounts(t *testing.T) {
+	t.Parallel()
+	// A statement of the company's own bank account is compared with own/<NAME>, over the API and by the command;
+	// of a file with several, each by its IBAN.
+	h := newTestEnv(t)
+	for account, amount := range map[string]int{"own/OPERATING": 90000, "own/TAXES": 12000} {
+		h.post("/ledger/adjustments", object{"note": "Paid in", "entries": []object{{"debit": account, "credit": "equity/capital", "currency": "USD", "amount": amount}}}).wantStatus(201)
+	}
+	send := h.withHeader("Content-Type", "application/xml")
+	run := send.post("/ledger/reconciliations?account=own/OPERATING&currency=USD", camt053Statement(camt053Entry("E1", "900.00", "CRDT", "PAID IN"), camt053Entry("E2", "5.00", "DBIT", "FEE"))).wantStatus(201)
+	run.wantValues(map[string]any{"account": "own/OPERATING", "partnerAccount": "DE02120300000000202051", "matchedLines": 1, "breaks.0.reason": "MISSING_IN_LEDGER"})
+	breaks := "/ledger/reconciliations/" + run.text("id") + "/breaks"
+	resolve := breaks + "/" + h.get(breaks).wantStatus(200).text("data.0.id") + "/resolve"
+	h.post(resolve, object{"note": "Fee", "against": "UNMATCHED"}).wantError(400, "INVALID_INPUT")
+	h.post(resolve, object{"note": "Fee", "against": "EXPENSE"}).wantStatus(200)
+	h.get("/ledger/accounts?prefix=own/OPERATING").wantStatus(200).wantValues(map[string]any{"data.0.balance": 89500})
+
+	// The first IBAN is known by now; the second one is named, once.
+	second := strings.ReplaceAll(camt053Statement(camt053Entry("T1", "120.00", "CRDT", "PAID IN")), "DE02120300000000202051", "DE88500105175419327931")
+	statements := func(file string) string {
+		return file[strings.Index(file, "<Stmt>"):strings.Index(file, "</BkToCstmrStmt>")]
+	}
+	first := strings.Replace(camt053Statement(camt053Entry("E3", "1.00", "CRDT", "INTEREST")), "STMT-1", "STMT-2", 1)
+	file := filepath.Join(t.TempDir(), "accounts.xml")
+	if err := os.WriteFile(file, []byte(strings.Replace(first, "</BkToCstmrStmt>", statements(second)+"</BkToCstmrStmt>", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
+	if _, errOut, status := runCommand(t, env, "ledger", "reconcile", "--file", file); status != 1 || !strings.Contains(errOut, "no ledger account is known for: DE88500105175419327931 in USD") {
+		t.Errorf("an unknown IBAN: status %d, %s", status, errOut)
+	}
+	out := mustRunCommand(t, env, "ledger", "reconcile", "--file", file, "--accounts", "DE88500105175419327931=own/TAXES")
+	if !strings.Contains(out, "own/OPERATING, USD") || !strings.Contains(out, "own/TAXES, USD") || !strings.Contains(out, "matched by ") {
+		t.Errorf("printed:\n%s", out)
 	}
 }
 
@@ -128,7 +167,8 @@ func TestReconciliation_MT940(t *testing.T) {
 		run = h.get("/ledger/reconciliations/" + run.text("otherReconciliations.0")).wantStatus(200)
 	}
 	run.wantValues(map[string]any{"account": "rails/RTP", "format": "mt940", "partnerAccount": "DE02120300000000202051", "lines": 2, "matchedLines": 1,
-		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "openingBalance": 0, "closingBalance": 9750, "breaks.0.reason": "MISSING_IN_LEDGER"})
+		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "openingBalance": 0, "closingBalance": 9750, "breaks.0.reason": "MISSING_IN_LEDGER",
+		"closing.ledgerBalance": 10050, "closing.difference": -300, "closing.openBreaks": -300, "closing.otherDay": 0, "closing.resolved": 0, "closing.unexplained": 0})
 	lines := h.get("/ledger/reconciliations/" + run.text("id") + "/lines?status=MATCHED").wantStatus(200)
 	if description := lines.text("data.0.description"); !strings.Contains(description, "Jürgen") {
 		t.Errorf("the description is %q", description)
@@ -253,7 +293,33 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 			t.Errorf("the command does not print %q:\n%s", want, out)
 		}
 	}
-	_, errOut, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/NOPE", "--currency", "USD", "--file", later)
+	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
+	listed := mustRunCommand(t, env, "ledger", "breaks", "list", "--platform", h.platformID, "--account", "rails/RTP", "--reason", "MISSING_IN_LEDGER")
+	charge := regexp.MustCompile(`Break:\S+`).FindString(listed)
+	if charge == "" || !strings.Contains(listed, "-1.50  USD") || strings.Contains(listed, "resolved") {
+		t.Errorf("ledger breaks list prints\n%s", listed)
+	}
+	table := mustRunCommand(t, env, "ledger", "breaks", "list", "--platform", h.platformID, "--reconciliation", run.text("id"), "--status", "all", "--format", "csv")
+	if served := h.get(runPath + "/breaks?format=csv").wantStatus(200); table != string(served.body) || strings.Count(table, "\r\n") != 3 || !strings.HasPrefix(table, "break_id,") {
+		t.Errorf("breaks as CSV:\n%s\nfrom the API:\n%s", table, served.body)
+	}
+	if shown := mustRunCommand(t, env, "ledger", "breaks", "show", charge, "--platform", h.platformID); !strings.Contains(shown, "The statement has -1.50 USD on "+today) || !strings.Contains(shown, "open") {
+		t.Errorf("ledger breaks show prints\n%s", shown)
+	}
+	if done := mustRunCommand(t, env, "ledger", "breaks", "resolve", charge, "--platform", h.platformID, "--note", "Charged twice a month", "--against", "EXPENSE", "--actor", "ana"); !strings.Contains(done, "-1.50 USD was posted against EXPENSE") {
+		t.Errorf("ledger breaks resolve prints\n%s", done)
+	}
+	if shown := mustRunCommand(t, env, "ledger", "breaks", "show", charge, "--platform", h.platformID); !strings.Contains(shown, "POSTING by operator ana") {
+		t.Errorf("ledger breaks show prints\n%s", shown)
+	}
+	if got := h.ledgerBalances(h.platformID); got["expense/rails USD"] != -450 {
+		t.Errorf("after the command the ledger has %v", got)
+	}
+	_, errOut, status := runCommand(t, env, "ledger", "breaks", "resolve", charge, "--platform", h.platformID, "--note", "again")
+	if status != 1 || !strings.Contains(errOut, "already resolved") {
+		t.Errorf("resolved again: status %d, %s", status, errOut)
+	}
+	_, errOut, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/NOPE", "--currency", "USD", "--file", later)
 	if status != 1 || !strings.Contains(errOut, "--account is rails/NOPE, which does not exist") || !strings.Contains(errOut, "rails/RTP") {
 		t.Errorf("an unknown account: status %d, %s", status, errOut)
 	}
