@@ -85,7 +85,7 @@ func (b *bench) measureAll(ctx context.Context) {
 		b.runParts(ctx, []part{
 			{"exports", b.measureExports},
 			{"customers", b.measureCustomers},
-			{"proof reconciliation statements months", b.measurePastMonth},
+			{"proof reconciliation statements exchange months", b.measurePastMonth},
 			{"books", b.measureLargeLedger},
 		})
 	}

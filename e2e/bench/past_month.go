@@ -44,6 +44,7 @@ func (b *bench) measurePastMonth(ctx context.Context) {
 		{"proof", p.measureProof},
 		{"reconciliation", p.measureReconciliation},
 		{"statements", p.measureStatements},
+		{"exchange", p.measureExchange},
 		{"months", p.measureMonthEnd},
 	})
 	check(p.stop())

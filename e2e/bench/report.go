@@ -30,6 +30,7 @@ var (
 	ledgerLog          = newSection("Ledger log")
 	ledgerCheck        = newSection("Ledger check")
 	monthEnd           = newSection("Month end")
+	exchangeResult     = newSection("Exchange result")
 	reconciliations    = newSection("Reconciliation")
 	customerStatements = newSection("Customer statements")
 	largePosting       = newSection("Posting to a large ledger")
