@@ -104,7 +104,7 @@ func TestReadBody_IncompleteBody(t *testing.T) {
 	t.Parallel()
 	// A client that sends less than it declared gets an error.
 	f := newFixture(t)
-	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Second, Read: 100 * time.Millisecond, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Minute, Read: 2 * time.Second, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)

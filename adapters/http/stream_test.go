@@ -51,7 +51,7 @@ func TestGetFile_StreamsLargeFile(t *testing.T) {
 		}
 		return nil
 	}, func(c *Config) { c.RequestTimeout = 50 * time.Millisecond })
-	short := 300 * time.Millisecond
+	short := time.Second
 	base, _, _ := f.startServer(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
 
 	response := getURL(t, base+BasePath+"/books/1")
@@ -210,7 +210,7 @@ func TestGetFile_LateStartIsAnErrorThatSaysWhatToDo(t *testing.T) {
 		return ctx.Err()
 	}, func(c *Config) { c.FileTimeout = 400 * time.Millisecond })
 	short := 200 * time.Millisecond
-	base, _, _ := f.startServer(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Minute, Read: time.Minute, Write: short, Idle: time.Minute, Drain: time.Second})
 
 	got := f.decodeReply(getURL(t, base+BasePath+"/books/1"))
 

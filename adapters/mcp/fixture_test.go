@@ -13,9 +13,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// waitTimeout ends a test that waits for what does not happen.
+const waitTimeout = 3 * time.Minute
 
 const (
 	agentToken = "agt_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

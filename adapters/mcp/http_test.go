@@ -121,7 +121,7 @@ func TestHTTP_EachClientIsItsAgent(t *testing.T) {
 
 	select {
 	case <-m.changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waitTimeout):
 		t.Error("the client was not notified")
 	}
 	if m.names()["transfer_out"] {
@@ -250,7 +250,7 @@ func TestHTTP_RequestsAndSessionsAreBounded(t *testing.T) {
 	for range maxAgentSessions + 2 {
 		sessions = append(sessions, s.send("POST", initialize, nil).Header.Get("Mcp-Session-Id"))
 	}
-	for deadline := time.Now().Add(10 * time.Second); s.count() != maxAgentSessions; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); s.count() != maxAgentSessions; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d sessions", s.count())
 		}
@@ -289,7 +289,7 @@ func TestHTTP_AgentLeavesPlacesToOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer connection.Close()
-		_ = connection.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = connection.SetDeadline(time.Now().Add(waitTimeout))
 		fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path, agentToken)
 		want := "HTTP/1.1 100" // the server waits for the body
 		if i == maxAgentInFlight {
@@ -310,7 +310,7 @@ func TestHTTP_UnknownCallerIsRefusedBeforeItsBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	_ = connection.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = connection.SetDeadline(time.Now().Add(waitTimeout))
 	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path)
 
 	line, err := bufio.NewReader(connection).ReadString('\n')
@@ -329,7 +329,7 @@ func TestHTTP_IdleSessionEnds(t *testing.T) {
 		t.Fatal("no session")
 	}
 
-	for deadline := time.Now().Add(10 * time.Second); s.count() != 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); s.count() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the session does not end")
 		}

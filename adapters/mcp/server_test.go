@@ -67,7 +67,7 @@ func TestServer_OffersWhatThePolicyAllows(t *testing.T) {
 
 	select {
 	case <-m.changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waitTimeout):
 		t.Error("the client was not notified")
 	}
 	got := m.names()
