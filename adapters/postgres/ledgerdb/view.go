@@ -29,14 +29,16 @@ var _ ports.LedgerViews = (*Views)(nil)
 func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 
 // Planner settings, whatever those of the session are. Queries about one account look rows up
-// by key and are planned once. Queries about all accounts are planned for the current size
+// by key and are planned once: with a partition for each month, planning one takes longer than
+// running it, and reports run it for every account. Queries about all accounts are planned for the current size
 // of the tables. So are queries that read range by range, but they look rows up by key: for
 // tables without statistics, other joins may compare every row with every other. No query
 // has a timeout; ctx ends them.
 const (
 	noTimeout           = `SET LOCAL statement_timeout = 0; `
 	indexLookupSettings = noTimeout + `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
-	rangeReadSettings   = indexLookupSettings + `; SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
+	accountReadSettings = indexLookupSettings + `; SET LOCAL enable_material = off`
+	rangeReadSettings   = accountReadSettings + `; SET LOCAL plan_cache_mode = auto`
 	bulkReadSettings    = noTimeout + `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
@@ -104,11 +106,21 @@ func (v *ledgerView) inTransaction(ctx context.Context, settings string, fn func
 }
 
 // spool runs a query and hands on its rows when the transaction has ended.
-func (v *ledgerView) spool(ctx context.Context, doing, settings, statement string, args []any, each func(row) error) (err error) {
+func (v *ledgerView) spool(ctx context.Context, doing, settings, statement string, args []any, each func(row) error) error {
+	return v.spoolFrom(ctx, queryFreshPlan, doing, settings, statement, args, each)
+}
+
+// spoolAccount is spool for a query about one account, which is planned once.
+func (v *ledgerView) spoolAccount(ctx context.Context, doing, statement string, args []any, each func(row) error) error {
+	return v.spoolFrom(ctx, query, doing, accountReadSettings, statement, args, each)
+}
+
+func (v *ledgerView) spoolFrom(ctx context.Context, run func(context.Context, Querier, string, []any, func(pgx.Rows) error) error,
+	doing, settings, statement string, args []any, each func(row) error) (err error) {
 	var rows rowSpool
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	err = v.read(ctx, settings, func(tx pgx.Tx) error {
-		return queryFreshPlan(ctx, tx, statement, args, rows.add)
+		return run(ctx, tx, statement, args, rows.add)
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, translateError(err))

@@ -140,7 +140,7 @@ func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.
 		return err
 	}
 	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
-	return v.spool(ctx, "read the entries of "+account.Path, rangeReadSettings, selectEntriesByEffectiveTime, args, func(r row) error {
+	return v.spoolAccount(ctx, "read the entries of "+account.Path, selectEntriesByEffectiveTime, args, func(r row) error {
 		e, err := scanEntry(r)
 		if err != nil {
 			return err
