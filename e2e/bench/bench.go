@@ -86,7 +86,7 @@ func (b *bench) measureAll(ctx context.Context) {
 			{"exports", b.measureExports},
 			{"customers", b.measureCustomers},
 			{"proof reconciliation statements exchange months", b.measurePastMonth},
-			{"books", b.measureLargeLedger},
+			{"large-ledger", b.measureLargeLedger},
 		})
 	}
 	b.checkAfterwards(ctx)

@@ -37,7 +37,7 @@ type options struct {
 
 // partNames are the values of --only.
 var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
-	"transfers-in", "hot", "agents", "agent-hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "exchange", "months", "books"}
+	"transfers-in", "hot", "agents", "agent-hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "exchange", "months", "large-ledger"}
 
 // parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (o options, err error) {
@@ -99,7 +99,7 @@ func (o options) partial() bool { return o.part != "" || o.profileDir != "" || o
 // timeout returns several times what a run should take.
 func (o options) timeout() time.Duration {
 	timeout := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
-	if o.includes("books") {
+	if o.includes("large-ledger") {
 		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
 	}
 	return timeout + time.Duration(o.importRows)*2*time.Millisecond

@@ -30,9 +30,9 @@ func TestOptions(t *testing.T) {
 	if err != nil || !agents.needsAgents() || !agents.needsFundedAccounts() || months.needsAgents() {
 		t.Errorf("--only agent-hot: %+v, %v", agents, err)
 	}
-	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
-	if err != nil || !large.includes("books") || large.ledgerEntries != 300_000 || large.timeout() <= months.timeout() || all.timeout() <= large.timeout() {
-		t.Errorf("--only books: %+v, %v", large, err)
+	large, err := parse(strings.Fields("--only large-ledger --entries 300000"), io.Discard)
+	if err != nil || !large.includes("large-ledger") || large.ledgerEntries != 300_000 || large.timeout() <= months.timeout() || all.timeout() <= large.timeout() {
+		t.Errorf("--only large-ledger: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
 	if err != nil || one.includes("rail") || !one.includes("quotes") || one.needsFundedAccounts() || !one.partial() {
