@@ -86,6 +86,7 @@ func (b *bench) measureAll(ctx context.Context) {
 			{"exports", b.measureExports},
 			{"customers", b.measureCustomers},
 			{"proof reconciliation statements exchange months", b.measurePastMonth},
+			{"books", b.measureBooks},
 			{"large-ledger", b.measureLargeLedger},
 		})
 	}

@@ -34,8 +34,8 @@ type ledgerAccount struct{ Path, Currency string }
 
 // measureLargeLedger makes ledgers of two sizes and measures what may depend on the size.
 func (b *bench) measureLargeLedger(ctx context.Context) {
-	small := b.createLedgerFixture(ctx, "small_ledger", smallEntries)
-	large := b.createLedgerFixture(ctx, "large_ledger", b.ledgerEntries)
+	small := b.createLedgerFixture(ctx, "small_ledger", history.Options{Entries: smallEntries, Months: largeMonths})
+	large := b.createLedgerFixture(ctx, "large_ledger", history.Options{Entries: b.ledgerEntries, Months: largeMonths})
 	b.comparePosting(ctx, small, large)
 	const countEntries = "SELECT count(*)::float8 FROM ledger_entries"
 	b.addTableSizes(ctx, large.name, queryIn[struct{ Count float64 }](ctx, b.meter, large.name, countEntries)[0].Count)
@@ -47,12 +47,13 @@ func (b *bench) measureLargeLedger(ctx context.Context) {
 	check(large.stop())
 }
 
-func (b *bench) createLedgerFixture(ctx context.Context, name string, entries int) *ledgerFixture {
-	logf("making a ledger of %d entries", entries)
+// createLedgerFixture makes a ledger with the size of the options.
+func (b *bench) createLedgerFixture(ctx context.Context, name string, size history.Options) *ledgerFixture {
+	logf("making a ledger of %d entries", size.Entries)
 	f := &ledgerFixture{name: name, rand: rand.New(rand.NewPCG(1, 1)), service: b.newLedgerService(ctx, name, 1)}
 	f.platform = f.createPlatform(ctx)
-	options := history.Options{URL: f.databaseURL, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}
-	f.content = must(history.Write(ctx, options))
+	size.URL, size.Platform, size.Seed = f.databaseURL, f.id, 1
+	f.content = must(history.Write(ctx, size))
 	logf("%d postings in %s", f.content.Postings, formatDuration(f.content.Duration))
 	// Autovacuum would do it during a measurement.
 	b.meter.execIn(ctx, name, "VACUUM (ANALYZE)")

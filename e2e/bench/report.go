@@ -31,6 +31,7 @@ var (
 	ledgerCheck        = newSection("Ledger check")
 	monthEnd           = newSection("Month end")
 	exchangeResult     = newSection("Exchange result")
+	booksOfYear        = newSection("Books")
 	reconciliations    = newSection("Reconciliation")
 	customerStatements = newSection("Customer statements")
 	largePosting       = newSection("Posting to a large ledger")

@@ -7,6 +7,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -31,8 +32,10 @@ type Options struct {
 	Platform ident.Platform // its ledger is empty
 	Entries  int            // the exact number
 	Months   int            // whole months before the current one
-	Until    time.Time      // the last time; zero is now
-	Seed     uint64         // decides everything but ids and, if Until is zero, the time
+	// Customers is the number of customers; zero is 300. Each has an account in every currency of balances.
+	Customers int
+	Until     time.Time // the last time; zero is now
+	Seed      uint64    // decides everything but ids and, if Until is zero, the time
 }
 
 // The limits of Options.
@@ -40,6 +43,8 @@ const (
 	MinEntries = 1_000
 	MaxEntries = 1_000_000_000
 	MaxMonths  = 120
+	// MaxCustomers is what one commit creates.
+	MaxCustomers = 20_000
 )
 
 // Validate checks the limits.
@@ -49,6 +54,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("entries must be from %d to %d, not %d", MinEntries, MaxEntries, o.Entries)
 	case o.Months < 1 || o.Months > MaxMonths:
 		return fmt.Errorf("months must be from 1 to %d, not %d", MaxMonths, o.Months)
+	case o.Customers < 0 || o.Customers > MaxCustomers:
+		return fmt.Errorf("customers must be from 0 to %d, not %d", MaxCustomers, o.Customers)
 	}
 	return nil
 }
@@ -67,8 +74,8 @@ const (
 	// postingsPerSnapshot is how many postings there are between two updates of the balance
 	// snapshots, about as many as in a running service.
 	postingsPerSnapshot = 1_000
-	// customerCount is the number of customers. Each has an account in every currency.
-	customerCount = 300
+	// defaultCustomers is the number of customers without another in the options.
+	defaultCustomers = 300
 )
 
 // Write writes the postings. If it fails, those written before remain.
@@ -151,7 +158,7 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 		return fmt.Errorf("the ledger of %s already has postings; use a platform without postings", w.Platform)
 	}
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		for i := range customerCount {
+		for i := range cmp.Or(w.Customers, defaultCustomers) {
 			name := fmt.Sprintf("history-%03d", i+1)
 			c := customer.Customer{ID: ident.NewCustomer(w.ids.New, w.now), Platform: w.Platform, PlatformCustomerID: name,
 				Type: customer.Individual, Region: "US", FullName: name, UMAAddress: "$" + name + "@" + platform.UMADomain,

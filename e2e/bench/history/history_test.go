@@ -164,17 +164,33 @@ func TestWrite_SameSeedWritesSamePostings(t *testing.T) {
 	}
 }
 
+func TestWrite_NumberOfCustomers(t *testing.T) {
+	// As many customers as asked for are created, else 300.
+	t.Parallel()
+	for asked, want := range map[int]int{0: 300, 7: 7} {
+		h := newEnv(t, history.MinEntries, 1)
+		h.options.Customers = asked
+		h.write()
+
+		var customers int
+		if err := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM customers").Scan(&customers); err != nil || customers != want {
+			t.Errorf("%d asked for: %d customers, %v", asked, customers, err)
+		}
+	}
+}
+
 func TestWrite_InvalidOptions(t *testing.T) {
 	// Invalid options are rejected before anything is written.
 	t.Parallel()
 	h := newEnv(t, history.MinEntries, 1)
 	right := h.options
 	for want, change := range map[string]func(*history.Options){
-		"no platform":  func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, endTime) },
-		"not 999":      func(o *history.Options) { o.Entries-- },
-		"entries must": func(o *history.Options) { o.Entries = history.MaxEntries + 1 },
-		"not 0":        func(o *history.Options) { o.Months = 0 },
-		"not 121":      func(o *history.Options) { o.Months = history.MaxMonths + 1 },
+		"no platform":    func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, endTime) },
+		"not 999":        func(o *history.Options) { o.Entries-- },
+		"entries must":   func(o *history.Options) { o.Entries = history.MaxEntries + 1 },
+		"not 0":          func(o *history.Options) { o.Months = 0 },
+		"customers must": func(o *history.Options) { o.Customers = history.MaxCustomers + 1 },
+		"not 121":        func(o *history.Options) { o.Months = history.MaxMonths + 1 },
 	} {
 		o := right
 		change(&o)
