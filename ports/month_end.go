@@ -25,6 +25,8 @@ type MonthEndReader interface {
 type MonthEndResults interface {
 	// MonthEndRuns returns the last run of a kind for each month that has one, in order.
 	MonthEndRuns(ctx context.Context, p ident.Platform, kind ledger.Kind) ([]monthend.Run, error)
+	// MonthEndRunOf returns the run of a kind that a reference names.
+	MonthEndRunOf(ctx context.Context, p ident.Platform, kind ledger.Kind, ref monthend.Ref) (monthend.Run, error)
 	// ExchangeResult returns the result of a run of a revaluation.
 	ExchangeResult(ctx context.Context, run monthend.Run) (monthend.ExchangeResult, error)
 	// PaymentsInTransit calls each for every payment in transit of a run that deferred fees, by payment and
@@ -92,6 +94,9 @@ type MonthEndView interface {
 	// transit/payouts, less what they moved out of it, if that is not zero. Without a start, the interval begins
 	// with the first posting that is not archived: no payment of an archived month is in transit.
 	TransitChanges(ctx context.Context, i period.Interval, each func(key monthend.TransitKey, amount int64) error) error
+	// LateTransitChanges streams the same of postings that are effective before a time and were recorded after it, with
+	// numbers above after.
+	LateTransitChanges(ctx context.Context, after int64, before time.Time, each func(key monthend.TransitKey, amount int64) error) error
 	// Fees returns the fees that payments have paid by postings effective before a time, by payment and
 	// currency.
 	Fees(ctx context.Context, payments []ident.Transaction, before time.Time) (map[monthend.TransitKey]int64, error)

@@ -30,6 +30,8 @@ const (
 		WHERE platform_id = $1 AND kind = $2 AND month = $3 ORDER BY run DESC LIMIT 1`
 	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month < $3 ORDER BY month DESC, run DESC LIMIT 1`
+	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
+		WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
 	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 ORDER BY month, run DESC`
 )
@@ -66,8 +68,18 @@ func (db *DB) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledg
 	return db.monthEndRun(ctx, selectMonthEndRunBefore, p, kind, m)
 }
 
-func (db *DB) monthEndRun(ctx context.Context, statement string, p ident.Platform, kind ledger.Kind, m period.Month) (run monthend.Run, err error) {
-	err = queryRows(ctx, db.readPool, statement, []any{pgID(p.UUID()), string(kind), monthDate(m)}, func(rows pgx.Rows) (err error) {
+// MonthEndRunOf implements ports.MonthEndResults.
+func (db *DB) MonthEndRunOf(ctx context.Context, p ident.Platform, kind ledger.Kind, ref monthend.Ref) (monthend.Run, error) {
+	run, err := db.monthEndRun(ctx, selectMonthEndRunOf, p, kind, ref.Month, ref.Number)
+	if err == nil && !run.Exists() {
+		err = fmt.Errorf("there is no run %d of %s for %s", ref.Number, kind, ref.Month)
+	}
+	return run, err
+}
+
+// monthEndRun reads a run; more are further arguments of the statement.
+func (db *DB) monthEndRun(ctx context.Context, statement string, p ident.Platform, kind ledger.Kind, m period.Month, more ...any) (run monthend.Run, err error) {
+	err = queryRows(ctx, db.readPool, statement, append([]any{pgID(p.UUID()), string(kind), monthDate(m)}, more...), func(rows pgx.Rows) (err error) {
 		run, err = scanMonthEndRun(rows, p, kind)
 		return err
 	})

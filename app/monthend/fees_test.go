@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	coremonthend "causeway/core/monthend"
 	"causeway/core/period"
@@ -64,6 +66,44 @@ func TestDeferFees_PaymentsInTransitOverTheMonthsEnd(t *testing.T) {
 	stored, err := e.service.Deferral(t.Context(), e.Platform.ID, april)
 	if err != nil || stored.Payments != 1 || !slices.Equal(stored.Fees, next.Fees) || !slices.Equal(stored.Run.Postings, next.Run.Postings) {
 		t.Errorf("stored %+v, %v; want %+v", stored, err, next)
+	}
+	if report := e.checkLedger(); !report.Clean() {
+		t.Errorf("%v", report.Findings)
+	}
+}
+
+func TestDeferFees_ClosedOutOfDate(t *testing.T) {
+	t.Parallel()
+	// A month may be closed with a deferral that is out of date. What was posted into it after that counts in the next
+	// run: a payment that was delivered is not in transit for ever, and one that was converted is.
+	e := newEnv(t, "feeRecognition=DELIVERY")
+	delivered := e.convert(14, 1_000, "EUR", 1_080, "USD")
+	e.softClose(march)
+	if _, err := e.deferFees(march); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.change(accounting.MonthChange{Action: period.Reopen, Month: march}); err != nil {
+		t.Fatal(err)
+	}
+	late := func(transaction ident.Transaction) ledger.Header {
+		return ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Transaction: transaction, Effective: march.End().Add(-time.Hour)}
+	}
+	e.post(ledger.Delivered(late(delivered.Transaction), ledger.Rail("SEPA"), money.Amount{Minor: 1_080, Currency: "USD"}))
+	converted := late(ident.NewTransaction(e.IDs.New, e.Clock.Now()))
+	e.post(ledger.Converted(converted, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+		Sent: money.Amount{Minor: 303, Currency: "USD"}, Fees: 3, Received: money.Amount{Minor: 270, Currency: "EUR"}}))
+	e.softCloseNow(march)
+	_, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true})
+	wantConflict(t, err, "Month-end run out of date")
+	if _, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true, WithoutFeeDeferral: true}); err != nil {
+		t.Fatal(err)
+	}
+	e.softClose(april)
+
+	next, err := e.deferFees(april)
+
+	if want := []money.Amount{{Minor: 3, Currency: "USD"}}; err != nil || next.Payments != 1 || !slices.Equal(next.Fees, want) {
+		t.Errorf("%d payments with fees of %v, %v; want %v of the payment that was not delivered", next.Payments, next.Fees, err, want)
 	}
 	if report := e.checkLedger(); !report.Clean() {
 		t.Errorf("%v", report.Findings)

@@ -71,13 +71,22 @@ const movedPostings = `
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq AND p.recorded_at = m.recorded_at
 WHERE p.effective_at >= $7 AND p.effective_at < $8 AND m.backdated = ` + backdatedCondition
 
-// selectTransitChanges adds up by payment and currency, on the accounts at a path ($2). Uses
-// ledger_account_path_and_currency_unique.
-var selectTransitChanges = movesOn(`SELECT a.id, a.path, a.currency, false AS own FROM ledger_accounts a WHERE a.platform_id = $1 AND a.path = $2`) + `
+// transitAccounts has the accounts at a path ($2). Uses ledger_account_path_and_currency_unique.
+const transitAccounts = `SELECT a.id, a.path, a.currency, false AS own FROM ledger_accounts a WHERE a.platform_id = $1 AND a.path = $2`
+
+// These statements add up by payment and currency.
+var (
+	selectTransitChanges     = movesOn(transitAccounts) + paymentSums(movedPostings)
+	selectLateTransitChanges = lateMovesOn(transitAccounts) + paymentSums(lateMovedPostings)
+)
+
+func paymentSums(postings string) string {
+	return `
 SELECT p.transaction_id, m.currency, sum(m.quantity)::bigint
-FROM moves m` + movedPostings + ` AND p.transaction_id IS NOT NULL
+FROM moves m` + postings + ` AND p.transaction_id IS NOT NULL
 GROUP BY p.transaction_id, m.currency
 HAVING sum(m.quantity) <> 0`
+}
 
 // selectRecordedEarly has the numbers of the postings that are effective from $2 until before $3 and were recorded
 // long before they were, which are hardly ever any. Uses ledger_backdated_entries_by_gap.
@@ -140,17 +149,30 @@ func (v *ledgerView) TransitChanges(ctx context.Context, i period.Interval, each
 		if err != nil {
 			return err
 		}
-		return v.spool(ctx, "read the payments in transit", bulkReadSettings, selectTransitChanges, args, func(r row) error {
-			var transaction pgtype.UUID
-			var currency string
-			var amount int64
-			if err := r.Scan(&transaction, &currency, &amount); err != nil {
-				return err
-			}
-			key := monthend.TransitKey{Currency: money.Currency(currency)}
-			ident.SetUUID(&key.Transaction, transaction.Bytes)
-			return each(key, amount)
-		})
+		return v.transitChanges(ctx, selectTransitChanges, args, each)
+	})
+}
+
+// LateTransitChanges implements ports.MonthEndView.
+func (v *ledgerView) LateTransitChanges(ctx context.Context, after int64, before time.Time, each func(monthend.TransitKey, int64) error) error {
+	if after < v.months.lastArchivedSeq {
+		return v.months.archivedError()
+	}
+	args := []any{pgUUID(v.platform.UUID()), ledger.TransitPayouts, after, v.last.Seq, optionalTime(before)}
+	return v.transitChanges(ctx, selectLateTransitChanges, args, each)
+}
+
+func (v *ledgerView) transitChanges(ctx context.Context, statement string, args []any, each func(monthend.TransitKey, int64) error) error {
+	return v.spool(ctx, "read the payments in transit", bulkReadSettings, statement, args, func(r row) error {
+		var transaction pgtype.UUID
+		var currency string
+		var amount int64
+		if err := r.Scan(&transaction, &currency, &amount); err != nil {
+			return err
+		}
+		key := monthend.TransitKey{Currency: money.Currency(currency)}
+		ident.SetUUID(&key.Transaction, transaction.Bytes)
+		return each(key, amount)
 	})
 }
 

@@ -3,6 +3,7 @@ package ledgerdb_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -200,4 +201,36 @@ func TestMonthEndView_TransitAndFees(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestMonthEndView_LateTransitChanges(t *testing.T) {
+	t.Parallel()
+	// What late postings moved into transit and out of it is that of the postings that are effective before a time and
+	// have numbers above another one, whether they were recorded seconds or days after that time.
+	h := newEnv(t)
+	end := noon.Add(24 * time.Hour)
+	before := h.conversion(noon, noon, 100)
+	after := h.conversion(end.Add(time.Second), end, 200) // not before the time
+	seconds := h.conversion(end.Add(2*time.Second), end.Add(-time.Second), 300)
+	days := h.conversion(end.Add(48*time.Hour), noon, 400)
+	header := h.newHeader()
+	header.Transaction, header.Effective = before, noon.Add(time.Hour)
+	h.postAt(end.Add(49*time.Hour), ledger.Delivered(header, ledger.Chain("LAYER2"), btc(100)))
+	late := func(upto, after int64) monthend.Transit {
+		found := monthend.Transit{}
+		h.monthEndView(upto, func(ctx context.Context, view ports.MonthEndView) error {
+			return view.LateTransitChanges(ctx, after, end, found.Add)
+		})
+		return found
+	}
+
+	key := func(payment ident.Transaction) monthend.TransitKey {
+		return monthend.TransitKey{Transaction: payment, Currency: "BTC"}
+	}
+	if got, want := late(math.MaxInt64, 1), (monthend.Transit{key(before): -100, key(seconds): 300, key(days): 400}); !maps.Equal(got, want) {
+		t.Errorf("after number 1: %v, want %v, and nothing of %s", got, want, after)
+	}
+	if got, want := late(4, 3), (monthend.Transit{key(days): 400}); !maps.Equal(got, want) {
+		t.Errorf("after number 3 up to 4: %v, want %v", got, want)
+	}
 }

@@ -64,10 +64,12 @@ FROM (
 var selectPositionPostings = movesOn(PositionAccounts("$2", "$11", "$12")) + selectMovedPostings + movedPostings + `
 ORDER BY p.effective_at, p.seq`
 
-// selectLatePositionPostings has the postings with numbers after $3 up to $4 that are effective before $5. They were
-// recorded after that time, so that nearly all are backdated; the others are found by their accounts.
-var selectLatePositionPostings = `
-WITH accounts AS MATERIALIZED (` + PositionAccounts("$2", "$6", "$7") + `), own AS MATERIALIZED (SELECT id FROM accounts WHERE own), bound AS MATERIALIZED (
+// lateMovesOn returns the entries on accounts that are effective before $5, of postings with numbers after $3 up to $4.
+// They were recorded after that time, so that nearly all are backdated; the others are found by their accounts. See
+// movesOn.
+func lateMovesOn(accounts string) string {
+	return `
+WITH accounts AS MATERIALIZED (` + accounts + `), own AS MATERIALIZED (SELECT id FROM accounts WHERE own), bound AS MATERIALIZED (
     SELECT least($4, ledger_seq_at($1, $5::timestamptz + interval '10 seconds')) AS seq
 ), backdated AS MATERIALIZED (
     SELECT y.* FROM ledger_entries_spanning($1, $5::timestamptz - interval '1 microsecond') y WHERE y.seq > $3 AND y.seq <= $4
@@ -87,9 +89,16 @@ WITH accounts AS MATERIALIZED (` + PositionAccounts("$2", "$6", "$7") + `), own 
         WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $3 AND e.seq <= bound.seq AND NOT (a.own AND e.debit_account_id IN (SELECT id FROM own))
     ) m
     WHERE bound.seq > $3
-)` + selectMovedPostings + `
+)`
+}
+
+// lateMovedPostings joins the postings of lateMovesOn, each found by one of its two ways.
+const lateMovedPostings = `
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq AND p.recorded_at = m.recorded_at
-WHERE p.effective_at < $5 AND m.backdated = ` + backdatedCondition + `
+WHERE p.effective_at < $5 AND m.backdated = ` + backdatedCondition
+
+// selectLatePositionPostings has the postings in their order by effective time.
+var selectLatePositionPostings = lateMovesOn(PositionAccounts("$2", "$6", "$7")) + selectMovedPostings + lateMovedPostings + `
 ORDER BY p.effective_at, p.seq`
 
 // PositionPostings implements ports.MonthEndView. The database sorts the postings of a day.

@@ -210,11 +210,16 @@ func visitTrade(p ports.PositionPosting, rates *exchange.Rates, visit func(ports
 }
 
 // InTransit computes the payments in transit at the end of the month of a run: those at the end of the month of
-// the previous run, and what the postings with numbers up to its LastSeq have changed since. It returns the number of the last posting that it read. The payments are in memory.
+// the previous run, and what the postings with numbers up to its LastSeq have changed since, also those that were
+// posted after the previous run into its month, or an earlier one. It returns the number of the last posting that it
+// read. The payments are in memory.
 func (r *Reader) InTransit(ctx context.Context, run, previous monthend.Run) (lines []monthend.InTransit, lastSeq int64, err error) {
 	transit := monthend.Transit{}
 	since := period.Interval{To: run.Month.End()}
 	if previous.Exists() {
+		if previous, err = r.Results.MonthEndRunOf(ctx, run.Platform, run.Kind, previous.Ref()); err != nil {
+			return nil, 0, err
+		}
 		since.From = previous.Month.End()
 		err := r.Results.PaymentsInTransit(ctx, previous, func(l monthend.InTransit) error {
 			return transit.Add(monthend.TransitKey{Transaction: l.Transaction, Currency: l.Currency}, l.Amount)
@@ -225,6 +230,11 @@ func (r *Reader) InTransit(ctx context.Context, run, previous monthend.Run) (lin
 	}
 	err = r.Views.MonthEndView(ctx, run.Platform, run.LastSeq, func(ctx context.Context, view ports.MonthEndView) error {
 		lastSeq = view.LastPosting().Seq
+		if previous.Exists() {
+			if err := view.LateTransitChanges(ctx, previous.LastSeq, since.From, transit.Add); err != nil {
+				return err
+			}
+		}
 		if err := view.TransitChanges(ctx, since, transit.Add); err != nil {
 			return err
 		}
