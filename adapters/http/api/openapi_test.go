@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -95,6 +96,39 @@ func TestOpenAPI_HasOnlyWhatToolsUnderstand(t *testing.T) {
 	}
 	if names, _ := webhook["event"].(map[string]any)["enum"].([]any); !slices.Contains(names, any("OUTGOING_PAYMENT.COMPLETED")) || slices.Contains(names, any("TEST")) {
 		t.Errorf("the name of an outgoing payment event is one of %v", names)
+	}
+}
+
+func TestOpenAPI_VersionsHaveALargestValue(t *testing.T) {
+	t.Parallel()
+	// A version that the database cannot have is an invalid request, and not an internal error.
+	var document struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name   string
+				Schema struct{ Maximum float64 }
+			}
+		}
+	}
+	if err := json.Unmarshal(fetchOpenAPI(t), &document); err != nil {
+		t.Fatal(err)
+	}
+	versions := 0
+	for path, item := range document.Paths {
+		for method, operation := range item {
+			for _, p := range operation.Parameters {
+				if !strings.HasSuffix(strings.ToLower(p.Name), "version") {
+					continue
+				}
+				versions++
+				if p.Schema.Maximum <= 0 || p.Schema.Maximum > math.MaxInt32 {
+					t.Errorf("%s %s: %s may be up to %v, and is stored as an int", strings.ToUpper(method), path, p.Name, p.Schema.Maximum)
+				}
+			}
+		}
+	}
+	if versions < 3 {
+		t.Errorf("only %d versions found: the test reads the description wrongly", versions)
 	}
 }
 

@@ -247,7 +247,7 @@ func registerSafeguarding(a *httpapi.API, service Safeguarding) {
 	type getParams struct {
 		httpapi.ReportFormat
 		Day     dayText `path:"day" doc:"Day, as YYYY-MM-DD." example:"2026-10-31"`
-		Version int     `query:"version" minimum:"1" doc:"Version of the report. Defaults to the last one."`
+		Version int     `query:"version" minimum:"1" maximum:"2147483647" doc:"Version of the report. Defaults to the last one."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getSafeguardingReport", Path: "/ledger/safeguarding/{day}", Tag: tagLedger, Summary: "Get the safeguarding report of a day", Permission: platform.View,
