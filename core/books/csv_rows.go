@@ -25,6 +25,9 @@ func parseHeader(rows [][]string, known []string, optional string) (columns, err
 	if len(rows) == 0 {
 		return nil, fault.Invalid(fault.Field{Field: "file", Message: "is empty: its first row must be " + strings.Join(known, ",")})
 	}
+	if wrong := wrongDelimiter(rows[0]); wrong != "" {
+		return nil, fault.Invalid(rowField(1, "", "has its columns separated by %s: export the file with commas between columns, and with a point in amounts, such as 1234.56", wrong))
+	}
 	found := columns{}
 	var bad []fault.Field
 	for i, cell := range rows[0] {
@@ -46,6 +49,20 @@ func parseHeader(rows [][]string, known []string, optional string) (columns, err
 		return nil, fault.Invalid(bad...)
 	}
 	return found, nil
+}
+
+// wrongDelimiter returns what separates the columns of a header that has no commas, as spreadsheets export in many
+// countries; empty if nothing known does.
+func wrongDelimiter(header []string) string {
+	switch {
+	case len(header) > 1:
+		return ""
+	case strings.Contains(header[0], ";"):
+		return "semicolons"
+	case strings.Contains(header[0], "\t"):
+		return "tabs"
+	}
+	return ""
 }
 
 // maxWrongRows is the maximum number of errors that are listed of a file.

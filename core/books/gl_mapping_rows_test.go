@@ -60,6 +60,20 @@ func TestParseMappingRows_AcceptsColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
+func TestParseRows_NameTheWrongDelimiter(t *testing.T) {
+	t.Parallel()
+	// Of a file that a spreadsheet has written with semicolons or tabs, what to do is named, and not five columns.
+	for delimiter, name := range map[string]string{";": "semicolons", "\t": "tabs"} {
+		for _, known := range [][]string{MappingColumns, OpeningColumns} {
+			_, err := parseHeader([][]string{{strings.Join(known, delimiter)}}, known, "")
+			f, _ := fault.As(err)
+			if f == nil || len(f.Fields) != 1 || !strings.Contains(f.Message, name+": export the file with commas") {
+				t.Errorf("%q: %v", delimiter, err)
+			}
+		}
+	}
+}
+
 func TestParseMappingRows_ListsEveryError(t *testing.T) {
 	t.Parallel()
 	// Unknown, repeated and missing columns, and rows of another length, are listed with the number of their row.
