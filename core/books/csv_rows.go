@@ -51,6 +51,17 @@ func parseHeader(rows [][]string, known []string, optional string) (columns, err
 	return found, nil
 }
 
+// withoutBlankEnd returns rows without the ones of empty cells at their end, which spreadsheets write below a table.
+func withoutBlankEnd(rows [][]string) [][]string {
+	isBlank := func(row []string) bool {
+		return !slices.ContainsFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+	}
+	for len(rows) > 1 && isBlank(rows[len(rows)-1]) {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
 // wrongDelimiter returns what separates the columns of a header that has no commas, as spreadsheets export in many
 // countries; empty if nothing known does.
 func wrongDelimiter(header []string) string {

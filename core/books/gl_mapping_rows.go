@@ -24,6 +24,7 @@ func MappingRows(lines []MappingLine) [][]string {
 // ParseMappingRows returns the lines in the rows of a CSV file, whose first row is the header, or INVALID_INPUT.
 // NewMapping checks the lines.
 func ParseMappingRows(rows [][]string) ([]MappingLine, error) {
+	rows = withoutBlankEnd(rows)
 	columns, err := parseHeader(rows, MappingColumns, "currency")
 	if err != nil {
 		return nil, err

@@ -60,6 +60,27 @@ func TestParseMappingRows_AcceptsColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
+func TestParseRows_BlankRowsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	// Rows of empty cells below the table are no lines; one between lines is an error.
+	blank := []string{"", " ", "", ""}
+	lines, err := ParseMappingRows([][]string{MappingColumns, {"income/fees", "", "4000", "Fees"}, blank, blank})
+	if err != nil || len(lines) != 1 {
+		t.Errorf("mapping: %+v, %v", lines, err)
+	}
+	header, first := []string{"account", "currency", "debit", "credit"}, []string{"asset/taxes", "CHF", "1", ""}
+	opening, err := ParseOpeningRows([][]string{header, first, blank})
+	if err != nil || len(opening) != 1 {
+		t.Errorf("opening balances: %+v, %v", opening, err)
+	}
+	if _, err = ParseOpeningRows([][]string{header, blank, first}); err == nil {
+		t.Error("a blank row between lines is accepted")
+	}
+	if opening, err = ParseOpeningRows([][]string{header, blank}); err != nil || len(opening) != 0 {
+		t.Errorf("nothing but a blank row: %+v, %v", opening, err)
+	}
+}
+
 func TestParseRows_NameTheWrongDelimiter(t *testing.T) {
 	t.Parallel()
 	// Of a file that a spreadsheet has written with semicolons or tabs, what to do is named, and not five columns.

@@ -32,6 +32,7 @@ type OpeningLine struct {
 // ParseOpeningRows returns the lines in the rows of a CSV file, whose first row is the header, or INVALID_INPUT
 // with the rows that cannot be read. Amounts are in major units. Lines without an amount are left out.
 func ParseOpeningRows(rows [][]string) ([]OpeningLine, error) {
+	rows = withoutBlankEnd(rows)
 	columns, err := parseHeader(rows, OpeningColumns, "gl_code")
 	if err != nil {
 		return nil, err
