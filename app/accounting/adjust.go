@@ -32,7 +32,7 @@ type PostedAdjustment struct {
 // effective when requested if that month is open or soft-closed, and otherwise at the start of the first
 // month that is not closed. Faults: INVALID_INPUT with everything that is wrong;
 // INTERNAL_ACCOUNT_NOT_FOUND; NOT_FOUND for an unknown posting to correct;
-// INSUFFICIENT_BALANCE; INVALID_AMOUNT; those of foureyes.Run.
+// CONFLICT for a balance left on transit/internal; INSUFFICIENT_BALANCE; INVALID_AMOUNT; those of foureyes.Run.
 func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[PostedAdjustment], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.adjustment(), p, by, request, newAdjustmentRequest(a))
 }
@@ -81,7 +81,35 @@ func (s *Periods) checkAdjustment(ctx context.Context, p ident.Platform, r adjus
 	if err := s.checkOwnedAccounts(ctx, a); err != nil {
 		return err
 	}
+	if err := s.checkInternalTransit(ctx, a); err != nil {
+		return err
+	}
 	return s.checkCorrectedPosting(ctx, a)
+}
+
+// checkInternalTransit returns CONFLICT if an adjustment would leave a balance on transit/internal, which is zero after
+// every commit. So only a balance that an earlier one has left there can be adjusted.
+func (s *Periods) checkInternalTransit(ctx context.Context, a period.Adjustment) error {
+	changes, err := ledger.NetChanges(ledger.Posting{Platform: a.Platform, Entries: a.Entries})
+	if err != nil {
+		return fault.New(fault.InvalidAmount, "The entries add up to more than the maximum balance of an account. Post them one by one.")
+	}
+	for _, change := range changes {
+		if change.Account.Path != ledger.TransitInternal {
+			continue
+		}
+		balances, err := s.Ledger.Balances(ctx, []ledger.Account{change.Account})
+		if err != nil {
+			return err
+		}
+		if after := money.TotalOf(balances[change.Account]).Add(money.TotalOf(change.Amount)); after.Sign() != 0 {
+			f := fault.New(fault.Conflict, "%s is zero after every posting, and would have %s %s. Use another account, such as %s.",
+				ledger.TransitInternal, after.Major(change.Account.Currency), change.Account.Currency, ledger.FundingUnmatched)
+			f.Reason = "Account is always zero"
+			return f
+		}
+	}
+	return nil
 }
 
 func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change, r adjustmentRequest) (done PostedAdjustment, made string, err error) {

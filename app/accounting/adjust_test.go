@@ -175,6 +175,51 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	}
 }
 
+func TestAdjust_InternalTransitIsAlwaysZero(t *testing.T) {
+	t.Parallel()
+	// The account of payments between customers is zero after every commit, so an adjustment that leaves a balance there is
+	// refused. One that passes through it is not, nor one that takes back a balance that an earlier release has accepted.
+	env := newPeriodEnv(t)
+	entry := func(debit, credit string, amount int64) ledger.Entry {
+		return ledger.Entry{Debit: debit, Credit: credit, Currency: money.USD, Amount: amount}
+	}
+	adjust := func(entries ...ledger.Entry) error {
+		_, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(time.Time{}, entries...))
+		return err
+	}
+	wire, internal := ledger.Rail("WIRE"), ledger.TransitInternal
+
+	for name, err := range map[string]error{
+		"left":      adjust(entry(wire, internal, 5)),
+		"overdrawn": adjust(entry(internal, wire, 5)),
+		"less back": adjust(entry(wire, internal, 5), entry(internal, ledger.ExpenseRails, 4)),
+	} {
+		apptest.WantFault(t, name, err, fault.Conflict)
+	}
+	if err := adjust(entry(wire, internal, 5), entry(internal, ledger.ExpenseRails, 5)); err != nil {
+		t.Errorf("through the account: %v", err)
+	}
+	if found := env.checkLedger().Findings; len(found) > 0 {
+		t.Errorf("findings %v", found)
+	}
+	earlier := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon, Memo: "earlier"}, []ledger.Entry{entry(wire, internal, 5)})
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: earlier.ID, By: env.Admin.Author(), Note: "earlier", At: apptest.Noon}}); err != nil {
+			return err
+		}
+		return tx.Post(ctx, []ledger.Posting{earlier})
+	})
+	if err := adjust(entry(internal, wire, 4)); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "0.01 USD") {
+		t.Errorf("a part is taken back: %v", err)
+	}
+	if err := adjust(entry(internal, wire, 5)); err != nil {
+		t.Errorf("taken back: %v", err)
+	}
+	if found := env.checkLedger().Findings; len(found) > 0 {
+		t.Errorf("findings %v", found)
+	}
+}
+
 func TestAdjust_FutureEffectiveTime(t *testing.T) {
 	t.Parallel()
 	// The effective time must not be in the future.
