@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"causeway/core/exchange"
@@ -21,7 +22,10 @@ type MonthEndReader interface {
 	MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
 }
 
-// MonthEndResults reads the results of runs.
+// ErrMonthEndMissing is the error for a run, or a result of one, that is not stored although another row names it.
+var ErrMonthEndMissing = errors.New("is not stored")
+
+// MonthEndResults reads the results of runs. Error: ErrMonthEndMissing.
 type MonthEndResults interface {
 	// MonthEndRuns returns the last run of a kind for each month that has one, in order.
 	MonthEndRuns(ctx context.Context, p ident.Platform, kind ledger.Kind) ([]monthend.Run, error)

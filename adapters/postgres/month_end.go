@@ -72,7 +72,7 @@ func (db *DB) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledg
 func (db *DB) MonthEndRunOf(ctx context.Context, p ident.Platform, kind ledger.Kind, ref monthend.Ref) (monthend.Run, error) {
 	run, err := db.monthEndRun(ctx, selectMonthEndRunOf, p, kind, ref.Month, ref.Number)
 	if err == nil && !run.Exists() {
-		err = fmt.Errorf("there is no run %d of %s for %s", ref.Number, kind, ref.Month)
+		err = fmt.Errorf("run %d of %s %w", ref.Number, ref.Month, ports.ErrMonthEndMissing)
 	}
 	return run, err
 }
@@ -246,7 +246,7 @@ func (db *DB) ExchangeResult(ctx context.Context, run monthend.Run) (r monthend.
 		return err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("run %d of %s has no exchange result", run.Number, run.Month)
+		err = fmt.Errorf("the exchange result of run %d of %s %w", run.Number, run.Month, ports.ErrMonthEndMissing)
 	}
 	if err != nil {
 		return r, err
