@@ -29,6 +29,10 @@ type queuedFact struct {
 
 type keyColumn struct{ name, sqlType string }
 
+// ofReconciliation selects the rows of a reconciliation, which repeat its account and currency. One that was changed to
+// those of another is missing from the digest.
+const ofReconciliation = "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL AND l.account = t.account AND l.currency = t.currency"
+
 // queuedFacts are the kinds of the triggers ledger_evidence. Each is read by its primary key.
 var queuedFacts = []queuedFact{
 	{kind: ledger.FactClosing, table: "ledger_closings", key: []keyColumn{{"month", "date"}}, more: map[string]string{
@@ -40,9 +44,9 @@ var queuedFacts = []queuedFact{
 	{kind: ledger.FactAssignment, table: "unmatched_assignments", key: []keyColumn{{"posting_id", "uuid"}}},
 	{kind: ledger.FactReconciliation, table: "reconciliations", key: []keyColumn{{"id", "uuid"}}, more: map[string]string{
 		// The fingerprint of a line is a hash of its whole content; its texts are encrypted.
-		"statement_lines": digestOf("reconciliation_lines", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL", "l.id",
+		"statement_lines": digestOf("reconciliation_lines", ofReconciliation, "l.id",
 			"l.id", "l.fingerprint", "l.ordinal", "l.booking_date", "l.value_date", "l.amount", "l.returned"),
-		"breaks_found": digestOf("reconciliation_breaks", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL", "l.id",
+		"breaks_found": digestOf("reconciliation_breaks", ofReconciliation, "l.id",
 			"l.id", "l.reason", "l.line_id", "l.seq", "l.entry_no", "l.compared_line_id", "l.compared_seq", "l.compared_entry_no", "l.reference", "l.difference", "l.explanation"),
 	}},
 	{kind: ledger.FactResolution, table: "reconciliation_resolutions", key: []keyColumn{{"break_id", "uuid"}}},
