@@ -14,7 +14,8 @@ import (
 // ReconciliationWriter stores statement lines, matches and breaks.
 type ReconciliationWriter interface {
 	// LockReconciliation locks an account against other reconciliations until the unit of
-	// work ends, and returns the run that imported the same file, or false.
+	// work ends, and returns the run that imported the same file, or false. It also locks what
+	// an import uses, so that a deadlock is met here and not by the methods below.
 	LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (reconcile.Run, bool, error)
 	// PreviousStatement returns the last run of an account with a closing balance that ended
 	// before a day and was of the same partner's account, or false.

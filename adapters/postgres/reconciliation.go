@@ -28,11 +28,24 @@ const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_co
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
+// lockReconciliationTables locks all tables that an import writes to or reads, in two statements. Afterwards the import
+// waits for no other change of tables, such as a migration, and so meets no deadlock with one. Partitions
+// are locked when they are used: who changes one locks its table before.
+const (
+	lockReconciliationWrites = `LOCK TABLE reconciliations, reconciliation_lines, reconciliation_matches, reconciliation_matched_lines, reconciliation_matched_entries,
+	reconciliation_breaks, reconciliation_resolutions, ledger_evidence_queue, idempotency_keys IN ROW EXCLUSIVE MODE`
+	lockReconciliationReads = `LOCK TABLE reconciliations, reconciliation_lines, reconciliation_matches, reconciliation_matched_lines, reconciliation_matched_entries,
+	reconciliation_breaks, reconciliation_resolutions, transactions, receipts, receivables, receivable_changes, ledger_accounts, ONLY ledger_postings, ONLY ledger_entries,
+	ledger_posting_ids, ledger_clocks, ledger_months, ledger_archived_months, ledger_snapshot_progress IN ACCESS SHARE MODE`
+)
+
 // LockReconciliation uses reconciliation_file_unique.
 func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
 	if err := u.query(ctx, lockReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignoreRow); err != nil {
 		return run, false, translate(err)
 	}
+	u.queueExec(lockReconciliationWrites)
+	u.queueExec(lockReconciliationReads)
 	if err := u.query(ctx, enableBulkReads, nil, ignoreRow); err != nil {
 		return run, false, err
 	}

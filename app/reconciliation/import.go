@@ -94,10 +94,20 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	var done ImportResult
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = ImportResult{AlreadyImported: true}
+		// All are locked before the lines of the first are taken, so that the unit of work can run again after a deadlock.
 		for i := range imports {
-			run, again, err := r.importStatement(ctx, tx, &imports[i], in.Override)
-			if err != nil {
+			var err error
+			if imports[i].earlier, imports[i].again, err = tx.LockReconciliation(ctx, imports[i].run.Account, imports[i].run.Digest); err != nil {
 				return err
+			}
+		}
+		for i := range imports {
+			run, again := imports[i].earlier, imports[i].again
+			if !again {
+				var err error
+				if run, err = r.importStatement(ctx, tx, &imports[i], in.Override); err != nil {
+					return err
+				}
 			}
 			done.AlreadyImported = done.AlreadyImported && again
 			if i == 0 {
@@ -126,10 +136,14 @@ type statementImport struct {
 	statement reconcile.Statement
 	run       reconcile.Run
 	taken     bool // the lines
+	// earlier is the run that imported the same file for the account before, if again.
+	earlier reconcile.Run
+	again   bool
 }
 
 // takeLines returns the lines, once: they are most of the memory of an import, and are not needed any more
-// when the comparison has them. Fault: SERVICE_UNAVAILABLE if the unit of work runs again.
+// when the comparison has them. Fault: SERVICE_UNAVAILABLE if the unit of work runs again, which only an operator
+// who locks indexes or partitions by hand can cause.
 func (s *statementImport) takeLines() ([]reconcile.Line, error) {
 	if s.taken {
 		return nil, &fault.Error{Code: fault.ServiceUnavailable, Reason: "Import interrupted", RetryAfter: time.Second,
@@ -140,16 +154,12 @@ func (s *statementImport) takeLines() ([]reconcile.Line, error) {
 	return lines, nil
 }
 
-// importStatement imports one statement, unless its file was imported for the account before.
-func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statementImport, override string) (run reconcile.Run, again bool, err error) {
-	run = s.run
-	earlier, again, err := tx.LockReconciliation(ctx, run.Account, run.Digest)
-	if err != nil || again {
-		return earlier, again, err
-	}
+// importStatement imports one statement, whose account is locked.
+func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statementImport, override string) (reconcile.Run, error) {
+	run := s.run
 	mismatch, err := checkContinues(ctx, tx, run.Account, s.statement)
 	if err != nil {
-		return run, false, err
+		return run, err
 	}
 	run.Header = s.statement.Header
 	if mismatch != "" {
@@ -157,11 +167,11 @@ func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statement
 	}
 	if len(run.Mismatches) > 0 {
 		if override == "" {
-			return run, false, run.RefuseMismatch()
+			return run, run.RefuseMismatch()
 		}
 		run.Override = override
 	}
-	return run, false, r.compare(ctx, tx, &run, s)
+	return run, r.compare(ctx, tx, &run, s)
 }
 
 // checkContinues compares a statement with the one before it. That is the last one that ended before
