@@ -33,9 +33,14 @@ type BooksHistory interface {
 // BooksWriter changes the books. Call LockPeriods first: changes are made one at a time.
 type BooksWriter interface {
 	BooksReader
+	// LockBooksSettings returns the settings, locked for a change. Call it before LockPeriods.
+	LockBooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
+	// LockBooksSettingsShared returns the settings and locks them against changes until the unit of work ends; any
+	// number of units of work can hold this lock at the same time. Call it before LockPeriods.
+	LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	// BooksFixed returns which settings can no longer change.
 	BooksFixed(ctx context.Context, p ident.Platform) (books.Fixed, error)
-	// SaveBooksSettings stores the next version of the settings.
+	// SaveBooksSettings stores the next version of the settings, which LockBooksSettings locked.
 	SaveBooksSettings(ctx context.Context, p ident.Platform, v books.SettingsVersion) error
 	// SaveAddedAccount stores the next version of an account.
 	SaveAddedAccount(ctx context.Context, p ident.Platform, a books.AddedAccount) error

@@ -57,6 +57,29 @@ func (u *unit) BooksSettings(ctx context.Context, p ident.Platform) (v books.Set
 	return v, err
 }
 
+// Advisory locks of the settings of a platform: one for changes of them, shared by what depends on them.
+const (
+	lockBooksSettings       = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 12))`
+	lockBooksSettingsShared = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 12))`
+)
+
+// LockBooksSettings implements ports.BooksWriter.
+func (u *unit) LockBooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+	return u.lockAndReadBooksSettings(ctx, lockBooksSettings, p)
+}
+
+// LockBooksSettingsShared implements ports.BooksWriter.
+func (u *unit) LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+	return u.lockAndReadBooksSettings(ctx, lockBooksSettingsShared, p)
+}
+
+// lockAndReadBooksSettings takes a lock and then reads, in a statement that sees what was committed before the lock
+// was granted.
+func (u *unit) lockAndReadBooksSettings(ctx context.Context, lock string, p ident.Platform) (books.SettingsVersion, error) {
+	u.queueExec(lock, pgID(p.UUID()))
+	return u.BooksSettings(ctx, p)
+}
+
 // BooksSettingsVersions implements ports.BooksHistory.
 func (db *DB) BooksSettingsVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (page ports.VersionPage[books.SettingsVersion], err error) {
 	err = db.read(ctx, selectBooksSettings, []any{pgID(p.UUID()), f.Before, f.Limit + 1}, func(rows pgx.Rows) error {

@@ -88,11 +88,11 @@ func (r settingsRequest) settings() books.Settings {
 }
 
 func editSettings(ctx context.Context, tx ports.Tx, c foureyes.Change, note string, edit func(books.SettingsVersion) (books.Settings, error)) (books.SettingsVersion, error) {
-	if _, err := tx.LockPeriods(ctx, c.Platform); err != nil {
+	present, err := tx.LockBooksSettings(ctx, c.Platform)
+	if err != nil {
 		return books.SettingsVersion{}, err
 	}
-	present, err := tx.BooksSettings(ctx, c.Platform)
-	if err != nil {
+	if _, err := tx.LockPeriods(ctx, c.Platform); err != nil {
 		return books.SettingsVersion{}, err
 	}
 	edited, err := edit(present)

@@ -66,30 +66,63 @@ type Config struct {
 }
 
 // Run carries out a request, or makes a proposal if the settings of the platform say that its action needs four
-// eyes. A request that could not be carried out at present makes no proposal but returns its fault.
-func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
-	settings, err := c.Store.BooksSettings(ctx, p)
-	if err != nil {
-		return proposal.Outcome[Result]{}, err
+// eyes. It is always tried, so a request that could not be carried out at present makes no proposal but returns
+// its fault. If there is nothing to change, that is the outcome.
+func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+	var figures []byte
+	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
+		fourEyes, err := o.needsFourEyes(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		result, made, err := execute()
+		if err != nil {
+			return err
+		}
+		if !fourEyes || made == "" {
+			done = proposal.Outcome[Result]{Done: result}
+			return tx.SaveResponse(ctx, key, done, nil)
+		}
+		if figures, err = o.figures(result); err != nil {
+			return err
+		}
+		return errTried
+	})
+	if errors.Is(err, errTried) {
+		return propose(ctx, c, o, p, by, key, r, figures)
 	}
-	if settings.NeedsFourEyes(o.Action) {
-		return propose(ctx, c, o, p, by, key, r)
+	return done, err
+}
+
+// errTried ends the unit of work of a request that needs four eyes.
+var errTried = errors.New("tried")
+
+// needsFourEyes reads the settings, which do not change until the unit of work ends: no request is carried out
+// alone after four eyes are switched on.
+func (o Operation[Request, Result]) needsFourEyes(ctx context.Context, tx ports.Tx, p ident.Platform) (bool, error) {
+	lock := tx.LockBooksSettingsShared
+	if o.Action == books.ActionSettings {
+		lock = tx.LockBooksSettings // two changes that share the lock would both wait to change
 	}
-	return RunAlone(ctx, c, o, p, by, key, r)
+	settings, err := lock(ctx, p)
+	return settings.NeedsFourEyes(o.Action), err
 }
 
 // RunAlone carries out a request whatever the settings: that of an operator on the command line.
-func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
-	var done proposal.Outcome[Result]
-	err := o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, result Result, _ string) error {
+func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
+		result, _, err := execute()
+		if err != nil {
+			return err
+		}
 		done = proposal.Outcome[Result]{Done: result}
 		return tx.SaveResponse(ctx, key, done, nil)
 	})
 	return done, err
 }
 
-// run prepares a request and carries it out in a unit of work, which finish is the last to write to.
-func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request, finish func(ctx context.Context, tx ports.Tx, result Result, made string) error) error {
+// run prepares a request and calls work in a unit of work, which it passes what carries the request out.
+func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request, work func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error) error {
 	return uow.Repeat(func() error {
 		prepared, err := o.prepare(ctx, p, r)
 		if err != nil {
@@ -98,11 +131,7 @@ func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.P
 		now := Now(c.Clock)
 		change := Change{Platform: p, ID: c.IDs.New(now), By: by, At: now}
 		return c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-			result, made, err := o.Execute(ctx, tx, change, prepared)
-			if err != nil {
-				return err
-			}
-			return finish(ctx, tx, result, made)
+			return work(ctx, tx, func() (Result, string, error) { return o.Execute(ctx, tx, change, prepared) })
 		})
 	})
 }
@@ -132,26 +161,8 @@ func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
 	return json.Marshal(figures)
 }
 
-// errTried ends the unit of work that tries a request.
-var errTried = errors.New("tried")
-
-// propose makes a proposal of a request, which is tried first: it is carried out in a unit of work that is then
-// rolled back. If there is nothing to change, that is the outcome.
-func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (made proposal.Outcome[Result], err error) {
-	var figures []byte
-	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, result Result, id string) (err error) {
-		if id == "" {
-			made = proposal.Outcome[Result]{Done: result}
-			return tx.SaveResponse(ctx, key, made, nil)
-		}
-		if figures, err = o.figures(result); err != nil {
-			return err
-		}
-		return errTried
-	})
-	if !errors.Is(err, errTried) {
-		return made, err
-	}
+// propose makes a proposal of a request that was tried and came to these figures.
+func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
 	request, err := json.Marshal(r)
 	if err != nil {
 		return made, fmt.Errorf("store the request of %s: %w", o.ID, err)

@@ -467,6 +467,11 @@ func (u *tx) BooksSettings(context.Context, ident.Platform) (books.SettingsVersi
 	return books.SettingsVersion{Settings: books.DefaultSettings()}, nil
 }
 
+// LockBooksSettingsShared returns the defaults: nothing needs four eyes.
+func (u *tx) LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+	return u.BooksSettings(ctx, p)
+}
+
 // RecordClosing stores the balances at the end of a month.
 func (u *tx) RecordClosing(_ context.Context, change period.Change, _ period.Calendar) (period.Closing, error) {
 	u.writes(change.Platform)
@@ -738,9 +743,4 @@ func (s store) FailJobs(ctx context.Context, jobs []ports.Job, _ time.Time) erro
 // sortedKeys returns the keys of a table of ids in their order.
 func sortedKeys[K ident.Kind, V any](table map[ident.ID[K]]V) []ident.ID[K] {
 	return slices.SortedFunc(maps.Keys(table), func(a, b ident.ID[K]) int { return a.Compare(b) })
-}
-
-// BooksSettings returns the defaults: nothing needs four eyes.
-func (store) BooksSettings(context.Context, ident.Platform) (books.SettingsVersion, error) {
-	return books.SettingsVersion{Settings: books.DefaultSettings()}, nil
 }
