@@ -64,6 +64,8 @@ type changeRequest struct {
 	Note string `json:"note"`
 	// posted is the posting that a reversal reverses.
 	posted ledger.Posting
+	// firstPosted is the first month with a posting, for a closing; zero if there is none.
+	firstPosted period.Month
 }
 
 func checkRequest(_ context.Context, _ ident.Platform, r changeRequest) error {
@@ -78,7 +80,14 @@ func checkRequest(_ context.Context, _ ident.Platform, r changeRequest) error {
 }
 
 func (s *Service) closing() foureyes.Operation[changeRequest, Year] {
-	return foureyes.Operation[changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest, Execute: closeYear, Figures: closingFigures}
+	return foureyes.Operation[changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest, Prepare: s.readFirstPosted,
+		Execute: closeYear, Figures: closingFigures}
+}
+
+func (s *Service) readFirstPosted(ctx context.Context, p ident.Platform, r changeRequest) (changeRequest, error) {
+	overview, err := s.Store.PeriodOverview(ctx, p)
+	r.firstPosted = overview.FirstPosted
+	return r, err
 }
 
 func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequest) (done Year, made string, err error) {
@@ -86,7 +95,7 @@ func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequ
 	if err != nil {
 		return done, "", err
 	}
-	if err := yearend.CheckClose(calendar, year, closings); err != nil {
+	if err := yearend.CheckClose(calendar, r.firstPosted, year, closings); err != nil {
 		return done, "", err
 	}
 	balances, seq, err := tx.ResultBalances(ctx, c.Platform, year.Last())

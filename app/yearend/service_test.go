@@ -53,10 +53,16 @@ func TestClose_ClosesIncomeAndExpense(t *testing.T) {
 
 func TestClose_Refused(t *testing.T) {
 	t.Parallel()
-	// A year whose months are not ready is not closed, nor without a note.
+	// A year whose months are not ready is not closed, nor without a note. Before any month is soft-closed, the fault
+	// names the one to begin with, and a year before it has nothing to close.
 	e := newEnv(t)
 	_, err := e.years.Close(t.Context(), e.Platform.ID, nil, app.Change{Year: 2025, By: e.by, Note: "Audited"})
 	wantConflict(t, err, "Wrong state")
+	if !strings.Contains(err.Error(), "Begin with 2025-11, the month of the first posting") {
+		t.Errorf("%v", err)
+	}
+	_, err = e.years.Close(t.Context(), e.Platform.ID, nil, app.Change{Year: 2024, By: e.by, Note: "Audited"})
+	wantConflict(t, err, "Nothing to close")
 	_, err = e.years.Close(t.Context(), e.Platform.ID, nil, app.Change{Year: 99, By: e.by, Note: " "})
 	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 2 {
 		t.Errorf("%v", err)

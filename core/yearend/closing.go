@@ -66,9 +66,13 @@ func Current(closings []Closing, y Year) (Closing, bool) {
 }
 
 // CheckClose returns CONFLICT if a year cannot be closed: it is closed, or a month of it is in the wrong state.
-func CheckClose(c period.Calendar, y Year, closings []Closing) error {
+// firstPosted is the first month with a posting; zero if there is none.
+func CheckClose(c period.Calendar, firstPosted period.Month, y Year, closings []Closing) error {
 	if _, closed := Current(closings, y); closed {
 		return conflict("Year is closed", "The year %s is closed. Reverse its closing before you close it again: causeway ledger reverse-year %s.", y, y)
+	}
+	if !c.Started() {
+		return notStarted(firstPosted, y)
 	}
 	if before := y.Last().Previous(); c.State(before) != period.Closed {
 		first := y.First()
@@ -84,6 +88,21 @@ func CheckClose(c period.Calendar, y Year, closings []Closing) error {
 		return nil
 	default:
 		return conflict("Wrong state", "%s is CLOSED and accepts no postings. The income and expense of the year %s are closed with those of the next year that is closed.", y.Last(), y)
+	}
+}
+
+// notStarted returns the fault of a year of a platform that has not soft-closed any month, with the month to begin with.
+func notStarted(firstPosted period.Month, y Year) error {
+	switch {
+	case firstPosted.IsZero():
+		return conflict("Nothing to close", "The platform has no postings, so the year %s has no income and expense to close.", y)
+	case y.Last().Before(firstPosted):
+		return conflict("Nothing to close", "The year %s has no postings, so it has no income and expense to close. The month of the first posting is %s.", y, firstPosted)
+	case y.Last() == firstPosted:
+		return conflict("Wrong state", "No month is soft-closed yet. Soft-close %s first, the last month of the year %s: it is the month of the first posting.", firstPosted, y)
+	default:
+		return conflict("Wrong state", "No month is soft-closed yet. Begin with %s, the month of the first posting: soft-close and close it and every later month before %s, the last of the year %s, and soft-close that one.",
+			firstPosted, y.Last(), y)
 	}
 }
 

@@ -67,15 +67,47 @@ func TestCheckClose(t *testing.T) {
 		"last month is open":            {calendar("2025-01", "2025-12", "2025-12"), nil, "Wrong state"},
 		"last month is closed":          {calendar("2025-01", "2026-01", "2026-01"), nil, "Wrong state"},
 		"an earlier month is not":       {calendar("2025-01", "2025-11", "2026-01"), nil, "Wrong state"},
-		"no month is closed":            {period.Calendar{}, nil, "Wrong state"},
 		"another year was closed":       {calendar("2024-01", "2025-12", "2026-01"), []yearend.Closing{{Year: year.Previous(), Number: 1}}, ""},
 		"the year before was not":       {calendar("2024-01", "2025-12", "2026-01"), nil, ""},
 		"everything is closed and open": {calendar("2025-01", "2025-01", "2025-01"), nil, "Wrong state"},
 	} {
-		err := yearend.CheckClose(c.calendar, year, c.closings)
+		err := yearend.CheckClose(c.calendar, period.Month{}, year, c.closings)
 		f, _ := fault.As(err)
 		if (err == nil) != (c.reason == "") || f != nil && (f.Code != fault.Conflict || f.Reason != c.reason) {
 			t.Errorf("%s: %v, want %q", name, err, c.reason)
+		}
+	}
+}
+
+func TestCheckClose_CalendarNotStarted(t *testing.T) {
+	t.Parallel()
+	// Before any month is soft-closed, the fault says which one to begin with: that of the first posting. A year before
+	// it has nothing to close. A year that is closed says so.
+	year := yearend.OfNumber(2025, time.December)
+	for name, c := range map[string]struct {
+		firstPosted     string
+		closings        []yearend.Closing
+		reason, message string
+	}{
+		"no postings":                     {"", nil, "Nothing to close", "The platform has no postings, so the year 2025 has no income and expense to close."},
+		"first posting after the year":    {"2026-01", nil, "Nothing to close", "The year 2025 has no postings, so it has no income and expense to close. The month of the first posting is 2026-01."},
+		"first posting in the last month": {"2025-12", nil, "Wrong state", "No month is soft-closed yet. Soft-close 2025-12 first, the last month of the year 2025: it is the month of the first posting."},
+		"first posting in the year": {"2025-11", nil, "Wrong state",
+			"No month is soft-closed yet. Begin with 2025-11, the month of the first posting: soft-close and close it and every later month before 2025-12, the last of the year 2025, and soft-close that one."},
+		"first posting before the year": {"2024-03", nil, "Wrong state",
+			"No month is soft-closed yet. Begin with 2024-03, the month of the first posting: soft-close and close it and every later month before 2025-12, the last of the year 2025, and soft-close that one."},
+		"closed before": {"2025-12", []yearend.Closing{{Year: year, Number: 1}}, "Year is closed",
+			"The year 2025 is closed. Reverse its closing before you close it again: causeway ledger reverse-year 2025."},
+	} {
+		var firstPosted period.Month
+		if c.firstPosted != "" {
+			firstPosted = month(c.firstPosted)
+		}
+
+		err := yearend.CheckClose(period.Calendar{}, firstPosted, year, c.closings)
+
+		if f, ok := fault.As(err); !ok || f.Code != fault.Conflict || f.Reason != c.reason || f.Message != c.message {
+			t.Errorf("%s: %v, want %s: %s", name, err, c.reason, c.message)
 		}
 	}
 }
