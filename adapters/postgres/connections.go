@@ -131,7 +131,7 @@ func OpenOwner(databaseURL string) (*sql.DB, error) {
 // lost client. The settings are not parameters of the connection: a pooler may refuse those, and
 // target_session_attrs=read-write takes a session that is read-only from the start for a standby's.
 func prepareSession(ctx context.Context, conn *pgx.Conn, settings map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, conn.Config().ConnectTimeout)
 	defer cancel()
 	if err := setServiceRole(ctx, conn); err != nil {
 		return err

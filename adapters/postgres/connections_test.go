@@ -1,10 +1,13 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net"
+	"net/url"
 	"testing"
 	"time"
 
@@ -91,6 +94,72 @@ func TestOpen_ServerThatDoesNotRespondIsGivenUp(t *testing.T) {
 	if err := owner.PingContext(context.Background()); err == nil {
 		t.Error("the owner connected to nothing")
 	}
+}
+
+func TestOpen_SlowServerIsWaitedForAsTheURLSays(t *testing.T) {
+	t.Parallel()
+	// connect_timeout of the URL is the limit for the first statements of a session too. They take longer here than
+	// the default.
+	database, err := url.Parse(pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := database.Query()
+	database.Host = delayFirstStatement(t, database.String(), 6*time.Second)
+	query.Del("host")
+	query.Del("port")
+	query.Set("sslmode", "disable")
+	query.Set("connect_timeout", "600")
+	database.RawQuery = query.Encode()
+
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: database.String(), MaxConnections: 1, Clock: portstest.NewFakeClock(noon)})
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+}
+
+// delayFirstStatement returns the address of a server that passes one connection on to a database, and its first
+// statement later.
+func delayFirstStatement(t *testing.T, database string, delay time.Duration) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = client.Close() }()
+		network, address := pgconn.NetworkAddress(config.Host, config.Port)
+		server, err := net.Dial(network, address)
+		if err != nil {
+			return
+		}
+		defer func() { _ = server.Close() }()
+		go func() { _, _ = io.Copy(client, server) }()
+		for sent := make([]byte, 1<<16); ; {
+			n, err := client.Read(sent)
+			if err != nil {
+				return
+			}
+			if bytes.Contains(sent[:n], []byte("SET ROLE")) {
+				time.Sleep(delay)
+			}
+			if _, err := server.Write(sent[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	return listener.Addr().String()
 }
 
 func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {

@@ -106,7 +106,9 @@ func (e *env) open(t testing.TB) *postgres.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The time limits of the service are not part of the custody, and calls that create one key wait for each other.
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: e.url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: generator,
+		LockTimeout: time.Minute, IdleTimeout: time.Minute, StatementTimeout: 2 * time.Minute,
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			e.dataKeys = encryption.NewDataKeys(store, master, e.clock)
 			return e.dataKeys

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -117,6 +118,11 @@ func pgtestdbConfig(server string) (pgtestdb.Config, error) {
 	if len(u.Path) > 1 {
 		database = u.Path[1:]
 	}
+	options := u.Query()
+	// A test opens many connections at once, which takes seconds on a busy machine. The service gives up earlier.
+	if !options.Has("connect_timeout") {
+		options.Set("connect_timeout", "180")
+	}
 	return pgtestdb.Config{
 		DriverName: "pgx",
 		Host:       u.Hostname(),
@@ -124,7 +130,7 @@ func pgtestdbConfig(server string) (pgtestdb.Config, error) {
 		User:       url.QueryEscape(u.User.Username()),
 		Password:   url.QueryEscape(password),
 		Database:   database,
-		Options:    u.RawQuery,
+		Options:    strings.ReplaceAll(options.Encode(), "+", "%20"),
 		TestRole: &pgtestdb.Role{
 			Username: "causeway_test", Password: "causeway_test",
 			// The role owns its database and creates the service's role.

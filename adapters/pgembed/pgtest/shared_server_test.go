@@ -79,11 +79,11 @@ func TestStartHostProcess_ReportsFailure(t *testing.T) {
 
 func TestPgtestdbConfig_RoundTripsURLs(t *testing.T) {
 	t.Parallel()
-	// The pgtestdb configuration of a server URL leads to the same server.
+	// The pgtestdb configuration of a server URL leads to the same server, with a long time to connect unless it says one.
 	for url, want := range map[string]string{
-		"postgres://postgres@/postgres?host=%2Frun%2Fpg&port=5433":  "postgres://postgres:@:5432/postgres?host=%2Frun%2Fpg&port=5433",
-		"postgres://me:p%40ss@db.example:6000/work?sslmode=disable": "postgres://me:p%40ss@db.example:6000/work?sslmode=disable",
-		"postgres://me@localhost":                                   "postgres://me:@localhost:5432/postgres?",
+		"postgres://postgres@/postgres?host=%2Frun%2Fpg&port=5433":  "postgres://postgres:@:5432/postgres?connect_timeout=180&host=%2Frun%2Fpg&port=5433",
+		"postgres://me:p%40ss@db.example:6000/work?sslmode=disable": "postgres://me:p%40ss@db.example:6000/work?connect_timeout=180&sslmode=disable",
+		"postgres://me@localhost?connect_timeout=7":                 "postgres://me:@localhost:5432/postgres?connect_timeout=7",
 	} {
 		config, err := pgtestdbConfig(url)
 		if err != nil || config.URL() != want {
