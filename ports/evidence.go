@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/ledger"
 )
@@ -70,6 +72,9 @@ type EvidenceView interface {
 	// SkippedPayments streams the transactions, and the receipts that belong to none, without evidence whose postings
 	// count as sealed.
 	SkippedPayments(ctx context.Context, p ident.Platform, each func(kind ledger.FactKind, subject string) error) error
+	// UnmatchedWithoutReceipt streams the ids of the postings of unmatched funds that no receipt is stored for. They are
+	// missing from the list of unmatched funds.
+	UnmatchedWithoutReceipt(ctx context.Context, p ident.Platform, each func(posting uuid.UUID) error) error
 	// Unsealed counts the facts that are not sealed, and returns since when the oldest of them is not.
 	Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error)
 }

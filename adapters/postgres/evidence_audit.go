@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -203,6 +204,25 @@ func (v *evidenceView) SkippedPayments(ctx context.Context, p ident.Platform, ea
 			return err
 		}
 		return each(kind, subject)
+	})
+}
+
+// selectUnmatchedWithoutReceipt uses ledger_postings_by_rare_kind and the primary keys.
+const selectUnmatchedWithoutReceipt = `
+	SELECT p.id FROM ledger_postings p
+	WHERE p.platform_id = $1 AND p.kind = 'unmatched_received' AND ` + ledgerdb.RareKindsCondition + ` AND NOT EXISTS (
+		SELECT FROM unmatched_funds u JOIN receipts r ON r.platform_id = u.platform_id AND r.id = u.receipt_id
+		WHERE u.platform_id = p.platform_id AND u.posting_id = p.id)
+	ORDER BY p.seq`
+
+// UnmatchedWithoutReceipt implements ports.EvidenceView.
+func (v *evidenceView) UnmatchedWithoutReceipt(ctx context.Context, p ident.Platform, each func(uuid.UUID) error) error {
+	return queryRows(ctx, v.tx, selectUnmatchedWithoutReceipt, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		var posting pgtype.UUID
+		if err := rows.Scan(&posting); err != nil {
+			return err
+		}
+		return each(posting.Bytes)
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/audit/merkle"
 	"causeway/core/ident"
 	"causeway/ledger"
@@ -104,6 +106,13 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 	}
 	err = c.view.SkippedPayments(ctx, c.platform, func(kind ledger.FactKind, subject string) error {
 		c.report.addFinding(RuleEvidence, "the %s %s of %s has no evidence: its postings were marked as sealed, and it was not", kind, subject, c.platform)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = c.view.UnmatchedWithoutReceipt(ctx, c.platform, func(posting uuid.UUID) error {
+		c.report.addFinding(RuleEvidence, "the posting %s of %s is of unmatched funds, and has no receipt: they are missing from the list of unmatched funds", posting, c.platform)
 		return nil
 	})
 	if err != nil {
