@@ -33,7 +33,8 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	second := period.MonthOf(time.Now()).Previous()
 	first := second.Previous()
-	mustRunCommand(t, env, "ledger", "settings", "set", "functionalCurrency=USD", "feeRecognition=DELIVERY", "--platform", h.platformID, "--actor", "ana")
+	yearEnd := first.Previous().Start().Format("1") // none of these months ends a financial year
+	mustRunCommand(t, env, "ledger", "settings", "set", "functionalCurrency=USD", "feeRecognition=DELIVERY", "yearEndMonth="+yearEnd, "--platform", h.platformID, "--actor", "ana")
 	h.post("/ledger/exchange-result/"+first.String()+"/post", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Wrong state"})
 	mustRunCommand(t, env, "ledger", "soft-close", first.String(), "--platform", h.platformID, "--confirm-opening-balances")
 	mustRunCommand(t, env, "ledger", "soft-close", second.String(), "--platform", h.platformID)
