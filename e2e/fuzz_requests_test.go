@@ -108,7 +108,7 @@ func newValuePool() *valuePool {
 
 // pooledFields are fields whose values other requests need.
 var pooledFields = map[string]string{"reference": "reference", "nextCursor": "cursor", "month": "month", "path": "account",
-	"platformCustomerId": "platformCustomerId", "umaAddress": "umaAddress", "lookupId": "lookupId"}
+	"number": "number", "platformCustomerId": "platformCustomerId", "umaAddress": "umaAddress", "lookupId": "lookupId"}
 
 var idText = regexp.MustCompile(`[A-Z][A-Za-z]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
