@@ -238,6 +238,7 @@ func (m *mask) maskText(text string) string {
 	})
 	text = timestampPattern.ReplaceAllStringFunc(text, m.maskTimestamp)
 	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), examplesEpoch.Format(time.DateOnly))
+	text = strings.ReplaceAll(text, lastDay(previousMonth()), lastDay(examplesEpoch.AddDate(0, -1, 0)))
 	text = yearPathPattern.ReplaceAllStringFunc(text, func(path string) string { return yearPath + maskYear("year", strings.TrimPrefix(path, yearPath)) })
 	return monthPattern.ReplaceAllStringFunc(text, maskMonth)
 }
@@ -280,6 +281,11 @@ func maskMonth(text string) string {
 func previousMonth() time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+// lastDay returns the last day of the month of a day.
+func lastDay(day time.Time) string {
+	return time.Date(day.Year(), day.Month()+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
 // maskID returns the next id of a type; it ends in the count.
