@@ -16,7 +16,7 @@ import (
 
 // Rail moves money outside the service, through banks and chains alike. Every call is
 // idempotent by the id of the transaction, receipt or refund: a repeated call moves the
-// money once and returns the same outcome.
+// money once, also from another process and after a crash, and returns the present outcome.
 type Rail interface {
 	// Instructions returns the ways to pay for a quote, or INVALID_CURRENCY. It does no
 	// I/O, and returns the same for the same arguments.
@@ -33,6 +33,9 @@ type Rail interface {
 	// Collect pulls money from external accounts; one outcome per collection. A repeated
 	// call continues the same collection.
 	Collect(ctx context.Context, collections []Collection) []Outcome
+	// CollectionStatus returns the present outcomes of collections that were done, one per
+	// collection: Done, or Returned if the payer's bank has taken the money back.
+	CollectionStatus(ctx context.Context, collections []Collection) []Outcome
 	// Refund sends money back to its payers; one outcome per refund.
 	Refund(ctx context.Context, refunds []Refund) []Outcome
 }
@@ -60,11 +63,23 @@ type Refund struct {
 	Rail      corridor.Rail
 	Reference string
 	Amount    money.Amount
+	// Original is the payment that had brought the money.
+	Original Original
 	// Payout is the payment that is refunded; nil for a receipt that is sent back.
 	Payout *Payout
 	// Internal: the payer has an internal account, so there is nothing to send; the rail
 	// only decides whether the refund is allowed.
 	Internal bool
+}
+
+// Original is the payment that brought the money of a refund.
+type Original struct {
+	// PartnerID is the partner's id of it; empty if the partner has named none.
+	PartnerID string
+	// Collection is the transaction that collected the money, as it was sent to the rail; zero if the payer sent it.
+	Collection ident.Transaction
+	// Payer is the account that it came from; nil if the partner has not named it.
+	Payer *account.External
 }
 
 // Verdict is a rail's verdict on a payout, collection or refund.
@@ -74,15 +89,17 @@ type Verdict string
 const (
 	// Done: delivered, collected or refunded.
 	Done Verdict = "DONE"
-	// Waiting: in progress; call again at Outcome.RetryAt.
+	// Waiting: in progress; call again at Outcome.RetryAt. A partner that refuses for now, because it is closed,
+	// busy or without funds, is waited for too.
 	Waiting Verdict = "WAITING"
-	// Refused: it will not be done.
+	// Refused: it will never be done, and no money has moved.
 	Refused Verdict = "REFUSED"
 	// CancelledByUser: the user cancelled it before delivery.
 	CancelledByUser Verdict = "CANCELLED"
-	// Returned: it was delivered, and the beneficiary's bank returned it.
+	// Returned: it was delivered, and the beneficiary's bank returned it; or it was collected, and the payer's
+	// bank took it back.
 	Returned Verdict = "RETURNED"
-	// Unknown: the rail could not be reached; call again.
+	// Unknown: the rail could not be reached, or did not say; call again. It may have done it.
 	Unknown Verdict = "UNKNOWN"
 )
 
@@ -91,6 +108,15 @@ type Outcome struct {
 	Verdict Verdict
 	// Reason is set if the verdict is Refused.
 	Reason transaction.FailureReason
+	// PartnerID is the partner's id of the payment, as its statements name it; empty until it is known.
+	PartnerID string
+	// Code is the partner's own reason for the verdict, such as AC04 (ISO 20022) or R01 (Nacha), and Text is what
+	// it says about it. Both are empty if it gave none.
+	Code, Text string
+	// ReturnedAt is when the money was taken back, if the verdict is Returned; zero if unknown.
+	ReturnedAt time.Time
+	// ExpectedAt is when the partner expects to settle a payment that is Waiting; zero if unknown.
+	ExpectedAt time.Time
 	// Accepted: the rail accepted a payout, even if it refused it later. A transfer is
 	// pending until then.
 	Accepted bool

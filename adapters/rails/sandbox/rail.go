@@ -130,6 +130,15 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
 }
 
+// CollectionStatus returns Done: a return of a collection is recorded by the platform.
+func (r *Rail) CollectionStatus(_ context.Context, collections []ports.Collection) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(collections))
+	for i := range outcomes {
+		outcomes[i] = ports.Outcome{Verdict: ports.Done}
+	}
+	return outcomes
+}
+
 // Refund returns Done, except for a payout whose account selects a failed refund.
 func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(refunds))

@@ -79,6 +79,11 @@ func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []po
 	return call(ctx, r.calls, "collect", r.Rail.Collect, collections)
 }
 
+// CollectionStatus calls the rail.
+func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return call(ctx, r.calls, "status of collections", r.Rail.CollectionStatus, collections)
+}
+
 // Refund calls the rail.
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	return call(ctx, r.calls, "refund", r.Rail.Refund, refunds)

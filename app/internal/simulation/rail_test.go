@@ -100,6 +100,12 @@ func (r rails) Collect(ctx context.Context, collections []ports.Collection) []po
 	})
 }
 
+func (r rails) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callBank(ctx, r, "status of collections", collections, func(ports.Collection) ports.Outcome {
+		return ports.Outcome{Verdict: ports.Done}
+	})
+}
+
 func (r rails) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	return callBank(ctx, r, "refund", refunds, func(f ports.Refund) ports.Outcome {
 		b := r.world.bank

@@ -1,0 +1,61 @@
+// Package rail holds the rules on connections to partners: which one a payment takes, what each may carry, and
+// what waits for money or for an operator.
+package rail
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Adapter is a way to reach a partner.
+type Adapter string
+
+// The adapters.
+const (
+	BankFile Adapter = "BANK_FILE" // files of a bank in a folder or on an SFTP server
+	Partner  Adapter = "PARTNER"   // a provider behind the HTTP contract of partners
+	EVM      Adapter = "EVM"       // an Ethereum-like chain over JSON-RPC
+	Bitcoin  Adapter = "BITCOIN"   // a Bitcoin wallet over its RPC
+)
+
+// Connection is one account at a partner, or one wallet on a chain, as the operator has set it up.
+type Connection struct {
+	// Name identifies the connection: lower-case letters, digits and hyphens, such as "bank-eur".
+	Name    string
+	Adapter Adapter
+	// Version numbers the settings of the connection, from 1.
+	Version int
+	// Rails, Currencies and Countries (of the beneficiary's account, ISO 3166-1 alpha-2) are what it carries, and
+	// Platforms whose payments. No country and no platform means every one.
+	Rails      []corridor.Rail
+	Currencies []money.Currency
+	Countries  []string
+	Platforms  []ident.Platform
+	// Unmatched is the platform of money whose reference no platform knows; zero if there is only one platform.
+	Unmatched ident.Platform
+	// Settings are those of the adapter. A secret is a reference to it, as of ports.Secrets.
+	Settings map[string]string
+	SetAt    time.Time
+}
+
+// EndToEndID returns the id under which a payment travels: partners, statements and beneficiaries name the payment
+// by it. It is the id of the transaction or receipt, in 32 upper-case hexadecimal digits, so that it fits into the 35
+// characters of ISO 20022.
+func EndToEndID(id uuid.UUID) string { return strings.ToUpper(hex.EncodeToString(id[:])) }
+
+// SubjectOf returns the id of which EndToEndID is the text, and false for a text that is none.
+func SubjectOf(endToEndID string) (uuid.UUID, bool) {
+	var id uuid.UUID
+	if len(endToEndID) != hex.EncodedLen(len(id)) {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(endToEndID))
+	return id, err == nil && id != uuid.Nil
+}

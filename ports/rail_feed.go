@@ -1,0 +1,103 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+)
+
+// RailFeed is what a partner or a chain reports by itself about one connection.
+type RailFeed interface {
+	// Poll returns what was reported after a cursor, oldest first, in a piece of bounded size; an empty cursor is
+	// the beginning. The caller stores what it was given and then the cursor, so that after a crash the same piece
+	// is returned again: everything in it has an id by which it is recognised.
+	Poll(ctx context.Context, cursor string) (RailReport, error)
+}
+
+// RailReport is a piece of what a partner reports.
+type RailReport struct {
+	Receipts  []RailReceipt
+	Reversals []ReceiptReversal
+	// Changed are payments, collections, refunds and receipts sent back about which there is news: they are called about again.
+	Changed    []RailSubject
+	Fees       []RailFee
+	Balances   []RailBalance
+	Statements []RailStatement
+	// Cursor continues after this piece. More means that there is more at once.
+	Cursor string
+	More   bool
+}
+
+// RailReceipt is money that was received. Its platform is zero if the partner serves several platforms with one
+// account: then it is that of the reference.
+type RailReceipt struct {
+	transaction.Receipt
+	// Payer is the account that it came from; nil if the partner has not named it.
+	Payer *account.External
+}
+
+// ReceiptReversal says that the partner took back money that was received before: a bank that recalls a payment,
+// or a chain whose blocks were replaced.
+type ReceiptReversal struct {
+	Platform ident.Platform // zero as that of the receipt
+	Rail     corridor.Rail
+	// Receipt is the partner's id of the money received, and PartnerID that of the reversal.
+	Receipt, PartnerID string
+	Code, Text         string
+	At                 time.Time
+}
+
+// RailSubject is a transaction or receipt about which a rail is called.
+type RailSubject struct {
+	Platform ident.Platform
+	Subject  uuid.UUID
+}
+
+// RailFee is what a partner or a chain charged for moving money. It is unique by platform, rail and partner's id.
+type RailFee struct {
+	Platform  ident.Platform
+	Rail      corridor.Rail
+	PartnerID string
+	Amount    money.Amount
+	At        time.Time
+	Memo      string
+}
+
+// RailBalance is what an account at a partner, or the addresses on a chain, held at a moment.
+type RailBalance struct {
+	Amount money.Amount
+	At     time.Time
+}
+
+// RailBalances is implemented by adapters that can ask for the present balances of their connection.
+type RailBalances interface {
+	Balances(ctx context.Context) ([]RailBalance, error)
+}
+
+// RailStatement is a statement of an account as a file, to be reconciled with the ledger.
+type RailStatement struct {
+	Name   string // of the file
+	Format string // as of reconciliations, such as CAMT053
+	Data   []byte
+}
+
+// RailTester is implemented by every adapter: Test says whether the connection works, and moves nothing.
+type RailTester interface {
+	// Test returns what it has checked, in words for operators, and the first thing that is wrong.
+	Test(ctx context.Context) (checked []string, err error)
+}
+
+// ConnectedRail is the adapter of one connection. It may implement RailFeed and RailBalances too.
+type ConnectedRail interface {
+	Rail
+	RailTester
+	// Close releases what the adapter holds; calls that run end first or with an error.
+	Close() error
+}
