@@ -54,7 +54,7 @@ var pureStdlib = []string{
 
 // pureModules lists the other modules that the pure layers may import.
 var pureModules = []string{
-	"github.com/decred/dcrd/dcrec/secp256k1/v4", "github.com/ericlagergren/decimal", "github.com/google/uuid", "golang.org/x/text/unicode/norm",
+	"github.com/decred/dcrd/dcrec/secp256k1/v4", "github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/text/unicode/norm",
 }
 
 // impureFuncs lists the functions of those packages that read a clock, use randomness or return
