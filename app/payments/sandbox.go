@@ -96,7 +96,7 @@ func (in SendRequest) validate() error {
 	if in.Reference == "" && in.Quote.IsZero() {
 		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
 	}
-	if !in.Currency.Known() {
+	if !in.Currency.Payable() {
 		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	if in.Amount != nil && (*in.Amount < 1 || *in.Amount > money.MaxMinor) {

@@ -84,7 +84,7 @@ func (in UMAPayment) normalize() (UMAPayment, error) {
 	case in.Customer.IsZero():
 		bad = append(bad, fault.Field{Field: "receiverUmaAddress", Message: "give the customer's address, or a customerId"})
 	}
-	if !in.Currency.Known() {
+	if !in.Currency.Payable() {
 		bad = append(bad, fault.Field{Field: "receivingCurrencyCode", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	if in.Amount < 1 || in.Amount > money.MaxMinor {

@@ -32,7 +32,7 @@ func (s *Service) Providers(ctx context.Context, environment platform.Environmen
 	if filter.Country != "" && !party.KnownCountry(filter.Country) {
 		bad = append(bad, fault.Field{Field: "countryCode", Message: "must be a country code of two upper-case letters, such as US"})
 	}
-	if filter.Currency != "" && !filter.Currency.Known() {
+	if filter.Currency != "" && !filter.Currency.Payable() {
 		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	if len(bad) > 0 {

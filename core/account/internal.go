@@ -61,7 +61,7 @@ func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ide
 	if id.IsZero() || platform.IsZero() {
 		return Internal{}, fmt.Errorf("an internal account needs an id and a platform")
 	}
-	if !currency.Known() {
+	if !currency.Payable() {
 		return Internal{}, fmt.Errorf("internal account: %w: %.8q", money.ErrUnknownCurrency, string(currency))
 	}
 	return Internal{

@@ -42,6 +42,9 @@ func TestNewInternal_RejectsInvalidArguments(t *testing.T) {
 	if _, err := account.NewInternal(internalID, ident.Platform{}, customerID, "USD", now); err == nil {
 		t.Error("created without a platform")
 	}
+	if _, err := account.NewInternal(internalID, platformID, customerID, money.ETH, now); err == nil {
+		t.Error("an account in a currency of fees")
+	}
 	if _, err := account.NewInternal(internalID, platformID, customerID, "XYZ", now); err == nil {
 		t.Error("created in an unknown currency")
 	}

@@ -90,7 +90,7 @@ func (v *validation) currency() money.Currency {
 		v.Add("currency", "is required")
 		return ""
 	}
-	currency, err := money.ParseCurrency(v.request.Currency)
+	currency, err := money.ParsePayable(v.request.Currency)
 	if err != nil {
 		v.Add("currency", "must be a known currency code in capital letters, such as USD or BTC")
 	}

@@ -84,6 +84,7 @@ func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
 	}{
 		{"no currency", func(r *account.CreateRequest) { r.Currency = "" }, "currency"},
 		{"lower case", func(r *account.CreateRequest) { r.Currency = "btc" }, "currency"},
+		{"a currency of fees", func(r *account.CreateRequest) { r.Currency = "ETH" }, "currency"},
 		{"unknown currency", func(r *account.CreateRequest) { r.Currency = "DOGE" }, "currency"},
 		{"a currency the type cannot hold", func(r *account.CreateRequest) { r.Currency = "USDC" }, "currency"},
 		{"no account info", func(r *account.CreateRequest) { r.Info = nil }, "accountInfo"},

@@ -153,7 +153,7 @@ func (ch ThresholdChange) apply(path string, t ApprovalThreshold, bad *party.Pro
 }
 
 func checkCurrency(path, code string, bad *party.Problems) money.Currency {
-	currency, err := money.ParseCurrency(code)
+	currency, err := money.ParsePayable(code)
 	if err != nil {
 		bad.Add(path, "must be the code of a supported currency, such as USD")
 	}

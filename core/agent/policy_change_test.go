@@ -204,7 +204,7 @@ func drawChange(t *rapid.T) (ch agent.PolicyChange) {
 	given := rapid.Bool()
 	number := rapid.SampledFrom([]int64{-1, 0, 1, 50, 1_000_000, 1_000_001, money.MaxMinor, money.MaxMinor + 1})
 	nullable := rapid.Map(rapid.Ptr(number, true), func(n *int64) **int64 { return &n })
-	currency := rapid.SampledFrom([]string{"USD", "EUR", "JPY", "XXX", ""})
+	currency := rapid.SampledFrom([]string{"USD", "EUR", "JPY", "ETH", "XXX", ""})
 	account := rapid.SampledFrom([]ident.InternalAccount{dollars.ID, euros.ID, dollars.ID, euros.ID, foreign})
 	mode := rapid.SampledFrom([]string{"AUTO", "APPROVAL_REQUIRED", ""})
 	if given.Draw(t, "permissions") {

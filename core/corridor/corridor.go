@@ -26,7 +26,7 @@ type Corridor struct {
 // country means any country of the currency, and is used for cryptocurrencies. It returns
 // INVALID_CURRENCY if there is no corridor.
 func Find(from, to money.Currency, country string) (Corridor, error) {
-	if from == to && from.Known() {
+	if from == to && from.Payable() {
 		return Corridor{}, fault.New(fault.InvalidCurrency,
 			"Both sides are %s. Nothing is exchanged within one currency: use POST /transfer-in or POST /transfer-out.", string(from))
 	}
@@ -41,7 +41,7 @@ func Within(currency money.Currency, country string) (Corridor, error) {
 
 func find(from, to money.Currency, country string) (Corridor, error) {
 	for _, currency := range []money.Currency{from, to} {
-		if !currency.Known() {
+		if !currency.Payable() {
 			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
 		}
 	}
@@ -66,7 +66,7 @@ func find(from, to money.Currency, country string) (Corridor, error) {
 // SameCurrency returns a corridor within one currency, for payments to people at other
 // providers, without a fee unless the operator sets one. It returns INVALID_CURRENCY if the currency cannot be paid in.
 func SameCurrency(currency money.Currency) (Corridor, error) {
-	if !currency.Known() {
+	if !currency.Payable() {
 		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
 	}
 	funding, err := FundingRails(currency)

@@ -127,8 +127,8 @@ func NeedsPurpose(country string) bool { return slices.Contains(purposeCountries
 // any country of the currency, and is used for cryptocurrencies. It returns INVALID_CURRENCY if
 // there is no corridor or it is announced but not yet live.
 func RailsTo(currency money.Currency, code string) ([]Rail, error) {
-	if currency.IsCrypto() {
-		return Chains(currency), nil
+	if chains := Chains(currency); len(chains) > 0 {
+		return chains, nil
 	}
 	for _, country := range countries {
 		if (code == "" || country.Code == code) && slices.Contains(country.Currencies, currency) {

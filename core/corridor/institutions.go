@@ -59,7 +59,7 @@ func (f InstitutionFilter) check() error {
 	}
 	switch {
 	case f.Currency == "":
-	case !f.Currency.Known():
+	case !f.Currency.Payable():
 		refuse("currency", "must be a known currency code in upper case, such as NGN")
 	case f.Currency.IsCrypto():
 		refuse("currency", "must not be a cryptocurrency: there are no institutions for %s", f.Currency)

@@ -107,7 +107,7 @@ func parseCurrencies(codes []string, region string, bad *party.Problems) []money
 	list := make([]money.Currency, 0, len(codes))
 	seen := make(map[string]bool, len(codes))
 	for i, code := range codes {
-		currency, err := money.ParseCurrency(code)
+		currency, err := money.ParsePayable(code)
 		path := fmt.Sprintf("currencies[%d]", i)
 		switch {
 		case err != nil:

@@ -137,6 +137,7 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 		{"region", individual(func(r *customer.Request) { r.Region = "USA" })},
 		{"currencies[1]", individual(func(r *customer.Request) { r.Currencies = []string{"USD", "usd"} })},
 		{"currencies[1]", individual(func(r *customer.Request) { r.Currencies = []string{"USD", "USD"} })},
+		{"currencies[1]", individual(func(r *customer.Request) { r.Currencies = []string{"USDC", "ETH"} })},
 		{"email", individual(func(r *customer.Request) { r.Email = "ana" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "ana@uma.acme.test" })},
 		{"umaAddress", individual(func(r *customer.Request) { r.UMAAddress = "$ana" })},

@@ -22,6 +22,13 @@ const (
 	USDB Currency = "USDB"
 )
 
+// The currencies in which chains charge their fees, counted in gwei so that amounts fit. Only the
+// ledger has them: see Payable.
+const (
+	ETH Currency = "ETH"
+	POL Currency = "POL"
+)
+
 // ParseCurrency parses a code in capital letters. Lower case and unknown codes are
 // ErrUnknownCurrency.
 func ParseCurrency(code string) (Currency, error) {
@@ -51,6 +58,19 @@ func (c Currency) Symbol() string { return currencies[c].symbol }
 
 // IsCrypto reports whether the currency is a cryptocurrency.
 func (c Currency) IsCrypto() bool { return currencies[c].crypto }
+
+// Payable reports whether the currency is known and customers can hold, send and receive it. The
+// others are those of the fees of chains, which only the books of the platform have.
+func (c Currency) Payable() bool { return c.Known() && c != ETH && c != POL }
+
+// ParsePayable parses the code of a currency that customers can have, as ParseCurrency.
+func ParsePayable(code string) (Currency, error) {
+	c, err := ParseCurrency(code)
+	if err == nil && !c.Payable() {
+		return "", fmt.Errorf("%w: %s is only a currency of fees", ErrUnknownCurrency, code)
+	}
+	return c, err
+}
 
 // Currencies returns every known currency in the order of the codes.
 func Currencies() []Currency {

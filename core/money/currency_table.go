@@ -7,7 +7,7 @@ type currencyInfo struct {
 	crypto   bool
 }
 
-// currencies holds every currency that an account, a corridor or a balance may have.
+// currencies holds every currency that an account, a corridor, a fee or a balance may have.
 // Minor units of fiat currencies are those of ISO 4217, which differ from daily
 // use in some countries (IDR has 2 decimals, but the sen is out of use). Dollars
 // and other shared symbols include the country, so that no two are equal.
@@ -16,6 +16,8 @@ var currencies = map[Currency]currencyInfo{
 	USDB: {6, "USDB", "USDB", true},
 	USDC: {6, "USDC", "USD Coin", true},
 	USDT: {6, "USDT", "Tether USD", true},
+	ETH:  {9, "Ξ", "Ether", true},
+	POL:  {9, "POL", "Polygon Ecosystem Token", true},
 
 	"AED": {2, "AED", "United Arab Emirates Dirham", false},
 	"ARS": {2, "AR$", "Argentine Peso", false},

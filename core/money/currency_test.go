@@ -58,6 +58,7 @@ func TestCurrency_Properties(t *testing.T) {
 		{"PYG", 0, "₲", false}, {"CLP", 0, "CL$", false},
 		{"KWD", 3, "KWD", false}, {"BHD", 3, "BHD", false}, {"JOD", 3, "JOD", false}, {"TND", 3, "TND", false},
 		{"BTC", 8, "₿", true}, {"USDC", 6, "USDC", true}, {"USDT", 6, "USDT", true}, {"USDB", 6, "USDB", true},
+		{"ETH", 9, "Ξ", true}, {"POL", 9, "POL", true},
 	} {
 		got, err := money.ParseCurrency(c.code)
 		if err != nil {
@@ -81,6 +82,23 @@ func TestParseCurrency_RejectsUnknown(t *testing.T) {
 	}
 	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" || unknown.IsCrypto() {
 		t.Error("an unknown currency has a name, a symbol or decimals")
+	}
+}
+
+func TestPayable_NotTheCurrenciesOfFees(t *testing.T) {
+	t.Parallel()
+	// Every known currency is payable, except those in which chains charge their fees.
+	for _, c := range money.Currencies() {
+		fees := c == money.ETH || c == money.POL
+		if c.Payable() == fees {
+			t.Errorf("%s: payable %v", c, c.Payable())
+		}
+		if got, err := money.ParsePayable(string(c)); errors.Is(err, money.ErrUnknownCurrency) != fees || !fees && got != c || fees && got != "" {
+			t.Errorf("ParsePayable(%q) = %q, %v", c, got, err)
+		}
+	}
+	if _, err := money.ParsePayable("XXX"); !errors.Is(err, money.ErrUnknownCurrency) || money.Currency("XXX").Payable() {
+		t.Errorf("an unknown currency: %v", err)
 	}
 }
 

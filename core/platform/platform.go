@@ -228,7 +228,7 @@ func checkCurrencies(currencies []Currency) []fault.Field {
 		refuse := func(field, message string) {
 			bad = append(bad, fault.Field{Field: fmt.Sprintf("supportedCurrencies[%d].%s", i, field), Message: message})
 		}
-		if _, err := money.ParseCurrency(string(c.Code)); err != nil {
+		if _, err := money.ParsePayable(string(c.Code)); err != nil {
 			refuse("currencyCode", "must be a known currency code in upper case, such as USD, EUR or BTC")
 		}
 		if seen[c.Code] {

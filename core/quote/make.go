@@ -85,7 +85,7 @@ func (r Request) Check() error {
 			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
-	if r.Source.JustInTime() && !r.Source.Currency.Known() {
+	if r.Source.JustInTime() && !r.Source.Currency.Payable() {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})
 	}
 	if r.ExecuteImmediately && r.Source.JustInTime() {

@@ -11,7 +11,7 @@ var pegged = map[money.Currency]bool{"USD": true, "USDC": true, "USDT": true, "U
 // invented, not taken from a market.
 var referencePrices = map[money.Currency]money.Rate{
 	"USD": money.MustRate("1"), "USDC": money.MustRate("1"), "USDT": money.MustRate("1"), "USDB": money.MustRate("1"),
-	"BTC": money.MustRate("100000"),
+	"BTC": money.MustRate("100000"), "ETH": money.MustRate("3000"), "POL": money.MustRate("0.20"),
 	"EUR": money.MustRate("1.10"), "GBP": money.MustRate("1.30"), "CHF": money.MustRate("1.15"),
 	"DKK": money.MustRate("0.147"), "SEK": money.MustRate("0.098"), "NOK": money.MustRate("0.094"),
 	"ISK": money.MustRate("0.0073"), "PLN": money.MustRate("0.26"), "CZK": money.MustRate("0.044"),
