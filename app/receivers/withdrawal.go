@@ -35,6 +35,7 @@ type WithdrawalCost struct {
 var chainAccountTypes = map[corridor.Rail]account.Type{
 	corridor.Layer2: account.Layer2Wallet, corridor.Altchain: account.AltchainWallet, corridor.Base: account.BaseWallet,
 	corridor.Polygon: account.PolygonWallet, corridor.Ethereum: account.EthereumWallet, corridor.Tron: account.TronWallet,
+	corridor.Bitcoin: account.BitcoinAddress,
 }
 
 // EstimateWithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every
@@ -64,7 +65,7 @@ func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 		bad = append(bad, fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
-	if !w.Currency.Known() || !w.Currency.IsCrypto() {
+	if !w.Currency.Payable() || !w.Currency.IsCrypto() {
 		return append(bad, fault.Field{Field: "currency", Message: "must be a crypto currency, such as USDC or BTC"})
 	}
 	if chains := corridor.Chains(w.Currency); !slices.Contains(chains, w.Chain) {

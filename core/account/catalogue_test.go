@@ -113,6 +113,8 @@ var typeCases = []typeCase{
 		[]string{"address", "address=vitalik.eth"}},
 	{"TRON_WALLET", "USDT", `{"address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}`, "TRON", "", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
 		[]string{"address", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "address=XR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj0t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"}},
+	{"BITCOIN_L1", "BTC", `{"address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}`, "BITCOIN", "", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+		[]string{"address", "address=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5", "address=0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", "address=1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3"}},
 	{"LIGHTNING", "BTC", `{"lightningAddress": "ana@wallet.example.com"}`, "LIGHTNING", "", "ana@wallet.example.com",
 		[]string{"lightningAddress > accountInfo", "lightningAddress=ana", "bolt12=lno1pqps7sjqpgtyzm > accountInfo", "invoice=lnbc20u1p3y0x3hpp > accountInfo", "lightningAddress=a@b"}},
 }

@@ -38,6 +38,8 @@ var wallets = []TypeSpec{
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
 	wallet(TronWallet, corridor.Tron, "A wallet on Tron.",
 		FieldSpec{Example: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", CaseSensitive: true, check: checkTronAddress}),
+	wallet(BitcoinAddress, corridor.Bitcoin, "An address on the Bitcoin chain itself.",
+		FieldSpec{Example: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", CaseSensitive: true, check: checkBitcoinAddress}),
 	{
 		Type: LightningType, Aliases: []Type{"LIGHTNING_ACCOUNT"},
 		Description: "A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.",

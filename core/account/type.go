@@ -22,6 +22,7 @@ const (
 	EthereumWallet Type = "ETHEREUM_WALLET"
 	TronWallet     Type = "TRON_WALLET"
 	LightningType  Type = "LIGHTNING"
+	BitcoinAddress Type = "BITCOIN_L1"
 )
 
 // TypeSpec describes a type of external account.

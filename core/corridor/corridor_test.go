@@ -129,7 +129,7 @@ func TestFind(t *testing.T) {
 		lock        time.Duration
 	}{
 		{"dollars to bitcoin", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00, 1_000_000_00, 5 * time.Minute},
-		{"bitcoin to dollars", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
+		{"bitcoin to dollars", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Bitcoin}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
 		{"dollar token to dollar", "USDC", "USD", "US", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.RTP, 250_000, "0.001", 1_000_000, 1_000_000_000_000, 5 * time.Minute},
 		{"bank to bank", "USD", "INR", "IN", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.UPI, 50, "0.003", 1_00, 10_000_000_00, 5 * time.Minute},
 		{"from a slow bank", "ZAR", "USD", "US", []corridor.Rail{corridor.BankTransfer}, corridor.RTP, 9_00, "0.003", 18_00, 180_000_000_00, 15 * time.Minute},
@@ -169,6 +169,8 @@ func TestFind_RejectsUnsupportedPairs(t *testing.T) {
 		{"an empty destination", "USD", "", ""},
 		{"unsupported source", "JPY", "USD", "US"},
 		{"unsupported destination", "USD", "JPY", ""},
+		{"a currency of fees", "USD", "ETH", ""},
+		{"from a currency of fees", "POL", "USD", "US"},
 		{"the right currency in the wrong country", "USD", "EUR", "MX"},
 	}
 	for _, tt := range tests {
@@ -240,8 +242,14 @@ func TestChainFor(t *testing.T) {
 		{"BTC", "", corridor.Layer2},
 		{"BTC", "LIGHTNING", corridor.Lightning},
 		{"USDC", "POLYGON", corridor.Polygon},
+		{"BTC", "BITCOIN", corridor.Bitcoin},
+		{"USDT", "", corridor.Tron},
 		{"USDT", "TRON", corridor.Tron},
-		{"USDT", "BASE", ""},
+		{"USDT", "BASE", corridor.Base},
+		{"USDT", "ETHEREUM", corridor.Ethereum},
+		{"USDT", "SOLANA", ""},
+		{"ETH", "ETHEREUM", ""},
+		{"ETH", "", ""},
 		{"USDC", "base", ""},
 		{"USD", "BASE", ""},
 		{"USD", "", ""},
@@ -280,7 +288,7 @@ func TestWithin(t *testing.T) {
 	if err != nil || dollars.Terms.Fee.Fixed != 50 || dollars.Terms.Fee.Percent.String() != "0.003" || dollars.Rail != corridor.RTP {
 		t.Errorf("USD: %+v, %v", dollars, err)
 	}
-	for _, currency := range []money.Currency{"CAD", "XXX"} {
+	for _, currency := range []money.Currency{"CAD", "XXX", "ETH"} {
 		if _, err := corridor.Within(currency, ""); !fault.Is(err, fault.InvalidCurrency) {
 			t.Errorf("%s: %v", currency, err)
 		}

@@ -41,13 +41,14 @@ const (
 	Polygon   Rail = "POLYGON"
 	Ethereum  Rail = "ETHEREUM"
 	Tron      Rail = "TRON"
+	Bitcoin   Rail = "BITCOIN"
 )
 
 // Rails returns every bank rail and every chain.
 func Rails() []Rail {
 	return []Rail{
 		ACH, BankTransfer, FAST, FasterPayments, FedNow, MobileMoney, PayNow, PIX, RTP, SEPA, SEPAInstant, SPEI, SWIFT, UPI, Wire,
-		Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Tron,
+		Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Tron, Bitcoin,
 	}
 }
 
@@ -134,7 +135,7 @@ func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
 var preference = []Rail{
 	RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, FAST, PayNow, MobileMoney,
 	SEPA, Wire, BankTransfer, ACH, SWIFT,
-	Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Tron,
+	Layer2, Lightning, Altchain, Tron, Base, Polygon, Ethereum, Bitcoin,
 }
 
 // Choose returns the fastest of the given rails whose limit allows the amount, in minor
@@ -175,10 +176,11 @@ var chains = []chain{
 	{Layer2, "SPARK", []money.Currency{money.BTC, money.USDB}},
 	{Lightning, "LIGHTNING", []money.Currency{money.BTC}},
 	{Altchain, "SOLANA", []money.Currency{money.USDC}},
-	{Base, "BASE", []money.Currency{money.USDC}},
-	{Polygon, "POLYGON", []money.Currency{money.USDC}},
-	{Ethereum, "ETHEREUM", []money.Currency{money.USDC}},
 	{Tron, "TRON", []money.Currency{money.USDT}},
+	{Base, "BASE", []money.Currency{money.USDC, money.USDT}},
+	{Polygon, "POLYGON", []money.Currency{money.USDC, money.USDT}},
+	{Ethereum, "ETHEREUM", []money.Currency{money.USDC, money.USDT}},
+	{Bitcoin, "BITCOIN", []money.Currency{money.BTC}},
 }
 
 // Chains returns the chains of a currency, the default first; none for fiat.

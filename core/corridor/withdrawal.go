@@ -29,6 +29,7 @@ var withdrawalFees = map[Rail]WithdrawalFees{
 	Polygon:   {NetworkFee: 2_000_000_000_000_000, Asset: "POL"}, // wei of POL
 	Ethereum:  {NetworkFee: 130_000_000_000_000, Asset: "ETH"},   // wei: 65,000 gas at 2 gwei
 	Tron:      {NetworkFee: 13_500_000, Asset: "TRX"},            // sun
+	Bitcoin:   {NetworkFee: 1_410, Asset: "BTC"},                 // satoshi: 141 virtual bytes at 10
 }
 
 // WithdrawalFeesFor returns the fees for sending a currency on a chain, or false if the

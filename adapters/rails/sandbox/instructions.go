@@ -35,6 +35,7 @@ var bankAccounts = map[money.Currency]map[string]any{
 var walletTypes = map[corridor.Rail]string{
 	corridor.Layer2: "LAYER2_WALLET", corridor.Altchain: "ALTCHAIN_WALLET", corridor.Base: "BASE_WALLET",
 	corridor.Polygon: "POLYGON_WALLET", corridor.Ethereum: "ETHEREUM_WALLET", corridor.Tron: "TRON_WALLET",
+	corridor.Bitcoin: "BITCOIN_L1",
 }
 
 // Instructions returns how to pay a quote: a bank account with the reference as memo or, for
@@ -111,16 +112,18 @@ func depositAddress(chain corridor.Rail, reference string) string {
 	case corridor.Altchain:
 		return base58(sum[:])
 	case corridor.Tron:
-		return base58(tronAddressBytes(sum[:20]))
+		return base58(withChecksum(0x41, sum[:20]))
+	case corridor.Bitcoin:
+		return base58(withChecksum(0x6f, sum[:20])) // of the test network
 	default:
 		return "0x" + hex.EncodeToString(sum[:20])
 	}
 }
 
-// tronAddressBytes returns an address with its valid four-byte checksum, for clients that verify
-// it.
-func tronAddressBytes(account []byte) []byte {
-	bytes := append([]byte{0x41}, account...)
+// withChecksum returns the bytes of an address with its first byte and its valid four-byte checksum, for
+// clients that verify it.
+func withChecksum(version byte, account []byte) []byte {
+	bytes := append([]byte{version}, account...)
 	once := sha256.Sum256(bytes)
 	twice := sha256.Sum256(once[:])
 	return append(bytes, twice[:4]...)

@@ -72,6 +72,32 @@ func TestRail_InstructionsForEveryChain(t *testing.T) {
 	}
 }
 
+func TestRail_AddressesAreValid(t *testing.T) {
+	t.Parallel()
+	// The address of every chain of every currency can be registered as an account.
+	rail := sandbox.New(fixedClock(noon), 1)
+	for _, currency := range []money.Currency{"BTC", "USDB", "USDC", "USDT"} {
+		all, err := rail.Funding(ident.Platform{}, "Ana", "FUND-A", currency)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%s: %v, %v", currency, all, err)
+		}
+		for _, instruction := range all {
+			request := account.CreateRequest{Currency: string(currency), Info: instruction.Info}
+			ident.SetUUID(&request.ID, uuid.UUID{15: 1})
+			ident.SetUUID(&request.Platform, uuid.UUID{15: 2})
+			if _, err := account.Validate(request); err != nil {
+				t.Errorf("%s at %v: %v", currency, instruction.Info, err)
+			}
+		}
+	}
+	chains := map[money.Currency]int{"BTC": 2, "USDT": 4} // BTC is on Lightning too, which has no address
+	for currency, want := range chains {
+		if all, err := rail.Instructions(ident.Platform{}, "REF", currency, ""); err != nil || len(all) != want {
+			t.Errorf("%s: %d instructions, %v; want %d", currency, len(all), err, want)
+		}
+	}
+}
+
 func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 	t.Parallel()
 	// The digits of an account select different outcomes for transfers and for quotes.
