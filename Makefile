@@ -7,7 +7,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
-READERS  := hledger ledger bean-check xmllint pdftotext
+READERS  := hledger ledger bean-check xmllint pdftotext sshd
 WEB_BROWSER := chromium-headless-shell
 PROGRAMS := postgres gcc $(READERS) node npm $(WEB_BROWSER)
 
@@ -78,7 +78,7 @@ needs-postgres:
 needs-gcc:
 	@.ci/need gcc
 
-# The programs with which the tests of the exports read them.
+# The programs with which the tests of the exports read them, and the SFTP server of those of bank files.
 needs-readers:
 	@.ci/need $(READERS)
 
