@@ -13,6 +13,7 @@ import (
 	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
+	"causeway/ports/railtest"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -33,7 +34,7 @@ func wallet(address string) account.External {
 
 func TestRailPort(t *testing.T) {
 	t.Parallel()
-	portstest.Rail(t, sandbox.New(fixedClock(noon), 1), wallet("spark1good"), noon)
+	portstest.Rail(t, func(*testing.T) railtest.Fixture { return &fixture{clock: portstest.NewFakeClock(noon)} })
 }
 
 func TestRail_DelaysScaleWithSpeed(t *testing.T) {
