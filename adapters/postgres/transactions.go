@@ -25,7 +25,7 @@ const transactionColumns = `
 	t.source_external, t.source_internal, t.destination_external, t.destination_internal,
 	t.source_rail, t.source_account, t.destination_rail, t.destination_account, t.receipt_id, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
 	t.funded_currency, t.funded_minor, t.refund_reason, t.refund_at, t.refund_settled_at,
-	t.created_at, t.updated_at, t.settled_at, t.agent_id, t.usage_day, t.usage_given_back,
+	t.created_at, t.updated_at, t.settled_at, t.expected_settlement_at, t.agent_id, t.usage_day, t.usage_given_back,
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
 	coalesce(q.network, ''), coalesce(q.reference, t.reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
@@ -41,25 +41,25 @@ const transactionTables = `
 
 func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	var (
-		t                                                    transaction.Transaction
-		platformID, id, quoteID, customerID, receiptID       pgtype.UUID
-		agentID                                              pgtype.UUID
-		usageDay                                             pgtype.Date
-		givenBack                                            pgtype.Bool
-		fromExternal, fromInternal, toExternal, toInternal   pgtype.UUID
-		sentIn, receivedIn, fundedIn                         string
-		refundReason, feeFraction, rate, market, ways        string
-		network, details                                     string
-		refundAt, refundSettledAt, settledAt, expires        pgtype.Timestamptz
-		fundedMinor                                          int64
-		direction, status, refundStatus, reached, failReason string
+		t                                                         transaction.Transaction
+		platformID, id, quoteID, customerID, receiptID            pgtype.UUID
+		agentID                                                   pgtype.UUID
+		usageDay                                                  pgtype.Date
+		givenBack                                                 pgtype.Bool
+		fromExternal, fromInternal, toExternal, toInternal        pgtype.UUID
+		sentIn, receivedIn, fundedIn                              string
+		refundReason, feeFraction, rate, market, ways             string
+		network, details                                          string
+		refundAt, refundSettledAt, settledAt, expectedAt, expires pgtype.Timestamptz
+		fundedMinor                                               int64
+		direction, status, refundStatus, reached, failReason      string
 	)
 	if err := rows.Scan(append([]any{&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
 		&status, &refundStatus, &reached, &failReason,
 		&fromExternal, &fromInternal, &toExternal, &toInternal,
 		&t.SourceRail, &t.SourceAccount, &t.DestinationRail, &t.DestinationAccount, &receiptID, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
 		&fundedIn, &fundedMinor, &refundReason, &refundAt, &refundSettledAt,
-		&t.CreatedAt, &t.UpdatedAt, &settledAt, &agentID, &usageDay, &givenBack,
+		&t.CreatedAt, &t.UpdatedAt, &settledAt, &expectedAt, &agentID, &usageDay, &givenBack,
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
 		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
 		&network, &t.Reference, &ways, &t.Description, &expires,
@@ -87,7 +87,7 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	ident.SetUUID(&t.Destination.ExternalAccount, toExternal.Bytes)
 	ident.SetUUID(&t.Destination.InternalAccount, toInternal.Bytes)
 	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
-	t.SettledAt, t.ExpiresAt = settledAt.Time.UTC(), expires.Time.UTC()
+	t.SettledAt, t.ExpiresAt, t.ExpectedSettlementAt = settledAt.Time.UTC(), expires.Time.UTC(), expectedAt.Time.UTC()
 	if t.State.Refund != transaction.NoRefund {
 		t.Refund = &transaction.Refund{Reference: transaction.RefundReference(t.ID, t.Reference), Amount: t.Refundable(),
 			Reason: transaction.RefundReason(refundReason), InitiatedAt: refundAt.Time.UTC(), SettledAt: refundSettledAt.Time.UTC()}
@@ -164,11 +164,12 @@ const updateTransactions = `
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
 		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
 		updated_at = n.updated_at, settled_at = n.settled_at, source_rail = n.source_rail, source_account = n.source_account,
-		destination_account = n.destination_account, receipt_id = n.receipt_id, usage_day = n.usage_day, usage_given_back = n.usage_given_back
+		destination_account = n.destination_account, receipt_id = n.receipt_id, usage_day = n.usage_day, usage_given_back = n.usage_given_back,
+		expected_settlement_at = n.expected_settlement_at
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[], $17::date[], $18::boolean[], $19::text[])
+		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[], $15::text[], $16::uuid[], $17::date[], $18::boolean[], $19::text[], $20::timestamptz[])
 		AS n(platform_id, id, status, refund_status, stage, failure_reason, funded_currency, funded_minor,
-			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id, usage_day, usage_given_back, destination_account)
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_rail, source_account, receipt_id, usage_day, usage_given_back, destination_account, expected_settlement_at)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
 func (u *unit) UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
@@ -181,7 +182,7 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 	fundedIn, fundedMinor, refundReason := make([]string, n), make([]int64, n), make([]string, n)
 	sourceRails, sourceAccounts, receipts := make([]string, n), make([]string, n), make(idArray, n)
 	destinationAccounts := make([]string, n)
-	refundAt, refundSettled, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
+	refundAt, refundSettled, updated, settled, expected := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	usageDays, givenBack := make(dayArray, n), make(boolArray, n)
 	for i := range transactions {
 		t := &transactions[i]
@@ -192,13 +193,13 @@ func (u *unit) UpdateTransactions(ctx context.Context, transactions []transactio
 		if t.Refund != nil {
 			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), pgTime(t.Refund.InitiatedAt), pgTime(t.Refund.SettledAt)
 		}
-		updated[i], settled[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt)
+		updated[i], settled[i], expected[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt), pgTime(t.ExpectedSettlementAt)
 		sourceRails[i], sourceAccounts[i], receipts[i] = string(t.SourceRail), t.SourceAccount, pgID(t.Receipt.UUID())
 		usageDays[i], givenBack[i] = pgAgentUsage(t.AgentUsage)
 		destinationAccounts[i] = t.DestinationAccount
 	}
 	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
-		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts, usageDays, givenBack, destinationAccounts)
+		refundReason, refundAt, refundSettled, updated, settled, sourceRails, sourceAccounts, receipts, usageDays, givenBack, destinationAccounts, expected)
 	return u.updateDetails(ctx, transactions)
 }
 

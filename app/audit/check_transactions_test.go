@@ -28,7 +28,7 @@ type paidEnv struct {
 func newPaidEnv(t testing.TB) *paidEnv {
 	t.Helper()
 	e := &paidEnv{env: newEnv(t)}
-	e.service = payments.New(payments.Config{Store: e.Store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
+	e.service = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
 		Prices: prices.New(e.Store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs, Log: e.Log, Batches: batch.Options{Timeout: time.Minute}})
 	e.delivered = e.receive(e.quote(e.QuoteRequest("USD", 10050, e.NewWallet("spark1good"))))
 	e.refunded = e.receive(e.quote(e.QuoteRequest("USD", 10050, e.NewBankAccount("000123004"))))

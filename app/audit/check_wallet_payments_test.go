@@ -62,7 +62,7 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 	// Every executed payment of a wallet has evidence for exactly this payment, signed by a session that the
 	// wallet certified. Whatever is changed in the database is found.
 	env := newEnv(t)
-	service := payments.New(payments.Config{Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: signatures,
+	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: signatures,
 		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
 	checker := audit.NewChecker(ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()), ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()), env.Store.CheckTransactions).
 		WithWalletPayments(env.Store, signatures)

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	_ "time/tzdata" // for containers without a time zone database
+
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -54,6 +56,7 @@ import (
 	"causeway/app/yearend"
 	"causeway/core/event"
 	"causeway/core/platform"
+	"causeway/core/settlement"
 	"causeway/migrations"
 	"causeway/ports"
 )
@@ -111,6 +114,7 @@ type app struct {
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	operations      *operations
 	outage          *outage
+	timetable       *settlement.Timetable
 	draining        atomic.Bool // shutting down
 }
 
@@ -163,6 +167,9 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	}
 	a.openWebhooks(master, idGenerator)
 	marketRates, err := a.openRates(ctx)
+	if err == nil {
+		a.timetable, err = settlement.NewTimetable(time.LoadLocation)
+	}
 	if err != nil {
 		a.db.Close()
 		return nil, err
@@ -206,7 +213,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.custody = localcustody.New(a.db)
 	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
-	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody, WalletProofs: a.walletProofs, Prices: quotePrices, Counterparties: counterparties,
+	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody, WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})

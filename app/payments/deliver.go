@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
+	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -110,8 +111,21 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
+		w.expect(t, o)
 		w.callAgain(t.Platform, t.DeliveryStep(), t.ID.UUID(), o)
 		return nil
+	}
+}
+
+// expect records when a payout is expected to settle: as the rail says, or by the schedule of the rail from its first
+// call on.
+func (w work) expect(t transaction.Transaction, o ports.Outcome) {
+	expected := o.ExpectedAt
+	if expected.IsZero() && t.ExpectedSettlementAt.IsZero() {
+		expected = w.timetable.SettlesAt(settlement.DefaultFor(t.DestinationRail), w.Now)
+	}
+	if d, changed := t.Expect(expected); changed {
+		w.Update(d)
 	}
 }
 

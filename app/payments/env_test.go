@@ -65,7 +65,7 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 }
 
 func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
-	c := payments.Config{Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody, WalletProofs: ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}}, Prices: prices.New(store, market.New("test"), e.Clock),
+	c := payments.Config{Timetable: e.Timetable(), Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody, WalletProofs: ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}}, Prices: prices.New(store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
 		Clock: e.Clock, IDs: e.IDs, Log: e.Log,
 		Batches: batch.Options{Timeout: time.Minute}} // a loaded machine is slow

@@ -19,6 +19,7 @@ import (
 	"causeway/app/internal/prices"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -35,6 +36,8 @@ type Config struct {
 	WalletProofs ports.WalletProofsByEnvironment
 	// Prices are the terms and rates of new quotes.
 	Prices *prices.Prices
+	// Timetable says when payouts are expected to settle.
+	Timetable *settlement.Timetable
 	// Counterparties are the people at other providers who pay customers.
 	Counterparties ports.CounterpartiesByEnvironment
 	// Approvals requests the approval of incoming payments from platforms.

@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -14,8 +15,10 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/quote"
+	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 func TestReceive_OnRamp(t *testing.T) {
@@ -313,6 +316,53 @@ func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	env.WaitForState(q.Transaction, "COMPLETED")
 }
 
+func TestDeliver_ExpectedSettlement(t *testing.T) {
+	t.Parallel()
+	// A payout that does not settle at once names the day by the schedule of its rail, until the partner says another.
+	// That is announced to nobody, and stays when the payout has settled.
+	env := newEnv(t)
+	partner := env.Clock.Now().Add(30 * time.Hour)
+	said := make(chan time.Time, 3) // by the partner, at each call
+	said <- time.Time{}
+	said <- partner
+	said <- time.Time{}
+	env.Rail.OnSend = func(context.Context, []ports.Payout) []ports.Outcome {
+		select {
+		case at := <-said:
+			return []ports.Outcome{{Verdict: ports.Waiting, RetryAt: env.Clock.Now().Add(time.Hour), ExpectedAt: at}}
+		default:
+			return []ports.Outcome{{Verdict: ports.Done}}
+		}
+	}
+	to := env.NewBankAccount("000123001")
+	q := env.quote(t, "USD", 10050, to)
+
+	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
+		t.Fatal(err)
+	}
+
+	byRail := env.Timetable().SettlesAt(settlement.DefaultFor(env.transaction(t, q.Transaction).DestinationRail), apptest.Noon)
+	for calls, want := range []time.Time{byRail, partner, partner} {
+		timeout := time.After(apptest.WaitTimeout)
+		for len(said) > 2-calls || !env.transaction(t, q.Transaction).ExpectedSettlementAt.Equal(want) {
+			if err := env.RunDue(ports.ForAllPlatforms(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-timeout:
+				t.Fatalf("after %d calls it is expected to settle at %s, want %s", calls+1, env.transaction(t, q.Transaction).ExpectedSettlementAt, want)
+			case <-time.After(time.Millisecond):
+			}
+		}
+		env.Clock.Advance(time.Hour)
+	}
+	done := env.WaitForState(q.Transaction, "COMPLETED")
+	if !done.ExpectedSettlementAt.Equal(partner) {
+		t.Errorf("expected to settle at %s after the settlement, want %s", done.ExpectedSettlementAt, partner)
+	}
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+}
+
 func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
 	// Crypto of the wrong amount is not sent back on the chain. It is credited to the customer's
@@ -396,4 +446,13 @@ func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 		"chains/ALTCHAIN USDC": 32_000_000, tokens.LedgerPath() + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
 		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
 	})
+}
+
+func (e *env) transaction(t testing.TB, id ident.Transaction) transaction.Transaction {
+	t.Helper()
+	found, err := e.GetTransaction(ports.ForAllPlatforms(t.Context()), e.Platform.ID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

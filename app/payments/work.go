@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/uow"
+	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -15,13 +16,14 @@ import (
 // work is what one unit of work decides about payments.
 type work struct {
 	*uow.Work
-	retry jobs.RetryPolicy
+	retry     jobs.RetryPolicy
+	timetable *settlement.Timetable
 	// running are the jobs that are being run, by subject.
 	running map[uuid.UUID]ports.Job
 }
 
 func (s *Service) newWork() work {
-	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry}
+	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, timetable: s.Timetable}
 }
 
 // newJobWork is newWork for jobs that are being run.

@@ -227,6 +227,17 @@ func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
 }
 
+// Expect records when a payout that is in transit is expected to settle, and reports whether that has changed. It is
+// no change of the state, so nothing is announced.
+func (t Transaction) Expect(settlement time.Time) (Decision, bool) {
+	settlement = settlement.Truncate(time.Microsecond)
+	if !t.State.InTransit() || settlement.IsZero() || settlement.Equal(t.ExpectedSettlementAt) {
+		return Decision{Transaction: t}, false
+	}
+	t.ExpectedSettlementAt = settlement
+	return Decision{Transaction: t}, true
+}
+
 // Deliver settles a payout that reached its beneficiary.
 func (t Transaction) Deliver(now time.Time) (Decision, error) {
 	next, err := t.transition(Deliver, "", now)

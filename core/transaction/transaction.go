@@ -119,6 +119,9 @@ type Transaction struct {
 	UpdatedAt time.Time
 	// SettledAt is when the transaction completed. A later return does not change it.
 	SettledAt time.Time
+	// ExpectedSettlementAt is when the beneficiary of a payout in transit is expected to have the funds; zero until
+	// the payout has been handed over.
+	ExpectedSettlementAt time.Time
 }
 
 // AgentUsage is how a payment that an agent has started counts towards its limits: with the amount sent.

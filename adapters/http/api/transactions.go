@@ -37,6 +37,7 @@ type transactionBody struct {
 	CustomerID          string                        `json:"customerId" doc:"Id of the customer, or of your platform for its own transactions." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your id for the customer. Empty for transactions of your platform."`
 	SettledAt           *httpapi.Time                 `json:"settledAt,omitempty" doc:"Time the beneficiary received the funds. Absent before."`
+	ExpectedSettlement  *httpapi.Time                 `json:"expectedSettlementAt,omitempty" doc:"OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once."`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
 	AgentID             httpapi.ID[ident.Agent]       `json:"agentId,omitzero" doc:"Agent that made the transaction for the customer. It may have been deleted."`
@@ -90,7 +91,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
 		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), ReceivedAmount: renderAmount(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
-		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
+		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
 		AgentID: httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty: t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 	}

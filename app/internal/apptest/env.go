@@ -25,6 +25,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/platform"
+	"causeway/core/settlement"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -61,6 +62,16 @@ type Env struct {
 	Customer customer.Customer
 
 	receipts atomic.Int64 // benchmarks count them concurrently
+}
+
+// Timetable says when payments on every rail are expected to settle.
+func (e *Env) Timetable() *settlement.Timetable {
+	e.t.Helper()
+	timetable, err := settlement.NewTimetable(time.LoadLocation)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return timetable
 }
 
 type options struct {

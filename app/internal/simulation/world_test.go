@@ -24,6 +24,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -68,6 +69,15 @@ type world struct {
 
 // start is when a run starts: shortly before the end of a month.
 var start = time.Date(2026, 3, 31, 23, 55, 0, 0, time.UTC)
+
+// timetable says when payments are expected to settle.
+var timetable = func() *settlement.Timetable {
+	made, err := settlement.NewTimetable(time.LoadLocation)
+	if err != nil {
+		panic(err)
+	}
+	return made
+}()
 
 func newWorld(seed uint64) *world {
 	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
