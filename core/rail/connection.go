@@ -38,6 +38,10 @@ type Connection struct {
 	Currencies []money.Currency
 	Countries  []string
 	Platforms  []ident.Platform
+	// Priority orders the connections that serve the same payment: the lowest first, then by name.
+	Priority int
+	// Limits are above which amounts payments wait for the review of an operator.
+	Limits []Limit
 	// Unmatched is the platform of money whose reference no platform knows; zero if there is only one platform.
 	Unmatched ident.Platform
 	// Settings are those of the adapter. A secret is a reference to it, as of ports.Secrets.
