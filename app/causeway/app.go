@@ -40,6 +40,7 @@ import (
 	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/internal/batch"
+	"causeway/app/internal/connections"
 	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
 	"causeway/app/journals"
@@ -112,6 +113,7 @@ type app struct {
 	wallets         *wallets.Service
 	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
+	connections     *connections.Connections
 	operations      *operations
 	outage          *outage
 	timetable       *settlement.Timetable
@@ -183,12 +185,17 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		return nil, err
 	}
 	a.wire(idGenerator, marketRates, identities)
+	if err := a.connections.Refresh(ctx); err != nil {
+		a.db.Close()
+		return nil, fmt.Errorf("read the connections to partners: %w", err)
+	}
 	return a, nil
 }
 
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
 	log := logrus.NewEntry(a.log)
+	a.connections = a.newConnections(idGenerator)
 	byEnvironment := a.boundRails(railsByEnvironment(systemClock{}, a.SandboxSpeed))
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
@@ -307,6 +314,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	context.AfterFunc(ctx, func() { a.draining.Store(true) })
 	running.Go(func() { a.watchClock(workerCtx) })
 	running.Go(func() { a.operations.run(workerCtx) })
+	running.Go(func() { a.connections.Run(workerCtx) })
 	if a.ecbRates != nil {
 		running.Go(func() { a.ecbRates.Run(workerCtx) })
 	}

@@ -1,0 +1,178 @@
+// Package connections holds the connections to partners of a process, with their adapters, and is the rail of the
+// platforms that they serve.
+//
+// Connections are read from the store every few seconds. core/rail decides which one a payment takes.
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+const (
+	// maxAge is how soon every process follows a change of the connections.
+	maxAge = 5 * time.Second
+	// readTimeout bounds one reading of the store.
+	readTimeout = 5 * time.Second
+	// reopenDelay is the delay before an adapter that could not be opened is opened again.
+	reopenDelay = time.Minute
+)
+
+// Config is what connections need.
+type Config struct {
+	Store ports.RailConnectionReader
+	// Open returns the adapter of a connection; it calls no partner.
+	Open func(rail.Connection) (ports.ConnectedRail, error)
+	// Bound returns a rail whose calls of another one end in time.
+	Bound func(ports.Rail) ports.Rail
+	Clock ports.Clock
+	Log   *logrus.Entry
+}
+
+// Connections are the connections of one process.
+type Connections struct {
+	Config
+	refreshing sync.Mutex // held while adapters are opened and replaced
+	current    atomic.Pointer[[]live]
+	closing    sync.WaitGroup
+}
+
+// live is a connection of this process.
+type live struct {
+	ports.LiveConnection
+	bounded  ports.Rail // calls the adapter
+	openedAt time.Time  // also if it could not be opened
+}
+
+var _ ports.ConnectedRails = (*Connections)(nil)
+
+// New returns connections that have read nothing yet; Refresh or Run reads them.
+func New(c Config) *Connections {
+	opened := &Connections{Config: c}
+	opened.current.Store(&[]live{})
+	return opened
+}
+
+// ConnectedRails implements ports.ConnectedRails.
+func (c *Connections) ConnectedRails() []ports.LiveConnection {
+	current := *c.current.Load()
+	all := make([]ports.LiveConnection, len(current))
+	for i, l := range current {
+		all[i] = l.LiveConnection
+	}
+	return all
+}
+
+// Run reads the connections every few seconds until ctx ends, and then closes the adapters.
+func (c *Connections) Run(ctx context.Context) {
+	tick := time.NewTicker(maxAge)
+	defer tick.Stop()
+	for {
+		if err := c.Refresh(ctx); err != nil && ctx.Err() == nil {
+			c.Log.WithError(err).Warn("cannot read the connections to partners; will retry")
+		}
+		select {
+		case <-ctx.Done():
+			c.Close()
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Refresh reads the connections, opens the adapters of new versions and closes those that they replace.
+func (c *Connections) Refresh(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	c.refreshing.Lock()
+	defer c.refreshing.Unlock()
+	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), readTimeout)
+	defer cancel()
+	versions, err := c.Store.RailConnections(ctx)
+	if err != nil {
+		return err
+	}
+	if len(versions) > rail.MaxConnections {
+		return fmt.Errorf("there are %d connections, and at most %d can be used", len(versions), rail.MaxConnections)
+	}
+	before := *c.current.Load()
+	after, replaced := make([]live, 0, len(versions)), make(map[string]live, len(before))
+	for _, l := range before {
+		replaced[l.Name] = l
+	}
+	now := c.Clock.Now()
+	for _, v := range versions {
+		if old, known := replaced[v.Name]; known && old.Version == v.Version && (old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
+			after = append(after, old)
+			delete(replaced, v.Name)
+			continue
+		}
+		after = append(after, c.open(v.Connection, now))
+	}
+	c.current.Store(&after)
+	for _, old := range replaced {
+		c.close(old)
+	}
+	return nil
+}
+
+// open opens the adapter of a connection.
+func (c *Connections) open(connection rail.Connection, now time.Time) (opened live) {
+	opened = live{LiveConnection: ports.LiveConnection{Connection: connection}, openedAt: now}
+	log := c.Log.WithFields(logrus.Fields{"connection": connection.Name, "version": connection.Version})
+	defer func() {
+		if p := recover(); p != nil {
+			opened.Adapter, opened.Err = nil, errors.New("the adapter panicked")
+			log.WithField("stack", string(debug.Stack())).Errorf("opening a connection panicked: %v; will retry", p)
+		}
+	}()
+	if opened.Adapter, opened.Err = c.Open(connection); opened.Err != nil {
+		opened.Adapter = nil
+		log.WithError(opened.Err).Error("cannot open a connection; its payments wait; will retry")
+		return opened
+	}
+	opened.bounded = c.Bound(opened.Adapter)
+	log.Info("connection opened")
+	return opened
+}
+
+// close closes an adapter without waiting for its calls.
+func (c *Connections) close(l live) {
+	if l.Adapter == nil {
+		return
+	}
+	c.closing.Go(func() {
+		log := c.Log.WithFields(logrus.Fields{"connection": l.Name, "version": l.Version})
+		defer func() {
+			if p := recover(); p != nil {
+				log.WithField("stack", string(debug.Stack())).Errorf("closing a connection panicked: %v", p)
+			}
+		}()
+		if err := l.Adapter.Close(); err != nil {
+			log.WithError(err).Warn("a connection was not closed properly")
+		}
+	})
+}
+
+// Close closes all adapters and waits until they are.
+func (c *Connections) Close() {
+	c.refreshing.Lock()
+	defer c.refreshing.Unlock()
+	for _, l := range *c.current.Swap(&[]live{}) {
+		c.close(l)
+	}
+	c.closing.Wait()
+}
