@@ -1,0 +1,61 @@
+package transaction_test
+
+import (
+	"fmt"
+	"testing"
+
+	"causeway/core/transaction"
+)
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	// A cause that passes is no refusal. An account that cannot pay is temporary if it is ours, and a refusal if it is
+	// the payer's. A code that nobody knows is a refusal, because the partner has refused.
+	for _, c := range []struct {
+		code               string
+		payout, collection bool // temporary
+		meaning            string
+	}{
+		{"AC01", false, false, "IncorrectAccountNumber"},
+		{"AC04", false, false, "ClosedAccountNumber"},
+		{"AC06", false, false, "BlockedAccount"},
+		{"AG01", false, false, "TransactionForbidden"},
+		{"AM04", true, false, "InsufficientFunds"},
+		{"AM05", true, true, "Duplication"},
+		{"AM21", true, false, "LimitExceeded"},
+		{"BE04", false, false, "MissingCreditorAddress"},
+		{"MD07", false, false, "EndCustomerDeceased"},
+		{"RR04", false, false, "RegulatoryReason"},
+		{"ED06", true, true, "SettlementSystemNotAvailable"},
+		{"TM01", true, true, "InvalidCutOffTime"},
+		{"AB08", true, true, "OfflineCreditorAgent"},
+		{"R01", false, false, "Insufficient Funds"},
+		{"R10", false, false, "Customer Advises Originator is Not Known or Not Authorized to Debit"},
+		{"R24", false, false, "Duplicate Entry"},
+		{"R67", true, true, "Duplicate Return"},
+		{"R85", false, false, "Incorrectly Coded Outbound International Payment"},
+		{" r02 ", false, false, "Account Closed"},
+		{"XX99", false, false, ""},
+		{"", false, false, ""},
+	} {
+		payout, collection := transaction.PayoutRefusal(c.code), transaction.CollectionRefusal(c.code)
+		if want := (transaction.Refusal{Reason: transaction.CounterpartyPostFailed, Temporary: c.payout, Meaning: c.meaning}); payout != want {
+			t.Errorf("%s of a payout: %+v, want %+v", c.code, payout, want)
+		}
+		if want := (transaction.Refusal{Reason: transaction.QuoteExecutionFailed, Temporary: c.collection, Meaning: c.meaning}); collection != want {
+			t.Errorf("%s of a collection: %+v, want %+v", c.code, collection, want)
+		}
+	}
+}
+
+func TestRefusals_NachaCodesAreKnown(t *testing.T) {
+	t.Parallel()
+	// Every return reason code is known, except those that the rules do not assign.
+	unassigned := map[int]bool{48: true, 49: true, 54: true, 55: true, 56: true, 57: true, 58: true, 59: true, 60: true,
+		63: true, 64: true, 65: true, 66: true, 78: true, 79: true}
+	for n := 1; n <= 85; n++ {
+		if known := transaction.CollectionRefusal(fmt.Sprintf("R%02d", n)).Meaning != ""; known == unassigned[n] {
+			t.Errorf("R%02d is known: %t", n, known)
+		}
+	}
+}
