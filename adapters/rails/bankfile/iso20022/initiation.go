@@ -16,10 +16,15 @@ type Scheme string
 const (
 	SEPA        Scheme = "SEPA"         // SEPA credit transfer: EUR, IBAN, service level SEPA
 	SEPAInstant Scheme = "SEPA_INSTANT" // SEPA instant credit transfer: the same with the local instrument INST
-	Wire        Scheme = "WIRE"         // urgent or cross-border transfer, service level URGP
+	Wire        Scheme = "WIRE"         // urgent transfer of one day: service level URGP, priority HIGH
+	CrossBorder Scheme = "CROSS_BORDER" // other transfer to another country or in another currency: NURG, NORM
 )
 
-// Initiation is a file of credit transfers, pain.001.001.09.
+// isSEPA reports whether the rules of the SEPA schemes hold.
+func (s Scheme) isSEPA() bool { return s == SEPA || s == SEPAInstant }
+
+// Initiation is a file of credit transfers, pain.001.001.09. Names, addresses and texts are written as of Transliterate,
+// and cut to what the message takes; ids, accounts and amounts are written as they are or refused.
 type Initiation struct {
 	MessageID string // at most 35 characters, unique for the bank
 	CreatedAt time.Time
@@ -31,7 +36,8 @@ type Initiation struct {
 type Block struct {
 	ID            string // at most 35 characters, unique in the file
 	Scheme        Scheme
-	ExecuteOn     time.Time // its date is written as it is, without another time zone
+	Currency      money.Currency // of all transfers; EUR for SEPA
+	ExecuteOn     time.Time      // its date is written as it is, without another time zone
 	Debtor        Party
 	DebtorAccount Account
 	DebtorAgent   Agent
@@ -39,9 +45,9 @@ type Block struct {
 	ChargesAccount *Account
 	// SingleBooking asks the bank to book each transfer by itself, and not the block in one sum.
 	SingleBooking bool
-	// ChargeBearer is SHAR, DEBT or CRED for a Wire, SHAR if it is empty. SEPA always has SLEV.
+	// ChargeBearer is SHAR, DEBT or CRED outside of SEPA, SHAR if it is empty. SEPA always has SLEV.
 	ChargeBearer string
-	// Transfers yields the transfers, all in one currency. It is called twice if Totals is nil, and must yield the same.
+	// Transfers yields the transfers. It is called twice if Totals is nil, and must yield the same.
 	Transfers iter.Seq2[Transfer, error]
 	// Totals are what Transfers yields if that is known before. Another count or sum is an error.
 	Totals *Totals
@@ -68,8 +74,8 @@ type Transfer struct {
 	UltimateDebtor *Party
 	// Purpose is a code of ISO's external list of purposes, such as SALA; empty leaves it out.
 	Purpose string
-	// Remittance is a free text for the creditor of at most 140 characters. Reference is a creditor reference
-	// (ISO 11649, such as RF18539007547034) and excludes the text.
+	// Remittance is a free text for the creditor, of which 140 characters are written. Reference is a creditor
+	// reference (ISO 11649, such as RF18539007547034) and excludes the text.
 	Remittance string
 	Reference  string
 }
