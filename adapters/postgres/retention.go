@@ -39,6 +39,7 @@ type RetentionCutoffs struct {
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
 	MarketRates        time.Time // by the time at which they were kept
+	BitcoinEvents      time.Time // that were read, and signed transactions that are final, by their time
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -165,6 +166,9 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	}
 	if err := db.deleteOldMarketRates(ctx, cutoffs.MarketRates, func(n int) { deleted("market_rates", n) }); err != nil {
 		failures = append(failures, err)
+	}
+	if err := db.deleteOldBitcoin(ctx, cutoffs.BitcoinEvents, deleted); err != nil {
+		failures = append(failures, fmt.Errorf("delete old rows of Bitcoin wallets: %w", err))
 	}
 	for _, table := range cutoffs.tables() {
 		for _, p := range platforms {

@@ -78,7 +78,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
-		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
 

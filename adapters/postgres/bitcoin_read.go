@@ -1,0 +1,274 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// BitcoinWallet implements ports.BitcoinStore. Uses the primary key.
+func (db *DB) BitcoinWallet(ctx context.Context, connection string) (w ports.BitcoinWallet, err error) {
+	var until *time.Time
+	err = db.pool.QueryRow(ctx, `SELECT created_at, scanned_block, scanned_height, best_block, CASE WHEN rescan_height IS NULL THEN -1 ELSE rescan_height END, references_until
+		FROM bitcoin_wallets WHERE connection = $1`, connection).Scan(&w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight, &until)
+	if isNoRows(err) {
+		return ports.BitcoinWallet{BitcoinPosition: ports.BitcoinPosition{RescanHeight: -1}}, nil
+	}
+	w.CreatedAt, w.ReferencesUntil = w.CreatedAt.UTC(), timeOrZero(until)
+	return w, err
+}
+
+const bitcoinAddressColumns = `SELECT platform_id, address, reference, known_at, imported_at, checked_at FROM bitcoin_addresses WHERE connection = $1`
+
+// BitcoinAddresses implements ports.BitcoinStore. Uses bitcoin_addresses_by_address.
+func (db *DB) BitcoinAddresses(ctx context.Context, connection string, addresses []string) ([]ports.BitcoinAddress, error) {
+	return db.bitcoinAddresses(ctx, bitcoinAddressColumns+` AND address = ANY ($2::text[])`, connection, addresses)
+}
+
+// BitcoinAddressesToImport implements ports.BitcoinStore. Uses bitcoin_addresses_to_import.
+func (db *DB) BitcoinAddressesToImport(ctx context.Context, connection string, limit int) ([]ports.BitcoinAddress, error) {
+	return db.bitcoinAddresses(ctx, bitcoinAddressColumns+` AND imported_at IS NULL ORDER BY address LIMIT $2`, connection, limit)
+}
+
+// BitcoinAddressesToCheck implements ports.BitcoinStore. Uses bitcoin_addresses_to_check.
+func (db *DB) BitcoinAddressesToCheck(ctx context.Context, connection string, limit int) ([]ports.BitcoinAddress, error) {
+	return db.bitcoinAddresses(ctx, bitcoinAddressColumns+` AND imported_at IS NOT NULL ORDER BY checked_at LIMIT $2`, connection, limit)
+}
+
+func (db *DB) bitcoinAddresses(ctx context.Context, sql string, args ...any) ([]ports.BitcoinAddress, error) {
+	rows, err := db.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.BitcoinAddress
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		var a ports.BitcoinAddress
+		var platform uuid.UUID
+		var imported, checked *time.Time
+		err := rows.Scan((*[16]byte)(&platform), &a.Address, &a.Reference, &a.KnownAt, &imported, &checked)
+		ident.SetUUID(&a.Platform, platform)
+		a.KnownAt, a.ImportedAt, a.CheckedAt = a.KnownAt.UTC(), timeOrZero(imported), timeOrZero(checked)
+		found = append(found, a)
+		return err
+	})
+}
+
+// addBitcoinPayment uses the primary key.
+const addBitcoinPayment = `
+	INSERT INTO bitcoin_payments (platform_id, connection, id, address, satoshis, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
+
+// AddBitcoinPayments implements ports.BitcoinStore.
+func (db *DB) AddBitcoinPayments(ctx context.Context, connection string, payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
+	subjects := make([]ports.RailSubject, len(payments))
+	if err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		batch := &pgx.Batch{}
+		for i, p := range payments {
+			subjects[i] = ports.RailSubject{Platform: p.Platform, Subject: p.ID}
+			batch.Queue(addBitcoinPayment, pgID(p.Platform.UUID()), connection, pgID(p.ID), p.Address, p.Satoshis, p.CreatedAt)
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	}); err != nil {
+		return nil, err
+	}
+	found, err := db.BitcoinPayments(ctx, connection, subjects)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[ports.RailSubject]ports.BitcoinPayment{}
+	for _, p := range found {
+		kept[ports.RailSubject{Platform: p.Platform, Subject: p.ID}] = p
+	}
+	ordered := make([]ports.BitcoinPayment, len(payments))
+	for i, subject := range subjects {
+		ordered[i] = kept[subject]
+	}
+	return ordered, nil
+}
+
+const bitcoinPaymentColumns = `SELECT p.platform_id, p.id, p.address, p.satoshis, p.created_at, p.batch, b.status, b.txid`
+
+// selectBitcoinPayments uses the primary keys.
+const selectBitcoinPayments = bitcoinPaymentColumns + `
+	FROM unnest($2::uuid[], $3::uuid[]) AS k(platform_id, id) JOIN bitcoin_payments p ON p.platform_id = k.platform_id AND p.connection = $1 AND p.id = k.id
+	LEFT JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch`
+
+// BitcoinPayments implements ports.BitcoinStore.
+func (db *DB) BitcoinPayments(ctx context.Context, connection string, subjects []ports.RailSubject) ([]ports.BitcoinPayment, error) {
+	platforms, ids := make([]uuid.UUID, len(subjects)), make([]uuid.UUID, len(subjects))
+	for i, s := range subjects {
+		platforms[i], ids[i] = s.Platform.UUID(), s.Subject
+	}
+	return db.bitcoinPayments(ctx, selectBitcoinPayments, connection, pgIDs(platforms), pgIDs(ids))
+}
+
+// UnsignedBitcoinPayments implements ports.BitcoinStore. Uses bitcoin_payments_unsigned: ids begin with the time.
+func (db *DB) UnsignedBitcoinPayments(ctx context.Context, connection string, limit int) ([]ports.BitcoinPayment, error) {
+	return db.bitcoinPayments(ctx, `SELECT platform_id, id, address, satoshis, created_at, batch, NULL, NULL FROM bitcoin_payments
+		WHERE connection = $1 AND batch IS NULL ORDER BY id LIMIT $2`, connection, limit)
+}
+
+func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]ports.BitcoinPayment, error) {
+	rows, err := db.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.BitcoinPayment
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		var p ports.BitcoinPayment
+		var platform uuid.UUID
+		var batch *int64
+		var status, txid *string
+		if err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&p.ID), &p.Address, &p.Satoshis, &p.CreatedAt, &batch, &status, &txid); err != nil {
+			return err
+		}
+		ident.SetUUID(&p.Platform, platform)
+		p.CreatedAt = p.CreatedAt.UTC()
+		if batch != nil {
+			p.Batch = *batch
+		}
+		if status != nil {
+			p.Status, p.TxID = ports.BitcoinStatus(*status), *txid
+		}
+		found = append(found, p)
+		return nil
+	})
+}
+
+// OpenBitcoinBatches implements ports.BitcoinStore. Uses bitcoin_batches_open, bitcoin_payments_by_batch and
+// bitcoin_transaction_version_once.
+func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit int) ([]ports.BitcoinBatch, error) {
+	rows, err := db.pool.Query(ctx, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
+		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, connection, limit)
+	if err != nil {
+		return nil, err
+	}
+	var batches []ports.BitcoinBatch
+	var numbers []int64
+	index := map[int64]int{}
+	if err := forEachRow(rows, func(rows pgx.Rows) error {
+		var b ports.BitcoinBatch
+		err := rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
+		b.CreatedAt = b.CreatedAt.UTC()
+		index[b.Number] = len(batches)
+		batches, numbers = append(batches, b), append(numbers, b.Number)
+		return err
+	}); err != nil || len(batches) == 0 {
+		return nil, err
+	}
+	payments, err := db.bitcoinPayments(ctx, bitcoinPaymentColumns+` FROM bitcoin_payments p JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch
+		WHERE p.connection = $1 AND p.batch = ANY ($2::bigint[]) ORDER BY p.batch, p.id`, connection, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range payments {
+		b := &batches[index[p.Batch]]
+		b.Payments = append(b.Payments, p)
+	}
+	rows, err = db.pool.Query(ctx, `SELECT batch, txid, raw, fee, created_at FROM bitcoin_transactions
+		WHERE connection = $1 AND batch = ANY ($2::bigint[]) ORDER BY batch, version`, connection, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return batches, forEachRow(rows, func(rows pgx.Rows) error {
+		var number int64
+		var v ports.BitcoinVersion
+		err := rows.Scan(&number, &v.TxID, &v.Raw, &v.Fee, &v.CreatedAt)
+		v.CreatedAt = v.CreatedAt.UTC()
+		b := &batches[index[number]]
+		b.Versions = append(b.Versions, v)
+		return err
+	})
+}
+
+const bitcoinDepositColumns = `SELECT d.txid, d.vout, d.address, d.satoshis, d.block, d.height, d.status, d.occurrence`
+
+// BitcoinDeposits implements ports.BitcoinStore. Uses the primary key.
+func (db *DB) BitcoinDeposits(ctx context.Context, connection string, outputs []ports.BitcoinOutput) ([]ports.BitcoinDeposit, error) {
+	ids, vouts := make([]string, len(outputs)), make([]int64, len(outputs))
+	for i, o := range outputs {
+		ids[i], vouts[i] = o.TxID, o.Vout
+	}
+	return db.bitcoinDeposits(ctx, bitcoinDepositColumns+` FROM unnest($2::text[], $3::bigint[]) AS k(txid, vout)
+		JOIN bitcoin_deposits d ON d.connection = $1 AND d.txid = k.txid AND d.vout = k.vout`, connection, ids, vouts)
+}
+
+// RecentBitcoinDeposits implements ports.BitcoinStore. Uses bitcoin_deposits_by_height.
+func (db *DB) RecentBitcoinDeposits(ctx context.Context, connection string, height int64, limit int) ([]ports.BitcoinDeposit, error) {
+	return db.bitcoinDeposits(ctx, bitcoinDepositColumns+` FROM bitcoin_deposits d
+		WHERE d.connection = $1 AND d.height >= $2 AND d.status <> 'REVERSED' ORDER BY d.height LIMIT $3`, connection, height, limit)
+}
+
+func (db *DB) bitcoinDeposits(ctx context.Context, sql string, args ...any) ([]ports.BitcoinDeposit, error) {
+	rows, err := db.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.BitcoinDeposit
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		var d ports.BitcoinDeposit
+		err := rows.Scan(&d.TxID, &d.Vout, &d.Address, &d.Satoshis, &d.Block, &d.Height, &d.Status, &d.Occurrence)
+		found = append(found, d)
+		return err
+	})
+}
+
+// BitcoinEvents implements ports.BitcoinStore. Uses the primary keys.
+func (db *DB) BitcoinEvents(ctx context.Context, connection string, after int64, limit int) ([]ports.BitcoinEvent, error) {
+	if _, err := db.pool.Exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection, after); err != nil {
+		return nil, err
+	}
+	rows, err := db.pool.Query(ctx, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.BitcoinEvent
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		var e ports.BitcoinEvent
+		var text []byte
+		if err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &text); err != nil {
+			return err
+		}
+		var body bitcoinEventBody
+		err := json.Unmarshal(text, &body)
+		ident.SetUUID(&e.Platform, body.Platform)
+		e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject, body.Text, body.At.UTC()
+		found = append(found, e)
+		return err
+	})
+}
+
+// deleteOldBitcoin deletes what is needed no more: events that were read, and the transactions and coins of batches
+// that are final. Uses bitcoin_events_by_created_at and bitcoin_batches_by_end.
+func (db *DB) deleteOldBitcoin(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
+	for _, table := range []struct{ name, sql string }{
+		{"bitcoin_events", `DELETE FROM bitcoin_events WHERE (connection, number) IN (SELECT e.connection, e.number FROM bitcoin_events e
+			JOIN bitcoin_wallets w ON w.connection = e.connection AND e.number <= w.read_event WHERE e.created_at < $1 LIMIT $2)`},
+		{"bitcoin_inputs", `DELETE FROM bitcoin_inputs WHERE (connection, outpoint) IN (SELECT i.connection, i.outpoint FROM bitcoin_batches b
+			JOIN bitcoin_inputs i ON i.connection = b.connection AND i.batch = b.number WHERE b.ended_at < $1 LIMIT $2)`},
+		{"bitcoin_transactions", `DELETE FROM bitcoin_transactions WHERE (connection, txid) IN (SELECT t.connection, t.txid FROM bitcoin_batches b
+			JOIN bitcoin_transactions t ON t.connection = b.connection AND t.batch = b.number WHERE b.ended_at < $1 LIMIT $2)`},
+	} {
+		for more := true; more; {
+			done, err := db.deleteBitcoinBatch(ctx, table.sql, before)
+			if err != nil {
+				return err
+			}
+			deleted(table.name, done)
+			more = done == retentionBatchSize
+		}
+	}
+	return nil
+}
+
+func (db *DB) deleteBitcoinBatch(ctx context.Context, sql string, before time.Time) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
+	defer cancel()
+	done, err := db.pool.Exec(ctx, sql, before, retentionBatchSize)
+	return int(done.RowsAffected()), err
+}

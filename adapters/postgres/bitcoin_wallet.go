@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/ports"
+)
+
+var _ ports.BitcoinStore = (*DB)(nil)
+
+// leaseBitcoinWallet uses the primary key. A wallet that another process has returns no row.
+const leaseBitcoinWallet = `
+	INSERT INTO bitcoin_wallets AS w (connection, created_at, lease, leased_until) VALUES ($1, $2, 1, $3)
+	ON CONFLICT (connection) DO UPDATE SET lease = w.lease + 1, leased_until = excluded.leased_until WHERE w.leased_until <= $2
+	RETURNING lease`
+
+// LeaseBitcoinWallet implements ports.BitcoinStore.
+func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
+	lease := ports.BitcoinLease{Connection: connection, Until: until}
+	err := db.pool.QueryRow(ctx, leaseBitcoinWallet, connection, now, until).Scan(&lease.Number)
+	if isNoRows(err) {
+		return lease, false, nil
+	}
+	return lease, err == nil, err
+}
+
+// EndBitcoinLease implements ports.BitcoinStore. Uses the primary key.
+func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
+	_, err := db.pool.Exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`, lease.Connection, lease.Number)
+	return err
+}
+
+// SaveBitcoin implements ports.BitcoinStore. The row of the wallet is locked first, so that batches and events are
+// numbered in the order of their commits.
+func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
+	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
+		err := tx.QueryRow(ctx, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
+			lease.Connection, lease.Number).Scan(&s.lastBatch, &s.lastEvent)
+		if isNoRows(err) {
+			return ports.ErrBitcoinLease
+		}
+		if err != nil {
+			return err
+		}
+		for _, step := range []func(context.Context) error{s.position, s.addresses, s.deposits, s.newBatch, s.replacement, s.batch, s.events} {
+			if err := step(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// bitcoinSave is one call of SaveBitcoin.
+type bitcoinSave struct {
+	tx                   pgx.Tx
+	connection           string
+	changes              ports.BitcoinChanges
+	lastBatch, lastEvent int64
+}
+
+func (s *bitcoinSave) exec(ctx context.Context, sql string, args ...any) error {
+	_, err := s.tx.Exec(ctx, sql, args...)
+	return err
+}
+
+func (s *bitcoinSave) position(ctx context.Context) error {
+	p := s.changes.Position
+	if p == nil {
+		return nil
+	}
+	return s.exec(ctx, `UPDATE bitcoin_wallets SET scanned_block = $2, scanned_height = $3, best_block = $4,
+		rescan_height = nullif($5::bigint, -1), references_until = $6 WHERE connection = $1`,
+		s.connection, p.ScannedBlock, p.ScannedHeight, p.Best, max(p.RescanHeight, -1), pgTime(p.ReferencesUntil))
+}
+
+// saveBitcoinAddress uses the primary key. The earliest time at which an address may have been shown counts.
+const saveBitcoinAddress = `
+	INSERT INTO bitcoin_addresses AS a (platform_id, connection, address, reference, known_at, imported_at, checked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+	ON CONFLICT (platform_id, connection, address) DO UPDATE SET known_at = least(a.known_at, excluded.known_at),
+		imported_at = excluded.imported_at, checked_at = excluded.checked_at`
+
+func (s *bitcoinSave) addresses(ctx context.Context) error {
+	batch := &pgx.Batch{}
+	for _, a := range s.changes.Addresses {
+		batch.Queue(saveBitcoinAddress, pgID(a.Platform.UUID()), s.connection, a.Address, a.Reference, a.KnownAt, pgTime(a.ImportedAt), pgTime(a.CheckedAt))
+	}
+	return s.tx.SendBatch(ctx, batch).Close()
+}
+
+// saveBitcoinDeposit uses the primary key.
+const saveBitcoinDeposit = `
+	INSERT INTO bitcoin_deposits (connection, txid, vout, address, satoshis, block, height, status, occurrence) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	ON CONFLICT (connection, txid, vout) DO UPDATE SET block = excluded.block, height = excluded.height, status = excluded.status, occurrence = excluded.occurrence`
+
+func (s *bitcoinSave) deposits(ctx context.Context) error {
+	batch := &pgx.Batch{}
+	for _, d := range s.changes.Deposits {
+		batch.Queue(saveBitcoinDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, string(d.Status), d.Occurrence)
+	}
+	return s.tx.SendBatch(ctx, batch).Close()
+}
+
+func (s *bitcoinSave) newBatch(ctx context.Context) error {
+	b := s.changes.NewBatch
+	if b == nil {
+		return nil
+	}
+	number := s.lastBatch + 1
+	if err := s.exec(ctx, `UPDATE bitcoin_wallets SET last_batch = $2 WHERE connection = $1`, s.connection, number); err != nil {
+		return err
+	}
+	if err := s.exec(ctx, `INSERT INTO bitcoin_batches (connection, number, status, created_at, since) VALUES ($1, $2, $3, $4, $5)`,
+		s.connection, number, string(ports.BitcoinSent), s.changes.At, b.Since); err != nil {
+		return err
+	}
+	platforms, ids := make([]uuid.UUID, len(b.Payments)), make([]uuid.UUID, len(b.Payments))
+	for i, p := range b.Payments {
+		platforms[i], ids[i] = p.Platform.UUID(), p.ID
+	}
+	taken, err := s.tx.Exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[]) AS k(platform_id, id)
+		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.batch IS NULL`, s.connection, number, pgIDs(platforms), pgIDs(ids))
+	if err != nil {
+		return err
+	}
+	if int(taken.RowsAffected()) != len(b.Payments) {
+		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken.RowsAffected()), len(b.Payments), s.connection)
+	}
+	return s.version(ctx, number, 0, b.Versions[0])
+}
+
+func (s *bitcoinSave) replacement(ctx context.Context) error {
+	if r := s.changes.Replacement; r != nil {
+		return s.version(ctx, r.Batch, r.Number, r.BitcoinVersion)
+	}
+	return nil
+}
+
+func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v ports.BitcoinVersion) error {
+	if err := s.exec(ctx, `INSERT INTO bitcoin_transactions (connection, txid, batch, version, raw, fee, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		s.connection, v.TxID, batch, number, v.Raw, v.Fee, s.changes.At); err != nil {
+		return err
+	}
+	outpoints := make([]string, len(v.Inputs))
+	for i, input := range v.Inputs {
+		outpoints[i] = input.TxID + ":" + strconv.FormatInt(input.Vout, 10)
+	}
+	// A further version spends the coins of the first one too.
+	known, err := s.inputsOf(ctx, batch, outpoints)
+	if err != nil {
+		return err
+	}
+	added, err := s.tx.Exec(ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
+		s.connection, batch, outpoints)
+	if err == nil && int(added.RowsAffected())+known != len(outpoints) {
+		err = fmt.Errorf("a coin of transaction %s belongs to another batch of wallet %s", v.TxID, s.connection)
+	}
+	return err
+}
+
+func (s *bitcoinSave) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
+	err = s.tx.QueryRow(ctx, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
+		s.connection, outpoints, batch).Scan(&n)
+	return n, err
+}
+
+func (s *bitcoinSave) batch(ctx context.Context) error {
+	b := s.changes.Batch
+	if b == nil {
+		return nil
+	}
+	var ended time.Time
+	if b.Status == ports.BitcoinFinal || b.Status == ports.BitcoinReleased {
+		ended = s.changes.At
+	}
+	if err := s.exec(ctx, `UPDATE bitcoin_batches SET status = $3, txid = $4, ended_at = $5 WHERE connection = $1 AND number = $2`,
+		s.connection, b.Batch, string(b.Status), b.TxID, pgTime(ended)); err != nil || b.Status != ports.BitcoinReleased {
+		return err
+	}
+	if err := s.exec(ctx, `UPDATE bitcoin_payments SET batch = NULL WHERE connection = $1 AND batch = $2`, s.connection, b.Batch); err != nil {
+		return err
+	}
+	return s.exec(ctx, `DELETE FROM bitcoin_inputs WHERE connection = $1 AND batch = $2`, s.connection, b.Batch)
+}
+
+// bitcoinEventBody is the body of an event.
+type bitcoinEventBody struct {
+	Platform  uuid.UUID `json:"platform"`
+	Receipt   string    `json:"receipt,omitempty"`
+	Reference string    `json:"reference,omitempty"`
+	Satoshis  int64     `json:"satoshis,omitempty"`
+	Subject   uuid.UUID `json:"subject"`
+	Text      string    `json:"text,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+func (s *bitcoinSave) events(ctx context.Context) error {
+	if len(s.changes.Events) == 0 {
+		return nil
+	}
+	batch := &pgx.Batch{}
+	for i, e := range s.changes.Events {
+		body, err := json.Marshal(bitcoinEventBody{e.Platform.UUID(), e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At})
+		if err != nil {
+			return err
+		}
+		batch.Queue(`INSERT INTO bitcoin_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+			s.connection, s.lastEvent+int64(i)+1, string(e.Kind), e.PartnerID, string(body), s.changes.At)
+	}
+	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))
+	return s.tx.SendBatch(ctx, batch).Close()
+}
