@@ -12,71 +12,124 @@ import (
 	"causeway/ports"
 )
 
+// depositCommand is a payment to be credited to an internal account.
+type depositCommand struct {
+	receipt     transaction.Receipt
+	to          ident.InternalAccount
+	idempotency *ports.IdempotentRequest
+}
+
 // Deposit credits a payment that was received with the reference of an internal account. A
 // repeated receipt changes nothing. Money that the account cannot receive (it is of another currency, the
 // account is closed or full, or its owner is not verified) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
-	receipt = receipt.Storable()
-	var deposit transaction.Transaction
-	var refused error
+	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{receipt.Storable(), to, request})
+}
+
+func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) ([]batch.Result[transaction.Transaction], error) {
+	receipts := make([]transaction.Receipt, len(commands))
+	for i, c := range commands {
+		receipts[i] = c.receipt
+	}
+	var results []batch.Result[transaction.Transaction]
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		w = s.newWork()
-		saved, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
+		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
+		saved, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
 		}
-		if !saved[0].IsNew {
-			receipt.ID = saved[0].ID
-			deposit, refused, err = existingDeposit(ctx, tx, receipt)
-			if err != nil || request == nil {
-				return err
+		deposits, err := existingDeposits(ctx, tx, receipts, saved)
+		if err != nil {
+			return err
+		}
+		if err := w.deposit(ctx, tx, commands, saved, deposits, results); err != nil {
+			return err
+		}
+		for i, c := range commands {
+			if !saved[i].IsNew {
+				results[i] = depositResult(deposits, saved[i].ID)
 			}
-			return tx.SaveResponse(ctx, request, deposit, refused)
-		}
-		parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: receipt.Platform, To: to}})
-		if err != nil {
-			return err
-		}
-		balances, err := w.lockReceiving(ctx, tx, parties)
-		if err != nil {
-			return err
-		}
-		d, err := receipt.Deposit(to, parties[0], receivingBalance(balances, parties[0]))
-		if err == nil {
-			w.Create(d)
-		} else {
-			w.PostUnmatched(receipt, receipt.RejectedByAccount())
-		}
-		deposit, refused = d.Transaction, uow.WithUnmatchedNote(err)
-		if request != nil {
-			if err := tx.SaveResponse(ctx, request, deposit, refused); err != nil {
+			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
 		return w.Write(ctx, tx)
 	})
 	if err != nil {
-		return transaction.Transaction{}, err
+		return nil, err
 	}
 	s.afterCommit(w)
-	return deposit, refused
+	return results, nil
 }
 
-// existingDeposit returns the deposit of a receipt that was received before, or a fault if it is
-// held as unmatched funds.
-func existingDeposit(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (deposit transaction.Transaction, refused, err error) {
-	key := ports.TransactionKey{Platform: receipt.Platform, ID: receipt.DepositID()}
-	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+// deposit decides about the new receipts, each after those before it in the batch, and adds their deposits.
+func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositCommand, saved []ports.SavedReceipt,
+	deposits map[ident.Receipt]transaction.Transaction, results []batch.Result[transaction.Transaction]) error {
+	var keys []ports.IncomingPaymentKey
+	var fresh []int
+	for i, c := range commands {
+		if saved[i].IsNew {
+			keys, fresh = append(keys, ports.IncomingPaymentKey{Platform: c.receipt.Platform, To: c.to}), append(fresh, i)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	parties, err := tx.IncomingPaymentParties(ctx, keys)
 	if err != nil {
-		return deposit, nil, err
+		return err
 	}
-	deposit, exists := locked[key]
-	if !exists {
-		refused = fault.New(fault.Conflict, "This payment was received before and is held as unmatched funds. Assign it from the list of unmatched funds.")
+	balances, err := w.lockReceiving(ctx, tx, parties)
+	if err != nil {
+		return err
 	}
-	return deposit, refused, nil
+	for n, i := range fresh {
+		receipt := commands[i].receipt
+		d, err := receipt.Deposit(commands[i].to, parties[n], receivingBalance(balances, parties[n]))
+		if err != nil {
+			w.PostUnmatched(receipt, receipt.RejectedByAccount())
+			results[i].Err = uow.WithUnmatchedNote(err)
+			continue
+		}
+		balances[parties[n].To.LedgerAccount()] += receipt.Amount.Minor
+		w.Create(d)
+		results[i].Value, deposits[receipt.ID] = d.Transaction, d.Transaction
+	}
+	return nil
+}
+
+// existingDeposits returns the deposits of receipts that were received before.
+func existingDeposits(ctx context.Context, tx ports.Tx, receipts []transaction.Receipt, saved []ports.SavedReceipt) (map[ident.Receipt]transaction.Transaction, error) {
+	deposits := map[ident.Receipt]transaction.Transaction{}
+	var keys []ports.TransactionKey
+	for i, r := range receipts {
+		if !saved[i].IsNew {
+			r.ID = saved[i].ID
+			keys = append(keys, ports.TransactionKey{Platform: r.Platform, ID: r.DepositID()})
+		}
+	}
+	if len(keys) == 0 {
+		return deposits, nil
+	}
+	locked, err := tx.LockTransactions(ctx, keys)
+	for key, t := range locked {
+		var id ident.Receipt
+		ident.SetUUID(&id, key.ID.UUID())
+		deposits[id] = t
+	}
+	return deposits, err
+}
+
+// depositResult returns the deposit of a receipt that was received before, or a fault if it is held as unmatched
+// funds.
+func depositResult(deposits map[ident.Receipt]transaction.Transaction, id ident.Receipt) batch.Result[transaction.Transaction] {
+	if deposit, exists := deposits[id]; exists {
+		return batch.Result[transaction.Transaction]{Value: deposit}
+	}
+	return batch.Result[transaction.Transaction]{Err: fault.New(fault.Conflict,
+		"This payment was received before and is held as unmatched funds. Assign it from the list of unmatched funds.")}
 }
 
 // MaxSimulatedDeposit is the maximum amount of a simulated deposit, in minor units.

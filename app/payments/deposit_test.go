@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -244,4 +245,41 @@ func TestDeposit_AccountFull(t *testing.T) {
 func depositIDOf(r transaction.Receipt) (id ident.Transaction) {
 	ident.SetUUID(&id, r.ID.UUID())
 	return id
+}
+
+func TestDeposit_ManyAtOnce(t *testing.T) {
+	t.Parallel()
+	// Of many payments that are reported at once, some twice, each is credited once, and those beyond the maximum
+	// balance are held as unmatched funds.
+	env := newReceivingEnv(t)
+	const payers, minor = 40, account.MaxBalance / 30
+	refused := make([]error, payers)
+	var all sync.WaitGroup
+	for i := range payers {
+		receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: "P" + strconv.Itoa(i), Platform: env.Platform.ID,
+			Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}
+		again := receipt
+		again.ID = ident.NewReceipt(env.IDs.New, apptest.Noon)
+		for _, r := range []transaction.Receipt{receipt, again} {
+			all.Go(func() {
+				if _, err := env.Deposit(context.Background(), r, env.dollars.ID, nil); err != nil {
+					refused[i] = err
+				}
+			})
+		}
+	}
+	all.Wait()
+
+	beyond := 0
+	for _, err := range refused {
+		if fault.Is(err, fault.AmountOutOfRange) || fault.Is(err, fault.Conflict) {
+			beyond++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if beyond != 10 {
+		t.Errorf("%d of %d payments were refused, want 10", beyond, payers)
+	}
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -30 * minor, "funding/unmatched USD": -10 * minor, "rails/ACH USD": 40 * minor})
 }

@@ -60,6 +60,7 @@ type Service struct {
 	quoteBatcher        *batch.Batcher[*quoteCommand, quote.WithStatus]
 	executeBatcher      *batch.Batcher[*executeCommand, quote.WithStatus]
 	receiveBatcher      *batch.Batcher[receiveCommand, transaction.Transaction]
+	depositBatcher      *batch.Batcher[depositCommand, transaction.Transaction]
 	fundBatcher         *batch.Batcher[*fundCommand, FundedAccount]
 	transferInBatcher   *batch.Batcher[*transferInCommand, transaction.Transaction]
 	transferOutBatcher  *batch.Batcher[*transferOutCommand, transaction.Transaction]
@@ -82,6 +83,7 @@ func New(c Config) *Service {
 	s.quoteBatcher = batch.New(options("create quote"), s.createQuoteBatch)
 	s.executeBatcher = batch.New(options("execute quote"), s.executeBatch)
 	s.receiveBatcher = batch.New(options("receive payment"), s.receiveBatch)
+	s.depositBatcher = batch.New(options("deposit payment"), s.depositBatch)
 	s.fundBatcher = batch.New(options("fund account"), s.fundBatch)
 	s.transferInBatcher = batch.New(options("transfer in"), s.transferInBatch)
 	s.transferOutBatcher = batch.New(options("transfer out"), s.transferOutBatch)
