@@ -72,6 +72,9 @@ const (
 	KindCollectionReturned   Kind = "collection_returned"
 	KindReceivableCollected  Kind = "receivable_collected"
 	KindReceivableWrittenOff Kind = "receivable_written_off"
+
+	KindRailFee         Kind = "rail_fee"
+	KindReceiptReversed Kind = "receipt_reversed"
 )
 
 var kinds = []Kind{
@@ -80,6 +83,7 @@ var kinds = []Kind{
 	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment, KindOpeningBalances, KindRevaluation, KindFeeDeferral, KindYearEnd,
 	KindSweep, KindTreasuryTransfer, KindFXSettlement,
 	KindCollectionReturned, KindReceivableCollected, KindReceivableWrittenOff,
+	KindRailFee, KindReceiptReversed,
 }
 
 // Kinds returns every kind.
