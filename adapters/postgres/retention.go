@@ -40,6 +40,8 @@ type RetentionCutoffs struct {
 	EndlessInvitations time.Time
 	MarketRates        time.Time // by the time at which they were kept
 	BitcoinEvents      time.Time // that were read, and signed transactions that are final, by their time
+	// RailData are balances of connections, their reconciled statements and discarded items, by day or by their end.
+	RailData time.Time
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -169,6 +171,9 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	}
 	if err := db.deleteOldBitcoin(ctx, cutoffs.BitcoinEvents, deleted); err != nil {
 		failures = append(failures, fmt.Errorf("delete old rows of Bitcoin wallets: %w", err))
+	}
+	if err := db.deleteOldRailData(ctx, cutoffs.RailData, deleted); err != nil {
+		failures = append(failures, err)
 	}
 	for _, table := range cutoffs.tables() {
 		for _, p := range platforms {

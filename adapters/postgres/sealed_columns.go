@@ -43,6 +43,8 @@ const (
 	walletAuthorizationsPayload
 	agentsName
 	agentActionsReason
+	railFeedItemsContent
+	railStatementsContent
 	numSealedColumns // keep last
 )
 
@@ -80,6 +82,9 @@ var sealedColumns = [numSealedColumns]struct {
 	walletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
 	agentsName:                        {"agents", "name", textFormat},
 	agentActionsReason:                {"agent_actions", "reason", textFormat}, // free text of the platform
+
+	railFeedItemsContent:  {"rail_feed_items", "content", textFormat},
+	railStatementsContent: {"rail_statements", "content", bytesFormat},
 
 	reconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	reconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

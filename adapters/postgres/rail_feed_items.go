@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// platformOrZero is the platform of a row that may have none.
+func platformOrZero(p ident.Platform) pgtype.UUID { return pgtype.UUID{Bytes: p.UUID(), Valid: true} }
+
+// KeepRailFeedItems uses rail_feed_items_once.
+func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+	batch := &pgx.Batch{}
+	for _, i := range items {
+		content, err := db.sealText(ctx, sealedRow{i.Platform.UUID(), i.ID}, railFeedItemsContent, string(i.Content))
+		if err != nil {
+			return err
+		}
+		batch.Queue(`INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (connection, kind, key) DO NOTHING`,
+			platformOrZero(i.Platform), i.ID, i.Connection, string(i.Kind), i.Key, content, storedProblem(i.Problem), i.Attempts, i.KeptAt, i.RetryAt)
+	}
+	if batch.Len() == 0 {
+		return nil
+	}
+	return db.pool.SendBatch(ctx, batch).Close() // one transaction
+}
+
+const selectRailFeedItems = `
+	SELECT platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at FROM rail_feed_items WHERE discarded_at IS NULL AND `
+
+// DueRailFeedItems uses rail_feed_items_open.
+func (db *DB) DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]ports.RailFeedItem, error) {
+	return db.railFeedItems(ctx, `connection = $1 AND retry_at <= $2 ORDER BY retry_at LIMIT $3`, connection, now, limit)
+}
+
+// RailFeedItemsByKey uses rail_feed_items_once.
+func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind ports.RailFeedItemKind, keys []string) ([]ports.RailFeedItem, error) {
+	return db.railFeedItems(ctx, `connection = $1 AND kind = $2 AND key = ANY($3)`, connection, string(kind), keys)
+}
+
+// RailFeedItems implements ports.RailFeedStore.
+func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) ([]ports.RailFeedItem, error) {
+	return db.railFeedItems(ctx, `($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
+}
+
+func (db *DB) railFeedItems(ctx context.Context, where string, args ...any) ([]ports.RailFeedItem, error) {
+	rows, err := db.pool.Query(ctx, selectRailFeedItems+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	var items []ports.RailFeedItem
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		var i ports.RailFeedItem
+		var platform pgtype.UUID
+		var content string
+		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt); err != nil {
+			return err
+		}
+		ident.SetUUID(&i.Platform, platform.Bytes)
+		i.KeptAt, i.RetryAt = i.KeptAt.UTC(), i.RetryAt.UTC()
+		content, err := db.openText(ctx, sealedRow{platform.Bytes, i.ID}, railFeedItemsContent, content)
+		i.Content = []byte(content)
+		items = append(items, i)
+		return err
+	})
+	return items, err
+}
+
+// RetryRailFeedItem uses the primary key.
+func (db *DB) RetryRailFeedItem(ctx context.Context, i ports.RailFeedItem) error {
+	_, err := db.pool.Exec(ctx, `UPDATE rail_feed_items SET problem = $3, attempts = $4, retry_at = $5 WHERE platform_id = $1 AND id = $2`,
+		platformOrZero(i.Platform), i.ID, storedProblem(i.Problem), i.Attempts, i.RetryAt)
+	return err
+}
+
+// DeleteRailFeedItem uses the primary key.
+func (db *DB) DeleteRailFeedItem(ctx context.Context, i ports.RailFeedItem) error {
+	_, err := db.pool.Exec(ctx, `DELETE FROM rail_feed_items WHERE platform_id = $1 AND id = $2`, platformOrZero(i.Platform), i.ID)
+	return err
+}
+
+// DiscardRailFeedItem implements ports.RailFeedStore. The row stays, so that the item is not kept again.
+func (db *DB) DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
+	changed, err := db.pool.Exec(ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND discarded_at IS NULL`,
+		id, now, by, note)
+	return changed.RowsAffected() > 0, err
+}

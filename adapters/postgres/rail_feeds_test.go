@@ -1,0 +1,257 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+func TestRailFeeds_OneReaderAtATime(t *testing.T) {
+	t.Parallel()
+	// A feed has one reader. After its lease has ended another process continues at the stored cursor, and the first
+	// can change nothing any more.
+	c := newEnv(t)
+	ctx, now := t.Context(), noon
+	first, second := uuid.New(), uuid.New()
+	take := func(holder uuid.UUID, at time.Time) (ports.RailFeedLease, bool) {
+		t.Helper()
+		lease, taken, err := c.TakeRailFeed(ctx, "bank-eur", holder, at, at.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lease, taken
+	}
+
+	lease, taken := take(first, now)
+	if !taken || lease.Cursor != "" || lease.Failures != 0 {
+		t.Fatalf("the first lease is %+v, %v", lease, taken)
+	}
+	if _, taken := take(second, now.Add(59*time.Second)); taken {
+		t.Error("two processes read at the same time")
+	}
+	if err := c.AdvanceRailFeed(ctx, lease, "10", now); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RenewRailFeed(ctx, lease, now.Add(2*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, taken := take(second, now.Add(time.Minute)); taken {
+		t.Error("a renewed lease was taken")
+	}
+	later, taken := take(second, now.Add(2*time.Minute))
+	if !taken || later.Cursor != "10" || later.Fence <= lease.Fence {
+		t.Fatalf("the second lease is %+v, %v", later, taken)
+	}
+	for name, change := range map[string]func() error{
+		"advance": func() error { return c.AdvanceRailFeed(ctx, lease, "5", now) },
+		"renew":   func() error { return c.RenewRailFeed(ctx, lease, now.Add(time.Hour)) },
+		"fail":    func() error { return c.FailRailFeed(ctx, lease, "late", now, now.Add(time.Hour)) },
+		"release": func() error { return c.ReleaseRailFeed(ctx, lease, now) },
+	} {
+		if err := change(); !errors.Is(err, ports.ErrLeaseLost) {
+			t.Errorf("%s without the lease: %v", name, err)
+		}
+	}
+
+	if err := c.FailRailFeed(ctx, later, "bank closed\x00", now.Add(3*time.Minute), now.Add(5*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, taken := take(first, now.Add(4*time.Minute)); taken {
+		t.Error("a feed that failed was taken before it is due")
+	}
+	again, taken := take(first, now.Add(5*time.Minute))
+	if !taken || again.Failures != 1 || again.Cursor != "10" {
+		t.Fatalf("after a failure the lease is %+v, %v", again, taken)
+	}
+	states, err := c.RailFeedStates(ctx)
+	if err != nil || len(states) != 1 || states[0].Failures != 1 || states[0].LastError != "bank closed\uFFFD" || !states[0].SucceededAt.Equal(now) {
+		t.Errorf("states %+v, %v", states, err)
+	}
+	if err := c.ReleaseRailFeed(ctx, again, now.Add(6*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, taken := take(second, now.Add(6*time.Minute)); !taken {
+		t.Error("a released feed was not taken")
+	}
+}
+
+func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
+	t.Parallel()
+	// An item is kept once, however often it is reported, also after it was discarded. It is due again when its time has come.
+	c := newEnv(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	item := func(key string) ports.RailFeedItem {
+		return ports.RailFeedItem{ID: generator.New(noon), Connection: "bank-eur", Kind: ports.RailFeedReceipt, Key: key,
+			Content: []byte(`{"payer":"Ana"}`), Problem: "no platform", Attempts: 1, KeptAt: noon, RetryAt: noon.Add(time.Minute)}
+	}
+	owned := item("2")
+	owned.Platform = c.platform.ID
+	first := item("1")
+	for range 2 {
+		if err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{first, owned, item("1")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	due, err := c.DueRailFeedItems(ctx, "bank-eur", noon.Add(time.Minute), 10)
+	if err != nil || len(due) != 2 || string(due[0].Content) != `{"payer":"Ana"}` {
+		t.Fatalf("due %+v, %v", due, err)
+	}
+	owned.Problem, owned.Attempts, owned.RetryAt = "still none", 2, noon.Add(time.Hour)
+	if err := c.RetryRailFeedItem(ctx, owned); err != nil {
+		t.Fatal(err)
+	}
+	if due, err = c.DueRailFeedItems(ctx, "bank-eur", noon.Add(time.Minute), 10); err != nil || len(due) != 1 || due[0].Key != "1" || !due[0].Platform.IsZero() {
+		t.Errorf("due %+v, %v", due, err)
+	}
+	if found, err := c.RailFeedItemsByKey(ctx, "bank-eur", ports.RailFeedReceipt, []string{"2", "3"}); err != nil || len(found) != 1 || found[0].Problem != "still none" || found[0].Attempts != 2 {
+		t.Errorf("by key %+v, %v", found, err)
+	}
+	states, err := c.RailFeedStates(ctx)
+	if err != nil || len(states) != 1 || states[0].Waiting != 2 || !states[0].Since.Equal(noon) {
+		t.Errorf("states %+v, %v", states, err)
+	}
+
+	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "a test of the bank", noon); err != nil || !ok {
+		t.Fatalf("discarded %v, %v", ok, err)
+	}
+	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "again", noon); err != nil || ok {
+		t.Errorf("discarded twice: %v, %v", ok, err)
+	}
+	if err := c.DeleteRailFeedItem(ctx, owned); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{item("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.RailFeedItems(ctx, "", 10); err != nil || len(left) != 0 {
+		t.Errorf("left %+v, %v", left, err)
+	}
+}
+
+func TestRailBalances_LastOfEachDay(t *testing.T) {
+	t.Parallel()
+	// The last balance of each day is kept, and at a time the last one before it is returned, by currency.
+	c := newEnv(t)
+	ctx := t.Context()
+	balance := func(minor int64, currency money.Currency, at time.Time) ports.RailBalance {
+		return ports.RailBalance{Amount: money.Amount{Minor: minor, Currency: currency}, At: at}
+	}
+	yesterday := noon.Add(-24 * time.Hour)
+	for _, b := range [][]ports.RailBalance{
+		{balance(1, "EUR", yesterday), balance(5, "ETH", yesterday)},
+		{balance(2, "EUR", noon)},
+		{balance(3, "EUR", noon.Add(time.Hour)), balance(-7, "USD", noon)},
+		{balance(9, "EUR", noon.Add(-time.Hour))}, // reported late
+	} {
+		if err := c.SaveRailBalances(ctx, "bank-eur", b); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	want := func(at time.Time, amounts ...money.Amount) {
+		t.Helper()
+		got, err := c.RailBalancesAt(ctx, "bank-eur", at)
+		if err != nil || len(got) != len(amounts) {
+			t.Fatalf("at %s %+v, %v", at, got, err)
+		}
+		for i := range amounts {
+			if got[i].Amount != amounts[i] {
+				t.Errorf("at %s %s, want %s", at, got[i].Amount, amounts[i])
+			}
+		}
+	}
+	want(yesterday.Add(time.Hour), money.Amount{Minor: 5, Currency: "ETH"}, money.Amount{Minor: 1, Currency: "EUR"})
+	want(noon.Add(2*time.Hour), money.Amount{Minor: 5, Currency: "ETH"}, money.Amount{Minor: 3, Currency: "EUR"}, money.Amount{Minor: -7, Currency: "USD"})
+	if got, err := c.RailBalancesAt(ctx, "another", noon); err != nil || len(got) != 0 {
+		t.Errorf("another connection has %+v, %v", got, err)
+	}
+}
+
+func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
+	t.Parallel()
+	// A statement is queued once, taken by one process at a time, tried again after a failure, and its content is
+	// deleted when it is reconciled.
+	c := newEnv(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	statement := func() ports.QueuedStatement {
+		return ports.QueuedStatement{ID: generator.New(noon), Platform: c.platform.ID, Connection: "bank-eur", Accounts: "DE1=rails/SEPA",
+			RailStatement: ports.RailStatement{Name: "camt053.xml", Format: "CAMT053", Data: []byte("<Document>Ana</Document>")}, ReceivedAt: noon}
+	}
+	for range 2 {
+		if err := c.QueueRailStatement(ctx, statement()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take := func(at time.Time) (ports.QueuedStatement, bool) {
+		t.Helper()
+		s, found, err := c.TakeRailStatement(ctx, at, at.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, found
+	}
+
+	s, found := take(noon)
+	if !found || string(s.Data) != "<Document>Ana</Document>" || s.Accounts != "DE1=rails/SEPA" || s.Attempts != 1 || s.Platform != c.platform.ID {
+		t.Fatalf("took %+v, %v", s, found)
+	}
+	if _, found := take(noon.Add(59 * time.Second)); found {
+		t.Error("a statement that is taken was taken again, or it was queued twice")
+	}
+	if err := c.RailStatementFailed(ctx, s, "does not continue the last one", noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if s, found = take(noon.Add(time.Hour)); !found || s.Attempts != 2 || s.Problem == "" {
+		t.Fatalf("took %+v, %v", s, found)
+	}
+	if err := c.RailStatementReconciled(ctx, s, noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.QueueRailStatement(ctx, statement()); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := take(noon.Add(24 * time.Hour)); found {
+		t.Error("a reconciled statement was taken")
+	}
+	if countRows(t, c.url, `SELECT count(*) FROM rail_statements WHERE length(content) > 0`) != 0 {
+		t.Error("the content is kept")
+	}
+}
+
+func TestDeleteOld_RailData(t *testing.T) {
+	t.Parallel()
+	// Old balances, reconciled statements and discarded items are deleted; what is open stays.
+	c := newEnv(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	owner, err := pgx.Connect(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(context.Background())
+	exec(t, owner, `
+		INSERT INTO rail_balances (connection, currency, day, amount, at) VALUES ('b', 'EUR', '2020-01-01', 1, '2020-01-01'), ('b', 'EUR', '2026-01-01', 1, '2026-01-01');
+		INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, content, problem, kept_at, retry_at, discarded_at)
+			VALUES ('`+uuid.Nil.String()+`', gen_random_uuid(), 'b', 'FEE', '1', '{}', '', '2020-01-01', '2020-01-01', '2020-01-01'),
+				('`+uuid.Nil.String()+`', gen_random_uuid(), 'b', 'FEE', '2', '{}', '', '2020-01-01', '2020-01-01', NULL);
+		INSERT INTO rail_statements (platform_id, id, connection, name, format, account, currency, accounts, digest, content, received_at, retry_at, reconciled_at)
+			SELECT '`+uuid.Nil.String()+`', gen_random_uuid(), 'b', '', 'CAMT053', '', '', '', sha256(n::text::bytea), '', '2020-01-01', '2020-01-01', CASE n WHEN 1 THEN timestamptz '2020-01-01' END
+			FROM generate_series(1, 2) AS n`)
+	deleted := map[string]int{}
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{RailData: noon.Add(-365 * 24 * time.Hour)}, func(table string, n int) { deleted[table] += n }); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"rail_balances", "rail_feed_items", "rail_statements"} {
+		if deleted[table] != 1 || countRows(t, c.url, `SELECT count(*) FROM `+table) != 1 {
+			t.Errorf("%s: %d deleted", table, deleted[table])
+		}
+	}
+}

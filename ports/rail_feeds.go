@@ -1,0 +1,124 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+)
+
+// RailFeedLease is the right to read the feed of a connection, until it ends or another process takes it.
+type RailFeedLease struct {
+	Connection string
+	// Fence numbers the leases of the feed.
+	Fence int64
+	// Cursor is how far the feed was read, and Failures how often reading it has failed since.
+	Cursor   string
+	Failures int
+}
+
+// RailFeedState is the state of a feed, for operators.
+type RailFeedState struct {
+	Connection string
+	Failures   int
+	LastError  string
+	// FailedAt, RetryAt and SucceededAt are zero if they never were.
+	FailedAt, RetryAt, SucceededAt time.Time
+	// Waiting is how many items are kept aside, and Since when the oldest of them.
+	Waiting int
+	Since   time.Time
+}
+
+// RailFeedItemKind is a kind of what partners report.
+type RailFeedItemKind string
+
+// The kinds.
+const (
+	RailFeedReceipt   RailFeedItemKind = "RECEIPT"
+	RailFeedReversal  RailFeedItemKind = "REVERSAL"
+	RailFeedFee       RailFeedItemKind = "FEE"
+	RailFeedStatement RailFeedItemKind = "STATEMENT"
+)
+
+// RailFeedItem is what a partner reported and the service could not take, kept until it can.
+type RailFeedItem struct {
+	ID uuid.UUID
+	// Platform is zero if it is not known.
+	Platform   ident.Platform
+	Connection string
+	Kind       RailFeedItemKind
+	// Key is the same for the same item, however often it is reported.
+	Key string
+	// Content is the item as JSON. It is stored encrypted.
+	Content []byte
+	// Problem says why it could not be taken.
+	Problem         string
+	Attempts        int
+	KeptAt, RetryAt time.Time
+}
+
+// RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
+// ErrLeaseLost, and change nothing, if another process has taken it.
+type RailFeedStore interface {
+	// TakeRailFeed takes the lease of a feed until a time. It returns false while another process holds it, and
+	// before the feed is to be read again after a failure.
+	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (RailFeedLease, bool, error)
+	RenewRailFeed(ctx context.Context, lease RailFeedLease, until time.Time) error
+	// AdvanceRailFeed stores the cursor after a piece was passed on.
+	AdvanceRailFeed(ctx context.Context, lease RailFeedLease, cursor string, now time.Time) error
+	// FailRailFeed records a failure and ends the lease.
+	FailRailFeed(ctx context.Context, lease RailFeedLease, problem string, now, retryAt time.Time) error
+	ReleaseRailFeed(ctx context.Context, lease RailFeedLease, now time.Time) error
+	RailFeedStates(ctx context.Context) ([]RailFeedState, error)
+
+	// KeepRailFeedItems keeps items aside. An item that is kept already, or was discarded, stays as it is.
+	KeepRailFeedItems(ctx context.Context, items []RailFeedItem) error
+	// DueRailFeedItems returns items of a connection to be tried again, the longest due first.
+	DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]RailFeedItem, error)
+	// RailFeedItemsByKey returns the items of a kind with the keys that were not discarded.
+	RailFeedItemsByKey(ctx context.Context, connection string, kind RailFeedItemKind, keys []string) ([]RailFeedItem, error)
+	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
+	RetryRailFeedItem(ctx context.Context, item RailFeedItem) error
+	DeleteRailFeedItem(ctx context.Context, item RailFeedItem) error
+	// RailFeedItems returns the items of a connection, or of all for an empty name, that were not discarded, the
+	// oldest first.
+	RailFeedItems(ctx context.Context, connection string, limit int) ([]RailFeedItem, error)
+	// DiscardRailFeedItem ends an item that will never be taken. It returns false if there is none.
+	DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error)
+}
+
+// RailBalanceStore stores what partners and chains say that they hold.
+type RailBalanceStore interface {
+	// SaveRailBalances stores balances of a connection; of each day the last is kept.
+	SaveRailBalances(ctx context.Context, connection string, balances []RailBalance) error
+	// RailBalancesAt returns the last balances of a connection at a time, by currency.
+	RailBalancesAt(ctx context.Context, connection string, at time.Time) ([]RailBalance, error)
+}
+
+// QueuedStatement is a statement of a connection that waits to be reconciled.
+type QueuedStatement struct {
+	ID         uuid.UUID
+	Platform   ident.Platform
+	Connection string
+	RailStatement
+	// Account and Currency are those of the ledger account that it is of. Without both, it is of the accounts that
+	// Accounts (number=path pairs separated by semicolons) or an earlier statement says.
+	Account, Currency, Accounts string
+	ReceivedAt, RetryAt         time.Time
+	Attempts                    int
+	Problem                     string
+}
+
+// RailStatementStore queues the statements of connections until they are reconciled.
+type RailStatementStore interface {
+	// QueueRailStatement stores a statement. One with the content of an earlier one of the connection is skipped.
+	QueueRailStatement(ctx context.Context, s QueuedStatement) error
+	// TakeRailStatement returns the statement that is due longest, and makes it due again at a later time.
+	TakeRailStatement(ctx context.Context, now, again time.Time) (QueuedStatement, bool, error)
+	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
+	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
+	// RailStatementReconciled ends a statement, and deletes its content.
+	RailStatementReconciled(ctx context.Context, s QueuedStatement, now time.Time) error
+}
