@@ -39,7 +39,7 @@ type Balance struct {
 	// Type is a code of ISO such as OPBD, CLBD (booked at the end) or CLAV (available at the end), or the bank's own.
 	Type   string
 	Amount money.Amount // below zero if the account is overdrawn
-	// At is the time of the balance, or the date at midnight UTC if HasTime is not set.
+	// At is the time of the balance, or its date at midnight UTC if HasTime is not set: that of a closing balance is its end.
 	At      time.Time
 	HasTime bool
 }
@@ -58,7 +58,8 @@ type Entry struct {
 	// PartnerID is the bank's reference of the entry, and Reference its number in the report; empty if it named none.
 	PartnerID, Reference string
 	TransactionCode      TransactionCode
-	Text                 string // additional information on the entry
+	Charges              []Charge // of the entry; payments may have charges of their own
+	Text                 string   // additional information on the entry
 	// Payments are what the entry consists of. Their amounts add up to Amount. There is exactly one, with the amount
 	// of the entry, if the bank does not give the amounts of several exactly; then Undivided is their number.
 	Payments  []Payment
@@ -73,8 +74,9 @@ type TransactionCode struct{ Domain, Family, SubFamily, Proprietary string }
 // Payment is a payment of an entry. Fields that the bank did not write are empty or zero.
 type Payment struct {
 	// PartnerID is the bank's id of the payment: its own reference of it, or else the reference of an entry that
-	// consists of this payment alone, the UETR, or the id of the clearing. If the bank named none, it is a hash of what it
-	// wrote about the payment, with a number if that occurs several times in the report; then Unnamed is set.
+	// consists of this payment alone, the UETR, or the id of the clearing. It is numbered if several payments of the
+	// entry have the same. If the bank named none, it is a hash of what it wrote about the payment, numbered if that
+	// occurs several times in the report; then Unnamed is set.
 	PartnerID string
 	Unnamed   bool
 	Amount    money.Amount // what was booked on the account, never negative

@@ -1,0 +1,205 @@
+package iso20022
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"causeway/core/money"
+)
+
+// rawEntry is an entry as it is written.
+type rawEntry struct {
+	entry                  Entry
+	amount, currency, side string
+	batch                  References // of a file of ours that is booked in one sum
+	batchSize              int
+	charges                rawCharges
+	payments               []rawPayment
+	line                   int
+}
+
+func (e *rawEntry) set(s *scanner, part, text string) error {
+	switch part {
+	case "NtryRef":
+		e.entry.Reference = text
+	case "Amt":
+		e.amount, e.currency = text, s.currency
+	case "CdtDbtInd":
+		e.side = text
+	case "RvslInd":
+		e.entry.Reversal = text == "true" || text == "1"
+	case "Sts", "Sts/Cd", "Sts/Prtry":
+		if text != "" {
+			e.entry.Status = text
+		}
+	case "BookgDt/Dt", "BookgDt/DtTm":
+		if part == "BookgDt/DtTm" {
+			e.entry.BookedAt, _ = parseTime(text)
+		}
+		return s.setDay(&e.entry.Booked, text)
+	case "ValDt/Dt", "ValDt/DtTm":
+		return s.setDay(&e.entry.Value, text)
+	case "AcctSvcrRef":
+		e.entry.PartnerID = provided(text)
+	case "AddtlNtryInf":
+		e.entry.Text = text
+	case "NtryDtls/Btch/MsgId":
+		e.batch.MessageID = provided(text)
+	case "NtryDtls/Btch/PmtInfId":
+		e.batch.BlockID = provided(text)
+	case "NtryDtls/Btch/NbOfTxs":
+		e.batchSize, _ = strconv.Atoi(text)
+	default:
+		if rest, found := strings.CutPrefix(part, "BkTxCd/"); found {
+			e.entry.TransactionCode.set(rest, text)
+		} else if rest, found := strings.CutPrefix(part, "Chrgs/"); found {
+			e.charges.set(rest, text, s.currency)
+		}
+	}
+	return nil
+}
+
+func (s *scanner) setDay(to *time.Time, text string) error {
+	day, ok := parseDay(text)
+	if !ok {
+		return s.errorf("%.40q is not a date: ask the bank for a new file", text)
+	}
+	*to = day
+	return nil
+}
+
+// parseDay parses a date, or the date of a time where the bank is, as midnight UTC.
+func parseDay(text string) (time.Time, bool) {
+	day, err := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+	return day, err == nil
+}
+
+// provided returns a reference, and nothing if there is none.
+func provided(reference string) string {
+	if reference == "NOTPROVIDED" || reference == "NONREF" {
+		return ""
+	}
+	return reference
+}
+
+// finish returns the entry with its payments.
+func (e *rawEntry) finish() (Entry, error) {
+	result := e.entry
+	result.Line = e.line
+	amount, err := parseAmount(e.amount, e.currency)
+	switch {
+	case err != nil:
+		return Entry{}, fmt.Errorf("an entry: %w", err)
+	case e.side != "CRDT" && e.side != "DBIT":
+		return Entry{}, errors.New("an entry is neither CRDT nor DBIT: ask the bank to state it")
+	}
+	result.Amount, result.Credit, result.Charges = amount, e.side == "CRDT", e.charges.list
+	if len(e.payments) > 1 && e.divides(amount) {
+		result.Payments = make([]Payment, len(e.payments))
+		for i := range e.payments {
+			result.Payments[i] = e.payments[i].payment
+		}
+	} else {
+		result.Payments = []Payment{e.whole()}
+		if result.Undivided = max(len(e.payments), e.batchSize); result.Undivided == 1 {
+			result.Undivided = 0
+		}
+	}
+	for i := range result.Payments {
+		p := &result.Payments[i]
+		if p.TransactionCode == (TransactionCode{}) {
+			p.TransactionCode = result.TransactionCode
+		}
+	}
+	return result, nil
+}
+
+// whole returns the entry as one payment: the only one that it has, or all together.
+func (e *rawEntry) whole() Payment {
+	var result Payment
+	if len(e.payments) == 1 {
+		raw := &e.payments[0]
+		result = raw.payment
+		result.Charges = raw.charges.list
+		if stated, err := parseAmount(raw.amount, raw.currency); err == nil && result.Instructed == (money.Amount{}) {
+			result.Instructed = stated
+		}
+	}
+	result.Amount, _ = parseAmount(e.amount, e.currency)
+	if result.Instructed == result.Amount {
+		result.Instructed = money.Amount{}
+	}
+	if result.References.MessageID == "" {
+		result.References.MessageID = e.batch.MessageID
+	}
+	if result.References.BlockID == "" {
+		result.References.BlockID = e.batch.BlockID
+	}
+	return result
+}
+
+// divides reports whether the amounts of the payments are all known in the currency of the account, and add up to the
+// amount of the entry. It sets them.
+func (e *rawEntry) divides(total money.Amount) bool {
+	var sum int64
+	for i := range e.payments {
+		p := &e.payments[i]
+		amount, err := parseAmount(p.amount, p.currency)
+		if err != nil || amount.Currency != total.Currency || p.side != "" && p.side != e.side {
+			return false
+		}
+		if sum, err = money.AddMinor(sum, amount.Minor); err != nil {
+			return false
+		}
+		p.payment.Amount, p.payment.Charges = amount, p.charges.list
+		if p.payment.Instructed == amount {
+			p.payment.Instructed = money.Amount{}
+		}
+	}
+	return sum == total.Minor
+}
+
+func (c *TransactionCode) set(part, text string) {
+	switch part {
+	case "Domn/Cd":
+		c.Domain = text
+	case "Domn/Fmly/Cd":
+		c.Family = text
+	case "Domn/Fmly/SubFmlyCd":
+		c.SubFamily = text
+	case "Prtry/Cd":
+		c.Proprietary = text
+	}
+}
+
+// maxCharges is how many charges of an entry or payment are kept.
+const maxCharges = 50
+
+// rawCharges are the charges of an entry or payment: in a record each since version 4, without records before.
+type rawCharges struct{ list []Charge }
+
+func (c *rawCharges) set(part, text, currency string) {
+	part = strings.TrimPrefix(part, "Rcrd/")
+	if part == "Amt" {
+		amount, err := parseAmount(text, currency)
+		if err == nil {
+			c.list = append(c.list[:min(len(c.list), maxCharges-1)], Charge{Amount: amount})
+		}
+		return
+	}
+	if len(c.list) == 0 {
+		return
+	}
+	last := &c.list[len(c.list)-1]
+	switch part {
+	case "CdtDbtInd":
+		last.Credit = text == "CRDT"
+	case "ChrgInclInd":
+		last.Included = text == "true" || text == "1"
+	case "Br", "Tp/Cd", "Tp/Prtry/Id":
+		last.Type = text
+	}
+}
