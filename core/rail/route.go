@@ -15,8 +15,10 @@ type Route struct {
 	Platform ident.Platform
 	Rail     corridor.Rail
 	Currency money.Currency
-	// Country is that of the account at the other end, ISO 3166-1 alpha-2; empty for a wallet, and if it is unknown.
+	// Country is that of the account at the other end, ISO 3166-1 alpha-2; empty for a wallet, and if it is unknown. It
+	// does not count for money that is sent back.
 	Country string
+	Back    bool // sent back to its payer
 }
 
 // Choose returns the connection that a payment takes: of those that serve its route the one with the lowest
@@ -25,7 +27,7 @@ type Route struct {
 func Choose(connections []Connection, r Route) (Connection, error) {
 	var chosen *Connection
 	for i, c := range connections {
-		if c.Serves(r) && (chosen == nil || compare(c, *chosen) < 0) {
+		if c.Serves(r) && (chosen == nil || Compare(c, *chosen) < 0) {
 			chosen = &connections[i]
 		}
 	}
@@ -35,19 +37,16 @@ func Choose(connections []Connection, r Route) (Connection, error) {
 	return *chosen, nil
 }
 
-// compare orders connections by priority, then by name.
-func compare(a, b Connection) int {
+// Compare orders connections by priority, then by name.
+func Compare(a, b Connection) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 }
-
-// Sort sorts connections in the order in which they are chosen.
-func Sort(connections []Connection) { slices.SortFunc(connections, compare) }
 
 // Serves reports whether the connection carries payments of a route. A payment whose country is unknown takes only a
 // connection for every country.
 func (c Connection) Serves(r Route) bool {
 	return slices.Contains(c.Rails, r.Rail) && slices.Contains(c.Currencies, r.Currency) && c.ServesPlatform(r.Platform) &&
-		(len(c.Countries) == 0 || slices.Contains(c.Countries, r.Country))
+		(r.Back || len(c.Countries) == 0 || slices.Contains(c.Countries, r.Country))
 }
 
 // ServesPlatform reports whether the connection carries payments of a platform.

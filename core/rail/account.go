@@ -1,0 +1,125 @@
+package rail
+
+import (
+	"fmt"
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/money"
+)
+
+// AccountKey names what a connection holds in one currency.
+type AccountKey struct {
+	Connection string
+	Currency   money.Currency
+}
+
+// Account is what is known about the money of a connection in one currency, in minor units.
+type Account struct {
+	AccountKey
+	// Balance is the last balance that the partner has reported, or an operator has set, at BalanceAt; without one, the
+	// time is zero.
+	Balance   int64
+	BalanceAt time.Time
+	// InFlight is what was handed over and is not settled.
+	InFlight int64
+	// Moved is what was paid in since BalanceAt, less what was paid out.
+	Moved int64
+	// Waiting: a payment waits for money, so that no later one may be sent.
+	Waiting bool
+	// Usage is what was paid out in the present hour and day, by rail.
+	Usage map[corridor.Rail]Usage
+}
+
+// Available returns what can be paid out, or false if no balance is known.
+func (a Account) Available() (money.Amount, bool) {
+	return money.Amount{Minor: a.Balance + a.Moved - a.InFlight, Currency: a.Currency}, !a.BalanceAt.IsZero()
+}
+
+// usage returns what was paid out on a rail, or on all if it is empty.
+func (a Account) usage(r corridor.Rail) Usage {
+	if r != "" {
+		return a.Usage[r]
+	}
+	var all Usage
+	for _, u := range a.Usage {
+		all.Hour += u.Hour
+		all.Day += u.Day
+	}
+	return all
+}
+
+// Dispatch decides whether a payment that is new or queued is handed over now, and what it waits for if it is not. The
+// account is that of the payment, and is changed for the next decision. Paused returns why the payment's rail or connection
+// is paused; it is empty if it is not.
+func (a *Account) Dispatch(p Payment, c Connection, paused string, now time.Time) Payment {
+	if p.RecordedAt.IsZero() {
+		p.RecordedAt = now
+	}
+	wait, reason := a.wait(p, c, paused)
+	switch wait {
+	case WaitsForNothing:
+		p.State, p.SentAt = Sent, now
+		if p.Kind.IsOutgoing() {
+			a.InFlight += p.Amount.Minor
+			a.use(p.Rail, p.Amount.Minor)
+		}
+	case WaitsForReview:
+		p.State = InReview
+	default:
+		p.State = Queued
+		// What waits for a resumption keeps its place, but does not hold up payments on other rails.
+		a.Waiting = a.Waiting || wait == WaitsForFunds
+	}
+	p.Wait, p.Reason = wait, reason
+	return p
+}
+
+func (a *Account) wait(p Payment, c Connection, paused string) (Wait, string) {
+	if p.Kind.IsOutgoing() && !p.Reviewed {
+		if limit := c.Exceeded(p.Rail, p.Amount, a.usage); limit != "" {
+			return WaitsForReview, limit
+		}
+	}
+	if paused != "" {
+		return WaitsForResumption, paused
+	}
+	if !p.Kind.IsOutgoing() || p.Forced {
+		return WaitsForNothing, ""
+	}
+	available, known := a.Available()
+	switch {
+	case a.Waiting:
+		return WaitsForFunds, "behind an older payment that waits for money"
+	case known && p.Amount.Minor > available.Minor:
+		return WaitsForFunds, fmt.Sprintf("%s has %s available", a.Connection, available)
+	}
+	return WaitsForNothing, ""
+}
+
+func (a *Account) use(r corridor.Rail, minor int64) {
+	if a.Usage == nil {
+		a.Usage = map[corridor.Rail]Usage{}
+	}
+	u := a.Usage[r]
+	u.Hour += minor
+	u.Day += minor
+	a.Usage[r] = u
+}
+
+// Settle counts that a payment which was handed over has got another state.
+func (a *Account) Settle(before, after Payment) {
+	sign := int64(1)
+	if before.Kind.IsOutgoing() {
+		sign = -1
+		if before.State == Sent {
+			a.InFlight -= before.Amount.Minor
+		}
+	}
+	switch {
+	case after.State == Done:
+		a.Moved += sign * after.Amount.Minor
+	case before.State == Done && after.State == Returned:
+		a.Moved -= sign * after.Amount.Minor
+	}
+}
