@@ -34,6 +34,7 @@ type Tx interface {
 	IncomingPaymentWriter
 	UnmatchedWriter
 	RailReplyWriter
+	RailPaymentWriter
 	WalletAuthorizationWriter
 	PeriodWriter
 	BooksWriter
@@ -75,6 +76,7 @@ type Reader interface {
 	LookupReader
 	UnmatchedReader
 	RailReplyReader
+	RailPaymentReader
 	WalletAuthorizationReader
 	PeriodReader
 	BooksReader

@@ -229,7 +229,7 @@ func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
 
 func TestDeleteOld_RailData(t *testing.T) {
 	t.Parallel()
-	// Old balances, reconciled statements and discarded items are deleted; what is open stays.
+	// Old balances, reconciled statements, discarded items and settled payments are deleted; what is open stays.
 	c := newEnv(t)
 	ctx := ports.ForAllPlatforms(t.Context())
 	owner, err := pgx.Connect(t.Context(), c.url)
@@ -239,6 +239,10 @@ func TestDeleteOld_RailData(t *testing.T) {
 	defer owner.Close(context.Background())
 	exec(t, owner, `
 		INSERT INTO rail_balances (connection, currency, day, amount, at) VALUES ('b', 'EUR', '2020-01-01', 1, '2020-01-01'), ('b', 'EUR', '2026-01-01', 1, '2026-01-01');
+		INSERT INTO rail_usage (connection, currency, hour, rail, amount) VALUES ('b', 'EUR', '2020-01-01', 'SEPA', 1), ('b', 'EUR', '2026-01-01', 'SEPA', 1);
+		INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, settled_at)
+			VALUES ('`+uuid.Nil.String()+`', gen_random_uuid(), 'PAYOUT', 'SEPA', '', 'b', 'EUR', 1, 'DONE', '', '', '2020-01-01', '2020-01-01'),
+				('`+uuid.Nil.String()+`', gen_random_uuid(), 'PAYOUT', 'SEPA', '', 'b', 'EUR', 1, 'SENT', '', '', '2020-01-01', NULL);
 		INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, content, problem, kept_at, retry_at, discarded_at)
 			VALUES ('`+uuid.Nil.String()+`', gen_random_uuid(), 'b', 'FEE', '1', '{}', '', '2020-01-01', '2020-01-01', '2020-01-01'),
 				('`+uuid.Nil.String()+`', gen_random_uuid(), 'b', 'FEE', '2', '{}', '', '2020-01-01', '2020-01-01', NULL);
@@ -249,7 +253,7 @@ func TestDeleteOld_RailData(t *testing.T) {
 	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{RailData: noon.Add(-365 * 24 * time.Hour)}, func(table string, n int) { deleted[table] += n }); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"rail_balances", "rail_feed_items", "rail_statements"} {
+	for _, table := range []string{"rail_balances", "rail_usage", "rail_payments", "rail_feed_items", "rail_statements"} {
 		if deleted[table] != 1 || countRows(t, c.url, `SELECT count(*) FROM `+table) != 1 {
 			t.Errorf("%s: %d deleted", table, deleted[table])
 		}

@@ -40,7 +40,8 @@ type RetentionCutoffs struct {
 	EndlessInvitations time.Time
 	MarketRates        time.Time // by the time at which they were kept
 	BitcoinEvents      time.Time // that were read, and signed transactions that are final, by their time
-	// RailData are balances of connections, their reconciled statements and discarded items, by day or by their end.
+	// RailData are balances of connections and what they paid out by hour, their settled payments, reconciled statements
+	// and discarded items, by day or by their end.
 	RailData time.Time
 }
 

@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+const railPaymentColumns = `p.platform_id, p.id, p.kind, p.rail, p.country, p.connection, p.currency, p.amount, p.state, p.wait, p.reason,
+	p.reviewed, p.forced, p.partner_id, p.recorded_at, p.sent_at, p.settled_at, p.returned_at`
+
+// railPaymentsByKey uses the primary key.
+const railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
+	JOIN unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind) USING (platform_id, id, kind)`
+
+func scanRailPayment(rows pgx.Rows) (rail.Payment, error) {
+	var p rail.Payment
+	var platform, id pgtype.UUID
+	var recorded, sent, settled, returned pgtype.Timestamptz
+	err := rows.Scan(&platform, &id, &p.Kind, &p.Rail, &p.Country, &p.Connection, &p.Currency, &p.Amount.Minor, &p.State, &p.Wait, &p.Reason,
+		&p.Reviewed, &p.Forced, &p.PartnerID, &recorded, &sent, &settled, &returned)
+	ident.SetUUID(&p.Platform, platform.Bytes)
+	p.ID, p.Amount.Currency, p.Back = id.Bytes, p.Currency, p.Kind.IsReturn()
+	p.RecordedAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(sent), utcTime(settled), utcTime(returned)
+	return p, err
+}
+
+func railPaymentKey(p rail.Payment) ports.RailPaymentKey {
+	return ports.RailPaymentKey{Platform: p.Platform, ID: p.ID, Kind: p.Kind}
+}
+
+func railKeyColumns(keys []ports.RailPaymentKey) []any {
+	platforms, ids, kinds := make(idArray, len(keys)), make(idArray, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		platforms[i], ids[i], kinds[i] = pgID(k.Platform.UUID()), pgID(k.ID), string(k.Kind)
+	}
+	return []any{platforms, ids, kinds}
+}
+
+// RailPayments implements ports.RailPaymentReader.
+func (db *DB) RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
+	listed, err := db.readRailPayments(ctx, railPaymentsByKey, railKeyColumns(keys)...)
+	found := make(map[ports.RailPaymentKey]rail.Payment, len(listed))
+	for _, p := range listed {
+		found[railPaymentKey(p)] = p
+	}
+	return found, err
+}
+
+func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) ([]rail.Payment, error) {
+	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var found []rail.Payment
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		p, err := scanRailPayment(rows)
+		found = append(found, p)
+		return err
+	})
+	return found, err
+}
+
+// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review or rail_payments_queue.
+func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
+	query := `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
+	if state == rail.Queued {
+		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, recorded_at, id LIMIT $2`
+	}
+	return db.readRailPayments(ctx, query, connection, limit)
+}
+
+// RailPaymentsByID implements ports.RailPaymentReader. It uses the primary key, once for each platform.
+func (db *DB) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error) {
+	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM platforms f CROSS JOIN LATERAL (
+		SELECT * FROM rail_payments WHERE platform_id = f.id AND id = $1 OFFSET 0) p ORDER BY p.kind`, pgID(id))
+}
+
+// railQueues uses rail_payments_queue: one probe for each account.
+const railQueues = `
+	WITH RECURSIVE queues AS (
+		(SELECT connection, currency FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency LIMIT 1)
+		UNION ALL
+		SELECT following.connection, following.currency FROM queues q CROSS JOIN LATERAL (
+			SELECT connection, currency FROM rail_payments WHERE state = 'QUEUED' AND (connection, currency) > (q.connection, q.currency)
+			ORDER BY connection, currency LIMIT 1) AS following)
+	SELECT connection, currency FROM queues`
+
+// RailQueues implements ports.RailPaymentReader.
+func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
+	rows, err := db.pool.Query(ctx, railQueues, pgx.QueryExecModeCacheStatement)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[rail.AccountKey])
+}
+
+// LockRailPayments implements ports.RailPaymentWriter.
+func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
+	found := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
+	err := u.query(ctx, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`, railKeyColumns(keys), func(rows pgx.Rows) error {
+		p, err := scanRailPayment(rows)
+		found[railPaymentKey(p)] = p
+		return err
+	})
+	return found, err
+}
+
+// LockRailQueue implements ports.RailPaymentWriter. It uses rail_payments_queue.
+func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except []corridor.Rail, limit int) ([]rail.Payment, error) {
+	var queue []rail.Payment
+	rails := make([]string, len(except))
+	for i, r := range except {
+		rails[i] = string(r)
+	}
+	err := u.query(ctx, `SELECT `+railPaymentColumns+` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND rail <> ALL ($3::text[])
+		ORDER BY forced DESC, recorded_at, id LIMIT $4 FOR UPDATE`, []any{key.Connection, string(key.Currency), rails, limit}, func(rows pgx.Rows) error {
+		p, err := scanRailPayment(rows)
+		queue = append(queue, p)
+		return err
+	})
+	return queue, err
+}
+
+// RailPausesNow implements ports.RailPaymentWriter.
+func (u *unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
+	var found []ports.RailPause
+	err := u.query(ctx, latestPauses, nil, func(rows pgx.Rows) error {
+		p, err := scanPause(rows)
+		found = append(found, p)
+		return err
+	})
+	return found, err
+}
+
+// CreateRailPayments implements ports.RailPaymentWriter. A payment that another process has recorded meanwhile fails the unit
+// of work.
+func (u *unit) CreateRailPayments(_ context.Context, payments []rail.Payment) error {
+	for _, p := range payments {
+		u.queueExec(`INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, sent_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), string(p.Rail), p.Country, p.Connection,
+			string(p.Currency), p.Amount.Minor, string(p.State), string(p.Wait), p.Reason, pgTime(p.RecordedAt), nullTime(p.SentAt))
+	}
+	return nil
+}
+
+// UpdateRailPayments implements ports.RailPaymentWriter.
+func (u *unit) UpdateRailPayments(_ context.Context, payments []rail.Payment) error {
+	for _, p := range payments {
+		u.queueExec(`UPDATE rail_payments SET connection = $4, state = $5, wait = $6, reason = $7, reviewed = $8, forced = $9, partner_id = $10,
+				sent_at = $11, settled_at = $12, returned_at = $13
+			WHERE platform_id = $1 AND id = $2 AND kind = $3`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), p.Connection, string(p.State), string(p.Wait), p.Reason,
+			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt))
+	}
+	return nil
+}
+
+// RecordRailDecision implements ports.RailPaymentWriter.
+func (u *unit) RecordRailDecision(_ context.Context, d ports.RailDecision) error {
+	p := d.Payment
+	u.queueExec(`INSERT INTO rail_decisions (platform_id, id, payment_id, kind, decision, state, wait, reason, actor, note, decided_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		pgID(p.Platform.UUID()), pgID(d.ID), pgID(p.ID), string(p.Kind), string(d.Decision), string(p.State), string(p.Wait), p.Reason, d.Actor, d.Note, pgTime(d.At))
+	return nil
+}
+
+// RailDecisions implements ports.RailPaymentReader. It uses rail_decisions_by_payment.
+func (db *DB) RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]ports.RailDecision, error) {
+	rows, err := db.pool.Query(ctx, `SELECT id, kind, decision, state, wait, reason, actor, note, decided_at FROM rail_decisions WHERE platform_id = $1 AND payment_id = $2 ORDER BY decided_at, id`,
+		pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(id))
+	if err != nil {
+		return nil, err
+	}
+	var decisions []ports.RailDecision
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		d := ports.RailDecision{Payment: rail.Payment{ID: id, Route: rail.Route{Platform: p}}}
+		var at pgtype.Timestamptz
+		err := rows.Scan(&d.ID, &d.Payment.Kind, &d.Decision, &d.Payment.State, &d.Payment.Wait, &d.Payment.Reason, &d.Actor, &d.Note, &at)
+		d.At = utcTime(at)
+		decisions = append(decisions, d)
+		return err
+	})
+	return decisions, err
+}
+
+// sortedAccounts returns the keys without duplicates in the order in which accounts are locked.
+func sortedAccounts(keys []rail.AccountKey) []rail.AccountKey {
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, compareAccounts)
+	return slices.Compact(sorted)
+}

@@ -1,0 +1,83 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+)
+
+// RailPaymentKey identifies a payment of a connection.
+type RailPaymentKey struct {
+	Platform ident.Platform
+	ID       uuid.UUID
+	Kind     rail.Kind
+}
+
+// RailPaymentReader reads the payments of connections.
+type RailPaymentReader interface {
+	// RailPayments returns the payments with these keys that are recorded.
+	RailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
+	// WaitingRailPayments returns payments that wait, the oldest first: those in review, or else the queued ones, of one
+	// connection or, if it is empty, of all.
+	WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
+	// RailPaymentsByID returns the payments with an id, of any kind and platform.
+	RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error)
+	// RailQueues returns the accounts that have queued payments; without a connection those that none serves.
+	RailQueues(ctx context.Context) ([]rail.AccountKey, error)
+	// RailAccounts returns what is known about the money of a connection, by currency.
+	RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error)
+	// RailDecisions returns the decisions about a payment, oldest first.
+	RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]RailDecision, error)
+}
+
+// RailPaymentWriter records which connection a payment takes, in the unit of work that decides it.
+type RailPaymentWriter interface {
+	// LockRailAccounts locks accounts, in their order, and returns them. Payments are locked after their accounts.
+	LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error)
+	// SaveRailAccounts stores the counters of locked accounts, and adds what was paid out to the present hour.
+	SaveRailAccounts(ctx context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error
+	// LockRailPayments locks the recorded payments with these keys and returns them.
+	LockRailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
+	// LockRailQueue locks the queued payments of an account and returns them, except on some rails: those first that an
+	// operator sends without regard to the queue, and then the oldest.
+	LockRailQueue(ctx context.Context, key rail.AccountKey, except []corridor.Rail, limit int) ([]rail.Payment, error)
+	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
+	RailPausesNow(ctx context.Context) ([]RailPause, error)
+	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
+	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
+	RecordRailDecision(ctx context.Context, d RailDecision) error
+	SaveOpeningBalance(ctx context.Context, b OpeningBalance) error
+}
+
+// RailDecision is what an operator decided about a payment that waits.
+type RailDecision struct {
+	ID uuid.UUID
+	// Payment is the payment as it was.
+	Payment     rail.Payment
+	Decision    RailDecisionKind
+	Actor, Note string
+	At          time.Time
+}
+
+// RailDecisionKind is what an operator decides.
+type RailDecisionKind string
+
+// The decisions.
+const (
+	ReleaseRailPayment RailDecisionKind = "RELEASE"
+	CancelRailPayment  RailDecisionKind = "CANCEL"
+)
+
+// OpeningBalance is the balance of a connection as an operator has set it.
+type OpeningBalance struct {
+	Connection  string
+	Amount      money.Amount
+	At          time.Time
+	Actor, Note string
+}
