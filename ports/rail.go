@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 )
 
@@ -130,6 +131,8 @@ type Rails interface {
 	// RailFor returns NOT_IMPLEMENTED if no rail is connected for the platform's
 	// environment.
 	RailFor(p ident.Platform) (Rail, error)
+	// Carries returns NOT_IMPLEMENTED if the payments of a platform take connections, and none serves the route.
+	Carries(r rail.Route) error
 }
 
 // RailsByEnvironment holds the rail of each environment; an environment may have none.
@@ -138,12 +141,12 @@ type RailsByEnvironment map[platform.Environment]Rail
 // Funding returns a function that returns the funding instructions of a platform's accounts;
 // nil if its environment has no rail.
 func (r RailsByEnvironment) Funding(p ident.Platform, environment platform.Environment) account.InstructionsFunc {
-	rail, connected := r[environment]
-	if !connected {
+	connected, found := r[environment]
+	if !found {
 		return nil
 	}
 	return func(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
-		return rail.Funding(p, owner, reference, currency)
+		return connected.Funding(p, owner, reference, currency)
 	}
 }
 

@@ -30,7 +30,10 @@ import (
 	"causeway/adapters/pages"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
+	sandboxrail "causeway/adapters/rails/sandbox"
+	"causeway/adapters/rails/timeout"
 	"causeway/adapters/rates/ecb"
+	"causeway/adapters/secrets"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
@@ -114,6 +117,7 @@ type app struct {
 	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	connections     *connections.Connections
+	connectedRail   *connections.Rail
 	operations      *operations
 	outage          *outage
 	timetable       *settlement.Timetable
@@ -195,8 +199,9 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
 	log := logrus.NewEntry(a.log)
-	a.connections = a.newConnections(idGenerator)
-	byEnvironment := a.boundRails(railsByEnvironment(systemClock{}, a.SandboxSpeed))
+	a.connections = newConnections(railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}, a.RailTimeout)
+	a.connectedRail = connections.NewRail(a.connections, a.db)
+	byEnvironment := railsByEnvironment(timeout.New(sandboxrail.New(systemClock{}, a.SandboxSpeed), a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}

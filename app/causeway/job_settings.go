@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"causeway/adapters/rails/timeout"
 	"causeway/app/internal/jobs"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -30,15 +29,6 @@ func (f jobFlags) checkJobs(refuse func(setting, must string, got any)) {
 
 // retryPolicy says when failed jobs are run again.
 func (f jobFlags) retryPolicy() jobs.RetryPolicy { return jobs.RetryPolicy{MaxAttempts: f.JobAttempts} }
-
-// boundRails returns rails whose calls end at the timeout.
-func (a *app) boundRails(rails ports.RailsByEnvironment) ports.RailsByEnvironment {
-	bounded := ports.RailsByEnvironment{}
-	for environment, rail := range rails {
-		bounded[environment] = timeout.New(rail, a.RailTimeout, a.log)
-	}
-	return bounded
-}
 
 // jobMetrics records failed and dead jobs.
 type jobMetrics struct {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/sandbox"
+	"causeway/app/internal/connections"
 	"causeway/app/platforms"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -75,12 +77,15 @@ func (c platformSetCommand) Run(ctx context.Context, out io.Writer) error {
 // withPlatforms calls do with the use cases of an operator on the configured database.
 func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(*postgres.DB, *platforms.Operator) error) error {
 	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
-		service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: railsByEnvironment(systemClock{}, 1)})
-		operator, err := service.As(actor)
-		if err != nil {
-			return fieldErrors("nothing was changed", err)
-		}
-		return do(db, operator)
+		return withConnections(ctx, db, idGenerator, func(opened *connections.Connections) error {
+			rails := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, db))
+			service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: rails})
+			operator, err := service.As(actor)
+			if err != nil {
+				return fieldErrors("nothing was changed", err)
+			}
+			return do(db, operator)
+		})
 	})
 }
 

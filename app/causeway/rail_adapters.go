@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -19,7 +21,7 @@ type railAdapters struct {
 	secrets ports.Secrets
 	clock   ports.Clock
 	ids     ports.IDs
-	log     logrus.FieldLogger
+	log     *logrus.Logger
 }
 
 // openConnection returns the adapter of a connection. It checks every setting, and calls no partner.
@@ -32,9 +34,23 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	}
 }
 
-// newConnections returns the connections of the service.
-func (a *app) newConnections(idGenerator ports.IDs) *connections.Connections {
-	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
-	return connections.New(connections.Config{Store: a.db, Open: adapters.openConnection, Clock: systemClock{}, Log: logrus.NewEntry(a.log),
-		Bound: func(r ports.Rail) ports.Rail { return timeout.New(r, a.RailTimeout, a.log) }})
+// newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.
+func newConnections(a railAdapters, limit time.Duration) *connections.Connections {
+	return connections.New(connections.Config{Store: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids, Log: logrus.NewEntry(a.log),
+		Bound: func(r ports.Rail) ports.Rail { return timeout.New(r, limit, a.log) }})
+}
+
+// commandTimeout bounds the calls of adapters by commands.
+const commandTimeout = 20 * time.Second
+
+// withConnections calls fn with the connections of the database, and closes them.
+func withConnections(ctx context.Context, db *postgres.DB, idGenerator ports.IDs, fn func(*connections.Connections) error) error {
+	log := logrus.New()
+	log.SetLevel(logrus.ErrorLevel)
+	opened := newConnections(railAdapters{db: db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: log}, commandTimeout)
+	defer opened.Close()
+	if err := opened.Refresh(ctx); err != nil {
+		return err
+	}
+	return fn(opened)
 }

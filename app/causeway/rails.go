@@ -5,10 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"causeway/adapters/rails/sandbox"
+	"causeway/app/internal/connections"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -25,12 +26,12 @@ func newRailSelector(store ports.Store, by ports.RailsByEnvironment, chains port
 	return &railSelector{store: store, byEnvironment: by, chains: chains}
 }
 
-// railsByEnvironment returns the connected rails. There is none for production.
-func railsByEnvironment(clock ports.Clock, speed int) ports.RailsByEnvironment {
-	return ports.RailsByEnvironment{platform.Sandbox: sandbox.New(clock, speed)}
+// railsByEnvironment returns the simulated rails of sandbox platforms, and the connections of production platforms.
+func railsByEnvironment(simulated ports.Rail, connected *connections.Rail) ports.RailsByEnvironment {
+	return ports.RailsByEnvironment{platform.Sandbox: simulated, platform.Production: connected}
 }
 
-// RailFor returns NOT_IMPLEMENTED if no rail is connected, as for production platforms.
+// RailFor implements ports.Rails.
 func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
 	environment, err := r.environment(p)
 	if err != nil {
@@ -39,7 +40,22 @@ func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
 	if rail, connected := r.byEnvironment[environment]; connected {
 		return rail, nil
 	}
-	return nil, fault.New(fault.NotImplemented, "Payment rails for production platforms are not connected yet. Use a sandbox platform.")
+	return nil, fault.New(fault.NotImplemented, "There are no payment rails for %s platforms.", environment)
+}
+
+// router is implemented by rails whose payments take connections.
+type router interface{ Carries(r rail.Route) error }
+
+// Carries implements ports.Rails.
+func (r *railSelector) Carries(route rail.Route) error {
+	selected, err := r.RailFor(route.Platform)
+	if err != nil {
+		return err
+	}
+	if routed, ok := selected.(router); ok {
+		return routed.Carries(route)
+	}
+	return nil
 }
 
 // ChainFor returns NOT_IMPLEMENTED if no chain is connected, as for production platforms unless the

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -71,7 +72,7 @@ func (r *agentRun) transferOut(c *agentCommand, p transaction.TransferOutParties
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, agent.Payment{Type: agent.TransferOut, Account: p.From.ID, Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}}), nil
+	return r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID, Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}}), nil
 }
 
 func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (askedPayment, error) {
@@ -79,14 +80,14 @@ func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (a
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, agent.Payment{Type: agent.TransferIn, Account: p.To.ID, Amount: money.Amount{Minor: c.request.In.Amount, Currency: p.To.Currency}}), nil
+	return r.transfer(c, d, err, p.From, nil, agent.Payment{Type: agent.TransferIn, Account: p.To.ID, Amount: money.Amount{Minor: c.request.In.Amount, Currency: p.To.Currency}}), nil
 }
 
 // transfer returns a transfer with the marks of its agent.
-func (r *agentRun) transfer(c *agentCommand, d transaction.Decision, err error, p agent.Payment) askedPayment {
+func (r *agentRun) transfer(c *agentCommand, d transaction.Decision, err error, from, to *account.External, p agent.Payment) askedPayment {
 	if err == nil {
 		d.Transaction.Agent, d.Transaction.AgentUsage = c.agent, &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
-		err = r.service.Prices.CheckTransfer(d.Transaction)
+		err = r.service.checkTransfer(d.Transaction, from, to)
 	}
 	return askedPayment{payment: p, decision: d, err: err}
 }

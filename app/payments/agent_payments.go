@@ -80,9 +80,6 @@ func (s *Service) checkAgentRequest(ctx context.Context, p ident.Platform, r Age
 		if err := r.In.Check(); err != nil {
 			return err
 		}
-		if _, err := s.Rails.RailFor(p); err != nil {
-			return err
-		}
 	default:
 		return nil
 	}

@@ -169,6 +169,9 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	created, t, err := c.request.Make(p, route, quote.MakeParams{
 		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now,
 	})
+	if err == nil {
+		err = s.checkRoutes(t, p.FromExternal, p.ToExternal)
+	}
 	if err == nil && p.UsesChain() {
 		_, err = s.Chains.ChainFor(c.request.Platform)
 	}

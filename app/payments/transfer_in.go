@@ -28,12 +28,9 @@ func (c *transferInCommand) transactionKey() (ports.TransactionKey, bool) {
 
 // TransferIn creates a transfer from an external account to an internal one. The transaction is
 // PENDING until the rail reports the outcome. Faults: those of transaction.TransferIn, and
-// NOT_IMPLEMENTED if no rail is connected.
+// NOT_IMPLEMENTED if no connection serves it.
 func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, request *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := in.Check(); err != nil {
-		return transaction.Transaction{}, err
-	}
-	if _, err := s.Rails.RailFor(in.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
 	if err := s.Prices.Refresh(ctx); err != nil {
@@ -70,7 +67,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 			c.attempted = true
 			d, err := c.in.Make(c.id, parties[i], receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
-				err = s.Prices.CheckTransfer(d.Transaction)
+				err = s.checkTransfer(d.Transaction, parties[i].From, nil)
 			}
 			if err == nil {
 				w.Create(d)

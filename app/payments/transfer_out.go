@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
-	"causeway/app/internal/prices"
 	"causeway/app/internal/uow"
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -28,7 +28,7 @@ func (c *transferOutCommand) transactionKey() (ports.TransactionKey, bool) {
 }
 
 // TransferOut sends money from an internal account to an external one, and returns the
-// transaction. Faults: those of transaction.TransferOut, and INSUFFICIENT_BALANCE.
+// transaction. Faults: those of transaction.TransferOut, INSUFFICIENT_BALANCE, and NOT_IMPLEMENTED if no connection serves it.
 func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
@@ -72,7 +72,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 		if err != nil {
 			return err
 		}
-		if err := w.transferAll(ctx, tx, s.Prices, commands, parties, results); err != nil {
+		if err := w.transferAll(ctx, tx, s.checkTransfer, commands, parties, results); err != nil {
 			return err
 		}
 		return w.Write(ctx, tx)
@@ -86,7 +86,8 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
-func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Prices, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
+func (w work) transferAll(ctx context.Context, tx ports.Tx, check func(t transaction.Transaction, from, to *account.External) error,
+	commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	var attempted []ports.TransactionKey
 	for i, c := range commands {
@@ -97,7 +98,7 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, settings *prices.Pri
 		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
 		decisions[i], results[i].Err = c.out.Make(c.id, p, w.Now)
 		if results[i].Err == nil {
-			results[i].Err = settings.CheckTransfer(decisions[i].Transaction)
+			results[i].Err = check(decisions[i].Transaction, nil, p.To)
 		}
 		if results[i].Err == nil {
 			transfers = append(transfers, decisions[i].Transaction)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -21,6 +22,9 @@ var (
 
 // RailFor returns the rail itself.
 func (r *Rail) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
+
+// Carries accepts every route.
+func (r *Rail) Carries(rail.Route) error { return nil }
 
 // Send calls OnSend, or the sandbox.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {

@@ -36,6 +36,7 @@ type Config struct {
 	// Bound returns a rail whose calls of another one end in time.
 	Bound func(ports.Rail) ports.Rail
 	Clock ports.Clock
+	IDs   ports.IDs
 	Log   *logrus.Entry
 }
 

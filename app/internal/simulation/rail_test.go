@@ -10,6 +10,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -45,6 +46,8 @@ func (o *order) done() bool { return o != nil && o.settled && o.verdict == ports
 type rails struct{ *process }
 
 func (r rails) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
+
+func (rails) Carries(rail.Route) error { return nil }
 
 func (rails) Instructions(ident.Platform, string, money.Currency, string) ([]account.Instruction, error) {
 	return nil, nil

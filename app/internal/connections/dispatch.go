@@ -1,0 +1,299 @@
+package connections
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const (
+	// waitDelay is when a payment that waits is looked at again by its job, should the call that its release makes due get
+	// lost.
+	waitDelay = 15 * time.Minute
+	// notOpenDelay is when a payment is called about again whose connection could not be opened.
+	notOpenDelay = time.Minute
+)
+
+// callAll calls the adapters about the items that were handed over, and records what that has changed. If it starts
+// payments, it records first those that are new. It returns one outcome for each item.
+func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymentOf func(T) wanted, call func(ports.Rail, context.Context, []T) []ports.Outcome) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(items))
+	for i := range outcomes {
+		outcomes[i].Verdict = ports.Unknown
+	}
+	if len(items) == 0 {
+		return outcomes
+	}
+	ctx = ports.ForAllPlatforms(ctx)
+	asked := make([]wanted, len(items))
+	for i, item := range items {
+		asked[i] = paymentOf(item)
+	}
+	recorded, err := r.dispatch(ctx, asked, starts)
+	if err != nil {
+		r.Log.WithError(err).Error("cannot record which connections payments take; will retry")
+		return outcomes
+	}
+	byConnection := map[string][]int{}
+	for i, w := range asked {
+		switch p, known := recorded[w.key()]; {
+		case !known: // and not started by this call
+		case p.State.IsWaiting() || p.State == rail.Cancelled:
+			outcomes[i] = notCalled(p, r.Clock.Now())
+		default:
+			byConnection[p.Connection] = append(byConnection[p.Connection], i)
+		}
+	}
+	var calls sync.WaitGroup
+	for name, indexes := range byConnection {
+		calls.Go(func() {
+			batch := make([]T, len(indexes))
+			for n, i := range indexes {
+				batch[n] = items[i]
+			}
+			for n, o := range r.callOne(name, len(batch), func(adapter ports.Rail) []ports.Outcome { return call(adapter, ctx, batch) }) {
+				outcomes[indexes[n]] = o
+			}
+		})
+	}
+	calls.Wait()
+	if err := r.record(ctx, asked, recorded, outcomes); err != nil {
+		// Called again, the adapters return the same outcomes.
+		r.Log.WithError(err).Error("cannot record the outcomes of payments; will retry")
+		for i := range outcomes {
+			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+		}
+	}
+	return outcomes
+}
+
+// notCalled is the outcome of a payment that was not handed over.
+func notCalled(p rail.Payment, now time.Time) ports.Outcome {
+	if p.State == rail.Cancelled {
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Code: string(rail.Cancelled), Text: "cancelled by an operator"}
+	}
+	return ports.Outcome{Verdict: ports.Waiting, Code: string(p.Wait), Text: p.Reason, RetryAt: now.Add(waitDelay)}
+}
+
+// callOne calls the adapter of a connection. Its outcomes are Unknown if it panics, or does not return one for each item.
+func (c *Connections) callOne(name string, items int, call func(ports.Rail) []ports.Outcome) (outcomes []ports.Outcome) {
+	log := c.Log.WithField("connection", name)
+	same := func(o ports.Outcome) []ports.Outcome {
+		all := make([]ports.Outcome, items)
+		for i := range all {
+			all[i] = o
+		}
+		return all
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			log.WithField("stack", string(debug.Stack())).Errorf("the adapter panicked: %v; will retry", p)
+			outcomes = same(ports.Outcome{Verdict: ports.Unknown})
+		}
+	}()
+	l, exists := c.named(name)
+	switch {
+	case !exists:
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: "this process does not know the connection " + name, RetryAt: c.Clock.Now().Add(notOpenDelay)})
+	case l.Adapter == nil:
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: fmt.Sprintf("the connection %s cannot be opened", name), RetryAt: c.Clock.Now().Add(notOpenDelay)})
+	}
+	if outcomes = call(l.bounded); len(outcomes) != items {
+		log.Errorf("the adapter returned %d outcomes for %d items; will retry", len(outcomes), items)
+		return same(ports.Outcome{Verdict: ports.Unknown})
+	}
+	return outcomes
+}
+
+// dispatch returns the recorded payments. If they start, it records those that are new in one unit of work.
+func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[ports.RailPaymentKey]rail.Payment, error) {
+	keys := make([]ports.RailPaymentKey, 0, len(asked))
+	for _, w := range asked {
+		if keys = append(keys, w.key()); w.brought != nil {
+			keys = append(keys, *w.brought)
+		}
+	}
+	recorded, err := r.payments.RailPayments(ctx, keys)
+	if err != nil || !starts {
+		return recorded, err
+	}
+	var fresh []rail.Payment
+	var freshKeys []ports.RailPaymentKey
+	chosen := r.configured()
+	for _, w := range asked {
+		if _, known := recorded[w.key()]; known {
+			continue
+		}
+		p := w.Payment
+		if w.brought != nil {
+			p.Connection = recorded[*w.brought].Connection
+		}
+		if p.Connection == "" {
+			p = route(p, chosen, r.Clock.Now())
+		}
+		fresh, freshKeys = append(fresh, p), append(freshKeys, w.key())
+	}
+	if len(fresh) == 0 {
+		return recorded, nil
+	}
+	return recorded, r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		state, err := r.lock(ctx, tx, fresh)
+		if err != nil {
+			return err
+		}
+		meanwhile, err := tx.LockRailPayments(ctx, freshKeys)
+		if err != nil {
+			return err
+		}
+		var created []rail.Payment
+		for i, p := range fresh {
+			decided, known := meanwhile[freshKeys[i]]
+			if !known {
+				decided = state.decide(p)
+				created = append(created, decided)
+				meanwhile[freshKeys[i]] = decided // an item may be in the batch twice
+			}
+			recorded[freshKeys[i]] = decided
+		}
+		if err := tx.CreateRailPayments(ctx, created); err != nil {
+			return err
+		}
+		return tx.SaveRailAccounts(ctx, state.accounts, sentOf(created), state.now)
+	})
+}
+
+// route chooses the connection of a payment. Without one, the payment waits.
+func route(p rail.Payment, connections []rail.Connection, now time.Time) rail.Payment {
+	c, err := rail.Choose(connections, p.Route)
+	if err != nil {
+		p.State, p.Wait, p.RecordedAt = rail.Queued, rail.WaitsForConnection, now
+		p.Reason = fmt.Sprintf("no connection carries %s over %s", p.Currency, p.Rail)
+		return p
+	}
+	p.Connection = c.Name
+	return p
+}
+
+func sentOf(payments []rail.Payment) []rail.Payment {
+	var sent []rail.Payment
+	for _, p := range payments {
+		if p.State == rail.Sent {
+			sent = append(sent, p)
+		}
+	}
+	return sent
+}
+
+// decisions decides about payments whose accounts are locked.
+type decisions struct {
+	now      time.Time
+	accounts map[rail.AccountKey]*rail.Account
+	paused   map[string]bool
+	named    func(string) (live, bool)
+}
+
+// lock locks the accounts of payments, and reads what is paused.
+func (r *Rail) lock(ctx context.Context, tx ports.Tx, payments []rail.Payment) (decisions, error) {
+	d := decisions{now: r.Clock.Now(), paused: map[string]bool{}, named: r.named}
+	var keys []rail.AccountKey
+	for _, p := range payments {
+		if p.Connection != "" {
+			keys = append(keys, p.Account())
+		}
+	}
+	var err error
+	if d.accounts, err = tx.LockRailAccounts(ctx, keys, d.now); err != nil {
+		return d, err
+	}
+	pauses, err := tx.RailPausesNow(ctx)
+	for _, p := range pauses {
+		d.paused[p.Name] = p.Paused
+	}
+	return d, err
+}
+
+// decide decides whether a payment is handed over.
+func (d decisions) decide(p rail.Payment) rail.Payment {
+	if p.Connection == "" {
+		return p
+	}
+	l, known := d.named(p.Connection)
+	paused := d.pausedBy(p.Connection, p.Rail)
+	if !known {
+		paused = "this version of the connections has no " + p.Connection
+	}
+	return d.accounts[p.Account()].Dispatch(p, l.Connection, paused, d.now)
+}
+
+// pausedBy returns why a payment of a connection and rail is paused; empty if it is not.
+func (d decisions) pausedBy(connection string, r corridor.Rail) string {
+	switch {
+	case d.paused[connection]:
+		return "the connection " + connection + " is paused"
+	case d.paused[string(r)]:
+		return "the rail " + string(r) + " is paused"
+	}
+	return ""
+}
+
+// record stores what calls have changed, in one unit of work; it opens none if nothing has.
+func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.RailPaymentKey]rail.Payment, outcomes []ports.Outcome) error {
+	changed := map[ports.RailPaymentKey]ports.Outcome{}
+	var before []rail.Payment
+	var keys []ports.RailPaymentKey
+	for i, w := range asked {
+		p := recorded[w.key()]
+		if _, changes := after(p, outcomes[i], r.Clock.Now()); changes {
+			changed[w.key()], before, keys = outcomes[i], append(before, p), append(keys, w.key())
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		state, err := r.lock(ctx, tx, before)
+		if err != nil {
+			return err
+		}
+		locked, err := tx.LockRailPayments(ctx, keys)
+		if err != nil {
+			return err
+		}
+		var updated []rail.Payment
+		for key, p := range locked {
+			if next, changes := after(p, changed[key], state.now); changes {
+				if p.Connection != "" {
+					state.accounts[p.Account()].Settle(p, next)
+				}
+				updated = append(updated, next)
+			}
+		}
+		if err := tx.UpdateRailPayments(ctx, updated); err != nil {
+			return err
+		}
+		return tx.SaveRailAccounts(ctx, state.accounts, nil, state.now)
+	})
+}
+
+// verdicts are the states that verdicts of adapters lead to.
+var verdicts = map[ports.Verdict]rail.State{ports.Done: rail.Done, ports.Refused: rail.Refused, ports.CancelledByUser: rail.Refused, ports.Returned: rail.Returned}
+
+// after returns a payment after the outcome of a call about it, and whether that changes it.
+func after(p rail.Payment, o ports.Outcome, now time.Time) (rail.Payment, bool) {
+	changes := false
+	if o.PartnerID != "" && o.PartnerID != p.PartnerID {
+		p.PartnerID, changes = transaction.Receipt{PartnerID: o.PartnerID}.Storable().PartnerID, true
+	}
+	state, final := verdicts[o.Verdict]
+	if next, err := p.To(state, now); final && err == nil {
+		return next, true
+	}
+	return p, changes
+}

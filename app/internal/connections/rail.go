@@ -1,0 +1,187 @@
+package connections
+
+import (
+	"context"
+	"slices"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// Rail is the rail of platforms whose payments take connections. Before the first call about a payment it records which
+// connection it takes and whether it waits; only payments that were handed over are called about, each with the adapter of
+// its recorded connection.
+type Rail struct {
+	*Connections
+	payments ports.Store
+}
+
+var _ ports.Rail = (*Rail)(nil)
+
+// NewRail returns the rail of connections, which records payments in a store.
+func NewRail(c *Connections, payments ports.Store) *Rail {
+	return &Rail{Connections: c, payments: payments}
+}
+
+// Carries returns NOT_IMPLEMENTED if no connection carries payments of a route.
+func (r *Rail) Carries(route rail.Route) error {
+	_, err := rail.Choose(r.configured(), route)
+	return err
+}
+
+// configured returns the connections as operators have set them.
+func (c *Connections) configured() []rail.Connection {
+	current := *c.current.Load()
+	all := make([]rail.Connection, len(current))
+	for i, l := range current {
+		all[i] = l.Connection
+	}
+	return all
+}
+
+// named returns the connection with a name, or false.
+func (c *Connections) named(name string) (live, bool) {
+	current := *c.current.Load()
+	i := slices.IndexFunc(current, func(l live) bool { return l.Name == name })
+	if i < 0 {
+		return live{}, false
+	}
+	return current[i], true
+}
+
+// receiving returns the connections that a platform receives a currency over, in the order in which they are chosen.
+func (c *Connections) receiving(p ident.Platform, currency money.Currency) []live {
+	found := slices.DeleteFunc(slices.Clone(*c.current.Load()), func(l live) bool {
+		return !l.ServesPlatform(p) || !slices.Contains(l.Currencies, currency)
+	})
+	slices.SortFunc(found, func(a, b live) int { return rail.Compare(a.Connection, b.Connection) })
+	return found
+}
+
+// Instructions returns the ways to pay of every connection that receives the currency.
+func (r *Rail) Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
+	var all []account.Instruction
+	chain := corridor.RailNamed(network)
+	for _, l := range r.receiving(p, currency) {
+		if network != "" && !slices.Contains(l.Rails, chain) {
+			continue
+		}
+		if l.Adapter == nil {
+			return nil, notOpen(l)
+		}
+		instructions, err := l.Adapter.Instructions(p, reference, currency, network)
+		if fault.Is(err, fault.InvalidCurrency) {
+			continue // the connection only sends
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, instructions...)
+	}
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case network != "":
+		return nil, rail.NoConnection(rail.Route{Platform: p, Rail: chain, Currency: currency})
+	}
+	return nil, fault.New(fault.NotImplemented, "No connection receives %s for this platform. Ask the operator of the service to connect a partner, or pay from an internal account.", currency)
+}
+
+// notOpen is the temporary fault of a connection whose adapter could not be opened.
+func notOpen(l live) error {
+	return fault.New(fault.ServiceUnavailable, "The connection %s is not available. Repeat the request later.", l.Name)
+}
+
+// Funding returns the ways to pay into an internal account of every connection that receives the currency.
+func (r *Rail) Funding(p ident.Platform, owner, reference string, currency money.Currency) ([]account.Instruction, error) {
+	var all []account.Instruction
+	for _, l := range r.receiving(p, currency) {
+		if l.Adapter == nil {
+			return nil, notOpen(l)
+		}
+		instructions, err := l.Adapter.Funding(p, owner, reference, currency)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, instructions...)
+	}
+	return all, nil
+}
+
+// Send sends payouts over their connections.
+func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callAll(ctx, r, payouts, true, payoutOf, ports.Rail.Send)
+}
+
+// Status returns the outcomes of payouts from their connections.
+func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callAll(ctx, r, payouts, false, payoutOf, ports.Rail.Status)
+}
+
+// Collect collects over the connections of collections.
+func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callAll(ctx, r, collections, true, collectionOf, ports.Rail.Collect)
+}
+
+// CollectionStatus returns the outcomes of collections from their connections.
+func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callAll(ctx, r, collections, false, collectionOf, ports.Rail.CollectionStatus)
+}
+
+// Refund sends refunds over their connections. There is nothing to send to an internal account.
+func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(refunds))
+	var external []ports.Refund
+	var indexes []int
+	for i, refund := range refunds {
+		if outcomes[i].Verdict = ports.Done; !refund.Internal {
+			external, indexes = append(external, refund), append(indexes, i)
+		}
+	}
+	for n, o := range callAll(ctx, r, external, true, refundOf, ports.Rail.Refund) {
+		outcomes[indexes[n]] = o
+	}
+	return outcomes
+}
+
+// wanted is a payment that a rail is called about, before it is recorded.
+type wanted struct {
+	rail.Payment
+	// brought is the collection that brought the money of a refund; its connection takes the refund.
+	brought *ports.RailPaymentKey
+}
+
+func payoutOf(p ports.Payout) wanted {
+	t := p.Transaction
+	return wanted{Payment: rail.Payment{ID: t.ID.UUID(), Kind: rail.Payout, Amount: t.Pricing.Received,
+		Route: rail.Route{Platform: t.Platform, Rail: t.DestinationRail, Currency: t.Pricing.Received.Currency, Country: p.Account.Country()}}}
+}
+
+func collectionOf(c ports.Collection) wanted {
+	t := c.Transaction
+	return wanted{Payment: rail.Payment{ID: t.ID.UUID(), Kind: rail.Collection, Amount: t.Pricing.Sent,
+		Route: rail.Route{Platform: t.Platform, Rail: t.SourceRail, Currency: t.Pricing.Sent.Currency, Country: c.Account.Country()}}}
+}
+
+func refundOf(r ports.Refund) wanted {
+	w := wanted{Payment: rail.Payment{ID: r.ID, Kind: rail.SendBack, Amount: r.Amount,
+		Route: rail.Route{Platform: r.Platform, Rail: r.Rail, Currency: r.Amount.Currency, Back: true}}}
+	if r.Payout != nil {
+		w.Kind = rail.Refund
+	}
+	if !r.Original.Collection.IsZero() {
+		w.brought = &ports.RailPaymentKey{Platform: r.Platform, ID: r.Original.Collection.UUID(), Kind: rail.Collection}
+	}
+	return w
+}
+
+func (w wanted) key() ports.RailPaymentKey { return keyOf(w.Payment) }
+
+func keyOf(p rail.Payment) ports.RailPaymentKey {
+	return ports.RailPaymentKey{Platform: p.Platform, ID: p.ID, Kind: p.Kind}
+}

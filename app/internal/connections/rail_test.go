@@ -1,0 +1,430 @@
+package connections_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/internal/connections"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// bank is an adapter in memory that delivers a payout when it is asked to.
+type bank struct {
+	ports.ConnectedRail
+	name     string
+	receives bool
+	mu       sync.Mutex
+	sent     []uuid.UUID // each once, in order
+	calls    int
+	outcomes map[uuid.UUID]ports.Outcome // Waiting unless set
+}
+
+func (b *bank) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls++
+	outcomes := make([]ports.Outcome, len(payouts))
+	for i, p := range payouts {
+		id := p.Transaction.ID.UUID()
+		if _, again := b.outcomes[id]; !again {
+			b.sent = append(b.sent, id)
+			b.outcomes[id] = ports.Outcome{Verdict: ports.Waiting, RetryAt: apptest.Noon}
+		}
+		outcomes[i] = b.outcomes[id]
+	}
+	return outcomes
+}
+
+func (b *bank) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return b.Send(ctx, payouts)
+}
+
+func (b *bank) Collect(_ context.Context, collections []ports.Collection) []ports.Outcome {
+	return apptest.AllOutcomes[ports.Collection](ports.Outcome{Verdict: ports.Done})(context.Background(), collections)
+}
+
+func (b *bank) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome {
+	return apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Waiting, RetryAt: apptest.Noon})(context.Background(), refunds)
+}
+
+func (b *bank) settle(verdict ports.Verdict, payouts ...ports.Payout) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range payouts {
+		b.outcomes[p.Transaction.ID.UUID()] = ports.Outcome{Verdict: verdict, PartnerID: "B-1"}
+	}
+}
+
+func (b *bank) Instructions(_ ident.Platform, reference string, _ money.Currency, _ string) ([]account.Instruction, error) {
+	if !b.receives {
+		return nil, fault.New(fault.InvalidCurrency, "sends only")
+	}
+	return []account.Instruction{{Notes: b.name + " " + reference}}, nil
+}
+
+func (b *bank) Funding(_ ident.Platform, owner, reference string, _ money.Currency) ([]account.Instruction, error) {
+	return []account.Instruction{{Notes: b.name + " " + owner + " " + reference}}, nil
+}
+
+func (b *bank) Close() error { return nil }
+
+// railEnv is a database with connections to banks.
+type railEnv struct {
+	*apptest.Env
+	t     *testing.T
+	banks map[string]*bank
+}
+
+func newRailEnv(t *testing.T) *railEnv {
+	return &railEnv{Env: apptest.New(t), t: t, banks: map[string]*bank{}}
+}
+
+// set stores the next version of a connection for SEPA payments in euros.
+func (e *railEnv) set(name string, edits ...func(*rail.Connection)) {
+	e.t.Helper()
+	history, err := e.Store.RailConnectionHistory(e.t.Context(), name)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	c := rail.Connection{Name: name, Adapter: rail.Partner, Version: len(history) + 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"}, SetAt: e.Clock.Now()}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	if err := e.Store.SaveRailConnection(e.t.Context(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "test"}); err != nil {
+		e.t.Fatal(err)
+	}
+	if e.banks[name] == nil {
+		e.banks[name] = &bank{name: name, outcomes: map[uuid.UUID]ports.Outcome{}}
+	}
+}
+
+// process returns the rail of one more process, which has read the connections.
+func (e *railEnv) process(store ports.Store) *connections.Rail {
+	e.t.Helper()
+	c := connections.New(connections.Config{Store: e.Store, Open: func(c rail.Connection) (ports.ConnectedRail, error) { return e.banks[c.Name], nil },
+		Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
+	if err := c.Refresh(e.t.Context()); err != nil {
+		e.t.Fatal(err)
+	}
+	return connections.NewRail(c, store)
+}
+
+// balance has the partner report a balance.
+func (e *railEnv) balance(name string, minor int64) {
+	e.t.Helper()
+	if err := e.Store.SaveRailBalances(e.t.Context(), name, []ports.RailBalance{{Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: e.Clock.Now()}}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *railEnv) pause(name string, paused bool) {
+	e.t.Helper()
+	if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "test", At: e.Clock.Now()}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// payout returns a payout over SEPA.
+func (e *railEnv) payout(minor int64) ports.Payout {
+	amount := money.Amount{Minor: minor, Currency: "EUR"}
+	return ports.Payout{Account: account.External{Platform: e.Platform.ID, Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}},
+		Transaction: transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, DestinationRail: corridor.SEPA,
+			Pricing: transaction.Pricing{Sent: amount, Received: amount}}}
+}
+
+// state returns the state of a payout, and what it waits for.
+func (e *railEnv) state(p ports.Payout) string {
+	e.t.Helper()
+	found, err := e.Store.RailPaymentsByID(e.t.Context(), p.Transaction.ID.UUID())
+	if err != nil || len(found) != 1 {
+		e.t.Fatalf("payments %+v, %v", found, err)
+	}
+	return fmt.Sprintf("%s %s %s", found[0].Connection, found[0].State, found[0].Wait)
+}
+
+func (e *railEnv) wantStates(want string, payouts ...ports.Payout) {
+	e.t.Helper()
+	for _, p := range payouts {
+		if got := e.state(p); got != want {
+			e.t.Errorf("the payout of %s is %q, want %q", p.Transaction.Pricing.Received, got, want)
+		}
+	}
+}
+
+// verdict sends one payout.
+func (e *railEnv) verdict(r *connections.Rail, p ports.Payout) ports.Outcome {
+	e.t.Helper()
+	return r.Send(e.t.Context(), []ports.Payout{p})[0]
+}
+
+func (e *railEnv) sendQueued(r *connections.Rail) {
+	e.t.Helper()
+	if err := r.SendQueued(e.t.Context()); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// callsDue returns the subjects about which the rail is to be called.
+func (e *railEnv) callsDue() int {
+	e.t.Helper()
+	jobs, err := e.Store.ListJobs(ports.ForAllPlatforms(e.t.Context()), ports.JobFilter{Step: "call-again", Limit: 100})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	n := 0
+	for _, j := range jobs {
+		n += len(j.Subjects)
+	}
+	return n
+}
+
+func (e *railEnv) account(name string) rail.Account {
+	e.t.Helper()
+	accounts, err := e.Store.RailAccounts(e.t.Context(), name, e.Clock.Now())
+	if err != nil || len(accounts) != 1 {
+		e.t.Fatalf("accounts %+v, %v", accounts, err)
+	}
+	return accounts[0]
+}
+
+func TestRail_KeepsTheRecordedConnection(t *testing.T) {
+	t.Parallel()
+	// A payment takes one connection for all its calls, also when another one would be chosen now.
+	e := newRailEnv(t)
+	e.set("bank-b")
+	first, p := e.process(e.Store), e.payout(100)
+	e.verdict(first, p)
+	e.set("bank-a")
+	second := e.process(e.Store)
+	later := e.payout(100)
+
+	e.verdict(second, p)
+	e.verdict(second, later)
+	e.banks["bank-b"].settle(ports.Done, p)
+	outcome := e.verdict(second, p)
+	e.banks["bank-b"].settle(ports.Returned, p)
+	status := second.Status(t.Context(), []ports.Payout{p, e.payout(1)})
+
+	if outcome.Verdict != ports.Done || status[0].Verdict != ports.Returned || status[1].Verdict != ports.Unknown {
+		t.Errorf("outcomes %+v, %+v", outcome, status)
+	}
+	e.wantStates("bank-b RETURNED ", p)
+	e.wantStates("bank-a SENT ", later)
+	if a, b := e.banks["bank-a"].sent, e.banks["bank-b"].sent; len(a) != 1 || len(b) != 1 {
+		t.Errorf("bank-a was sent %v, bank-b %v", a, b)
+	}
+}
+
+func TestRail_WaitsForMoneyInOrder(t *testing.T) {
+	t.Parallel()
+	// A payout that the account cannot cover waits, and so do later ones. With a new balance they are sent in order, as far
+	// as it goes. What was paid out since a balance is not available.
+	e := newRailEnv(t)
+	e.set("bank")
+	r := e.process(e.Store)
+	e.balance("bank", 150)
+	covered, big, small, last := e.payout(100), e.payout(80), e.payout(10), e.payout(500)
+	e.Clock.Advance(time.Second)
+	for _, p := range []ports.Payout{covered, big, small, last} {
+		e.verdict(r, p)
+		e.Clock.Advance(time.Second)
+	}
+	e.wantStates("bank SENT ", covered)
+	e.wantStates("bank QUEUED FUNDS", big, small, last)
+	e.banks["bank"].settle(ports.Done, covered)
+	e.verdict(r, covered)
+	e.sendQueued(r)
+	e.wantStates("bank QUEUED FUNDS", big, small, last)
+
+	e.Clock.Advance(time.Second)
+	e.balance("bank", 100) // after the payout of 100, and 50 paid in
+	e.sendQueued(r)
+	e.sendQueued(e.process(e.Store))
+
+	e.wantStates("bank SENT ", big, small)
+	e.wantStates("bank QUEUED FUNDS", last)
+	if n := e.callsDue(); n != 2 {
+		t.Errorf("%d calls are due, want 2", n)
+	}
+	if outcome := e.verdict(r, last); outcome.Verdict != ports.Waiting || outcome.Text != "bank has 0.10 EUR available" {
+		t.Errorf("outcome %+v", outcome)
+	}
+	if a := e.account("bank"); a.InFlight != 90 || a.Moved != 0 || a.Balance != 100 {
+		t.Errorf("account %+v", a)
+	}
+	if n := len(e.banks["bank"].sent); n != 1 { // the others are sent by their jobs
+		t.Errorf("the bank was sent %d payouts", n)
+	}
+}
+
+func TestRail_LimitsHoldAcrossProcesses(t *testing.T) {
+	t.Parallel()
+	// Many processes hand over payments at the same time: together no more than the limits and the balance allow.
+	e := newRailEnv(t)
+	e.set("bank", func(c *rail.Connection) { c.Limits = []rail.Limit{{Currency: "EUR", PerDay: 1000}} })
+	e.balance("bank", 1_000_000)
+	var running sync.WaitGroup
+	for range 4 {
+		r := e.process(e.Store)
+		running.Go(func() {
+			for range 5 {
+				r.Send(t.Context(), []ports.Payout{e.payout(90), e.payout(90)})
+			}
+		})
+	}
+	running.Wait()
+
+	sent := len(e.banks["bank"].sent)
+	waiting, err := e.Store.WaitingRailPayments(t.Context(), rail.InReview, "bank", 100)
+	if sent != 11 || len(waiting) != 29 || err != nil {
+		t.Errorf("%d were sent and %d wait, %v; want 11 and 29", sent, len(waiting), err)
+	}
+	if a := e.account("bank"); a.InFlight != 990 || a.Usage[corridor.SEPA] != (rail.Usage{Hour: 990, Day: 990}) {
+		t.Errorf("account %+v", a)
+	}
+}
+
+func TestRail_PauseStopsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	// While a connection or a rail is paused nothing new is handed over, and what was handed over is still asked about.
+	for _, name := range []string{"bank", "SEPA"} {
+		e := newRailEnv(t)
+		e.set("bank")
+		r := e.process(e.Store)
+		before, paused := e.payout(1), e.payout(2)
+		e.verdict(r, before)
+		e.pause(name, true)
+		e.verdict(r, paused)
+		e.sendQueued(r)
+		e.wantStates("bank QUEUED RESUMPTION", paused)
+		calls := e.banks["bank"].calls
+		e.verdict(r, before)
+		if e.banks["bank"].calls != calls+1 {
+			t.Errorf("%s: the bank was not asked about what it has", name)
+		}
+
+		e.pause(name, false)
+		e.sendQueued(r)
+
+		e.wantStates("bank SENT ", paused)
+	}
+}
+
+func TestRail_WithoutConnectionWaits(t *testing.T) {
+	t.Parallel()
+	// A payout that no connection serves any more waits, and takes the one that does later.
+	e := newRailEnv(t)
+	r, p := e.process(e.Store), e.payout(5)
+	if outcome := e.verdict(r, p); outcome.Verdict != ports.Waiting || outcome.Text != "no connection carries EUR over SEPA" {
+		t.Errorf("outcome %+v", outcome)
+	}
+	e.sendQueued(r)
+	e.wantStates(" QUEUED CONNECTION", p)
+
+	e.set("bank")
+	r = e.process(e.Store)
+	e.sendQueued(r) // finds the connection
+	e.sendQueued(r)
+
+	e.wantStates("bank SENT ", p)
+}
+
+func TestRail_LostCommitsMoveMoneyOnce(t *testing.T) {
+	t.Parallel()
+	// If the database fails before or after the call, the call is repeated by another process, and money moves once.
+	e := newRailEnv(t)
+	e.set("bank")
+	r, p := e.process(e.Store), e.payout(5)
+	broken := e.process(brokenStore{e.Store})
+	if outcome := e.verdict(broken, p); outcome.Verdict != ports.Unknown || len(e.banks["bank"].sent) != 0 {
+		t.Errorf("outcome %+v; sent %v before it was recorded", outcome, e.banks["bank"].sent)
+	}
+	e.verdict(r, p)
+	e.banks["bank"].settle(ports.Done, p)
+	if outcome := e.verdict(broken, p); outcome.Verdict != ports.Unknown {
+		t.Errorf("outcome %+v, and it is not recorded", outcome)
+	}
+
+	outcome := e.verdict(r, p)
+
+	if outcome.Verdict != ports.Done || len(e.banks["bank"].sent) != 1 {
+		t.Errorf("outcome %+v, sent %v", outcome, e.banks["bank"].sent)
+	}
+	e.wantStates("bank DONE ", p)
+}
+
+// brokenStore is a store whose units of work fail.
+type brokenStore struct{ ports.Store }
+
+func (brokenStore) Do(context.Context, func(context.Context, ports.Tx) error) error {
+	return ports.ErrStoreUnavailable
+}
+
+func TestRail_InstructionsOfEveryReceivingConnection(t *testing.T) {
+	t.Parallel()
+	// A payer can pay over every connection that receives the currency. Without one the quote is refused.
+	e := newRailEnv(t)
+	e.set("bank-b")
+	e.set("bank-a")
+	e.set("sends-only")
+	e.set("other-platform", func(c *rail.Connection) { c.Platforms = []ident.Platform{ident.NewPlatform(e.IDs.New, apptest.Noon)} })
+	e.banks["bank-a"].receives, e.banks["bank-b"].receives, e.banks["other-platform"].receives = true, true, true
+	r := e.process(e.Store)
+
+	instructions, err := r.Instructions(e.Platform.ID, "REF", "EUR", "")
+	funding, errFunding := r.Funding(e.Platform.ID, "Ana", "REF", "EUR")
+
+	if err != nil || len(instructions) != 2 || instructions[0].Notes != "bank-a REF" || instructions[1].Notes != "bank-b REF" {
+		t.Errorf("instructions %+v, %v", instructions, err)
+	}
+	if errFunding != nil || len(funding) != 3 || funding[0].Notes != "bank-a Ana REF" {
+		t.Errorf("funding %+v, %v", funding, errFunding)
+	}
+	if _, err := r.Instructions(e.Platform.ID, "REF", "USD", ""); !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("instructions for dollars: %v", err)
+	}
+	if _, err := r.Instructions(e.Platform.ID, "REF", "BTC", "LIGHTNING"); !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("instructions for lightning: %v", err)
+	}
+}
+
+func TestRail_RefundTakesTheConnectionThatCollected(t *testing.T) {
+	t.Parallel()
+	// A refund goes back over the connection that collected the money, though another one would be chosen; one to an
+	// internal account is done without a call.
+	e := newRailEnv(t)
+	e.set("bank-b")
+	collected := e.payout(7).Transaction
+	collected.SourceRail = corridor.SEPA
+	old := e.process(e.Store)
+	old.Collect(t.Context(), []ports.Collection{{Transaction: collected}})
+	e.set("bank-a")
+	r := e.process(e.Store)
+	refund := ports.Refund{ID: collected.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: money.Amount{Minor: 7, Currency: "EUR"},
+		Payout: &ports.Payout{Transaction: collected}, Original: ports.Original{Collection: collected.ID}}
+	inside := refund
+	inside.Internal, inside.ID = true, uuid.New()
+
+	outcomes := r.Refund(t.Context(), []ports.Refund{inside, refund})
+
+	if outcomes[0].Verdict != ports.Done || outcomes[1].Verdict != ports.Waiting {
+		t.Errorf("outcomes %+v", outcomes)
+	}
+	found, err := e.Store.RailPaymentsByID(t.Context(), refund.ID)
+	if err != nil || len(found) != 2 || found[1].Kind != rail.Refund || found[1].Connection != "bank-b" {
+		t.Errorf("payments %+v, %v", found, err)
+	}
+}
