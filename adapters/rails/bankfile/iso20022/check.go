@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TransferError says why a transfer cannot be written, and what to do.
+// TransferError says why a transfer cannot be written, and what to do. It names no person and no account.
 type TransferError struct {
 	EndToEndID string
 	Problem    string
@@ -129,7 +129,7 @@ func checkID(name, id string) error {
 func checkParty(name string, p Party) error {
 	switch {
 	case !hasLetters(Transliterate(p.Name)):
-		return fmt.Errorf("the name of the %s, %q, is empty or in a script that banks do not take: write it in Latin letters", name, p.Name)
+		return fmt.Errorf("the name of the %s is empty or in a script that banks do not take: write it in Latin letters", name)
 	case p.OrganisationID != "" && checkID("id of the "+name, p.OrganisationID) != nil:
 		return checkID("id of the "+name, p.OrganisationID)
 	case p.OrganisationScheme != "" && (len(p.OrganisationScheme) > 4 || !isUpperOrDigit(p.OrganisationScheme)):
@@ -156,13 +156,13 @@ func checkAddress(name string, a Address) error {
 func checkAccount(name string, a Account, scheme Scheme) error {
 	switch {
 	case a.IBAN != "" && !isIBAN(a.IBAN):
-		return fmt.Errorf("the IBAN %q of the %s account is wrong: compare it with the contract", a.IBAN, name)
+		return fmt.Errorf("the IBAN of the %s account has wrong check digits or characters: compare it with the contract", name)
 	case a.IBAN == "" && scheme.isSEPA():
 		return fmt.Errorf("the %s account has no IBAN, which SEPA needs", name)
 	case a.IBAN != "":
 		return nil
 	case a.Number == "" || len(a.Number) > maxNumber || Transliterate(a.Number) != a.Number:
-		return fmt.Errorf("the number %q of the %s account is empty, longer than %d characters, or has other characters than banks take", a.Number, name, maxNumber)
+		return fmt.Errorf("the number of the %s account is empty, longer than %d characters, or has other characters than banks take", name, maxNumber)
 	case a.NumberScheme != "" && (len(a.NumberScheme) > 4 || !isUpperOrDigit(a.NumberScheme)):
 		return fmt.Errorf("the scheme %q of the %s account is not a code of ISO 20022", a.NumberScheme, name)
 	case a.Currency != "" && (len(a.Currency) != 3 || !isUpper(a.Currency)):

@@ -31,7 +31,7 @@ type Return struct {
 	Code, Information string
 	// OriginalTrace is the trace number of our entry, and Key its key, if the bank repeated it.
 	OriginalTrace, Key string
-	// Trace is the trace number of this record, by which it is recognised.
+	// Trace is the trace number of this record: with SettledOn and RDFI it is unique.
 	Trace string
 	// Debit: our entry collected money. Otherwise it paid it out.
 	Debit  bool
@@ -40,7 +40,7 @@ type Return struct {
 	RDFI string
 	// DiedOn is the date of death of returns with R14 and R15; zero otherwise.
 	DiedOn time.Time
-	// SettledOn is the banking day of the return, as its batch has it; zero if it has none.
+	// SettledOn is the banking day of the return, or the day on which the file was created if the bank wrote none.
 	SettledOn time.Time
 	Line      int
 }
