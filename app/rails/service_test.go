@@ -1,0 +1,118 @@
+package rails_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/rails"
+	"causeway/core/fault"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// adapter is an adapter that works, or does not.
+type adapter struct {
+	ports.ConnectedRail
+	broken error
+	closed *int
+}
+
+func (a adapter) Test(context.Context) ([]string, error) {
+	return []string{"the folder exists"}, a.broken
+}
+
+func (a adapter) Close() error {
+	*a.closed++
+	return nil
+}
+
+type env struct {
+	*apptest.Env
+	*rails.Service
+	opened, closed  int
+	broken, refused error
+}
+
+func newEnv(t *testing.T) *env {
+	e := &env{Env: apptest.New(t)}
+	open := func(rail.Connection) (ports.ConnectedRail, error) {
+		if e.refused != nil {
+			return nil, e.refused
+		}
+		e.opened++
+		return adapter{broken: e.broken, closed: &e.closed}, nil
+	}
+	e.Service = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	return e
+}
+
+const bankFile = `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"currency": "EUR", "perDay": 1000}], "settings": {"folder": "/srv/bank"}}`
+
+var ana = rails.Author{Actor: "ana", Note: "new bank"}
+
+func TestSet_StoresVersions(t *testing.T) {
+	t.Parallel()
+	// A file becomes the next version of the connection, with who set it and why. The printed file is the same one again.
+	e := newEnv(t)
+	first, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := rails.File(first.Connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	second, err := e.Set(t.Context(), "bank-eur", again, ana)
+
+	if err != nil || first.Version != 1 || second.Version != 2 || second.By != "ana" || second.Note != "new bank" || len(second.Limits) != 1 {
+		t.Errorf("versions %+v and %+v, %v", first, second, err)
+	}
+	if e.opened != 2 || e.closed != 2 {
+		t.Errorf("opened %d adapters and closed %d", e.opened, e.closed)
+	}
+}
+
+func TestSet_RefusedByTheAdapterChangesNothing(t *testing.T) {
+	t.Parallel()
+	// Settings that the adapter refuses, an author without a reason and the platform of a sandbox are refused, and nothing
+	// is stored.
+	e := newEnv(t)
+	e.refused = errors.New("settings.folder: must be an absolute path")
+	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); !errors.Is(err, e.refused) {
+		t.Errorf("%v, want %v", err, e.refused)
+	}
+	e.refused = nil
+	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), rails.Author{Actor: "ana"}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("without a reason: %v", err)
+	}
+	sandbox := `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "unmatched": "` + e.Platform.ID.String() + `"}`
+	_, err := e.Set(t.Context(), "bank-eur", []byte(sandbox), ana)
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || f.Fields[0].Field != "unmatched" {
+		t.Errorf("for a sandbox: %v", err)
+	}
+
+	listed, _, err := e.List(t.Context())
+
+	if err != nil || len(listed) != 0 {
+		t.Errorf("connections %+v, %v", listed, err)
+	}
+}
+
+func TestTest_SaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	// A test returns what was checked and the first thing that is wrong, and closes what it has opened.
+	e := newEnv(t)
+	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
+		t.Fatal(err)
+	}
+	e.broken = errors.New("cannot log in")
+
+	checked, err := e.Test(t.Context(), "bank-eur")
+
+	if len(checked) != 1 || !errors.Is(err, e.broken) || e.opened != e.closed {
+		t.Errorf("checked %q, %v; opened %d, closed %d", checked, err, e.opened, e.closed)
+	}
+}
