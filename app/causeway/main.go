@@ -40,6 +40,8 @@ type commands struct {
 	Agents    agentsCommand    `cmd:"" help:"Show the agents of customers: their policies, and what they have sent."`
 	Documents documentsCommand `cmd:"" help:"List the documents of customers, and open their files."`
 	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
+	Rails     railsCommand     `cmd:"" help:"Connect production platforms to banks, partners and chains."`
+	Payouts   payoutsCommand   `cmd:"" help:"Decide about payments that wait for a review or for money."`
 	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
 	Mails     mailsCommand     `cmd:"" help:"List the mails to customers."`
 	Jobs      jobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"causeway/app/rails"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/rail"
+)
+
+// payoutsCommand decides about payments that wait.
+type payoutsCommand struct {
+	List    payoutsListCommand    `cmd:"" help:"List all payments that wait: in review and in the queues."`
+	Review  payoutsReviewCommand  `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
+	Queue   payoutsQueueCommand   `cmd:"" help:"List the payments that wait for money, a resumption or a connection, in the order in which they are sent."`
+	Release payoutsReleaseCommand `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it or older ones wait."`
+	Cancel  payoutsCancelCommand  `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
+}
+
+type waitingArgs struct {
+	databaseFlags
+	Connection string `help:"Only payments of this connection." placeholder:"NAME"`
+	Limit      int    `default:"100" help:"Maximum number of payments, from 1 to 10000."`
+}
+
+func (c waitingArgs) write(ctx context.Context, out io.Writer, none string, states ...rail.State) error {
+	if err := checkLimit(c.Limit); err != nil {
+		return err
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		var waiting []rail.Payment
+		for _, state := range states {
+			found, err := service.Waiting(ctx, state, c.Connection, c.Limit+1)
+			if err != nil {
+				return err
+			}
+			waiting = append(waiting, found...)
+		}
+		if len(waiting) == 0 {
+			_, err := fmt.Fprintln(out, none)
+			return err
+		}
+		if err := writeWaiting(out, waiting[:min(len(waiting), c.Limit)]); err != nil || len(waiting) <= c.Limit {
+			return err
+		}
+		_, err := fmt.Fprintln(out, "There are more. Narrow the list with --connection, or raise --limit.")
+		return err
+	})
+}
+
+func writeWaiting(out io.Writer, waiting []rail.Payment) error {
+	t := table{rightAligned: []int{2}}
+	for _, p := range waiting {
+		connection := p.Connection
+		if connection == "" {
+			connection = "-"
+		}
+		t.add(paymentName(p), string(p.Kind), p.Amount.String(), string(p.Rail), connection, string(p.State), formatMinute(p.RecordedAt), p.Reason)
+	}
+	return t.write(out, "payment", "kind", "amount", "rail", "connection", "state", "since", "waits because")
+}
+
+// paymentName returns the id of the transaction or receipt.
+func paymentName(p rail.Payment) string {
+	if p.Kind == rail.SendBack {
+		var id ident.Receipt
+		ident.SetUUID(&id, p.ID)
+		return id.String()
+	}
+	var id ident.Transaction
+	ident.SetUUID(&id, p.ID)
+	return id.String()
+}
+
+type payoutsListCommand struct{ waitingArgs }
+
+func (c payoutsListCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.write(ctx, out, "No payment waits.", rail.InReview, rail.Queued)
+}
+
+type payoutsReviewCommand struct{ waitingArgs }
+
+func (c payoutsReviewCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.write(ctx, out, "No payment waits for a review.", rail.InReview)
+}
+
+type payoutsQueueCommand struct{ waitingArgs }
+
+func (c payoutsQueueCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.write(ctx, out, "No payment waits in a queue.", rail.Queued)
+}
+
+type payoutArgs struct {
+	databaseFlags
+	ID string `arg:"" name:"id" help:"Id of the transaction or receipt, as listed, or the end-to-end id of the payment."`
+	noteFlag
+	actorFlag
+}
+
+func (c payoutArgs) decide(ctx context.Context, out io.Writer, done string, decide func(*rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error)) error {
+	id, err := parsePaymentID(c.ID)
+	if err != nil {
+		return err
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		p, err := decide(service)(ctx, id, c.by(c.actorFlag))
+		if err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		_, err = fmt.Fprintf(out, "%s of %s %s\n", paymentName(p), p.Amount, done)
+		return err
+	})
+}
+
+// parsePaymentID parses the id of a transaction or receipt, with or without its prefix, or an end-to-end id.
+func parsePaymentID(text string) (uuid.UUID, error) {
+	if id, ok := rail.SubjectOf(text); ok {
+		return id, nil
+	}
+	_, plain, prefixed := strings.Cut(text, ":")
+	if !prefixed {
+		plain = text
+	}
+	id, err := uuid.Parse(plain)
+	if err != nil {
+		return id, fault.New(fault.InvalidInput, "%.100q is not the id of a payment. List those that wait with: causeway payouts list", text)
+	}
+	return id, nil
+}
+
+type payoutsReleaseCommand struct{ payoutArgs }
+
+func (c payoutsReleaseCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, "is released. It is sent within seconds, unless it now waits for money; see: causeway payouts queue",
+		func(s *rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error) {
+			return s.Release
+		})
+}
+
+type payoutsCancelCommand struct{ payoutArgs }
+
+func (c payoutsCancelCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, "is cancelled. What was paid for it is refunded.",
+		func(s *rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error) {
+			return s.Cancel
+		})
+}
+
+// settingErrors lists the bad fields of a file or of a request.
+func settingErrors(outcome string, err error) error {
+	f, ok := fault.As(err)
+	if !ok || len(f.Fields) == 0 {
+		return err
+	}
+	lines := []string{outcome + ":"}
+	for _, field := range f.Fields {
+		lines = append(lines, "  "+field.Field+" "+field.Message)
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}

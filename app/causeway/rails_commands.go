@@ -1,0 +1,357 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/postgres"
+	"causeway/adapters/secrets"
+	"causeway/app/rails"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// railsCommand manages the connections of production platforms to partners and chains.
+type railsCommand struct {
+	List    railsListCommand    `cmd:"" help:"List the connections to banks, partners and chains, and what is paused."`
+	Show    railsShowCommand    `cmd:"" help:"Show a connection with its settings, and what its account holds."`
+	Set     railsSetCommand     `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
+	Test    railsTestCommand    `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
+	Pause   railsPauseCommand   `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
+	Resume  railsResumeCommand  `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
+	History railsHistoryCommand `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
+	Balance railsBalanceCommand `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
+}
+
+// noteFlag is the reason for a change.
+type noteFlag struct {
+	Note string `required:"" help:"Why. It is recorded." placeholder:"TEXT"`
+}
+
+func (f noteFlag) by(a actorFlag) rails.Author { return rails.Author{Actor: a.Actor, Note: f.Note} }
+
+// withRails calls fn with the use cases of operators on the configured database.
+func (f databaseFlags) withRails(ctx context.Context, fn func(*rails.Service) error) error {
+	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
+		log := logrus.New()
+		log.SetOutput(io.Discard) // the adapter says what is wrong with an error
+		adapters := railAdapters{db: db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: log}
+		return fn(rails.New(rails.Config{Store: db, Connections: db, Open: adapters.openConnection, Clock: systemClock{}, IDs: idGenerator}))
+	})
+}
+
+type railsListCommand struct{ databaseFlags }
+
+func (c railsListCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.withRails(ctx, func(service *rails.Service) error {
+		listed, pauses, err := service.List(ctx)
+		if err != nil {
+			return err
+		}
+		if len(listed) == 0 {
+			_, err = fmt.Fprintln(out, "There are no connections. Create one with: causeway rails set")
+		} else {
+			err = writeConnections(out, listed)
+		}
+		for _, p := range pauses {
+			if corridor.Rail(p.Name).Known() && err == nil {
+				_, err = fmt.Fprintf(out, "The rail %s is paused since %s by %s: %s\n", p.Name, formatMinute(p.At), printable(p.By), printable(p.Note))
+			}
+		}
+		return err
+	})
+}
+
+func writeConnections(out io.Writer, listed []rails.Listed) error {
+	t := table{rightAligned: []int{2, 3}}
+	for _, l := range listed {
+		state := "open"
+		if len(l.PausedBy) > 0 {
+			state = "partly paused"
+		}
+		if slices.ContainsFunc(l.PausedBy, func(p ports.RailPause) bool { return p.Name == l.Name }) {
+			state = "paused"
+		}
+		t.add(l.Name, string(l.Adapter), strconv.Itoa(l.Version), strconv.Itoa(l.Priority), state, list(l.Rails), list(l.Currencies), orAll(l.Countries), platformsText(l.Connection))
+	}
+	return t.write(out, "name", "adapter", "version", "priority", "state", "rails", "currencies", "countries", "platforms")
+}
+
+func list[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+func orAll(values []string) string {
+	if len(values) == 0 {
+		return "all"
+	}
+	return strings.Join(values, ",")
+}
+
+func platformsText(c rail.Connection) string {
+	switch len(c.Platforms) {
+	case 0:
+		return "all"
+	case 1:
+		return c.Platforms[0].String()
+	default:
+		return fmt.Sprintf("%d platforms", len(c.Platforms))
+	}
+}
+
+func formatMinute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+type railsShowCommand struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of the connection."`
+	JSON bool   `name:"json" help:"Print the file that causeway rails set takes."`
+}
+
+func (c railsShowCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.withRails(ctx, func(service *rails.Service) error {
+		shown, err := service.Show(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		file, err := rails.File(shown.Connection)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			_, err = fmt.Fprintf(out, "%s\n", file)
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s, version %d, set %s by %s: %s\n%s\n", shown.Name, shown.Version, formatMinute(shown.SetAt), printable(shown.By), printable(shown.Note), file); err != nil {
+			return err
+		}
+		for _, p := range shown.PausedBy {
+			if _, err := fmt.Fprintf(out, "%s is paused since %s by %s: %s\n", p.Name, formatMinute(p.At), printable(p.By), printable(p.Note)); err != nil {
+				return err
+			}
+		}
+		return writeRailAccounts(out, shown)
+	})
+}
+
+func writeRailAccounts(out io.Writer, shown rails.Shown) error {
+	if len(shown.Accounts) == 0 {
+		_, err := fmt.Fprintln(out, "No payment was made over it yet, and no balance is known.")
+		return err
+	}
+	t := table{rightAligned: []int{1, 3, 4, 5}}
+	for _, a := range shown.Accounts {
+		amount := func(minor int64) string { return money.Amount{Minor: minor, Currency: a.Currency}.String() }
+		available, known := a.Available()
+		cells := []string{"not known", "-", "not checked"}
+		if known {
+			cells = []string{amount(a.Balance), formatMinute(a.BalanceAt), available.String()}
+		}
+		var day int64
+		for _, u := range a.Usage {
+			day += u.Day
+		}
+		t.add(string(a.Currency), cells[0], cells[1], amount(a.InFlight), cells[2], amount(day))
+	}
+	return t.write(out, "currency", "balance", "at", "in flight", "available", "sent today")
+}
+
+type railsSetCommand struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of the connection, such as bank-eur."`
+	File string `arg:"" help:"JSON file of the connection." type:"path"`
+	noteFlag
+	actorFlag
+}
+
+func (c railsSetCommand) Run(ctx context.Context, out io.Writer) error {
+	file, err := readBounded(c.File, rails.MaxFile)
+	if err != nil {
+		return err
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		v, err := service.Set(ctx, c.Name, file, c.by(c.actorFlag))
+		if err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		_, err = fmt.Fprintf(out, "%s is set, as version %d. Servers use it within 5 seconds. Test it with: causeway rails test %s\n", v.Name, v.Version, v.Name)
+		return err
+	})
+}
+
+// readBounded reads a file of at most a number of bytes.
+func readBounded(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return data, err
+}
+
+type railsTestCommand struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of the connection."`
+}
+
+func (c railsTestCommand) Run(ctx context.Context, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return c.withRails(ctx, func(service *rails.Service) error {
+		checked, err := service.Test(ctx, c.Name)
+		for _, line := range checked {
+			if _, failed := fmt.Fprintln(out, "ok: "+printable(line)); failed != nil {
+				return failed
+			}
+		}
+		switch {
+		case fault.Is(err, fault.InvalidInput):
+			return err
+		case err != nil:
+			return fmt.Errorf("%s does not work: %w", c.Name, err)
+		}
+		_, err = fmt.Fprintf(out, "%s works.\n", c.Name)
+		return err
+	})
+}
+
+// railsSwitchArgs name what is paused or resumed.
+type railsSwitchArgs struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of a connection, or a rail such as SEPA."`
+	noteFlag
+	actorFlag
+}
+
+func (c railsSwitchArgs) set(ctx context.Context, out io.Writer, paused bool, done string) error {
+	return c.withRails(ctx, func(service *rails.Service) error {
+		if err := service.Pause(ctx, c.Name, paused, c.by(c.actorFlag)); err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		_, err := fmt.Fprintf(out, "%s %s\n", c.Name, done)
+		return err
+	})
+}
+
+type railsPauseCommand struct{ railsSwitchArgs }
+
+func (c railsPauseCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.set(ctx, out, true, "is paused: nothing more is handed over. Payments wait until: causeway rails resume "+c.Name)
+}
+
+type railsResumeCommand struct{ railsSwitchArgs }
+
+func (c railsResumeCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.set(ctx, out, false, "is resumed. What waited for it is sent within seconds.")
+}
+
+type railsHistoryCommand struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of a connection, or a rail such as SEPA."`
+}
+
+func (c railsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.withRails(ctx, func(service *rails.Service) error {
+		changes, err := service.History(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		if len(changes) == 0 {
+			_, err := fmt.Fprintf(out, "%s was never paused.\n", c.Name)
+			return err
+		}
+		var t table
+		var before rail.Connection
+		for _, change := range changes {
+			if p := change.Pause; p != nil {
+				t.add(formatMinute(p.At), map[bool]string{true: "paused", false: "resumed"}[p.Paused], p.By, p.Note, "-")
+				continue
+			}
+			v := change.Version
+			t.add(formatMinute(v.SetAt), fmt.Sprintf("version %d", v.Version), v.By, v.Note, changedFields(before, v.Connection))
+			before = v.Connection
+		}
+		return t.write(out, "time", "change", "by", "why", "changed")
+	})
+}
+
+// changedFields names what differs between two versions of a connection.
+func changedFields(before, after rail.Connection) string {
+	if before.Version == 0 {
+		return "created"
+	}
+	var names []string
+	add := func(name string, same bool) {
+		if !same {
+			names = append(names, name)
+		}
+	}
+	add("rails", slices.Equal(before.Rails, after.Rails))
+	add("currencies", slices.Equal(before.Currencies, after.Currencies))
+	add("countries", slices.Equal(before.Countries, after.Countries))
+	add("platforms", slices.Equal(before.Platforms, after.Platforms))
+	add("unmatched", before.Unmatched == after.Unmatched)
+	add("priority", before.Priority == after.Priority)
+	add("limits", slices.Equal(before.Limits, after.Limits))
+	seen := map[string]bool{}
+	for _, settings := range []map[string]string{before.Settings, after.Settings} {
+		for name := range settings {
+			seen[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		add("settings."+name, before.Settings[name] == after.Settings[name])
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+type railsBalanceCommand struct {
+	databaseFlags
+	Name     string `arg:"" help:"Name of the connection."`
+	Set      *int64 `help:"Set the balance to this amount, in minor units, such as 1000050 for 10000.50 EUR. Needs --currency and --note." placeholder:"AMOUNT"`
+	Currency string `help:"Currency of the balance that is set." placeholder:"CODE"`
+	Note     string `help:"Why it is set. It is recorded." placeholder:"TEXT"`
+	actorFlag
+}
+
+func (c railsBalanceCommand) Run(ctx context.Context, out io.Writer) error {
+	if (c.Set == nil) != (c.Currency == "" && c.Note == "") {
+		return errors.New("to set the balance give --set, --currency and --note")
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		if c.Set != nil {
+			b := ports.OpeningBalance{Connection: c.Name, Amount: money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)}, Actor: c.Actor, Note: c.Note}
+			if err := service.SetBalance(ctx, b); err != nil {
+				return settingErrors("nothing was changed", err)
+			}
+		}
+		shown, err := service.Show(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return writeRailAccounts(out, shown)
+	})
+}

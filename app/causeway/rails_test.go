@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/postgres"
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+// railsDatabase returns a database with a connection to a bank and payments that wait.
+func railsDatabase(t *testing.T) string {
+	t.Helper()
+	url := seededDatabase(t)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"},
+		Limits: []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank", "sftpPassword": "file:/run/secrets/bank"}, SetAt: noon}
+	if err := db.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"}); err != nil {
+		t.Fatal(err)
+	}
+	c.Version, c.Priority, c.Countries, c.SetAt = 2, 5, []string{"DE", "FR"}, noon.Add(time.Hour)
+	c.Settings = map[string]string{"folder": "/srv/bank2"}
+	if err := db.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"}); err != nil {
+		t.Fatal(err)
+	}
+	payment := func(n byte, minor int64, state rail.State, wait rail.Wait, reason string) rail.Payment {
+		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,
+			Route: rail.Route{Platform: must(ident.ParsePlatform(fakePlatform)), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}, RecordedAt: noon.Add(time.Duration(n) * time.Minute)}
+	}
+	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{{Connection: "bank-eur", Currency: "EUR"}}, noon); err != nil {
+			return err
+		}
+		return tx.CreateRailPayments(ctx, []rail.Payment{
+			payment(1, 2_000_000, rail.InReview, rail.WaitsForReview, "above the limit of 10000.00 EUR per payout"),
+			payment(2, 500_00, rail.Queued, rail.WaitsForFunds, "bank-eur has 10.00 EUR available"),
+			payment(3, 100, rail.Queued, rail.WaitsForFunds, "behind an older payment that waits for money"),
+		})
+	})
+	return url
+}
+
+func TestRailsCommands_Output(t *testing.T) {
+	t.Parallel()
+	// An operator sees the connections and what waits, stops and resumes them, and decides about payments. Who did it and why
+	// is in the history.
+	url := railsDatabase(t)
+	var transcript strings.Builder
+	for _, args := range []string{
+		"rails list",
+		"rails show bank-eur",
+		"rails show bank-eur --json",
+		"rails pause SEPA --note incident --actor ana",
+		"rails pause bank-eur --note incident --actor ana",
+		"rails pause bank-eur --note incident --actor ana",
+		"rails list",
+		"rails resume bank-eur --note over --actor ben",
+		"rails history bank-eur",
+		"rails history SEPA",
+		"rails history PIX",
+		"rails history bank-usd",
+		"rails pause bank-usd --note x --actor ana",
+		"rails test bank-usd",
+		"rails balance bank-eur --set 100050 --currency EUR --note statement --actor ana",
+		"rails balance bank-eur --set 100050 --currency USD --note statement --actor ana",
+		"payouts list",
+		"payouts review",
+		"payouts release 00000000-0000-7000-8000-000000000001 --note confirmed --actor ana",
+		"payouts release Transaction:00000000-0000-7000-8000-000000000002 --note urgent --actor ana",
+		"payouts cancel 00000000000070008000000000000003 --note mistake --actor ana",
+		"payouts cancel 00000000000070008000000000000003 --note mistake --actor ana",
+		"payouts release nothing --note x --actor ana",
+		"payouts release 00000000-0000-7000-8000-000000000009 --note x --actor ana",
+		"payouts review",
+		"payouts queue",
+		"payouts queue --connection base",
+	} {
+		var out, errOut strings.Builder
+		status := run(t.Context(), append(strings.Fields(args), "--database-url", url), &out, &errOut)
+		if (status == 0) != (errOut.Len() == 0) {
+			t.Errorf("%s: status %d, %s", args, status, errOut.String())
+		}
+		transcript.WriteString("$ causeway " + args + "\n" + out.String() + errOut.String() + "\n")
+	}
+	timestamp := regexp.MustCompile(`20(2[7-9]|26-(0[4-9]|1))[-0-9]* \d\d:\d\d`) // of now
+	checkGolden(t, "rails.txt", timestamp.ReplaceAllString(transcript.String(), "now"))
+}
+
+func TestRailsSet_ListsEveryBadField(t *testing.T) {
+	t.Parallel()
+	// A file that cannot be used changes nothing, and every bad field is named. A secret in it is never shown.
+	url := railsDatabase(t)
+	for name, tt := range map[string]struct {
+		file string
+		want []string
+	}{
+		"fields": {`{"adapter": "FAX", "rails": ["SEPA", "SEPA"], "platforms": ["x"], "settings": {"password": "hunter2"}}`,
+			[]string{"nothing was changed:", "platforms[0] must be", "adapter must be one of", "rails[1] is listed twice", "currencies must name", "settings.password must not hold a secret"}},
+		"unknown field":   {`{"adapter": "PARTNER", "colour": "red"}`, []string{`unknown field "colour"`}},
+		"no JSON":         {`adapter: PARTNER`, []string{"file must be the JSON object"}},
+		"two values":      {`{} {}`, []string{"more than one value"}},
+		"other platform":  {`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "platforms": ["PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4eff"]}`, []string{"platforms[0] is", "does not exist"}},
+		"changed adapter": {`{"adapter": "PARTNER", "rails": ["SEPA"], "currencies": ["EUR"]}`, []string{"adapter must stay BANK_FILE"}},
+	} {
+		path := filepath.Join(t.TempDir(), "bank-eur.json")
+		if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errOut strings.Builder
+		status := run(t.Context(), []string{"rails", "set", "bank-eur", path, "--note", "test", "--actor", "ana", "--database-url", url}, &out, &errOut)
+		if status != 1 || strings.Contains(errOut.String(), "hunter2") {
+			t.Errorf("%s: status %d, %s%s", name, status, out.String(), errOut.String())
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(errOut.String(), want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, errOut.String())
+			}
+		}
+	}
+}
