@@ -25,6 +25,7 @@ const (
 	maxName           = 140
 	maxRemittance     = 140
 	maxSEPAMinor      = 999_999_999_99
+	maxStreet         = 70 // and of a room, and of a line of an address
 	maxTown           = 35
 	maxState          = 35
 	maxPostalCode     = 16
@@ -67,6 +68,9 @@ func (b Block) checkReceiver(t Transfer) error {
 		checkAgent("creditor's bank", t.CreditorAgent),
 		checkParty("creditor", t.Creditor),
 	)
+	if address := t.Creditor.Address; b.Scheme.isSEPA() && address != nil && len(address.Lines) > 0 {
+		err = cmp.Or(err, errors.New("the address of the creditor has lines: SEPA takes only structured ones"))
+	}
 	if t.Reference != "" {
 		err = cmp.Or(err, checkID("reference", t.Reference))
 	}
@@ -93,6 +97,10 @@ func (b Block) check() error {
 	switch {
 	case err != nil:
 		return err
+	case b.Scheme.isSEPA() && b.ChargesAccount != nil:
+		return errors.New("SEPA takes no account for charges")
+	case b.Scheme.isSEPA() && b.Debtor.Address != nil && len(b.Debtor.Address.Lines) > 0:
+		return errors.New("the address of the debtor has lines: SEPA takes only structured ones")
 	case b.Scheme != SEPA && b.Scheme != SEPAInstant && b.Scheme != Wire && b.Scheme != CrossBorder:
 		return fmt.Errorf("the scheme %q is unknown", b.Scheme)
 	case !b.Currency.Known() || b.Currency.IsCrypto() || len(b.Currency) != 3:

@@ -41,7 +41,7 @@ type Block struct {
 	Debtor        Party
 	DebtorAccount Account
 	DebtorAgent   Agent
-	// ChargesAccount is debited for the charges of the bank; nil if it is DebtorAccount.
+	// ChargesAccount is debited for the charges of the bank; nil if it is DebtorAccount, and for SEPA.
 	ChargesAccount *Account
 	// SingleBooking asks the bank to book each transfer by itself, and not the block in one sum.
 	SingleBooking bool
@@ -63,12 +63,13 @@ type Totals struct {
 type Transfer struct {
 	InstructionID string // at most 35 characters; for the bank alone
 	EndToEndID    string // at most 35 characters; travels to the creditor
-	// UETR is the id of the payment in all networks, as of UETROf; empty leaves it out.
+	// UETR is the id of the payment in all networks, as of UETROf; empty leaves it out. It is not written for SEPA, whose
+	// guidelines have none.
 	UETR            string
 	Amount          money.Amount
 	Creditor        Party
 	CreditorAccount Account
-	// CreditorAgent is the bank of the creditor; SEPA needs none.
+	// CreditorAgent is the bank of the creditor; SEPA needs none, and takes only its BIC.
 	CreditorAgent Agent
 	// UltimateDebtor is for whom the debtor pays; nil if the debtor pays for itself.
 	UltimateDebtor *Party

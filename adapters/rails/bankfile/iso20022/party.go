@@ -11,10 +11,12 @@ type Party struct {
 	OrganisationID, OrganisationScheme string
 }
 
-// Address is a postal address: structured, or hybrid with a town, a country and at most two lines.
+// Address is a postal address: structured, or hybrid with a town, a country and at most two lines. SEPA takes only
+// structured ones.
 type Address struct {
 	Street         string
 	BuildingNumber string
+	Room           string // or flat
 	PostalCode     string
 	Town           string
 	State          string
@@ -22,22 +24,11 @@ type Address struct {
 	Lines          []string
 }
 
-// AddressOf returns an address as banks take it. The first line is the street if it is the only one and short enough;
-// otherwise the address is hybrid, because a second line may be anything.
+// AddressOf returns an address as banks take it. The first line is written as the street, with its number, and the second
+// as the room: every scheme takes structured addresses, and not every one takes lines.
 func AddressOf(a party.Address) Address {
-	result := Address{PostalCode: a.PostalCode, Town: a.City, State: a.State, Country: a.Country}
-	switch {
-	case a.Line2 != "":
-		result.Lines = []string{a.Line1, a.Line2}
-	case len(a.Line1) > maxStreet:
-		result.Lines = []string{a.Line1}
-	default:
-		result.Street = a.Line1
-	}
-	return result
+	return Address{Street: a.Line1, Room: a.Line2, PostalCode: a.PostalCode, Town: a.City, State: a.State, Country: a.Country}
 }
-
-const maxStreet = 70 // characters of a street or of a line of an address
 
 // Account identifies an account by its IBAN, or by another number.
 type Account struct {

@@ -132,6 +132,8 @@ func (a *Address) set(part, text string) {
 		a.Street = text
 	case "BldgNb":
 		a.BuildingNumber = text
+	case "Room":
+		a.Room = text
 	case "PstCd":
 		a.PostalCode = text
 	case "TwnNm":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"causeway/core/money"
@@ -34,7 +35,7 @@ func Write(w io.Writer, i Initiation) (Written, error) {
 	x.element("CreDtTm", i.CreatedAt.UTC().Format(time.RFC3339))
 	x.element("NbOfTxs", strconv.Itoa(header.Count))
 	x.element("CtrlSum", header.ControlSum)
-	x.party("InitgPty", i.Initiator, maxNameSEPA)
+	x.party("InitgPty", Party{Name: i.Initiator.Name, OrganisationID: i.Initiator.OrganisationID, OrganisationScheme: i.Initiator.OrganisationScheme}, maxNameSEPA)
 	x.close("GrpHdr")
 	x.raw("\n")
 	for _, b := range blocks {
@@ -158,7 +159,11 @@ func (b countedBlock) writeHeader(x *xmlWriter) {
 	x.close("ReqdExctnDt")
 	x.party("Dbtr", b.Debtor, b.Scheme.nameLength())
 	x.account("DbtrAcct", b.DebtorAccount)
-	x.agent("DbtrAgt", b.DebtorAgent)
+	agent := b.DebtorAgent
+	if b.Scheme.isSEPA() {
+		agent = Agent{BIC: agent.BIC}
+	}
+	x.agent("DbtrAgt", agent)
 	switch {
 	case b.Scheme.isSEPA():
 		x.element("ChrgBr", "SLEV")
@@ -192,6 +197,9 @@ func (b countedBlock) writePaymentType(x *xmlWriter) {
 }
 
 func (b countedBlock) writeTransfer(x *xmlWriter, t Transfer) {
+	if b.Scheme.isSEPA() {
+		t = t.forSEPA()
+	}
 	x.open("CdtTrfTxInf")
 	x.open("PmtId")
 	x.element("InstrId", t.InstructionID)
@@ -210,7 +218,11 @@ func (b countedBlock) writeTransfer(x *xmlWriter, t Transfer) {
 	x.code("Purp", t.Purpose)
 	switch text := cut(t.Remittance, maxRemittance); {
 	case t.Reference != "":
-		x.raw("<RmtInf><Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry><Issr>ISO</Issr></Tp>")
+		x.raw("<RmtInf><Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry>")
+		if strings.HasPrefix(t.Reference, "RF") {
+			x.element("Issr", "ISO")
+		}
+		x.raw("</Tp>")
 		x.element("Ref", t.Reference)
 		x.raw("</CdtrRefInf></Strd></RmtInf>")
 	case text != "":
@@ -220,6 +232,17 @@ func (b countedBlock) writeTransfer(x *xmlWriter, t Transfer) {
 	}
 	x.close("CdtTrfTxInf")
 	x.raw("\n")
+}
+
+// forSEPA leaves out what the guidelines of the SEPA schemes do not have (EPC132-08): banks may reject it.
+func (t Transfer) forSEPA() Transfer {
+	t.UETR, t.CreditorAccount.Currency, t.CreditorAgent = "", "", Agent{BIC: t.CreditorAgent.BIC}
+	if t.UltimateDebtor != nil {
+		ultimate := *t.UltimateDebtor
+		ultimate.Address = nil
+		t.UltimateDebtor = &ultimate
+	}
+	return t
 }
 
 // nameLength returns how much of a name is written.

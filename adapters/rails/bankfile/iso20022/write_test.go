@@ -97,7 +97,10 @@ func TestWrite_EverySchemeIsValid(t *testing.T) {
 	full.Creditor = iso20022.Party{Name: "Jane \"JD\" Doe", Address: &address, OrganisationID: "C-17", OrganisationScheme: "CUST"}
 	full.UltimateDebtor = &iso20022.Party{Name: "Kunde <1>"}
 	full.Purpose, full.Remittance = "SUPP", "Invoice #17 – März"
-	wire := newBlock(iso20022.Wire, "USD", full)
+	hybrid := newTransfer(17, "USD")
+	hybrid.CreditorAgent.BIC, hybrid.Reference = "BOTKJPJTXXX", "2026-17"
+	hybrid.Creditor.Address = &iso20022.Address{Town: "Osaka", Country: "JP", Lines: []string{"1-2-3", "Umeda"}}
+	wire := newBlock(iso20022.Wire, "USD", full, hybrid)
 	wire.ChargeBearer, wire.SingleBooking, wire.ChargesAccount = "DEBT", true, &iso20022.Account{IBAN: "DE89370400440532013000"}
 	referenced := newTransfer(1, "EUR")
 	referenced.Reference = "RF18539007547034"
@@ -109,7 +112,7 @@ func TestWrite_EverySchemeIsValid(t *testing.T) {
 	written, file := write(t, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(10_050, "EUR"), referenced), instant, wire, newBlock(iso20022.CrossBorder, "JPY", yen)))
 
 	validate(t, initiationSchema, []byte(file))
-	if want := (iso20022.Written{Count: 5, ControlSum: "17447.17"}); written != want {
+	if want := (iso20022.Written{Count: 6, ControlSum: "17447.34"}); written != want {
 		t.Errorf("%+v, want %+v", written, want)
 	}
 	const golden = "testdata/initiation.xml"
@@ -124,6 +127,47 @@ func TestWrite_EverySchemeIsValid(t *testing.T) {
 	}
 	if file != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", file, want)
+	}
+}
+
+// elementsOfSEPA are those that the guidelines of the SEPA schemes have for customers (EPC132-08).
+const elementsOfSEPA = `Document CstmrCdtTrfInitn GrpHdr MsgId CreDtTm NbOfTxs CtrlSum InitgPty PmtInf PmtInfId PmtMtd BtchBookg PmtTpInf SvcLvl
+	LclInstrm ReqdExctnDt Dt Dbtr DbtrAcct DbtrAgt ChrgBr CdtTrfTxInf PmtId InstrId EndToEndId Amt InstdAmt UltmtDbtr CdtrAgt Cdtr CdtrAcct
+	Purp RmtInf Ustrd Nm PstlAdr StrtNm BldgNb Room PstCd TwnNm CtrySubDvsn Ctry Id OrgId Othr SchmeNm Cd IBAN Ccy FinInstnId BICFI`
+
+func TestWrite_SEPAHasNothingElse(t *testing.T) {
+	t.Parallel()
+	// For SEPA everything is left out that its guidelines do not have, whatever is known of a transfer.
+	transfer := newTransfer(1, "EUR")
+	transfer.UETR = iso20022.UETROf(uuid.MustParse("0193f4a0-c0de-7000-8000-00000000000a"))
+	transfer.CreditorAccount.Currency = "EUR"
+	transfer.CreditorAgent = iso20022.Agent{BIC: "WBKPPLPPXXX", Name: "Santander", ClearingSystem: "PLKNR", MemberID: "10901014", Address: &iso20022.Address{Town: "Warszawa", Country: "PL"}}
+	transfer.Creditor = newDebtor()
+	transfer.Creditor.Address.Room, transfer.Creditor.Address.State = "2", "Berlin"
+	transfer.Creditor.OrganisationID, transfer.Creditor.OrganisationScheme = "17", "CUST"
+	ultimate := newDebtor()
+	transfer.UltimateDebtor, transfer.Purpose, transfer.Remittance = &ultimate, "SALA", "Salary"
+	block := newBlock(iso20022.SEPAInstant, "EUR", transfer)
+	block.DebtorAgent.Name, block.DebtorAgent.Address = "Commerzbank", &iso20022.Address{Town: "Frankfurt", Country: "DE"}
+
+	_, file := write(t, newInitiation(block))
+
+	validate(t, initiationSchema, []byte(file))
+	allowed := strings.Fields(elementsOfSEPA)
+	for _, part := range strings.Split(file, "<")[2:] {
+		if name := strings.TrimPrefix(part[:strings.IndexAny(part, "> ")], "/"); !slices.Contains(allowed, name) {
+			t.Errorf("has %s", name)
+		}
+	}
+	for _, want := range []string{"<InitgPty><Nm>Pago GmbH + Co. KG</Nm></InitgPty>", "<DbtrAgt><FinInstnId><BICFI>COBADEFFXXX</BICFI></FinInstnId></DbtrAgt>",
+		"<CdtrAgt><FinInstnId><BICFI>WBKPPLPPXXX</BICFI></FinInstnId></CdtrAgt>", "<UltmtDbtr><Nm>Pago GmbH + Co. KG</Nm></UltmtDbtr>",
+		"<CdtrAcct><Id><IBAN>PL61109010140000071219812874</IBAN></Id></CdtrAcct>"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("no %s in\n%s", want, file)
+		}
+	}
+	if transfer.UltimateDebtor.Address == nil {
+		t.Error("the transfer of the caller was changed")
 	}
 }
 
@@ -188,6 +232,9 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 		"three lines": {iso20022.SEPA, latin(func(t *iso20022.Transfer) {
 			t.Creditor.Address = &iso20022.Address{Town: "Bonn", Country: "DE", Lines: []string{"1", "2", "3"}}
 		}), "more than 2 lines"},
+		"lines in SEPA": {iso20022.SEPA, latin(func(t *iso20022.Transfer) {
+			t.Creditor.Address = &iso20022.Address{Town: "Bonn", Country: "DE", Lines: []string{"1"}}
+		}), "SEPA takes only structured ones"},
 		"a purpose in words": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Purpose = "salary" }), "the purpose"},
 		"two references":     {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Reference, t.Remittance = "RF18539007547034", "rent" }), "give only one"},
 		"no bank for a wire": {iso20022.Wire, newTransfer(1, "EUR"), "neither a BIC nor a number"},
@@ -223,8 +270,12 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 		"no date":              {change(func(b *iso20022.Block) { b.ExecuteOn = time.Time{} }), "no date of execution"},
 		"a wrong account":      {change(func(b *iso20022.Block) { b.DebtorAccount.IBAN = "DE00370400440532013000" }), "debtor account has wrong check digits"},
 		"a wrong charges IBAN": {change(func(b *iso20022.Block) { b.ChargesAccount = &iso20022.Account{} }), "charges account has no IBAN"},
-		"no message id":        {iso20022.Initiation{}, "the message id is empty"},
-		"no time":              {iso20022.Initiation{MessageID: "M", Initiator: newDebtor()}, "no time of creation"},
+		"charges in SEPA":      {change(func(b *iso20022.Block) { b.ChargesAccount = &b.DebtorAccount }), "SEPA takes no account for charges"},
+		"lines of the debtor": {change(func(b *iso20022.Block) {
+			b.Debtor.Address = &iso20022.Address{Town: "Bonn", Country: "DE", Lines: []string{"1"}}
+		}), "SEPA takes only structured ones"},
+		"no message id": {iso20022.Initiation{}, "the message id is empty"},
+		"no time":       {iso20022.Initiation{MessageID: "M", Initiator: newDebtor()}, "no time of creation"},
 		"a failing source": {change(func(b *iso20022.Block) {
 			b.Transfers = func(yield func(iso20022.Transfer, error) bool) { yield(iso20022.Transfer{}, failing) }
 		}), failing.Error()},

@@ -67,6 +67,7 @@ func (x *xmlWriter) address(a Address) {
 	x.open("PstlAdr")
 	x.element("StrtNm", cut(a.Street, maxStreet))
 	x.element("BldgNb", cut(a.BuildingNumber, maxBuildingNumber))
+	x.element("Room", cut(a.Room, maxStreet))
 	x.element("PstCd", cut(a.PostalCode, maxPostalCode))
 	x.element("TwnNm", cut(a.Town, maxTown))
 	x.element("CtrySubDvsn", cut(a.State, maxState))

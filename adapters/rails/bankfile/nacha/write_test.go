@@ -197,6 +197,29 @@ func newEntries(count int, cents int64) iter.Seq2[nacha.Entry, error] {
 	}
 }
 
+func TestWrite_KeepsOneBatch(t *testing.T) {
+	t.Parallel()
+	// Batches are written as they are full, so that the size of a file does not matter.
+	const perBatch, lines = 4_999, 2 * 95
+	var written counter
+	batch := newBatch(nacha.PPD, false)
+	batch.Entries = func(yield func(nacha.Entry, error) bool) {
+		for i := range 20_000 {
+			if int(written) < (i-2*perBatch)*lines {
+				t.Errorf("%d bytes are written of %d entries", written, i)
+				return
+			}
+			if !yield(newEntry(i+1, 1), nil) {
+				return
+			}
+		}
+	}
+
+	if _, err := nacha.Write(&written, newFile(batch)); err != nil || written < 20_000*lines {
+		t.Errorf("%d bytes: %v", written, err)
+	}
+}
+
 func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 	t.Parallel()
 	// An entry, batch or file that a bank would reject is refused with the reason, which names no person.
