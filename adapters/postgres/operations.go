@@ -33,6 +33,7 @@ type Operations struct {
 	Safeguarding    Backlog
 	OverdrawnAssets int // of production platforms
 	Receivables     []OpenReceivables
+	Rails           RailOperations
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
 }
@@ -213,6 +214,10 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		o.Receivables = append(o.Receivables, r)
 		return err
 	}); err != nil {
+		return o, err
+	}
+	var err error
+	if o.Rails, err = countRails(read, age); err != nil {
 		return o, err
 	}
 	return o, db.addUnmatched(ctx, read, o.Unmatched)

@@ -16,6 +16,41 @@ func (s *Service) Waiting(ctx context.Context, state rail.State, connection stri
 	return s.Store.WaitingRailPayments(ctx, state, connection, limit)
 }
 
+// Decided is a payment with the decisions of operators about it.
+type Decided struct {
+	rail.Payment
+	Decisions []ports.RailDecision
+}
+
+// Payments returns the payments with an id: a transaction can have a payout and a refund. INVALID_INPUT: there is none.
+func (s *Service) Payments(ctx context.Context, id uuid.UUID) ([]Decided, error) {
+	found, err := s.Store.RailPaymentsByID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, noPayment(id)
+	}
+	payments := make([]Decided, len(found))
+	for i, p := range found {
+		payments[i].Payment = p
+		decisions, err := s.Store.RailDecisions(ctx, p.Platform, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range decisions {
+			if d.Payment.Kind == p.Kind {
+				payments[i].Decisions = append(payments[i].Decisions, d)
+			}
+		}
+	}
+	return payments, nil
+}
+
+func noPayment(id uuid.UUID) error {
+	return fault.New(fault.InvalidInput, "No connection has a payment %s. List those that wait with: causeway payouts list", id)
+}
+
 // Release lets a payment go on that waits for a review, or for money. It is sent when the queue is next looked at.
 func (s *Service) Release(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
 	return s.decide(ctx, id, ports.ReleaseRailPayment, by, rail.Payment.Release)
@@ -37,7 +72,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, kind ports.RailDecis
 		return rail.Payment{}, err
 	}
 	if len(found) == 0 {
-		return rail.Payment{}, fault.New(fault.InvalidInput, "No connection has a payment %s. List those that wait with: causeway payouts review, causeway payouts queue", id)
+		return rail.Payment{}, noPayment(id)
 	}
 	target := found[0]
 	for _, p := range found { // a transaction can have a payout and a refund

@@ -22,6 +22,10 @@ import (
 type Config struct {
 	Store       ports.Store
 	Connections ports.RailConnectionStore
+	// Balances, Proofs and Finance are for the proof.
+	Balances ports.RailBalanceStore
+	Proofs   ports.RailProofStore
+	Finance  ports.Finance
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
 	Open  func(rail.Connection) (ports.ConnectedRail, error)
 	Clock ports.Clock

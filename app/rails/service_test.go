@@ -35,8 +35,8 @@ type env struct {
 	broken, refused error
 }
 
-func newEnv(t *testing.T) *env {
-	e := &env{Env: apptest.New(t)}
+func newEnv(t *testing.T, opts ...apptest.Option) *env {
+	e := &env{Env: apptest.New(t, opts...)}
 	open := func(rail.Connection) (ports.ConnectedRail, error) {
 		if e.refused != nil {
 			return nil, e.refused
@@ -44,7 +44,7 @@ func newEnv(t *testing.T) *env {
 		e.opened++
 		return adapter{broken: e.broken, closed: &e.closed}, nil
 	}
-	e.Service = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	e.Service = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(), Open: open, Clock: e.Clock, IDs: e.IDs})
 	return e
 }
 

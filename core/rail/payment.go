@@ -66,6 +66,9 @@ const (
 	WaitsForConnection Wait = "CONNECTION" // that serves it
 )
 
+// Waits are what payments can wait for.
+var Waits = []Wait{WaitsForReview, WaitsForFunds, WaitsForResumption, WaitsForConnection}
+
 // Payment is a payment that takes a connection.
 type Payment struct {
 	// ID is the id of the transaction or receipt. It is unique with the platform and the kind.

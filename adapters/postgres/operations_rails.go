@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/money"
+	"causeway/core/rail"
+)
+
+// RailOperations is what operators watch of connections to partners.
+type RailOperations struct {
+	// Waiting are the payments that wait, by what they wait for.
+	Waiting map[rail.Wait]Backlog
+	// Proofs are those of the last day that has some, and ProofAge is the time since they were made.
+	Proofs   []RailProofMetric
+	ProofAge time.Duration
+}
+
+// RailProofMetric is the result of one proof.
+type RailProofMetric struct {
+	Connections string // separated by commas
+	Currency    money.Currency
+	// Difference is how much the partners hold more or less than the ledger, in minor units, without its sign.
+	Difference float64
+	NoBalance  bool
+}
+
+// countWaitingPayments uses rail_payments_review and rail_payments_queue.
+const countWaitingPayments = `
+	SELECT wait, count(*), min(recorded_at) FROM (
+		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'REVIEW' ORDER BY recorded_at, id LIMIT $1)
+		UNION ALL
+		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency, recorded_at, id LIMIT $1)) AS waiting
+	GROUP BY wait`
+
+// selectLastProofs uses the primary key.
+const selectLastProofs = `
+	SELECT currency, connections, abs(difference)::text, state, proved_at FROM rail_proofs WHERE day = (SELECT max(day) FROM rail_proofs)`
+
+// countRails reads what operators watch of connections.
+func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration) (RailOperations, error) {
+	o := RailOperations{Waiting: map[rail.Wait]Backlog{}}
+	err := read(countWaitingPayments, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var wait rail.Wait
+		var b Backlog
+		var oldest *time.Time
+		err := rows.Scan(&wait, &b.Count, &oldest)
+		b.Age = age(oldest)
+		o.Waiting[wait] = b
+		return err
+	})
+	if err != nil {
+		return o, err
+	}
+	err = read(selectLastProofs, nil, func(rows pgx.Rows) error {
+		var p RailProofMetric
+		var connections []string
+		var difference string
+		var state rail.ProofState
+		var proved *time.Time
+		if err := rows.Scan(&p.Currency, &connections, &difference, &state, &proved); err != nil {
+			return err
+		}
+		p.Connections, p.NoBalance = strings.Join(connections, ","), state == rail.NoBalance
+		if amount, ok := new(big.Float).SetString(difference); ok {
+			p.Difference, _ = amount.Float64() // of a metric, which is a float
+		}
+		o.Proofs, o.ProofAge = append(o.Proofs, p), max(o.ProofAge, age(proved))
+		return nil
+	})
+	return o, err
+}

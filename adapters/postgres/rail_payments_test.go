@@ -1,0 +1,151 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// railPayment returns a payment of a connection that was recorded some minutes after noon.
+func railPayment(c *env, kind rail.Kind, minutes int, minor int64, state rail.State, wait rail.Wait) rail.Payment {
+	p := rail.Payment{ID: generator.New(noon), Kind: kind, Connection: "bank", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait,
+		Route: rail.Route{Platform: c.platform.ID, Rail: corridor.SEPA, Currency: "EUR", Back: kind.IsReturn()}, RecordedAt: noon.Add(time.Duration(minutes) * time.Minute)}
+	if state == rail.Sent {
+		p.SentAt = p.RecordedAt
+	}
+	return p
+}
+
+func (c *env) createRailPayments(t *testing.T, payments ...rail.Payment) {
+	t.Helper()
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateRailPayments(ctx, payments) })
+}
+
+func (c *env) lockRailAccount(t *testing.T, now time.Time) (a rail.Account) {
+	t.Helper()
+	key := rail.AccountKey{Connection: "bank", Currency: "EUR"}
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		accounts, err := tx.LockRailAccounts(ctx, []rail.AccountKey{key, key}, now)
+		if err == nil {
+			a = *accounts[key]
+		}
+		return err
+	})
+	return a
+}
+
+func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
+	t.Parallel()
+	// Between balances the counters are kept. A new balance, reported or set by an operator, starts them anew from what was
+	// settled and returned since.
+	c := newEnv(t)
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	settled := func(kind rail.Kind, minutes int, minor int64, returned int) rail.Payment {
+		p := railPayment(c, kind, 0, minor, rail.Sent, "")
+		p.State, p.SettledAt = rail.Done, at(minutes)
+		if returned > 0 {
+			p.State, p.ReturnedAt = rail.Returned, at(returned)
+		}
+		return p
+	}
+	payments := []rail.Payment{settled(rail.Payout, 5, 1, 0), settled(rail.Payout, 15, 20, 0), settled(rail.Collection, 15, 300, 0),
+		settled(rail.Payout, 5, 4000, 15), settled(rail.Collection, 5, 50_000, 15), settled(rail.Payout, 15, 600_000, 16)}
+	c.createRailPayments(t, payments...)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateRailPayments(ctx, payments) })
+	if a := c.lockRailAccount(t, noon); !a.BalanceAt.IsZero() || a.Moved != 0 {
+		t.Errorf("without a balance: %+v", a)
+	}
+	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 7, Currency: "EUR"}, At: at(10)}}); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(10)) || a.Balance != 7 || a.Moved != -20+300+4000-50_000 {
+		t.Errorf("with a reported balance: %+v", a)
+	}
+
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: 9, Currency: "EUR"}, At: at(20), Actor: "ana", Note: "statement"})
+	})
+
+	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(20)) || a.Balance != 9 || a.Moved != 0 {
+		t.Errorf("with a balance that was set: %+v", a)
+	}
+}
+
+func TestRailUsage_OfTheHourAndDay(t *testing.T) {
+	t.Parallel()
+	// What was paid out counts for its hour and its day of UTC. Collections do not count.
+	c := newEnv(t)
+	pay := func(kind rail.Kind, minor int64, now time.Time) {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			return tx.SaveRailAccounts(ctx, nil, []rail.Payment{railPayment(c, kind, 0, minor, rail.Sent, ""), railPayment(c, kind, 0, minor, rail.Sent, "")}, now)
+		})
+	}
+	pay(rail.Payout, 1, noon.Add(-13*time.Hour)) // the day before
+	pay(rail.Payout, 10, noon.Add(-time.Minute))
+	pay(rail.Refund, 100, noon)
+	pay(rail.Payout, 1000, noon.Add(59*time.Minute))
+	pay(rail.Collection, 10_000, noon)
+
+	if a := c.lockRailAccount(t, noon.Add(59*time.Minute)); a.Usage[corridor.SEPA] != (rail.Usage{Hour: 2200, Day: 2220}) {
+		t.Errorf("usage %+v", a.Usage)
+	}
+}
+
+func TestRailQueue_Order(t *testing.T) {
+	t.Parallel()
+	// A queue has the payments first that an operator sends, and then the oldest; without those on some rails.
+	c := newEnv(t)
+	late, early, forced, review := railPayment(c, rail.Payout, 3, 1, rail.Queued, rail.WaitsForFunds), railPayment(c, rail.Payout, 1, 2, rail.Queued, rail.WaitsForFunds),
+		railPayment(c, rail.Payout, 4, 3, rail.Queued, rail.WaitsForFunds), railPayment(c, rail.Payout, 0, 4, rail.InReview, rail.WaitsForReview)
+	instant := railPayment(c, rail.Payout, 0, 5, rail.Queued, rail.WaitsForResumption)
+	instant.Rail = corridor.SEPAInstant
+	c.createRailPayments(t, late, early, forced, review, instant)
+	forced.Forced = true
+	var queue []rail.Payment
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+		if err := tx.UpdateRailPayments(ctx, []rail.Payment{forced}); err != nil {
+			return err
+		}
+		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, []corridor.Rail{corridor.SEPAInstant}, 10)
+		return err
+	})
+
+	var ids []uuid.UUID
+	for _, p := range queue {
+		ids = append(ids, p.ID)
+	}
+	if len(ids) != 3 || ids[0] != forced.ID || ids[1] != early.ID || ids[2] != late.ID || queue[1] != early {
+		t.Errorf("queue %+v", queue)
+	}
+	queues, err := c.RailQueues(t.Context())
+	if err != nil || len(queues) != 1 || queues[0] != early.Account() {
+		t.Errorf("queues %+v, %v", queues, err)
+	}
+	o, err := c.Operations(t.Context(), nil)
+	if err != nil || o.Rails.Waiting[rail.WaitsForFunds].Count != 3 || o.Rails.Waiting[rail.WaitsForReview].Count != 1 || len(o.Rails.Proofs) != 0 {
+		t.Errorf("operations %+v, %v", o.Rails, err)
+	}
+}
+
+func TestRailDecisions_AreKept(t *testing.T) {
+	t.Parallel()
+	// Every decision about a payment is listed with the payment as it was.
+	c := newEnv(t)
+	p := railPayment(c, rail.Payout, 0, 1, rail.InReview, rail.WaitsForReview)
+	p.Reason = "above the limit"
+	d := ports.RailDecision{ID: generator.New(noon), Payment: p, Decision: ports.ReleaseRailPayment, Actor: "ana", Note: "confirmed", At: noon}
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.RecordRailDecision(ctx, d) })
+
+	found, err := c.RailDecisions(t.Context(), p.Platform, p.ID)
+
+	if err != nil || len(found) != 1 || found[0].Actor != "ana" || found[0].Note != "confirmed" || found[0].Payment.Reason != "above the limit" || !found[0].At.Equal(noon) {
+		t.Errorf("decisions %+v, %v", found, err)
+	}
+}
