@@ -52,6 +52,7 @@ import (
 	"causeway/app/payments"
 	"causeway/app/platforms"
 	"causeway/app/proposals"
+	"causeway/app/rails"
 	"causeway/app/receivables"
 	"causeway/app/receivers"
 	"causeway/app/treasury"
@@ -118,6 +119,7 @@ type app struct {
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	connections     *connections.Connections
 	connectedRail   *connections.Rail
+	rails           *rails.Service
 	operations      *operations
 	outage          *outage
 	timetable       *settlement.Timetable
@@ -199,7 +201,8 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
 	log := logrus.NewEntry(a.log)
-	a.connections = newConnections(railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}, a.RailTimeout)
+	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
+	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
 	a.connectedRail = connections.NewRail(a.connections, a.db)
 	byEnvironment := railsByEnvironment(timeout.New(sandboxrail.New(systemClock{}, a.SandboxSpeed), a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)

@@ -33,6 +33,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 		{name: "keep safeguarding reports of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.KeepDueReports, platform.Sandbox)},
 		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
 		{name: "send queued payments", interval: 5 * time.Second, run: a.connectedRail.SendQueued},
+		{name: "prove rails", interval: 10 * time.Minute, run: a.rails.ProveYesterday},
 		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
 		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
 		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},

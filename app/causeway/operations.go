@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/postgres"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 )
 
@@ -56,6 +57,11 @@ var (
 	receivablesDesc     = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by environment of the platform and currency.", "environment", "currency")
 	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment and currency.", "environment", "currency")
 	receivablesAgeDesc  = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and currency.", "environment", "currency")
+	railWaitingDesc     = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what they wait for: REVIEW, FUNDS, RESUMPTION or CONNECTION.", "wait")
+	railWaitingAgeDesc  = describe("causeway_rail_payments_oldest_seconds", "How long the oldest of these payments waits.", "wait")
+	railDifferenceDesc  = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
+	railNoBalanceDesc   = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection has no balance, by the connections that are compared together and currency.", "connections", "currency")
+	railProofAgeDesc    = describe("causeway_rail_proof_age_seconds", "Time since the last daily proof.")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
 	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
 	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
@@ -120,7 +126,7 @@ func (o *operations) read(ctx context.Context) {
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }
@@ -170,6 +176,21 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 		gauge(receivablesDesc, float64(r.Count), environment, currency)
 		gauge(receivablesOwedDesc, r.Owed, environment, currency)
 		gauge(receivablesAgeDesc, r.Age.Seconds(), environment, currency)
+	}
+	for _, wait := range rail.Waits {
+		gauge(railWaitingDesc, float64(last.Rails.Waiting[wait].Count), string(wait))
+		gauge(railWaitingAgeDesc, last.Rails.Waiting[wait].Age.Seconds(), string(wait))
+	}
+	for _, p := range last.Rails.Proofs {
+		missing := 0.0
+		if p.NoBalance {
+			missing = 1
+		}
+		gauge(railDifferenceDesc, p.Difference, p.Connections, string(p.Currency))
+		gauge(railNoBalanceDesc, missing, p.Connections, string(p.Currency))
+	}
+	if len(last.Rails.Proofs) > 0 {
+		gauge(railProofAgeDesc, last.Rails.ProofAge.Seconds())
 	}
 	for currency, minor := range last.Unmatched {
 		gauge(unmatchedDesc, float64(minor), string(currency))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,6 +21,7 @@ type payoutsCommand struct {
 	List    payoutsListCommand    `cmd:"" help:"List all payments that wait: in review and in the queues."`
 	Review  payoutsReviewCommand  `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
 	Queue   payoutsQueueCommand   `cmd:"" help:"List the payments that wait for money, a resumption or a connection, in the order in which they are sent."`
+	Show    payoutsShowCommand    `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
 	Release payoutsReleaseCommand `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it or older ones wait."`
 	Cancel  payoutsCancelCommand  `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
 }
@@ -95,6 +97,58 @@ type payoutsQueueCommand struct{ waitingArgs }
 
 func (c payoutsQueueCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.write(ctx, out, "No payment waits in a queue.", rail.Queued)
+}
+
+type payoutsShowCommand struct {
+	databaseFlags
+	ID string `arg:"" name:"id" help:"Id of the transaction or receipt, or the end-to-end id of the payment."`
+}
+
+func (c payoutsShowCommand) Run(ctx context.Context, out io.Writer) error {
+	id, err := parsePaymentID(c.ID)
+	if err != nil {
+		return err
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		payments, err := service.Payments(ctx, id)
+		for _, p := range payments {
+			if err := writePayment(out, p); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+func writePayment(out io.Writer, p rails.Decided) error {
+	var t table
+	add := func(name, value string) {
+		if value != "" {
+			t.add(name, value)
+		}
+	}
+	when := func(name string, at time.Time) {
+		if !at.IsZero() {
+			t.add(name, formatMinute(at))
+		}
+	}
+	add("kind", string(p.Kind))
+	add("state", string(p.State))
+	add("waits because", p.Reason)
+	add("amount", p.Amount.String())
+	add("rail", string(p.Rail))
+	add("connection", p.Connection)
+	add("platform", p.Platform.String())
+	add("end-to-end id", rail.EndToEndID(p.ID))
+	add("partner's id", p.PartnerID)
+	when("recorded", p.RecordedAt)
+	when("handed over", p.SentAt)
+	when("settled", p.SettledAt)
+	when("returned", p.ReturnedAt)
+	for _, d := range p.Decisions {
+		t.add(strings.ToLower(string(d.Decision)), fmt.Sprintf("%s by %s: %s (it was %s: %s)", formatMinute(d.At), d.Actor, d.Note, d.Payment.State, d.Payment.Reason))
+	}
+	return t.write(out, "payment", paymentName(p.Payment))
 }
 
 type payoutArgs struct {

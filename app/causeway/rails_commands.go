@@ -33,6 +33,7 @@ type railsCommand struct {
 	Pause   railsPauseCommand   `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
 	Resume  railsResumeCommand  `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
 	History railsHistoryCommand `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
+	Prove   railsProveCommand   `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
 	Balance railsBalanceCommand `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
 }
 
@@ -48,9 +49,13 @@ func (f databaseFlags) withRails(ctx context.Context, fn func(*rails.Service) er
 	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
 		log := logrus.New()
 		log.SetOutput(io.Discard) // the adapter says what is wrong with an error
-		adapters := railAdapters{db: db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: log}
-		return fn(rails.New(rails.Config{Store: db, Connections: db, Open: adapters.openConnection, Clock: systemClock{}, IDs: idGenerator}))
+		return fn(newRails(railAdapters{db: db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: log}))
 	})
+}
+
+// newRails returns the use cases.
+func newRails(a railAdapters) *rails.Service {
+	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 
 type railsListCommand struct{ databaseFlags }
@@ -354,4 +359,60 @@ func (c railsBalanceCommand) Run(ctx context.Context, out io.Writer) error {
 		}
 		return writeRailAccounts(out, shown)
 	})
+}
+
+type railsProveCommand struct {
+	databaseFlags
+	At time.Time `help:"Compare the last balances up to this time. Default: now." placeholder:"TIME"`
+}
+
+func (c railsProveCommand) Run(ctx context.Context, out io.Writer) error {
+	if c.At.IsZero() {
+		c.At = systemClock{}.Now()
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		proofs, err := service.Prove(ctx, c.At)
+		if err != nil {
+			return err
+		}
+		if len(proofs) == 0 {
+			_, err := fmt.Fprintln(out, "There are no connections, so there is nothing to prove.")
+			return err
+		}
+		if err := writeProofs(out, proofs); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(proofs, func(p rail.Proof) bool { return p.State != rail.Proved }) {
+			return rails.ErrNotProved
+		}
+		return nil
+	})
+}
+
+func writeProofs(out io.Writer, proofs []rail.Proof) error {
+	t := table{rightAligned: []int{3, 4, 5, 6, 7}}
+	for _, p := range proofs {
+		major := func(total money.Total) string { return total.Major(p.Currency) }
+		at := "-"
+		if !p.To.IsZero() {
+			at = formatMinute(p.To)
+		}
+		t.add(strings.Join(p.Connections, ","), string(p.Currency), at, major(p.Partners), major(p.LedgerTo), major(p.Out), major(p.In), major(p.Difference), string(p.State))
+	}
+	if err := t.write(out, "connections", "currency", "at", "partners", "ledger", "going out", "coming in", "difference", "result"); err != nil {
+		return err
+	}
+	for _, p := range proofs {
+		if p.Problem != "" {
+			if _, err := fmt.Fprintf(out, "%s %s: %s\n", p.Currency, strings.Join(p.Connections, ","), p.Problem); err != nil {
+				return err
+			}
+		}
+		for _, suspect := range p.Suspects {
+			if _, err := fmt.Fprintf(out, "%s %s: the difference is the amount of %s\n", p.Currency, strings.Join(p.Connections, ","), suspect); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
