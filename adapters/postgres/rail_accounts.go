@@ -32,12 +32,14 @@ const (
 		(SELECT amount, at FROM rail_opening_balances b WHERE b.connection = k.connection AND b.currency = k.currency ORDER BY at DESC LIMIT 1)
 		ORDER BY at DESC LIMIT 1) AS balance ON true`
 
-	// movedSince is what an account k has moved since its balance. It uses rail_payments_settled and rail_payments_returned,
+	// movedSince is what an account k has moved since its balance. It uses rail_payments_settled, rail_payments_returned and those of rail_receipts,
 	// and reads only what was settled since, which is little because balances are reported daily at least.
 	movedSince = `(SELECT coalesce(sum(CASE kind WHEN 'COLLECTION' THEN amount ELSE -amount END), 0) FROM rail_payments p
 			WHERE p.connection = k.connection AND p.currency = k.currency AND p.settled_at > balance.at AND p.state IN ('DONE', 'RETURNED'))
 		+ (SELECT coalesce(sum(CASE kind WHEN 'COLLECTION' THEN -amount ELSE amount END), 0) FROM rail_payments p
-			WHERE p.connection = k.connection AND p.currency = k.currency AND p.returned_at > balance.at)`
+			WHERE p.connection = k.connection AND p.currency = k.currency AND p.returned_at > balance.at)
+		+ (SELECT coalesce(sum(amount), 0) FROM rail_receipts r WHERE r.connection = k.connection AND r.currency = k.currency AND r.received_at > balance.at)
+		- (SELECT coalesce(sum(amount), 0) FROM rail_receipts r WHERE r.connection = k.connection AND r.currency = k.currency AND r.reversed_at > balance.at)`
 
 	// readRailAccounts counts what moved anew if there is a new balance.
 	readRailAccounts = `SELECT connection, currency, coalesce(balance.amount, 0), balance.at, a.in_flight,

@@ -109,6 +109,7 @@ func (db *DB) deleteOldRailData(ctx context.Context, before time.Time, deleted f
 	for table, where := range map[string]string{
 		"rail_balances":   `day < $1::timestamptz::date ORDER BY day`,  // rail_balances_by_day
 		"rail_proofs":     `day < $1::timestamptz::date ORDER BY day`,  // the primary key
+		"rail_receipts":   `received_at < $1 ORDER BY received_at`,     // rail_receipts_by_time
 		"rail_usage":      `hour < $1 ORDER BY hour`,                   // rail_usage_by_hour
 		"rail_payments":   `settled_at < $1 ORDER BY settled_at`,       // rail_payments_ended
 		"rail_statements": `reconciled_at < $1 ORDER BY reconciled_at`, // rail_statements_reconciled

@@ -240,6 +240,8 @@ func TestDeleteOld_RailData(t *testing.T) {
 	exec(t, owner, `
 		INSERT INTO rail_balances (connection, currency, day, amount, at) VALUES ('b', 'EUR', '2020-01-01', 1, '2020-01-01'), ('b', 'EUR', '2026-01-01', 1, '2026-01-01');
 		INSERT INTO rail_proofs SELECT day, 'EUR', '{b}', NULL, NULL, 0, 0, 0, 0, 0, 'PROVED', 0, '{}', '', day FROM unnest('{2020-01-01,2026-01-01}'::date[]) AS day;
+		INSERT INTO rail_receipts (platform_id, rail, partner_id, connection, currency, amount, received_at)
+			SELECT '`+uuid.Nil.String()+`', 'SEPA', at::text, 'b', 'EUR', 1, at FROM unnest('{2020-01-01,2026-01-01}'::timestamptz[]) AS at;
 		INSERT INTO rail_usage (connection, currency, hour, rail, amount) VALUES ('b', 'EUR', '2020-01-01', 'SEPA', 1), ('b', 'EUR', '2026-01-01', 'SEPA', 1);
 		INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, settled_at)
 			VALUES ('`+uuid.Nil.String()+`', gen_random_uuid(), 'PAYOUT', 'SEPA', '', 'b', 'EUR', 1, 'DONE', '', '', '2020-01-01', '2020-01-01'),
@@ -254,7 +256,7 @@ func TestDeleteOld_RailData(t *testing.T) {
 	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{RailData: noon.Add(-365 * 24 * time.Hour)}, func(table string, n int) { deleted[table] += n }); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"rail_balances", "rail_proofs", "rail_usage", "rail_payments", "rail_feed_items", "rail_statements"} {
+	for _, table := range []string{"rail_balances", "rail_proofs", "rail_receipts", "rail_usage", "rail_payments", "rail_feed_items", "rail_statements"} {
 		if deleted[table] != 1 || countRows(t, c.url, `SELECT count(*) FROM `+table) != 1 {
 			t.Errorf("%s: %d deleted", table, deleted[table])
 		}

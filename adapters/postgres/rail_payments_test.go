@@ -10,6 +10,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -75,6 +76,55 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(20)) || a.Balance != 9 || a.Moved != 0 {
 		t.Errorf("with a balance that was set: %+v", a)
+	}
+}
+
+func TestRailReceipts_CountOnce(t *testing.T) {
+	t.Parallel()
+	// Money that was received over a connection counts as available once, however often it is reported, until it is reversed,
+	// and only since the last balance.
+	c := newEnv(t)
+	receipt := func(partner string, minor int64, at time.Time) transaction.Receipt {
+		return transaction.Receipt{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: partner, Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}
+	}
+	keep := func(receipts ...transaction.Receipt) {
+		t.Helper()
+		if err := c.KeepRailReceipts(t.Context(), "bank", receipts, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon}}); err != nil {
+		t.Fatal(err)
+	}
+	early, one, two := receipt("A", 1000, noon), receipt("B", 200, noon.Add(time.Minute)), receipt("C", 30, noon.Add(2*time.Minute))
+	keep(early, one, one)
+	keep(one, two)
+	if a := c.lockRailAccount(t, noon); a.Moved != 230 {
+		t.Errorf("received: %+v", a)
+	}
+	key := ports.RailReceiptKey{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: "B"}
+	for range 2 {
+		if err := c.ReverseRailReceipt(t.Context(), key, noon.Add(3*time.Minute), noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.ReverseRailReceipt(t.Context(), ports.RailReceiptKey{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: "X"}, noon, noon); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.lockRailAccount(t, noon); a.Moved != 30 {
+		t.Errorf("reversed: %+v", a)
+	}
+
+	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon.Add(90 * time.Second)}}); err != nil {
+		t.Fatal(err)
+	}
+
+	if a := c.lockRailAccount(t, noon); a.Moved != 30-200 {
+		t.Errorf("with a new balance: %+v", a)
+	}
+	found, err := c.RailReceiptConnections(t.Context(), []ports.RailReceiptKey{key, {Platform: c.otherPlatform.ID, Rail: corridor.SEPA, PartnerID: "B"}})
+	if err != nil || len(found) != 1 || found[key] != "bank" {
+		t.Errorf("connections %v, %v", found, err)
 	}
 }
 

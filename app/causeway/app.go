@@ -203,7 +203,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	log := logrus.NewEntry(a.log)
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
-	a.connectedRail = connections.NewRail(a.connections, a.db)
+	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)
 	byEnvironment := railsByEnvironment(timeout.New(sandboxrail.New(systemClock{}, a.SandboxSpeed), a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())

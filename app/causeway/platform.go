@@ -78,7 +78,7 @@ func (c platformSetCommand) Run(ctx context.Context, out io.Writer) error {
 func (f databaseFlags) withPlatforms(ctx context.Context, actor string, do func(*postgres.DB, *platforms.Operator) error) error {
 	return f.withWritableDatabase(ctx, func(db *postgres.DB, idGenerator ports.IDs) error {
 		return withConnections(ctx, db, idGenerator, func(opened *connections.Connections) error {
-			rails := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, db))
+			rails := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, db, db))
 			service := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: idGenerator, Rails: rails})
 			operator, err := service.As(actor)
 			if err != nil {

@@ -107,6 +107,14 @@ func (a *Account) use(r corridor.Rail, minor int64) {
 	a.Usage[r] = u
 }
 
+// Receive counts money that was paid in at a time or, below zero, taken back. What was paid in before the last balance is in
+// it.
+func (a *Account) Receive(minor int64, at time.Time) {
+	if a.BalanceAt.IsZero() || at.After(a.BalanceAt) {
+		a.Moved += minor
+	}
+}
+
 // Settle counts that a payment which was handed over has got another state.
 func (a *Account) Settle(before, after Payment) {
 	sign := int64(1)

@@ -109,6 +109,18 @@ func TestDispatch_NeverSendsMoreThanAvailableNorOutOfOrder(t *testing.T) {
 	})
 }
 
+func TestReceive_CountsSinceTheBalance(t *testing.T) {
+	t.Parallel()
+	// Money that was paid in since the last balance is available; what was paid in before is in the balance.
+	account := euros(100)
+	account.Receive(10, noon.Add(time.Second))
+	account.Receive(1000, noon)
+	account.Receive(-3, noon.Add(time.Minute))
+	if available, _ := account.Available(); available.Minor != 107 {
+		t.Errorf("%s available", available)
+	}
+}
+
 func TestTo_EveryPairOfStates(t *testing.T) {
 	t.Parallel()
 	// A payment that was handed over never waits again, one that waits was not handed over, and the end is the end.

@@ -116,32 +116,21 @@ func (c *Connections) callOne(name string, items int, call func(ports.Rail) []po
 func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[ports.RailPaymentKey]rail.Payment, error) {
 	keys := make([]ports.RailPaymentKey, 0, len(asked))
 	for _, w := range asked {
-		if keys = append(keys, w.key()); w.brought != nil {
-			keys = append(keys, *w.brought)
+		if keys = append(keys, w.key()); w.collected != nil {
+			keys = append(keys, *w.collected)
 		}
 	}
 	recorded, err := r.payments.RailPayments(ctx, keys)
 	if err != nil || !starts {
 		return recorded, err
 	}
-	var fresh []rail.Payment
-	var freshKeys []ports.RailPaymentKey
-	chosen := r.configured()
-	for _, w := range asked {
-		if _, known := recorded[w.key()]; known {
-			continue
-		}
-		p := w.Payment
-		if w.brought != nil {
-			p.Connection = recorded[*w.brought].Connection
-		}
-		if p.Connection == "" {
-			p = route(p, chosen, r.Clock.Now())
-		}
-		fresh, freshKeys = append(fresh, p), append(freshKeys, w.key())
+	fresh, err := r.routeNew(ctx, asked, recorded)
+	if err != nil || len(fresh) == 0 {
+		return recorded, err
 	}
-	if len(fresh) == 0 {
-		return recorded, nil
+	freshKeys := make([]ports.RailPaymentKey, len(fresh))
+	for i, p := range fresh {
+		freshKeys[i] = keyOf(p)
 	}
 	return recorded, r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		state, err := r.lock(ctx, tx, fresh)
@@ -167,6 +156,41 @@ func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[p
 		}
 		return tx.SaveRailAccounts(ctx, state.accounts, sentOf(created), state.now)
 	})
+}
+
+// routeNew returns the payments that are not recorded, each with its connection.
+func (r *Rail) routeNew(ctx context.Context, asked []wanted, recorded map[ports.RailPaymentKey]rail.Payment) ([]rail.Payment, error) {
+	var fresh []wanted
+	var receipts []ports.RailReceiptKey
+	for _, w := range asked {
+		if _, known := recorded[w.key()]; known {
+			continue
+		}
+		if fresh = append(fresh, w); w.received != nil {
+			receipts = append(receipts, *w.received)
+		}
+	}
+	var received map[ports.RailReceiptKey]string
+	if len(receipts) > 0 {
+		var err error
+		if received, err = r.receipts.RailReceiptConnections(ctx, receipts); err != nil {
+			return nil, err
+		}
+	}
+	connections, now := r.configured(), r.Clock.Now()
+	payments := make([]rail.Payment, len(fresh))
+	for i, w := range fresh {
+		switch {
+		case w.collected != nil:
+			w.Connection = recorded[*w.collected].Connection
+		case w.received != nil:
+			w.Connection = received[*w.received]
+		}
+		if payments[i] = w.Payment; w.Connection == "" {
+			payments[i] = route(w.Payment, connections, now)
+		}
+	}
+	return payments, nil
 }
 
 // route chooses the connection of a payment. Without one, the payment waits.

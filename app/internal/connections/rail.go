@@ -19,13 +19,15 @@ import (
 type Rail struct {
 	*Connections
 	payments ports.Store
+	receipts ports.RailReceiptStore
 }
 
 var _ ports.Rail = (*Rail)(nil)
 
-// NewRail returns the rail of connections, which records payments in a store.
-func NewRail(c *Connections, payments ports.Store) *Rail {
-	return &Rail{Connections: c, payments: payments}
+// NewRail returns the rail of connections, which records payments in a store, and knows over which connection money was
+// received.
+func NewRail(c *Connections, payments ports.Store, receipts ports.RailReceiptStore) *Rail {
+	return &Rail{Connections: c, payments: payments, receipts: receipts}
 }
 
 // Carries returns NOT_IMPLEMENTED if no connection carries payments of a route.
@@ -152,8 +154,10 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 // wanted is a payment that a rail is called about, before it is recorded.
 type wanted struct {
 	rail.Payment
-	// brought is the collection that brought the money of a refund; its connection takes the refund.
-	brought *ports.RailPaymentKey
+	// collected and received are the collection or the receipt that brought the money of a refund; its connection takes the
+	// refund.
+	collected *ports.RailPaymentKey
+	received  *ports.RailReceiptKey
 }
 
 func payoutOf(p ports.Payout) wanted {
@@ -174,8 +178,11 @@ func refundOf(r ports.Refund) wanted {
 	if r.Payout != nil {
 		w.Kind = rail.Refund
 	}
-	if !r.Original.Collection.IsZero() {
-		w.brought = &ports.RailPaymentKey{Platform: r.Platform, ID: r.Original.Collection.UUID(), Kind: rail.Collection}
+	switch original := r.Original; {
+	case original.Collection.IsZero() && original.PartnerID != "":
+		w.received = &ports.RailReceiptKey{Platform: r.Platform, Rail: r.Rail, PartnerID: original.PartnerID}
+	case !original.Collection.IsZero():
+		w.collected = &ports.RailPaymentKey{Platform: r.Platform, ID: r.Original.Collection.UUID(), Kind: rail.Collection}
 	}
 	return w
 }

@@ -119,7 +119,7 @@ func (e *railEnv) process(store ports.Store) *connections.Rail {
 	if err := c.Refresh(e.t.Context()); err != nil {
 		e.t.Fatal(err)
 	}
-	return connections.NewRail(c, store)
+	return connections.NewRail(c, store, e.Store)
 }
 
 // balance has the partner report a balance.
@@ -401,9 +401,9 @@ func TestRail_InstructionsOfEveryReceivingConnection(t *testing.T) {
 	}
 }
 
-func TestRail_RefundTakesTheConnectionThatCollected(t *testing.T) {
+func TestRail_RefundTakesTheConnectionOfTheMoney(t *testing.T) {
 	t.Parallel()
-	// A refund goes back over the connection that collected the money, though another one would be chosen; one to an
+	// A refund goes back over the connection that collected or received the money, though another one would be chosen; one to an
 	// internal account is done without a call.
 	e := newRailEnv(t)
 	e.set("bank-b")
@@ -415,11 +415,19 @@ func TestRail_RefundTakesTheConnectionThatCollected(t *testing.T) {
 	r := e.process(e.Store)
 	refund := ports.Refund{ID: collected.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: money.Amount{Minor: 7, Currency: "EUR"},
 		Payout: &ports.Payout{Transaction: collected}, Original: ports.Original{Collection: collected.ID}}
+	received := transaction.Receipt{ID: ident.NewReceipt(e.IDs.New, apptest.Noon), Platform: e.Platform.ID, Rail: corridor.SEPA, PartnerID: "R-1", Amount: refund.Amount, At: apptest.Noon}
+	if err := e.Store.KeepRailReceipts(t.Context(), "bank-b", []transaction.Receipt{received}, apptest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	sendBack := ports.Refund{ID: received.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: refund.Amount, Original: ports.Original{PartnerID: "R-1"}}
 	inside := refund
 	inside.Internal, inside.ID = true, uuid.New()
 
-	outcomes := r.Refund(t.Context(), []ports.Refund{inside, refund})
+	outcomes := r.Refund(t.Context(), []ports.Refund{inside, refund, sendBack})
 
+	if back, err := e.Store.RailPaymentsByID(t.Context(), sendBack.ID); err != nil || len(back) != 1 || back[0].Kind != rail.SendBack || back[0].Connection != "bank-b" {
+		t.Errorf("sent back: %+v, %v", back, err)
+	}
 	if outcomes[0].Verdict != ports.Done || outcomes[1].Verdict != ports.Waiting {
 		t.Errorf("outcomes %+v", outcomes)
 	}
