@@ -1,0 +1,152 @@
+package payments_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/internal/connections"
+	"causeway/app/payments"
+	"causeway/app/rails"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// connected is an adapter with the outcomes of the sandbox.
+type connected struct{ ports.Rail }
+
+func (connected) Test(context.Context) ([]string, error) { return nil, nil }
+
+func (connected) Close() error { return nil }
+
+// overConnections selects the rail of connections for every platform.
+type overConnections struct{ *connections.Rail }
+
+func (o overConnections) RailFor(ident.Platform) (ports.Rail, error) { return o.Rail, nil }
+
+// connectedEnv is an environment whose payments take the connection "bank": dollars over RTP, up to 60.00 without a review.
+type connectedEnv struct {
+	*env
+	operators *rails.Service
+	rail      *connections.Rail
+}
+
+func newConnectedEnv(t *testing.T) *connectedEnv {
+	t.Helper()
+	e := newIdleEnv(t)
+	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.RTP}, Currencies: []money.Currency{"USD"},
+		Limits: []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
+	if err := e.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{e.Env.Rail}, nil }
+	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
+	if err := opened.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := &connectedEnv{env: e, rail: connections.NewRail(opened, e.Store, e.Store)}
+	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	e.Service = newService(e.Env, e.Store, e.approvals, func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
+	e.Env.Run(e.Service.Run)
+	return c
+}
+
+// transfer sends dollars of a customer who has 100.50 to a bank account over RTP.
+func (c *connectedEnv) transfer(t *testing.T, minor int64) transaction.Transaction {
+	t.Helper()
+	dollars, bank := c.account(c.Customer.ID, "USD", 10050), c.NewBankAccount("000123456")
+	created, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: dollars.ID, To: bank.ID, Amount: minor}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// waitFor waits until the payment of a transaction has a state.
+func (c *connectedEnv) waitFor(t *testing.T, of transaction.Transaction, state rail.State) rail.Payment {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		found, err := c.Store.RailPaymentsByID(t.Context(), of.ID.UUID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 1 && found[0].State == state {
+			return found[0]
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("payments %+v, want one that is %s", found, state)
+		}
+	}
+}
+
+func TestConnections_DeliverPayouts(t *testing.T) {
+	t.Parallel()
+	// A payout within the limits is recorded, handed over and delivered.
+	c := newConnectedEnv(t)
+
+	created := c.transfer(t, 50_00)
+
+	c.WaitForState(created.ID, "COMPLETED")
+	if p := c.waitFor(t, created, rail.Done); p.Connection != "bank" || p.SentAt.IsZero() || p.Amount.Minor != 50_00 {
+		t.Errorf("payment %+v", p)
+	}
+}
+
+func TestConnections_ReviewedPayouts(t *testing.T) {
+	t.Parallel()
+	// A payout above a limit waits. An operator releases it, and it is delivered; or cancels it, and it is refunded.
+	by := rails.Author{Actor: "ana", Note: "decided"}
+	for state, decide := range map[string]func(*connectedEnv, transaction.Transaction) error{
+		"COMPLETED": func(c *connectedEnv, of transaction.Transaction) error {
+			if _, err := c.operators.Release(context.Background(), of.ID.UUID(), by); err != nil {
+				return err
+			}
+			return c.rail.SendQueued(context.Background())
+		},
+		"FAILED (refund COMPLETED)": func(c *connectedEnv, of transaction.Transaction) error {
+			_, err := c.operators.Cancel(context.Background(), of.ID.UUID(), by)
+			return err
+		},
+	} {
+		c := newConnectedEnv(t)
+		created := c.transfer(t, 70_00)
+		waiting := c.waitFor(t, created, rail.InReview)
+		if err := decide(c, created); err != nil {
+			t.Fatal(err)
+		}
+		c.Clock.Advance(time.Hour)
+
+		c.WaitForState(created.ID, state)
+
+		decisions, err := c.Store.RailDecisions(t.Context(), c.Platform.ID, created.ID.UUID())
+		if err != nil || len(decisions) != 1 || decisions[0].Payment.Reason != waiting.Reason || !strings.Contains(waiting.Reason, "60.00 USD") {
+			t.Errorf("%s: decisions %+v, %v", state, decisions, err)
+		}
+	}
+}
+
+func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
+	t.Parallel()
+	// A transfer or quote that no connection carries is refused when it is created, with the rail and the currency.
+	c := newConnectedEnv(t)
+	bitcoin := c.account(c.Customer.ID, "BTC", 100_000)
+	_, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: bitcoin.ID, To: c.NewWallet("spark1good").ID, Amount: 1000}, nil)
+	if !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("transfer to a wallet: %v", err)
+	}
+	_, err = c.CreateQuote(t.Context(), c.QuoteRequest("USD", 10_00, c.NewWallet("spark1fine")), nil)
+	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), corridor.Layer2.PublicName()) {
+		t.Errorf("quote for a wallet: %v", err)
+	}
+	ach := c.NewBankAccount("000123457")
+	_, err = c.TransferIn(t.Context(), transaction.TransferIn{Platform: c.Platform.ID, From: ach.ID, To: c.account(c.Customer.ID, "USD", 0).ID, Amount: 1000}, nil)
+	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), "USD over ACH") {
+		t.Errorf("transfer in: %v", err)
+	}
+}
