@@ -84,7 +84,7 @@ func (b *bank) Close() error { return nil }
 // railEnv is a database with connections to banks.
 type railEnv struct {
 	*apptest.Env
-	t     *testing.T
+	t     testing.TB
 	banks map[string]*bank
 }
 
