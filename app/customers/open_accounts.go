@@ -10,6 +10,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -17,8 +18,8 @@ import (
 // batchSize is the number of customers in one unit of work.
 const batchSize = 250
 
-// Run opens accounts for the customers of platforms that added a currency, until ctx is
-// done. Any number of processes may run it on one database.
+// Run opens accounts for the customers of platforms that added a currency, and adds the funding instructions of accounts that
+// can be paid into over a new connection, until ctx is done. Any number of processes may run it on one database.
 func (s *Service) Run(ctx context.Context) { s.workers.Run(ctx) }
 
 // OpenDue runs jobs until none is due.
@@ -45,6 +46,13 @@ func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
+	if after.IsZero() {
+		own, err := s.platformInstructions(ctx, owner, now)
+		if err != nil {
+			return err
+		}
+		instructed = append(instructed, own...)
+	}
 	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 			return err
@@ -59,6 +67,22 @@ func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
 		return tx.AddJobs(ctx, []ports.Job{{ID: s.IDs.New(now), Platform: job.Platform, Step: job.Step,
 			Subjects: []uuid.UUID{last.UUID()}, Due: now}})
 	})
+}
+
+// platformInstructions returns the accounts of the platform itself that get their funding instructions, because a connection
+// receives their currency now.
+func (s *Service) platformInstructions(ctx context.Context, p platform.Platform, now time.Time) ([]account.Internal, error) {
+	existing, err := s.Store.InternalAccountsOf(ctx, p.ID, []ident.Customer{{}})
+	if err != nil {
+		return nil, err
+	}
+	var currencies []money.Currency
+	for _, a := range existing[ident.Customer{}] {
+		currencies = append(currencies, a.Currency)
+	}
+	opener := account.Opener{Platform: p.ID, Owner: p.Name, FundingInstructions: s.Rails.Funding(p.ID, p.Environment), NewID: s.IDs.New, Now: now}
+	_, instructed, err := opener.OpenMissing(currencies, existing[ident.Customer{}])
+	return instructed, err
 }
 
 // missingAccounts returns the accounts to open for customers, and the existing accounts

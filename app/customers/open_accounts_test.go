@@ -171,3 +171,48 @@ func TestOpenDue_AddsInstructionsOnceRailIsConnected(t *testing.T) {
 		t.Errorf("the platform's own account: %+v", own)
 	}
 }
+
+func TestOpenDue_AddsInstructionsOverANewConnection(t *testing.T) {
+	t.Parallel()
+	// The job that follows the setting of a connection adds the instructions of the accounts of a platform and of its
+	// customers that have none; those that have some stay.
+	env := newEnv(t)
+	env.rails[platform.Production] = unconnected{env.Rail}
+	admin := env.createPlatform(t, platform.Production, true)
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := env.accountsOf(t, admin, ana.ID)["USD"]
+	if before.Instructions != nil {
+		t.Fatalf("instructions without a connection: %+v", before)
+	}
+	env.rails[platform.Production] = env.Rail
+	run := func() {
+		env.Do(func(ctx context.Context, tx ports.Tx) error {
+			return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: admin.Platform, Step: ports.StepOpenAccounts, Due: env.Clock.Now()}})
+		})
+		if err := env.customers.OpenDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	run()
+
+	own, customers := env.accountsOf(t, admin, ident.Customer{})["USD"], env.accountsOf(t, admin, ana.ID)["USD"]
+	if len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount || len(customers.Instructions) != 1 || customers.Reference != before.Reference {
+		t.Errorf("the platform's %+v\nthe customer's %+v", own, customers)
+	}
+	env.Clock.Advance(time.Hour)
+	run()
+	if again := env.accountsOf(t, admin, ident.Customer{})["USD"]; !again.UpdatedAt.Equal(own.UpdatedAt) {
+		t.Errorf("changed again: %+v", again)
+	}
+}
+
+// unconnected is a rail over which nothing can be received.
+type unconnected struct{ ports.Rail }
+
+func (unconnected) Funding(ident.Platform, string, string, money.Currency) ([]account.Instruction, error) {
+	return nil, nil
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -146,7 +147,30 @@ func (s *Service) Set(ctx context.Context, name string, file []byte, by Author) 
 		return none, err
 	}
 	v := ports.RailConnectionVersion{Connection: c, By: by.Actor, Note: by.Note}
-	return v, s.Connections.SaveRailConnection(ctx, v)
+	if err := s.Connections.SaveRailConnection(ctx, v); err != nil {
+		return none, err
+	}
+	return v, s.addInstructions(ctx, c)
+}
+
+// instructionsDelay is after how long every process knows a connection.
+const instructionsDelay = 20 * time.Second
+
+// addInstructions enqueues the jobs that add funding instructions to the accounts that can be paid into over a connection.
+func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error {
+	platforms := c.Platforms
+	if len(platforms) == 0 {
+		var err error
+		if platforms, err = s.productionPlatforms(ports.ForAllPlatforms(ctx)); err != nil {
+			return err
+		}
+	}
+	now := s.Clock.Now()
+	jobs := make([]ports.Job, len(platforms))
+	for i, p := range platforms {
+		jobs[i] = ports.Job{ID: s.IDs.New(now), Platform: p, Step: ports.StepOpenAccounts, Due: now.Add(instructionsDelay)}
+	}
+	return s.Store.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, jobs) })
 }
 
 // checkPlatforms returns INVALID_INPUT if a connection names a platform that does not exist, or is a sandbox.

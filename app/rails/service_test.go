@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"causeway/app/internal/apptest"
 	"causeway/app/rails"
 	"causeway/core/fault"
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -72,6 +74,21 @@ func TestSet_StoresVersions(t *testing.T) {
 	}
 	if e.opened != 2 || e.closed != 2 {
 		t.Errorf("opened %d adapters and closed %d", e.opened, e.closed)
+	}
+}
+
+func TestSet_AddsInstructions(t *testing.T) {
+	t.Parallel()
+	// A connection makes the accounts of its platforms that have no funding instructions get some, once every process knows it.
+	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
+
+	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
+		t.Fatal(err)
+	}
+
+	jobs, err := e.Store.ListJobs(ports.ForAllPlatforms(t.Context()), ports.JobFilter{Step: ports.StepOpenAccounts, Limit: 10})
+	if err != nil || len(jobs) != 1 || jobs[0].Platform != e.Platform.ID || !jobs[0].Due.After(e.Clock.Now().Add(5*time.Second)) {
+		t.Errorf("jobs %+v, %v", jobs, err)
 	}
 }
 

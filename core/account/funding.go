@@ -23,12 +23,13 @@ func IsFundingReference(reference string) bool { return strings.HasPrefix(refere
 type InstructionsFunc func(owner, reference string, currency money.Currency) ([]Instruction, error)
 
 // WithInstructions returns the account with its funding instructions. An embedded wallet has
-// none.
+// none. Those of an account that cannot be paid into yet are nil, and added when it can.
 func (a Internal) WithInstructions(owner string, funding InstructionsFunc) (Internal, error) {
-	a.Instructions = []Instruction{}
 	if a.Type == EmbeddedWallet {
+		a.Instructions = []Instruction{}
 		return a, nil
 	}
+	a.Instructions = nil
 	instructions, err := funding(owner, a.Reference, a.Currency)
 	if err != nil {
 		return a, fmt.Errorf("funding instructions of %s: %w", a.ID, err)
@@ -79,11 +80,12 @@ func (o Opener) OpenMissing(currencies []money.Currency, existing []Internal) (o
 				return nil, nil, err
 			}
 		}
-		if i >= 0 {
+		switch {
+		case i < 0:
+			opened = append(opened, a)
+		case a.Instructions != nil:
 			a.UpdatedAt = o.Now
 			instructed = append(instructed, a)
-		} else {
-			opened = append(opened, a)
 		}
 	}
 	return opened, instructed, nil
