@@ -29,12 +29,12 @@ type RailProofMetric struct {
 	NoBalance  bool
 }
 
-// countWaitingPayments uses rail_payments_review and rail_payments_queue.
+// countWaitingPayments uses rail_payments_review and rail_payments_queued.
 const countWaitingPayments = `
 	SELECT wait, count(*), min(recorded_at) FROM (
 		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'REVIEW' ORDER BY recorded_at, id LIMIT $1)
 		UNION ALL
-		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency, recorded_at, id LIMIT $1)) AS waiting
+		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $1)) AS waiting
 	GROUP BY wait`
 
 // selectLastProofs uses the primary key.

@@ -69,11 +69,11 @@ func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) (
 	return found, err
 }
 
-// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review or rail_payments_queue.
+// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review or rail_payments_queued.
 func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
 	query := `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
 	if state == rail.Queued {
-		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, recorded_at, id LIMIT $2`
+		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
 	}
 	return db.readRailPayments(ctx, query, connection, limit)
 }
@@ -84,7 +84,7 @@ func (db *DB) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Paymen
 		SELECT * FROM rail_payments WHERE platform_id = f.id AND id = $1 OFFSET 0) p ORDER BY p.kind`, pgID(id))
 }
 
-// railQueues uses rail_payments_queue: one probe for each account.
+// railQueues uses rail_payments_queued: one probe for each account.
 const railQueues = `
 	WITH RECURSIVE queues AS (
 		(SELECT connection, currency FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency LIMIT 1)
@@ -114,15 +114,19 @@ func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey
 	return found, err
 }
 
-// LockRailQueue implements ports.RailPaymentWriter. It uses rail_payments_queue.
+// lockRailQueue uses rail_payments_queued, in its order. The planner cannot estimate the CASE; of a comparison with the
+// array it expects no rows, and then sorts the whole queue.
+const lockRailQueue = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false ELSE true END
+	ORDER BY forced DESC, recorded_at, id LIMIT $4 FOR UPDATE`
+
+// LockRailQueue implements ports.RailPaymentWriter.
 func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except []corridor.Rail, limit int) ([]rail.Payment, error) {
 	var queue []rail.Payment
 	rails := make([]string, len(except))
 	for i, r := range except {
 		rails[i] = string(r)
 	}
-	err := u.query(ctx, `SELECT `+railPaymentColumns+` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND rail <> ALL ($3::text[])
-		ORDER BY forced DESC, recorded_at, id LIMIT $4 FOR UPDATE`, []any{key.Connection, string(key.Currency), rails, limit}, func(rows pgx.Rows) error {
+	err := u.query(ctx, lockRailQueue, []any{key.Connection, string(key.Currency), rails, limit}, func(rows pgx.Rows) error {
 		p, err := scanRailPayment(rows)
 		queue = append(queue, p)
 		return err

@@ -436,3 +436,42 @@ func TestRail_RefundTakesTheConnectionOfTheMoney(t *testing.T) {
 		t.Errorf("payments %+v, %v", found, err)
 	}
 }
+
+func TestRail_ConcurrentQueuesNeverOverdraw(t *testing.T) {
+	t.Parallel()
+	// Processes hand over payments and look at the queue at the same time, while some payments settle: what was handed over
+	// is never more than the account had, every payment is handed over once, and in the end as much as it covers.
+	e := newRailEnv(t)
+	e.set("bank")
+	e.balance("bank", 1000)
+	bank := e.banks["bank"]
+	var running sync.WaitGroup
+	for range 4 {
+		r := e.process(e.Store)
+		running.Go(func() {
+			for range 6 {
+				batch := []ports.Payout{e.payout(30), e.payout(50), e.payout(20)}
+				r.Send(t.Context(), batch)
+				bank.settle(ports.Done, batch[0])
+				r.Send(t.Context(), batch)
+				if err := r.SendQueued(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+
+	available, _ := e.account("bank").Available()
+	waiting, err := e.Store.WaitingRailPayments(t.Context(), rail.Queued, "bank", 100)
+	if err != nil || len(waiting) == 0 {
+		t.Fatalf("%d wait, %v", len(waiting), err)
+	}
+	var queued int64
+	for _, p := range waiting {
+		queued += p.Amount.Minor
+	}
+	if handedOver := 4*6*100 - queued; available.Minor != 1000-handedOver || available.Minor < 0 || available.Minor >= waiting[0].Amount.Minor {
+		t.Errorf("%s are available after %d were handed over, and the first that waits needs %s", available, handedOver, waiting[0].Amount)
+	}
+}
