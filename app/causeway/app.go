@@ -337,6 +337,8 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })
 		running.Go(func() { a.runTasks(workerCtx, a.maintenanceTasks()) })
+		running.Go(func() { a.runTasks(workerCtx, a.railTasks()) })
+		running.Go(func() { a.runTasks(workerCtx, a.proofTasks()) })
 		running.Go(func() { a.runTasks(workerCtx, a.retentionTasks()) })
 	}
 	// Building the OpenAPI description took memory that serving does not need.

@@ -32,12 +32,20 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 		// The rails of sandbox platforms are overdrawn by design, and their events are not urgent.
 		{name: "keep safeguarding reports of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.KeepDueReports, platform.Sandbox)},
 		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
-		{name: "send queued payments", interval: 5 * time.Second, run: a.connectedRail.SendQueued},
-		{name: "prove rails", interval: 10 * time.Minute, run: a.rails.ProveYesterday},
 		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
 		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
 		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},
 	}
+}
+
+// railTasks returns the periodic tasks of payments over connections. The other tasks do not delay them.
+func (a *app) railTasks() []maintenanceTask {
+	return []maintenanceTask{{name: "send queued payments", interval: 5 * time.Second, run: a.connectedRail.SendQueued}}
+}
+
+// proofTasks returns the daily proof, which reads the ledgers of all production platforms.
+func (a *app) proofTasks() []maintenanceTask {
+	return []maintenanceTask{{name: "prove rails", interval: 10 * time.Minute, delay: time.Minute, run: a.rails.ProveYesterday}}
 }
 
 // runRecovered runs the task and returns a panic as an error.

@@ -68,13 +68,15 @@ func (c *Connections) receiving(p ident.Platform, currency money.Currency) []liv
 // Instructions returns the ways to pay of every connection that receives the currency.
 func (r *Rail) Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
 	var all []account.Instruction
+	var closed error
 	chain := corridor.RailNamed(network)
 	for _, l := range r.receiving(p, currency) {
 		if network != "" && !slices.Contains(l.Rails, chain) {
 			continue
 		}
 		if l.Adapter == nil {
-			return nil, notOpen(l)
+			closed = notOpen(l) // the others can be paid over
+			continue
 		}
 		instructions, err := l.Adapter.Instructions(p, reference, currency, network)
 		if fault.Is(err, fault.InvalidCurrency) {
@@ -88,6 +90,8 @@ func (r *Rail) Instructions(p ident.Platform, reference string, currency money.C
 	switch {
 	case len(all) > 0:
 		return all, nil
+	case closed != nil:
+		return nil, closed
 	case network != "":
 		return nil, rail.NoConnection(rail.Route{Platform: p, Rail: chain, Currency: currency})
 	}

@@ -2,6 +2,7 @@ package connections_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -86,6 +87,8 @@ type railEnv struct {
 	*apptest.Env
 	t     testing.TB
 	banks map[string]*bank
+	// broken is the connection that cannot be opened.
+	broken string
 }
 
 func newRailEnv(t *testing.T) *railEnv {
@@ -114,12 +117,19 @@ func (e *railEnv) set(name string, edits ...func(*rail.Connection)) {
 // process returns the rail of one more process, which has read the connections.
 func (e *railEnv) process(store ports.Store) *connections.Rail {
 	e.t.Helper()
-	c := connections.New(connections.Config{Store: e.Store, Open: func(c rail.Connection) (ports.ConnectedRail, error) { return e.banks[c.Name], nil },
+	c := connections.New(connections.Config{Store: e.Store, Open: e.open,
 		Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
 	if err := c.Refresh(e.t.Context()); err != nil {
 		e.t.Fatal(err)
 	}
 	return connections.NewRail(c, store, e.Store)
+}
+
+func (e *railEnv) open(c rail.Connection) (ports.ConnectedRail, error) {
+	if c.Name == e.broken {
+		return nil, errors.New("settings.url: is required")
+	}
+	return e.banks[c.Name], nil
 }
 
 // balance has the partner report a balance.
@@ -398,6 +408,40 @@ func TestRail_InstructionsOfEveryReceivingConnection(t *testing.T) {
 	}
 	if _, err := r.Instructions(e.Platform.ID, "REF", "BTC", "LIGHTNING"); !fault.Is(err, fault.NotImplemented) {
 		t.Errorf("instructions for lightning: %v", err)
+	}
+}
+
+func TestRail_InstructionsWhileAConnectionIsDown(t *testing.T) {
+	t.Parallel()
+	// A quote is paid over the connections that are open; without one it is refused for now. The instructions of an account
+	// are permanent, and wait for all of them.
+	e := newRailEnv(t)
+	e.set("bank-a")
+	e.set("bank-b")
+	e.banks["bank-a"].receives = true
+	e.broken = "bank-b"
+	r := e.process(e.Store)
+
+	instructions, err := r.Instructions(e.Platform.ID, "REF", "EUR", "")
+	_, errFunding := r.Funding(e.Platform.ID, "Ana", "REF", "EUR")
+	e.broken = "bank-a"
+	e.banks["bank-b"].receives = false
+	_, errDown := e.process(e.Store).Instructions(e.Platform.ID, "REF", "EUR", "")
+
+	if err != nil || len(instructions) != 1 {
+		t.Errorf("instructions %+v, %v", instructions, err)
+	}
+	if !fault.Is(errFunding, fault.ServiceUnavailable) || !fault.Is(errDown, fault.ServiceUnavailable) {
+		t.Errorf("funding: %v, no open connection: %v", errFunding, errDown)
+	}
+	down, p := e.process(e.Store), e.payout(1)
+	if outcome := e.verdict(down, p); outcome.Verdict != ports.Waiting || outcome.Text != "the connection bank-a cannot be opened" {
+		t.Errorf("outcome %+v", outcome)
+	}
+	e.broken = ""
+	e.verdict(e.process(e.Store), p)
+	if sent := e.banks["bank-a"].sent; len(sent) != 1 {
+		t.Errorf("sent %v", sent)
 	}
 }
 
