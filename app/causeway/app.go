@@ -346,6 +346,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	err = server.Serve(ctx, listener, a.timeouts())
 	stopWorkers()
 	running.Wait()
+	a.connections.Close()
 	return err
 }
 

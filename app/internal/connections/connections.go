@@ -74,7 +74,7 @@ func (c *Connections) ConnectedRails() []ports.LiveConnection {
 	return all
 }
 
-// Run reads the connections every few seconds until ctx ends, and then closes the adapters.
+// Run reads the connections every few seconds until ctx ends. Close closes the adapters after their last calls.
 func (c *Connections) Run(ctx context.Context) {
 	tick := time.NewTicker(maxAge)
 	defer tick.Stop()
@@ -84,7 +84,6 @@ func (c *Connections) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			c.Close()
 			return
 		case <-tick.C:
 		}
