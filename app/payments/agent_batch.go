@@ -197,7 +197,7 @@ func (r *agentRun) readPayments(ctx context.Context, tx ports.Tx) error {
 	var receiving []transaction.IncomingParties
 	var err error
 	if len(out) > 0 {
-		if paying, err = tx.Parties(ctx, out); err != nil {
+		if paying, err = r.service.parties(ctx, tx, out); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"causeway/app/internal/connections"
 	"causeway/app/payments"
 	"causeway/app/rails"
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -30,7 +31,7 @@ type overConnections struct{ *connections.Rail }
 
 func (o overConnections) RailFor(ident.Platform) (ports.Rail, error) { return o.Rail, nil }
 
-// connectedEnv is an environment whose payments take the connection "bank": dollars over RTP, up to 60.00 without a review.
+// connectedEnv is an environment whose payments take the connection "bank": dollars over ACH, up to 60.00 without a review.
 type connectedEnv struct {
 	*env
 	operators *rails.Service
@@ -40,7 +41,7 @@ type connectedEnv struct {
 func newConnectedEnv(t *testing.T) *connectedEnv {
 	t.Helper()
 	e := newIdleEnv(t)
-	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.RTP}, Currencies: []money.Currency{"USD"},
+	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH}, Currencies: []money.Currency{"USD"},
 		Limits: []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
 	if err := e.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"}); err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func newConnectedEnv(t *testing.T) *connectedEnv {
 	return c
 }
 
-// transfer sends dollars of a customer who has 100.50 to a bank account over RTP.
+// transfer sends dollars of a customer who has 100.50 to a bank account.
 func (c *connectedEnv) transfer(t *testing.T, minor int64) transaction.Transaction {
 	t.Helper()
 	dollars, bank := c.account(c.Customer.ID, "USD", 10050), c.NewBankAccount("000123456")
@@ -87,11 +88,14 @@ func (c *connectedEnv) waitFor(t *testing.T, of transaction.Transaction, state r
 
 func TestConnections_DeliverPayouts(t *testing.T) {
 	t.Parallel()
-	// A payout within the limits is recorded, handed over and delivered.
+	// A payout takes the fastest rail that is connected. Within the limits it is recorded, handed over and delivered.
 	c := newConnectedEnv(t)
 
 	created := c.transfer(t, 50_00)
 
+	if created.DestinationRail != corridor.ACH {
+		t.Errorf("the rail is %s; only ACH is connected", created.DestinationRail)
+	}
 	c.WaitForState(created.ID, "COMPLETED")
 	if p := c.waitFor(t, created, rail.Done); p.Connection != "bank" || p.SentAt.IsZero() || p.Amount.Minor != 50_00 {
 		t.Errorf("payment %+v", p)
@@ -144,9 +148,9 @@ func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
 	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), corridor.Layer2.PublicName()) {
 		t.Errorf("quote for a wallet: %v", err)
 	}
-	ach := c.NewBankAccount("000123457")
-	_, err = c.TransferIn(t.Context(), transaction.TransferIn{Platform: c.Platform.ID, From: ach.ID, To: c.account(c.Customer.ID, "USD", 0).ID, Amount: 1000}, nil)
-	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), "USD over ACH") {
-		t.Errorf("transfer in: %v", err)
+	pounds := c.NewExternalAccount(account.External{Customer: c.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT", Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
+	_, err = c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: c.account(c.Customer.ID, "GBP", 10_00).ID, To: pounds.ID, Amount: 1000}, nil)
+	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), "GBP over FASTER_PAYMENTS to GB") {
+		t.Errorf("transfer in pounds: %v", err)
 	}
 }

@@ -102,7 +102,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 	var results []batch.Result[quote.WithStatus]
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results = make([]batch.Result[quote.WithStatus], len(commands))
-		parties, err := tx.Parties(ctx, keys)
+		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,16 @@
 package payments
 
 import (
+	"context"
+	"slices"
+
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/core/quote"
 	"causeway/core/rail"
 	"causeway/core/transaction"
+	"causeway/ports"
 )
 
 // checkRoutes returns NOT_IMPLEMENTED if no connection can collect the money of a payment, or pay it out; each account is
@@ -21,6 +26,32 @@ func (s *Service) checkRoutes(t transaction.Transaction, from, to *account.Exter
 		return err
 	}
 	return check(t.DestinationRail, t.Pricing.Received.Currency, to)
+}
+
+// parties reads the parties of payments. The accounts that are paid to have the rails that a connection carries.
+func (s *Service) parties(ctx context.Context, tx ports.Tx, keys []ports.PartyKey) ([]quote.Parties, error) {
+	parties, err := tx.Parties(ctx, keys)
+	for i := range parties {
+		parties[i].ToExternal = s.payable(parties[i].ToExternal)
+	}
+	return parties, err
+}
+
+// payable returns an account with those of its rails that a connection carries, among which the fastest is chosen. An account
+// that none carries stays as it is, and its payment is refused with its fastest rail.
+func (s *Service) payable(a *account.External) *account.External {
+	if a == nil {
+		return nil
+	}
+	carried := slices.DeleteFunc(slices.Clone(a.Rails), func(r corridor.Rail) bool {
+		return s.Rails.Carries(rail.Route{Platform: a.Platform, Rail: r, Currency: a.Currency, Country: a.Country()}) != nil
+	})
+	if len(carried) == 0 || len(carried) == len(a.Rails) {
+		return a
+	}
+	narrowed := *a
+	narrowed.Rails = carried
+	return &narrowed
 }
 
 // checkTransfer checks a transfer against the settings of its platform and the connections.

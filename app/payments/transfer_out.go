@@ -68,7 +68,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
-		parties, err := tx.Parties(ctx, keys)
+		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
 			return err
 		}

@@ -77,9 +77,9 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 // notCalled is the outcome of a payment that was not handed over.
 func notCalled(p rail.Payment, now time.Time) ports.Outcome {
 	if p.State == rail.Cancelled {
-		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Code: string(rail.Cancelled), Text: "cancelled by an operator"}
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "cancelled by an operator"}
 	}
-	return ports.Outcome{Verdict: ports.Waiting, Code: string(p.Wait), Text: p.Reason, RetryAt: now.Add(waitDelay)}
+	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(waitDelay)}
 }
 
 // callOne calls the adapter of a connection. Its outcomes are Unknown if it panics, or does not return one for each item.
