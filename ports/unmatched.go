@@ -20,6 +20,8 @@ type UnmatchedWriter interface {
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignUnmatched stores an assignment, or returns CONFLICT if the funds have one.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
+	// SaveReceiptReversal stores that a receipt was taken back. It returns false if that is stored already.
+	SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error)
 }
 
 // UnmatchedFunds links a posting to funding/unmatched with the receipt of the funds.

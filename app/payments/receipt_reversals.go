@@ -1,0 +1,125 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/app/internal/uow"
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/receivable"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// reverseReceipt undoes a receipt that the partner took back. Unmatched money goes back. What an account was credited
+// with, or what paid for a quote, is owed by its customer from now on, because it may be spent; the balance pays it as
+// other receivables. Money that was sent back to its payer before is lost. A repeated reversal changes nothing.
+func (s *Service) reverseReceipt(ctx context.Context, v transaction.ReceiptReversal) error {
+	funded, err := s.fundedBy(ctx, v.Receipt)
+	if err != nil {
+		return err
+	}
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		u, isUnmatched, err := tx.LockUnmatched(ctx, v.Receipt.Platform, v.Receipt.ID)
+		if err != nil {
+			return err
+		}
+		if isNew, err := tx.SaveReceiptReversal(ctx, v); err != nil || !isNew {
+			return err
+		}
+		work := uow.NewWork(v.RecordedAt, s.IDs, 0)
+		switch isUnmatched = isUnmatched && u.RefundOf.IsZero(); {
+		case isUnmatched && u.Assignment == nil:
+			err = reverseUnmatched(ctx, tx, work, v, u)
+		default:
+			keys := []ports.TransactionKey{{Platform: v.Receipt.Platform, ID: v.Receipt.DepositID()}}
+			if isUnmatched && !u.Assignment.Transaction.IsZero() {
+				keys = append(keys, ports.TransactionKey{Platform: v.Receipt.Platform, ID: u.Assignment.Transaction})
+			}
+			if !funded.IsZero() {
+				keys = append(keys, ports.TransactionKey{Platform: v.Receipt.Platform, ID: funded})
+			}
+			err = s.reverseUsed(ctx, tx, work, v, keys)
+		}
+		if err != nil {
+			return err
+		}
+		return work.Write(ctx, tx)
+	})
+}
+
+// fundedBy returns the transaction that a receipt has funded by its reference; zero for none.
+func (s *Service) fundedBy(ctx context.Context, r transaction.Receipt) (ident.Transaction, error) {
+	if r.Reference == "" || account.IsFundingReference(r.Reference) {
+		return ident.Transaction{}, nil
+	}
+	key := ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}
+	found, err := s.Store.TransactionsByReference(ctx, []ports.ReferenceKey{key})
+	if t, exists := found[key]; err == nil && exists && t.Receipt == r.ID {
+		return t.ID, nil
+	}
+	return ident.Transaction{}, err
+}
+
+// reverseUnmatched posts that unmatched money has gone back.
+func reverseUnmatched(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, u transaction.Unmatched) error {
+	postings, assignment, err := v.OfUnmatched(u)
+	if err != nil {
+		return err
+	}
+	w.Post(postings...)
+	u.Assignment = &assignment
+	return tx.AssignUnmatched(ctx, u, assignment)
+}
+
+// reverseUsed opens a receivable for the transaction that has the money, or posts a loss if none has it.
+func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey) error {
+	locked, err := tx.LockTransactions(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, t := range inOrder(keys, locked) {
+		_, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
+		if err != nil {
+			return err
+		}
+		if !owed {
+			return s.openReceivable(ctx, tx, w, v, t)
+		}
+	}
+	w.Post(v.Lost())
+	return nil
+}
+
+// openReceivable records that the owner of a transaction owes the money that was taken back. Later money and the
+// balance pay it, as for collections that were returned.
+func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) error {
+	owedBy, err := s.owingAccount(ctx, tx, w, v, t)
+	if err != nil {
+		return err
+	}
+	opened := receivable.New(ident.NewReceivable(s.IDs.New, w.Now), t, owedBy, receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID,
+		ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy})
+	opened.Amount, opened.Partner = v.Receipt.Amount, v.Receipt.Rail.LedgerPath()
+	r, change := opened.Open(w.Now)
+	if err := tx.CreateReceivable(ctx, r); err != nil {
+		return err
+	}
+	w.Post(r.PostingFor(change))
+	w.Emit(r.Event(ident.NewWebhook(s.IDs.New, w.Now), change))
+	return tx.AddReceivableChange(ctx, r, change)
+}
+
+// owingAccount returns the account whose money pays: the one that was credited or, for others and for a wallet, from
+// which only its owner can pay, that of the customer in the currency of the receipt. It is opened if there is none.
+func (s *Service) owingAccount(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) (account.Internal, error) {
+	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
+		return s.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
+	}
+	opened, err := account.NewRefundAccount(ident.NewInternalAccount(s.IDs.New, w.Now), t.Platform, t.Customer, v.Receipt.Amount.Currency, w.Now)
+	if err != nil {
+		return opened, err
+	}
+	return uow.EnsureAccount(ctx, tx, opened)
+}
