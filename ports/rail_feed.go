@@ -36,7 +36,8 @@ type RailReport struct {
 }
 
 // RailReceipt is money that was received. Its platform is zero if the partner serves several platforms with one
-// account: then it is that of the reference.
+// account: then it is that of the reference. Its partner's id is never used again, also after a reversal: a transfer on a chain
+// that comes back in another block is another receipt, so its id contains the hash of the block, or counts.
 type RailReceipt struct {
 	transaction.Receipt
 	// Payer is the account that it came from; nil if the partner has not named it.

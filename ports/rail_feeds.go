@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/transaction"
 )
 
 // RailFeedLease is the right to read the feed of a connection, until it ends or another process takes it.
@@ -121,4 +122,10 @@ type RailStatementStore interface {
 	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
 	// RailStatementReconciled ends a statement, and deletes its content.
 	RailStatementReconciled(ctx context.Context, s QueuedStatement, now time.Time) error
+}
+
+// PartnerReceipts reads receipts by the partner's ids.
+type PartnerReceipts interface {
+	// ReceiptsByPartnerID returns the receipts that exist.
+	ReceiptsByPartnerID(ctx context.Context, keys []RailReceiptKey) (map[RailReceiptKey]transaction.Receipt, error)
 }

@@ -19,6 +19,8 @@ import (
 	"causeway/ports"
 )
 
+var _ ports.PartnerReceipts = (*DB)(nil)
+
 // insertReceipts uses the primary key and receipts_by_partner_id.
 const insertReceipts = `
 	INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
@@ -175,6 +177,38 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 		ident.SetUUID(&r.ID, id)
 		r.Amount.Currency, r.At = money.Currency(currency), r.At.UTC()
 		found = append(found, r)
+		return nil
+	})
+	return found, err
+}
+
+// receiptsByPartnerID uses receipts_by_partner_id.
+const receiptsByPartnerID = `
+	SELECT r.platform_id, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at
+	FROM unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id)
+	JOIN receipts r ON r.platform_id = k.platform_id AND r.rail = k.rail AND r.partner_id = k.partner_id`
+
+// ReceiptsByPartnerID implements ports.PartnerReceipts.
+func (db *DB) ReceiptsByPartnerID(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]transaction.Receipt, error) {
+	platforms, rails, partners := make(idArray, len(keys)), make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		platforms[i], rails[i], partners[i] = pgID(key.Platform.UUID()), string(key.Rail), key.PartnerID
+	}
+	rows, err := db.pool.Query(ctx, receiptsByPartnerID, pgx.QueryExecModeCacheStatement, platforms, rails, partners)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[ports.RailReceiptKey]transaction.Receipt, len(keys))
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		var r transaction.Receipt
+		var platform, id uuid.UUID
+		if err := rows.Scan(&platform, &id, &r.Rail, &r.PartnerID, &r.Reference, &r.Amount.Currency, &r.Amount.Minor, &r.At); err != nil {
+			return err
+		}
+		ident.SetUUID(&r.Platform, platform)
+		ident.SetUUID(&r.ID, id)
+		r.At = r.At.UTC()
+		found[ports.RailReceiptKey{Platform: r.Platform, Rail: r.Rail, PartnerID: r.PartnerID}] = r
 		return nil
 	})
 	return found, err

@@ -72,23 +72,17 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 
 // deposit pays into the internal account that has the reference.
 func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
-	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
-	if err != nil {
-		return transaction.Transaction{}, err
-	}
-	to, known := found[key]
+	accounts, err := s.fundingAccounts(ctx, receipt)
 	switch {
-	case !known && in.Amount == nil:
+	case err != nil:
+		return transaction.Transaction{}, err
+	case len(accounts) == 0 && in.Amount == nil:
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %.80q.", in.Reference)
 	case in.Amount == nil:
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
-	if !known {
-		return s.Receive(ctx, receipt, claim)
-	}
-	return s.Deposit(ctx, receipt, to.ID, claim)
+	return s.receiveOrDeposit(ctx, receipt, accounts, claim)
 }
 
 func (in SendRequest) validate() error {

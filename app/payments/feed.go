@@ -1,0 +1,214 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+const (
+	// feedInterval is the time between two readings of a feed that has no more.
+	feedInterval = 5 * time.Second
+	// feedLease is how soon another process continues after one that stopped.
+	feedLease = 90 * time.Second
+	// feedPollTimeout bounds one call of an adapter, and feedTakeTimeout the work for what it returned.
+	feedPollTimeout = time.Minute
+	feedTakeTimeout = 5 * time.Minute
+	// maxFeedPieces bounds the pieces of one reading, so that the lease changes hands.
+	maxFeedPieces = 100
+	// maxFeedDelay is the longest delay before a feed that failed is read again.
+	maxFeedDelay = 5 * time.Minute
+	// feedStoreTimeout bounds what is stored at the end of a reading, also while the process stops.
+	feedStoreTimeout = 10 * time.Second
+)
+
+// FeedConfig is what reading feeds needs beside the use cases.
+type FeedConfig struct {
+	Connections ports.ConnectedRails
+	Feeds       ports.RailFeedStore
+	Receipts    ports.PartnerReceipts
+	Balances    ports.RailBalanceStore
+	Statements  ports.RailStatementStore
+	// Received keeps over which connection money was received.
+	Received ports.RailReceiptStore
+	// CallAgain makes calls about payments due of which there is news. It may be nil: then they are made when they
+	// are due anyway.
+	CallAgain func(context.Context, []ports.RailSubject) error
+}
+
+// Feeds reads what partners and chains report by themselves, and passes it on. Each feed is read by one process at a
+// time. The cursor is stored after what it stands for, and everything in a piece is recognised by the partner's id, so
+// a piece that is read again changes nothing.
+type Feeds struct {
+	FeedConfig
+	service *Service
+	holder  uuid.UUID
+
+	mu   sync.Mutex
+	next map[string]time.Time // when a feed is read again; those being read have none
+	busy map[string]bool
+}
+
+// NewFeeds returns the reader of the feeds of a process.
+func (s *Service) NewFeeds(c FeedConfig) *Feeds {
+	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{}}
+}
+
+// Run reads the feeds of all connections until ctx ends.
+func (f *Feeds) Run(ctx context.Context) {
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		for _, c := range f.due(f.service.Clock.Now()) {
+			reading.Go(func() {
+				defer f.done(c.Name)
+				if err := f.Read(ctx, c); err != nil && ctx.Err() == nil {
+					f.service.Log.WithError(err).WithField("connection", c.Name).Warn("cannot read what a partner reports; will retry")
+				}
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// due returns the connections whose feeds are to be read now, and marks them.
+func (f *Feeds) due(now time.Time) []ports.LiveConnection {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var due []ports.LiveConnection
+	for _, c := range f.Connections.ConnectedRails() {
+		if _, isFeed := c.Adapter.(ports.RailFeed); isFeed && !f.busy[c.Name] && !now.Before(f.next[c.Name]) {
+			f.busy[c.Name] = true
+			due = append(due, c)
+		}
+	}
+	return due
+}
+
+func (f *Feeds) done(connection string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.busy, connection)
+	f.next[connection] = f.service.Clock.Now().Add(feedInterval)
+}
+
+// Read reads the feed of a connection until there is no more, unless another process reads it. A failure is recorded.
+func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
+	feed, isFeed := c.Adapter.(ports.RailFeed)
+	if !isFeed {
+		return nil
+	}
+	ctx = ports.ForAllPlatforms(ctx)
+	now := f.service.Clock.Now()
+	lease, taken, err := f.Feeds.TakeRailFeed(ctx, c.Name, f.holder, now, now.Add(feedLease))
+	if err != nil || !taken {
+		return err
+	}
+	held, release := f.holdLease(ctx, lease)
+	err = f.readPieces(held, c, feed, &lease)
+	release()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedStoreTimeout)
+	defer cancel()
+	now = f.service.Clock.Now()
+	switch {
+	case errors.Is(err, ports.ErrLeaseLost) || errors.Is(context.Cause(held), ports.ErrLeaseLost):
+		return nil // the process that has it continues
+	case err != nil && ctx.Err() == nil:
+		return errors.Join(err, f.Feeds.FailRailFeed(ending, lease, err.Error(), now, now.Add(feedDelay(lease.Failures))))
+	default:
+		if err := f.Feeds.ReleaseRailFeed(ending, lease, now); !errors.Is(err, ports.ErrLeaseLost) {
+			return err
+		}
+		return nil
+	}
+}
+
+// feedDelay is the delay after a failure that followed some others.
+func feedDelay(failures int) time.Duration {
+	return min(time.Second<<min(failures, 16), maxFeedDelay)
+}
+
+// holdLease renews a lease until release is called. The context ends if the lease is lost.
+func (f *Feeds) holdLease(ctx context.Context, lease ports.RailFeedLease) (held context.Context, release func()) {
+	held, lose := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(feedLease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+				renewal, cancel := context.WithTimeout(held, feedStoreTimeout)
+				err := f.Feeds.RenewRailFeed(renewal, lease, f.service.Clock.Now().Add(feedLease))
+				cancel()
+				if errors.Is(err, ports.ErrLeaseLost) {
+					lose(err)
+				}
+			}
+		}
+	})
+	return held, func() {
+		lose(nil)
+		renewing.Wait()
+	}
+}
+
+// readPieces passes on one piece after the other, and stores the cursor after each.
+func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed ports.RailFeed, lease *ports.RailFeedLease) error {
+	if err := f.retryItems(ctx, c); err != nil {
+		return err
+	}
+	for range maxFeedPieces {
+		report, err := poll(ctx, feed, lease.Cursor)
+		if err != nil {
+			return err
+		}
+		if err := f.take(ctx, c, report, lease.Failures); err != nil {
+			return err
+		}
+		if err := f.Feeds.AdvanceRailFeed(ctx, *lease, report.Cursor, f.service.Clock.Now()); err != nil {
+			return err
+		}
+		stays := report.Cursor == lease.Cursor
+		if lease.Cursor, lease.Failures = report.Cursor, 0; !report.More || stays {
+			return nil
+		}
+	}
+	return nil
+}
+
+// poll calls an adapter. It returns its panic as an error.
+func poll(ctx context.Context, feed ports.RailFeed, cursor string) (report ports.RailReport, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, feedPollTimeout)
+	defer cancel()
+	return feed.Poll(ctx, cursor)
+}
+
+// platformsOf returns the platforms that a connection serves: those that it names, or all in production.
+func (f *Feeds) platformsOf(ctx context.Context, c ports.LiveConnection) ([]ident.Platform, error) {
+	if len(c.Platforms) > 0 {
+		return c.Platforms, nil
+	}
+	return f.service.productionPlatforms(ctx)
+}

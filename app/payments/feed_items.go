@@ -1,0 +1,186 @@
+package payments
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+const (
+	// maxPieceFailures is how often a piece fails because of some of its items before these are kept aside.
+	maxPieceFailures = 3
+	// dueFeedItems is how many items that were kept aside are tried again before a feed is read on.
+	dueFeedItems = 200
+	// minItemDelay and maxItemDelay are between two attempts of an item.
+	minItemDelay = 10 * time.Second
+	maxItemDelay = time.Hour
+	// maxItemKey is the maximum length of the key of an item.
+	maxItemKey = 500
+)
+
+// piece is a part of a feed while it is passed on.
+type piece struct {
+	ports.LiveConnection
+	platforms []ident.Platform
+	// givesUp: what fails because of itself is kept aside now, so that it does not block what follows.
+	givesUp  bool
+	aside    []ports.RailFeedItem
+	failures []error
+}
+
+// errNoPlatform is the problem of money that is no platform's.
+var errNoPlatform = errors.New("no platform is known for it: set the platform for unmatched money of the connection")
+
+// rejected is an error of an item that will not be taken however often it is tried, unless something is changed.
+type rejected struct{ error }
+
+func reject(format string, args ...any) error { return rejected{fmt.Errorf(format, args...)} }
+
+// failed records that an item could not be taken: it is kept aside if that is because of itself, and else the whole
+// piece is read again.
+func (p *piece) failed(now time.Time, item ports.RailFeedItem, content any, err error) error {
+	var cannot rejected
+	if !errors.As(err, &cannot) && (!p.givesUp || isOutage(err)) {
+		if len(p.failures) < maxPieceFailures { // the first say why
+			p.failures = append(p.failures, fmt.Errorf("%s %s: %w", item.Kind, item.Key, err))
+		}
+		return nil
+	}
+	encoded, jsonErr := json.Marshal(content)
+	if jsonErr != nil {
+		return jsonErr
+	}
+	item.Connection, item.Content, item.Problem = p.Name, encoded, err.Error()
+	item.Attempts, item.KeptAt, item.RetryAt = 1, now, now.Add(minItemDelay)
+	if item.Key = itemKey(item.Key); item.Key == "" {
+		item.Key = itemKey(string(encoded))
+	}
+	p.aside = append(p.aside, item)
+	return nil
+}
+
+// itemKey returns a key as it is stored.
+func itemKey(key string) string {
+	if len(key) > maxItemKey {
+		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(key)))
+	}
+	return key
+}
+
+// isOutage reports whether an error is not about one item.
+func isOutage(err error) bool {
+	return fault.Is(err, fault.ServiceUnavailable) || errors.Is(err, ports.ErrStoreUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// keepAside stores what was kept aside, and returns why the piece has to be read again.
+func (f *Feeds) keepAside(ctx context.Context, p *piece) error {
+	if len(p.aside) > 0 {
+		if err := f.Feeds.KeepRailFeedItems(ctx, p.aside); err != nil {
+			return errors.Join(append(p.failures, err)...)
+		}
+		for _, item := range p.aside {
+			f.service.Log.WithField("connection", p.Name).WithField("kind", string(item.Kind)).WithField("item", item.ID.String()).
+				Errorf("kept aside what a partner reported: %s", item.Problem)
+		}
+	}
+	return errors.Join(p.failures...)
+}
+
+// retryItems tries the items of a connection again that were kept aside and are due.
+func (f *Feeds) retryItems(ctx context.Context, c ports.LiveConnection) error {
+	items, err := f.Feeds.DueRailFeedItems(ctx, c.Name, f.service.Clock.Now(), dueFeedItems)
+	if err != nil {
+		return err
+	}
+	return f.retry(ctx, c, items)
+}
+
+func (f *Feeds) retry(ctx context.Context, c ports.LiveConnection, items []ports.RailFeedItem) error {
+	for _, item := range items {
+		err := f.takeItem(ctx, c, item)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			if err := f.Feeds.DeleteRailFeedItem(ctx, item); err != nil {
+				return err
+			}
+			f.service.Log.WithField("connection", c.Name).WithField("item", item.ID.String()).Info("took what was kept aside")
+			continue
+		}
+		item.Problem, item.Attempts = err.Error(), item.Attempts+1
+		item.RetryAt = f.service.Clock.Now().Add(min(minItemDelay<<min(item.Attempts, 16), maxItemDelay))
+		if err := f.Feeds.RetryRailFeedItem(ctx, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeItem tries one item again, in a piece of its own. It returns nil when it is taken.
+func (f *Feeds) takeItem(ctx context.Context, c ports.LiveConnection, item ports.RailFeedItem) error {
+	var report ports.RailReport
+	var err error
+	switch item.Kind {
+	case ports.RailFeedReceipt:
+		report.Receipts, err = one[ports.RailReceipt](item.Content)
+	case ports.RailFeedReversal:
+		report.Reversals, err = one[ports.ReceiptReversal](item.Content)
+	case ports.RailFeedFee:
+		report.Fees, err = one[ports.RailFee](item.Content)
+	case ports.RailFeedStatement:
+		report.Statements, err = one[ports.RailStatement](item.Content)
+	default:
+		err = fmt.Errorf("unknown kind %s", item.Kind)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := f.newPiece(ctx, c, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.takeReport(ctx, p, report); err != nil {
+		return err
+	}
+	if len(p.aside) > 0 {
+		return errors.New(p.aside[0].Problem)
+	}
+	return errors.Join(p.failures...)
+}
+
+// one decodes the content of an item.
+func one[T any](content []byte) ([]T, error) {
+	items := make([]T, 1)
+	return items, json.Unmarshal(content, &items[0])
+}
+
+// productionPlatforms returns the platforms in production.
+func (s *Service) productionPlatforms(ctx context.Context) ([]ident.Platform, error) {
+	const page = 500
+	var found []ident.Platform
+	for after := (ident.Platform{}); ; {
+		platforms, err := s.Store.Platforms(ctx, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range platforms {
+			if p.Environment == platform.Production {
+				found = append(found, p.ID)
+			}
+			after = p.ID
+		}
+		if len(platforms) < page {
+			return found, nil
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/core/corridor"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// takeReversals undoes receipts that the partner took back. The reversal of a receipt that is not known yet is kept
+// aside until that arrives.
+func (f *Feeds) takeReversals(ctx context.Context, p *piece, reversals []ports.ReceiptReversal) error {
+	now := f.service.Clock.Now()
+	for _, reversal := range reversals {
+		err := f.takeReversal(ctx, p, reversal)
+		if err == nil {
+			continue
+		}
+		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Platform: reversal.Platform, Kind: ports.RailFeedReversal, Key: reversalKey(reversal.Rail, reversal.Receipt)}
+		if err := p.failed(now, item, reversal, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Feeds) takeReversal(ctx context.Context, p *piece, reversal ports.ReceiptReversal) error {
+	receipt, found, err := f.reversedReceipt(ctx, p, reversal)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return reject("the receipt %.100s on %s that was taken back is not known yet", reversal.Receipt, reversal.Rail)
+	}
+	now := f.service.Clock.Now()
+	v := transaction.NewReceiptReversal(receipt, reversal.PartnerID, reversal.Code, reversal.Text, reversal.At, now)
+	if err := f.service.reverseReceipt(ctx, v); err != nil {
+		return err
+	}
+	return f.Received.ReverseRailReceipt(ctx, receiptKey(receipt), v.At, now)
+}
+
+// reversedReceipt returns the receipt that a reversal names: of its platform, or of the only platform of the
+// connection that has it.
+func (f *Feeds) reversedReceipt(ctx context.Context, p *piece, reversal ports.ReceiptReversal) (transaction.Receipt, bool, error) {
+	platforms := p.platforms
+	if !reversal.Platform.IsZero() {
+		platforms = append(platforms[:0:0], reversal.Platform)
+	}
+	partnerID := transaction.Receipt{PartnerID: reversal.Receipt}.Storable().PartnerID
+	keys := make([]ports.RailReceiptKey, len(platforms))
+	for i, of := range platforms {
+		keys[i] = ports.RailReceiptKey{Platform: of, Rail: reversal.Rail, PartnerID: partnerID}
+	}
+	found, err := f.Receipts.ReceiptsByPartnerID(ctx, keys)
+	if err != nil || len(found) == 0 {
+		return transaction.Receipt{}, false, err
+	}
+	if len(found) > 1 {
+		return transaction.Receipt{}, false, reject("several platforms have a receipt %.100s on %s", reversal.Receipt, reversal.Rail)
+	}
+	for _, receipt := range found {
+		return receipt, true, nil
+	}
+	return transaction.Receipt{}, false, nil
+}
+
+// reversalKey is that of a reversal that is kept aside: a receipt is taken back once.
+func reversalKey(rail corridor.Rail, receipt string) string {
+	return itemKey(string(rail) + "/" + receipt)
+}
+
+// retryReversals undoes receipts that have just arrived and whose reversal came before them.
+func (f *Feeds) retryReversals(ctx context.Context, p *piece, receipts []transaction.Receipt) error {
+	keys := make([]string, len(receipts))
+	for i, r := range receipts {
+		keys[i] = reversalKey(r.Rail, r.PartnerID)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	waiting, err := f.Feeds.RailFeedItemsByKey(ctx, p.Name, ports.RailFeedReversal, keys)
+	if err != nil {
+		return err
+	}
+	return f.retry(ctx, p.LiveConnection, waiting)
+}

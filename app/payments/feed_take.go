@@ -1,0 +1,178 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"causeway/app/internal/uow"
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// take passes on a piece of a feed. It returns an error if the piece has to be read again.
+func (f *Feeds) take(ctx context.Context, c ports.LiveConnection, report ports.RailReport, failures int) error {
+	ctx, cancel := context.WithTimeout(ctx, feedTakeTimeout)
+	defer cancel()
+	p, err := f.newPiece(ctx, c, failures)
+	if err != nil {
+		return err
+	}
+	err = f.takeReport(ctx, p, report)
+	return errors.Join(err, f.keepAside(ctx, p))
+}
+
+func (f *Feeds) newPiece(ctx context.Context, c ports.LiveConnection, failures int) (*piece, error) {
+	platforms, err := f.platformsOf(ctx, c)
+	return &piece{LiveConnection: c, platforms: platforms, givesUp: failures >= maxPieceFailures}, err
+}
+
+// takeReport passes on what was reported: money received before what takes it back.
+func (f *Feeds) takeReport(ctx context.Context, p *piece, report ports.RailReport) error {
+	if err := f.takeReceipts(ctx, p, report.Receipts); err != nil {
+		return err
+	}
+	if err := f.takeReversals(ctx, p, report.Reversals); err != nil {
+		return err
+	}
+	if err := f.takeFees(ctx, p, report.Fees); err != nil {
+		return err
+	}
+	if err := f.takeStatements(ctx, p, report.Statements); err != nil {
+		return err
+	}
+	if err := f.takeBalances(ctx, p, report.Balances); err != nil {
+		return err
+	}
+	if len(report.Changed) == 0 || f.CallAgain == nil {
+		return nil
+	}
+	return f.CallAgain(ctx, report.Changed)
+}
+
+// orUnmatched returns a platform or, if it is zero, the one for unmatched money of the connection; zero if there is none.
+func (p *piece) orUnmatched(of ident.Platform) ident.Platform {
+	switch {
+	case !of.IsZero():
+		return of
+	case p.Unmatched.IsZero() && len(p.platforms) == 1:
+		return p.platforms[0]
+	default:
+		return p.Unmatched
+	}
+}
+
+// checkMoney returns why an amount on a rail cannot be posted.
+func checkMoney(on corridor.Rail, amount money.Amount, at time.Time) error {
+	switch {
+	case !on.Known():
+		return reject("%q is not a rail", string(on))
+	case !amount.Currency.Known():
+		return reject("%.8q is not a known currency", string(amount.Currency))
+	case amount.Minor == 0 || amount.Minor > money.MaxMinor || amount.Minor < -money.MaxMinor:
+		return reject("the amount %d is not possible", amount.Minor)
+	case at.IsZero():
+		return reject("it has no time")
+	}
+	return nil
+}
+
+// takeFees posts fees, each in a unit of work of its own if those of the piece cannot be posted together.
+func (f *Feeds) takeFees(ctx context.Context, p *piece, fees []ports.RailFee) error {
+	now := f.service.Clock.Now()
+	var valid []rail.Fee
+	for _, fee := range fees {
+		fee.Platform = p.orUnmatched(fee.Platform)
+		err := checkMoney(fee.Rail, fee.Amount, fee.At)
+		switch {
+		case err != nil:
+		case fee.PartnerID == "":
+			err = reject("it has no id of the partner")
+		case fee.Platform.IsZero():
+			err = rejected{errNoPlatform}
+		default:
+			valid = append(valid, rail.Fee(fee))
+			continue
+		}
+		if err := p.failed(now, f.feeItem(rail.Fee(fee)), fee, err); err != nil {
+			return err
+		}
+	}
+	if f.postFees(ctx, valid) == nil {
+		return nil
+	}
+	for _, fee := range valid {
+		if err := f.postFees(ctx, []rail.Fee{fee}); err != nil {
+			if err := p.failed(now, f.feeItem(fee), fee, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Feeds) feeItem(fee rail.Fee) ports.RailFeedItem {
+	return ports.RailFeedItem{ID: f.service.IDs.New(f.service.Clock.Now()), Platform: fee.Platform, Kind: ports.RailFeedFee, Key: string(fee.Rail) + "/" + fee.PartnerID}
+}
+
+func (f *Feeds) postFees(ctx context.Context, fees []rail.Fee) error {
+	byPlatform := map[ident.Platform][]rail.Fee{}
+	for _, fee := range fees {
+		byPlatform[fee.Platform] = append(byPlatform[fee.Platform], fee)
+	}
+	for _, of := range byPlatform {
+		err := f.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			work := uow.NewWork(f.service.Clock.Now(), f.service.IDs, 0)
+			for _, fee := range of {
+				work.Post(fee.Posting())
+			}
+			return work.Write(ctx, tx)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBalances stores balances. One of an unknown currency is of no use, and is logged.
+func (f *Feeds) takeBalances(ctx context.Context, p *piece, balances []ports.RailBalance) error {
+	known := make([]ports.RailBalance, 0, len(balances))
+	for _, b := range balances {
+		if !b.Amount.Currency.Known() || b.At.IsZero() {
+			f.service.Log.WithField("connection", p.Name).Errorf("a partner reported a balance in the currency %.8q at %s, which is not possible", string(b.Amount.Currency), b.At)
+			continue
+		}
+		known = append(known, b)
+	}
+	return f.Balances.SaveRailBalances(ctx, p.Name, known)
+}
+
+// settingStatementAccounts names the ledger accounts of the statements of a connection, as imports do.
+const settingStatementAccounts = "statement-accounts"
+
+// takeStatements queues statements to be reconciled.
+func (f *Feeds) takeStatements(ctx context.Context, p *piece, statements []ports.RailStatement) error {
+	now := f.service.Clock.Now()
+	for _, s := range statements {
+		queued := ports.QueuedStatement{ID: f.service.IDs.New(now), Platform: p.orUnmatched(ident.Platform{}), Connection: p.Name, RailStatement: s,
+			Accounts: p.Settings[settingStatementAccounts], ReceivedAt: now}
+		if queued.Accounts == "" && len(p.Rails) == 1 && len(p.Currencies) == 1 {
+			queued.Account, queued.Currency = p.Rails[0].LedgerPath(), string(p.Currencies[0])
+		}
+		err := error(rejected{errNoPlatform})
+		if !queued.Platform.IsZero() {
+			err = f.Statements.QueueRailStatement(ctx, queued)
+		}
+		if err != nil {
+			item := ports.RailFeedItem{ID: queued.ID, Platform: queued.Platform, Kind: ports.RailFeedStatement}
+			if err := p.failed(now, item, s, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,347 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/payments"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// feedRail is an adapter whose feed has the pieces of a test; the cursor is the number of the next piece.
+type feedRail struct {
+	ports.ConnectedRail
+	mu     sync.Mutex
+	pieces []ports.RailReport
+	polls  int
+	before func() // called before a piece is returned
+}
+
+func (f *feedRail) Poll(_ context.Context, cursor string) (ports.RailReport, error) {
+	if f.before != nil {
+		f.before()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.polls++
+	n, _ := strconv.Atoi(cursor)
+	if n >= len(f.pieces) {
+		return ports.RailReport{Cursor: cursor}, nil
+	}
+	report := f.pieces[n]
+	report.Cursor, report.More = strconv.Itoa(n+1), true
+	return report, nil
+}
+
+func (f *feedRail) add(report ports.RailReport) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pieces = append(f.pieces, report)
+}
+
+// brokenStore fails the nth step that a feed stores.
+type brokenStore struct {
+	ports.RailFeedStore
+	advance, keep error
+}
+
+func (b *brokenStore) AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string, now time.Time) error {
+	if b.advance != nil {
+		return b.advance
+	}
+	return b.RailFeedStore.AdvanceRailFeed(ctx, lease, cursor, now)
+}
+
+func (b *brokenStore) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+	if b.keep != nil {
+		return b.keep
+	}
+	return b.RailFeedStore.KeepRailFeedItems(ctx, items)
+}
+
+type feedEnv struct {
+	*env
+	t       *testing.T
+	adapter *feedRail
+	live    ports.LiveConnection
+	store   *brokenStore
+	feeds   *payments.Feeds
+	called  []ports.RailSubject
+}
+
+func newFeedEnv(t *testing.T) *feedEnv {
+	t.Helper()
+	e := &feedEnv{env: newReceivingEnv(t), t: t, adapter: &feedRail{}}
+	e.store = &brokenStore{RailFeedStore: e.Store}
+	e.live = ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{e.Platform.ID}}, Adapter: e.adapter}
+	e.feeds = e.newFeeds()
+	return e
+}
+
+func (e *feedEnv) newFeeds() *payments.Feeds {
+	return e.NewFeeds(payments.FeedConfig{Feeds: e.store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store,
+		CallAgain: func(_ context.Context, subjects []ports.RailSubject) error {
+			e.called = append(e.called, subjects...)
+			return nil
+		}})
+}
+
+func (e *feedEnv) read() {
+	e.t.Helper()
+	if err := e.feeds.Read(e.t.Context(), e.live); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *feedEnv) receipt(partnerID, reference string, minor int64) ports.RailReceipt {
+	return ports.RailReceipt{Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID, Reference: reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}}
+}
+
+func (e *feedEnv) reversal(receipt string) ports.ReceiptReversal {
+	return ports.ReceiptReversal{Rail: "ACH", Receipt: receipt, PartnerID: "REV-" + receipt, Code: "AC04", Text: "Account closed", At: apptest.Noon}
+}
+
+func (e *feedEnv) account() string { return e.dollars.LedgerPath() + " USD" }
+
+func (e *feedEnv) items() []ports.RailFeedItem {
+	e.t.Helper()
+	items, err := e.Store.RailFeedItems(ports.ForAllPlatforms(e.t.Context()), "", 100)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return items
+}
+
+func TestFeeds_EverythingIsPassedOn(t *testing.T) {
+	t.Parallel()
+	// Money for accounts is credited, other money is unmatched, fees are posted, balances and statements are stored, and
+	// calls about news are made, also if pieces are read again from the beginning.
+	e := newFeedEnv(t)
+	subject := ports.RailSubject{Platform: e.Platform.ID, Subject: e.IDs.New(apptest.Noon)}
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00), e.receipt("2", "RENT", 3_00), e.receipt("1", e.dollars.Reference, 10_00)}})
+	e.adapter.add(ports.RailReport{
+		Fees: []ports.RailFee{{Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon},
+			{Rail: "ETHEREUM", PartnerID: "0xab", Amount: money.Amount{Minor: 130_000, Currency: "ETH"}, At: apptest.Noon, Memo: "gas"}},
+		Balances:   []ports.RailBalance{{Amount: money.Amount{Minor: 12_75, Currency: "USD"}, At: apptest.Noon}},
+		Statements: []ports.RailStatement{{Name: "s.xml", Format: "CAMT053", Data: []byte("<Document/>")}},
+		Changed:    []ports.RailSubject{subject},
+	})
+
+	for range 2 {
+		e.read()
+		if err := e.Exec(`UPDATE rail_feeds SET cursor = ''`); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	e.WantBalances(map[string]int64{e.account(): -10_00, "funding/unmatched USD": -3_00, "rails/ACH USD": 12_75,
+		"expense/rails USD": 25, "expense/rails ETH": 130_000, "chains/ETHEREUM ETH": -130_000})
+	if balances, err := e.Store.RailBalancesAt(t.Context(), "bank-usd", e.Clock.Now()); err != nil || len(balances) != 1 || balances[0].Amount.Minor != 12_75 {
+		t.Errorf("balances %+v, %v", balances, err)
+	}
+	ctx := ports.ForAllPlatforms(t.Context())
+	if s, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || !found || s.Name != "s.xml" || s.Platform != e.Platform.ID {
+		t.Errorf("statement %+v, %v, %v", s, found, err)
+	}
+	if _, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || found {
+		t.Errorf("a second statement, %v", err)
+	}
+	if len(e.called) != 2 || e.called[0] != subject {
+		t.Errorf("called about %v", e.called)
+	}
+	if items := e.items(); len(items) != 0 {
+		t.Errorf("kept aside %+v", items)
+	}
+}
+
+func TestFeeds_CrashBeforeTheCursor(t *testing.T) {
+	t.Parallel()
+	// A process that stops after it has passed on a piece and before it stores the cursor, or before it stores what it
+	// keeps aside, loses nothing and credits nothing twice.
+	e := newFeedEnv(t)
+	stops := errors.New("process stopped")
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00), e.receipt("2", "RENT", 0)}})
+
+	for _, broken := range []*error{&e.store.keep, &e.store.advance} {
+		*broken = stops
+		if err := e.feeds.Read(t.Context(), e.live); !errors.Is(err, stops) {
+			t.Fatalf("reading ended with %v", err)
+		}
+		*broken = nil
+		e.Clock.Advance(time.Hour) // after the lease and the delay
+	}
+	e.feeds = e.newFeeds() // of another process
+	e.read()
+
+	e.WantBalances(map[string]int64{e.account(): -10_00, "rails/ACH USD": 10_00})
+	if items := e.items(); len(items) != 1 || items[0].Kind != ports.RailFeedReceipt || items[0].Key != "ACH/2" {
+		t.Errorf("kept aside %+v", items)
+	}
+	states, err := e.Store.RailFeedStates(ports.ForAllPlatforms(t.Context()))
+	if err != nil || len(states) != 1 || states[0].Failures != 0 || states[0].Waiting != 1 {
+		t.Errorf("states %+v, %v", states, err)
+	}
+}
+
+func TestFeeds_TwoProcesses(t *testing.T) {
+	t.Parallel()
+	// Of two processes one reads. When the other takes over after the lease of the first has ended, the first, which
+	// still has a piece, credits nothing twice and does not move the cursor.
+	e := newFeedEnv(t)
+	second := e.newFeeds()
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00)}})
+	e.adapter.before = func() {
+		e.adapter.before = nil
+		if err := second.Read(t.Context(), e.live); err != nil || e.adapter.polls != 0 {
+			t.Errorf("while the first holds the lease: %d polls, %v", e.adapter.polls, err)
+		}
+		e.Clock.Advance(time.Hour)
+		if err := second.Read(t.Context(), e.live); err != nil {
+			t.Error(err)
+		}
+	}
+
+	e.read()
+
+	e.WantBalances(map[string]int64{e.account(): -10_00, "rails/ACH USD": 10_00})
+	if got := e.QueryStrings(`SELECT cursor || ' ' || fence FROM rail_feeds`); len(got) != 1 || got[0] != "1 2" {
+		t.Errorf("the feed is at %v, want cursor 1 of the second lease", got)
+	}
+}
+
+func TestFeeds_ItemsKeptAside(t *testing.T) {
+	t.Parallel()
+	// What cannot be taken does not block what follows: it is kept aside, and taken when its problem is solved.
+	e := newFeedEnv(t)
+	other := e.NewPlatform()
+	e.live.Platforms = append(e.live.Platforms, other.ID)
+	elsewhere := e.NewInternalAccountOn(other.ID, ident.Customer{}, "USD", 0)
+	unknownRail := e.receipt("4", e.dollars.Reference, 1_00)
+	unknownRail.Rail = "PIGEON"
+	gas := e.receipt("5", e.dollars.Reference, 1_00)
+	gas.Amount.Currency = "ETH"
+	e.adapter.add(ports.RailReport{
+		Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, -5), e.receipt("2", e.dollars.Reference, money.MaxMinor+1), e.receipt("3", "NOBODY", 2_00), unknownRail, gas,
+			e.receipt("6", e.dollars.Reference, 7_00), e.receipt("7", elsewhere.Reference, 8_00)},
+		Fees:       []ports.RailFee{{Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon}},
+		Statements: []ports.RailStatement{{Name: "s.xml", Format: "CAMT053", Data: []byte("<Document/>")}},
+	})
+
+	e.read()
+
+	if items := e.items(); len(items) != 7 {
+		t.Fatalf("%d items are kept aside: %+v", len(items), items)
+	}
+	e.Clock.Advance(time.Minute)
+	e.live.Unmatched = e.Platform.ID
+	e.read()
+
+	left := map[string]bool{}
+	for _, item := range e.items() {
+		left[item.Key] = true
+		if item.Attempts != 2 || item.Problem == "" {
+			t.Errorf("%+v", item)
+		}
+	}
+	if len(left) != 4 || !left["ACH/1"] || !left["ACH/2"] || !left["PIGEON/4"] || !left["ACH/5"] {
+		t.Errorf("left are %v", left)
+	}
+	e.WantBalances(map[string]int64{e.account(): -7_00, "funding/unmatched USD": -2_00, "rails/ACH USD": 8_75, "expense/rails USD": 25})
+	credited, err := e.Store.LedgerReader().Balances(t.Context(), []ledger.Account{elsewhere.LedgerAccount()})
+	if err != nil || credited[elsewhere.LedgerAccount()] != 8_00 {
+		t.Errorf("the account of the other platform has %v, %v", credited, err)
+	}
+}
+
+func TestFeeds_ReversalOfEveryReceipt(t *testing.T) {
+	t.Parallel()
+	// What is taken back leaves the partner: unmatched money goes back, and what an account or a quote was funded with
+	// is owed by the customer. It changes nothing when it is reported again, also before the receipt.
+	e := newFeedEnv(t)
+	e.adapter.add(ports.RailReport{
+		Receipts:  []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00), e.receipt("2", "RENT", 3_00), e.receipt("3", "KEPT", 4_00)},
+		Reversals: []ports.ReceiptReversal{e.reversal("1"), e.reversal("2"), e.reversal("2"), e.reversal("later")},
+	})
+	e.read()
+	if items := e.items(); len(items) != 1 || items[0].Kind != ports.RailFeedReversal {
+		t.Fatalf("kept aside %+v", items)
+	}
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("later", e.dollars.Reference, 20_00)}})
+	e.adapter.add(ports.RailReport{Reversals: []ports.ReceiptReversal{e.reversal("1"), e.reversal("2"), e.reversal("later")}})
+
+	e.read()
+
+	if items := e.items(); len(items) != 0 {
+		t.Errorf("kept aside %+v", items)
+	}
+	e.WantBalances(map[string]int64{e.account(): -30_00, "customer-receivables/" + e.dollars.ID.String() + " USD": 30_00,
+		"funding/unmatched USD": -4_00, "rails/ACH USD": 4_00})
+	page, err := e.Store.Unmatched(t.Context(), e.Platform.ID, ports.UnmatchedFilter{Assigned: new(false), Limit: 10})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Receipt.PartnerID != "3" {
+		t.Errorf("unmatched are %+v, %v", page.Items, err)
+	}
+	owed, err := e.Store.Receivables(t.Context(), e.Platform.ID, ports.ReceivableFilter{Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(owed.Items) != 2 || owed.Items[0].ReasonCode != "AC04" || owed.Items[0].Note != "Account closed" {
+		t.Errorf("owed are %+v, %v", owed.Items, err)
+	}
+}
+
+func TestFeeds_ReversalAfterSendBack(t *testing.T) {
+	t.Parallel()
+	// Unmatched money that was sent back to its payer, and is then taken back by the partner too, is a loss.
+	e := newFeedEnv(t)
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", "RENT", 3_00)}})
+	e.read()
+	page, err := e.Store.Unmatched(t.Context(), e.Platform.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	u := page.Items[0]
+	posting, err := u.SendBack("Unknown payer", e.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: e.Clock.Now()})
+	})
+	e.Post(posting, u.Receipt.SentBack("rails/ACH", e.Clock.Now()))
+
+	for range 2 {
+		e.adapter.add(ports.RailReport{Reversals: []ports.ReceiptReversal{e.reversal("1")}})
+		e.read()
+	}
+
+	e.WantBalances(map[string]int64{"rails/ACH USD": -3_00, "expense/chargebacks USD": 3_00})
+}
+
+func TestFeeds_ManyDeposits(t *testing.T) {
+	t.Parallel()
+	// A thousand payments of one block are credited in batches: with far fewer commits than payments.
+	e := newFeedEnv(t)
+	const n = 1000
+	var receipts []ports.RailReceipt
+	for i := range n {
+		receipts = append(receipts, e.receipt("block/"+strconv.Itoa(i), e.dollars.Reference, 1_00))
+	}
+	e.adapter.add(ports.RailReport{Receipts: receipts})
+	started := time.Now()
+
+	e.read()
+
+	e.WantBalances(map[string]int64{e.account(): -n * 1_00, "rails/ACH USD": n * 1_00})
+	recorded := e.QueryStrings(`SELECT DISTINCT xmin::text FROM ledger_postings`)
+	t.Logf("%d deposits in %s and %d commits", n, time.Since(started), len(recorded))
+	if len(recorded) > 100 {
+		t.Errorf("%d commits for %d deposits", len(recorded), n)
+	}
+}

@@ -1,0 +1,53 @@
+package rail_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ledger"
+)
+
+func TestFee_Posting(t *testing.T) {
+	t.Parallel()
+	// Every fee is a valid posting that moves its amount between the expense and the partner. The same platform, rail
+	// and partner's id have the same id of the posting, and others another.
+	draw := func(t *rapid.T, name string) rail.Fee {
+		f := rail.Fee{Rail: rapid.SampledFrom(corridor.Rails()).Draw(t, name+" rail"), PartnerID: rapid.SampledFrom([]string{"1", "2", "0xab:gas"}).Draw(t, name+" id"),
+			At: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), Memo: rapid.String().Draw(t, name+" memo")}
+		ident.SetUUID(&f.Platform, uuid.UUID{15: rapid.ByteRange(1, 2).Draw(t, name+" platform")})
+		minor := rapid.Int64Range(1, money.MaxMinor).Draw(t, name+" amount")
+		if rapid.Bool().Draw(t, name+" given back") {
+			minor = -minor
+		}
+		f.Amount = money.Amount{Minor: minor, Currency: rapid.SampledFrom(money.Currencies()).Draw(t, name+" currency")}
+		return f
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t, "a"), draw(t, "b")
+		posting := a.Posting()
+
+		if err := posting.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		balances := ledger.Balances{}
+		if err := balances.Apply(posting); err != nil {
+			t.Fatal(err)
+		}
+		expense := ledger.Account{Platform: a.Platform, Path: ledger.ExpenseRails, Currency: a.Amount.Currency}
+		partner := ledger.Account{Platform: a.Platform, Path: a.Rail.LedgerPath(), Currency: a.Amount.Currency}
+		if balances[expense] != a.Amount.Minor || balances[partner] != -a.Amount.Minor {
+			t.Fatalf("the expense is %d and the partner has %d after a fee of %s", balances[expense], balances[partner], a.Amount)
+		}
+		same := a.Platform == b.Platform && a.Rail == b.Rail && a.PartnerID == b.PartnerID
+		if (posting.ID == b.Posting().ID) != same {
+			t.Fatalf("%+v and %+v have the postings %s and %s", a, b, posting.ID, b.Posting().ID)
+		}
+	})
+}
