@@ -45,7 +45,10 @@ func (a *app) railTasks() []maintenanceTask {
 
 // proofTasks returns the daily proof, which reads the ledgers of all production platforms.
 func (a *app) proofTasks() []maintenanceTask {
-	return []maintenanceTask{{name: "prove rails", interval: 10 * time.Minute, delay: time.Minute, run: a.rails.ProveYesterday}}
+	return []maintenanceTask{
+		{name: "reconcile statements of partners", interval: time.Minute, run: func(ctx context.Context) error { return a.reconciliation.ReconcileQueued(ctx, a.db) }},
+		{name: "prove rails", interval: 10 * time.Minute, delay: time.Minute, run: a.rails.ProveYesterday},
+	}
 }
 
 // runRecovered runs the task and returns a panic as an error.
