@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"causeway/app/internal/foureyes"
+	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
-	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -22,7 +22,6 @@ import (
 	"causeway/core/proposal"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -50,7 +49,12 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	}
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work := uow.NewWork(now, s.IDs, 0)
-		if recorded, err = s.record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id}, returned); err != nil {
+		var isNew bool
+		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id}, func(transaction.Transaction) receivable.Return { return returned })
+		if err == nil && !isNew {
+			err = recorded.CheckRepeated(returned)
+		}
+		if err != nil {
 			return err
 		}
 		if err := tx.SaveResponse(ctx, request, recorded, nil); err != nil {
@@ -61,77 +65,8 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	return recorded, err
 }
 
-func (s *Service) record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey, returned receivable.Return) (ports.ReceivableDetails, error) {
-	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
-	if err != nil {
-		return ports.ReceivableDetails{}, err
-	}
-	t, found := locked[key]
-	if !found {
-		return ports.ReceivableDetails{}, fault.New(fault.TransactionNotFound, "No transaction has the id %s.", key.ID)
-	}
-	existing, found, err := tx.LockReceivableOf(ctx, key.Platform, key.ID)
-	if err != nil {
-		return existing, err
-	}
-	if found {
-		return existing, existing.CheckRepeated(returned)
-	}
-	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
-		return ports.ReceivableDetails{}, err
-	}
-	owedBy, err := s.payingAccount(ctx, tx, t, w.Now)
-	if err != nil {
-		return ports.ReceivableDetails{}, err
-	}
-	r, change := receivable.New(ident.NewReceivable(s.IDs.New, w.Now), t, owedBy, returned).Open(w.Now)
-	if err := tx.CreateReceivable(ctx, r); err != nil {
-		return ports.ReceivableDetails{}, err
-	}
-	details := ports.ReceivableDetails{Receivable: r}
-	if err := s.add(ctx, tx, w, &details, r, change); err != nil {
-		return details, err
-	}
-	return details, s.collect(ctx, tx, w, &details)
-}
-
-// payingAccount returns the account whose money pays: the one that was credited or, for others and for an embedded
-// wallet, from which only its owner can pay, the account of the customer in the currency that was collected. It is
-// opened if there is none.
-func (s *Service) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, now time.Time) (account.Internal, error) {
-	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
-		return s.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
-	}
-	opened, err := account.NewRefundAccount(ident.NewInternalAccount(s.IDs.New, now), t.Platform, t.Customer, t.Pricing.Sent.Currency, now)
-	if err != nil {
-		return opened, err
-	}
-	return uow.EnsureAccount(ctx, tx, opened)
-}
-
-// add writes a change with its posting and its event, and puts it into the details.
-func (s *Service) add(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, r receivable.Receivable, c receivable.Change) error {
-	details.Receivable, details.Changes = r, append(details.Changes, c)
-	w.Post(r.PostingFor(c))
-	w.Emit(r.Event(ident.NewWebhook(s.IDs.New, w.Now), c))
-	return tx.AddReceivableChange(ctx, r, c)
-}
-
-// collect pays what is owed with the balance of the account, as far as it goes.
-func (s *Service) collect(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails) error {
-	balances, err := w.LockBalances(ctx, tx, []ledger.Account{details.LedgerAccount()})
-	if err != nil {
-		return err
-	}
-	r, change, ok := details.Collect(balances[details.LedgerAccount()], len(details.Changes), w.Now)
-	if !ok {
-		return nil
-	}
-	if err := tx.UpdateReceivable(ctx, r); err != nil {
-		return err
-	}
-	return s.add(ctx, tx, w, details, r, change)
-}
+// recorder records returns as payments do that a partner reports.
+func (s *Service) recorder() returns.Recorder { return returns.Recorder{Store: s.Store, IDs: s.IDs} }
 
 // WriteOffCommand gives up what a receivable still owes. The note says why.
 type WriteOffCommand struct {
@@ -182,7 +117,7 @@ func (s *Service) executeWriteOff(ctx context.Context, tx ports.Tx, c foureyes.C
 		return details, "", err
 	}
 	work := uow.NewWork(c.At, s.IDs, 0)
-	if err := s.add(ctx, tx, work, &details, r, change); err != nil {
+	if err := s.recorder().Add(ctx, tx, work, &details, r, change); err != nil {
 		return details, "", err
 	}
 	return details, r.ID.String(), work.Write(ctx, tx)
@@ -220,7 +155,7 @@ func (s *Service) collectOne(ctx context.Context, p ident.Platform, id ident.Rec
 			return err
 		}
 		work := uow.NewWork(s.Clock.Now().Truncate(time.Microsecond), s.IDs, 0)
-		if err := s.collect(ctx, tx, work, &details); err != nil {
+		if err := s.recorder().Collect(ctx, tx, work, &details); err != nil {
 			return err
 		}
 		return work.Write(ctx, tx)

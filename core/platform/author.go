@@ -13,9 +13,14 @@ type Author struct {
 	Actor string // empty if not given
 }
 
+// Service is the service itself, which records what a partner has reported. An operator cannot take its name.
+var Service = Author{Actor: "(service)"}
+
 // String returns the author as reports name it, such as "operator ana".
 func (a Author) String() string {
 	switch {
+	case a == Service:
+		return "service"
 	case a.Token.IsZero():
 		return strings.TrimRight("operator "+a.Actor, " ")
 	case a.Actor == "":

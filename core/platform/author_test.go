@@ -18,6 +18,7 @@ func TestAuthor_String(t *testing.T) {
 	for want, author := range map[string]platform.Author{
 		"operator ana":     {Actor: "ana"},
 		"operator":         {},
+		"service":          platform.Service,
 		id:                 {Token: token},
 		"Ana (" + id + ")": {Token: token, Actor: "Ana"},
 	} {

@@ -198,7 +198,7 @@ func TestReceivable_CheckChanges(t *testing.T) {
 
 func TestCheckReturnable(t *testing.T) {
 	t.Parallel()
-	// Only the collection of a completed transaction makes a receivable.
+	// Only money that was collected makes a receivable, and only when the transaction has ended.
 	for name, c := range map[string]struct {
 		edit func(*transaction.Transaction)
 		at   time.Time
@@ -208,9 +208,15 @@ func TestCheckReturnable(t *testing.T) {
 		"a quote": {func(t *transaction.Transaction) {
 			t.Type, t.Destination.InternalAccount = transaction.Outgoing, ident.InternalAccount{}
 		}, noon, ""},
-		"a deposit":            {func(t *transaction.Transaction) { t.Source.ExternalAccount = ident.ExternalAccount{} }, noon, fault.Conflict},
-		"pending":              {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Pending} }, noon, fault.Conflict},
-		"failed":               {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Failed, Reason: "X"} }, noon, fault.Conflict},
+		"a deposit": {func(t *transaction.Transaction) { t.Source.ExternalAccount = ident.ExternalAccount{} }, noon, fault.Conflict},
+		"pending":   {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Pending} }, noon, fault.Conflict},
+		"failed":    {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Failed, Reason: "X"} }, noon, fault.Conflict},
+		"refunded": {func(t *transaction.Transaction) {
+			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundCompleted}
+		}, noon, ""},
+		"to be refunded": {func(t *transaction.Transaction) {
+			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundPending}
+		}, noon, fault.Conflict},
 		"returned before that": {func(*transaction.Transaction) {}, noon.AddDate(0, 0, -1), fault.InvalidInput},
 	} {
 		edited := collection(1, 100)
@@ -278,6 +284,37 @@ func TestBandOf(t *testing.T) {
 	for days, want := range map[int]receivable.Band{0: receivable.UpTo30, 30: receivable.UpTo30, 31: receivable.UpTo60, 60: receivable.UpTo60, 61: receivable.UpTo90, 90: receivable.UpTo90, 91: receivable.Over90, 4000: receivable.Over90} {
 		if got := receivable.BandOf(noon.AddDate(0, 0, -days), noon.Add(time.Hour)); got != want {
 			t.Errorf("%d days: %s, want %s", days, got, want)
+		}
+	}
+}
+
+func TestReported_IsAlwaysAccepted(t *testing.T) {
+	t.Parallel()
+	// Whatever a partner reports, the return can be recorded, with as much of it as there is.
+	collected := collection(1, 100)
+	collected.CreatedAt = noon
+	for name, c := range map[string]struct {
+		code, id, text string
+		at             time.Time
+		want           receivable.Return
+	}{
+		"as it should be": {"R01", "RET1", "Insufficient Funds", noon.Add(time.Hour), receivable.Return{ReasonCode: "R01", PartnerID: "RET1", Note: "Insufficient Funds", ReturnedAt: noon.Add(time.Hour)}},
+		"nothing":         {"", "", "", time.Time{}, receivable.Return{ReasonCode: "NONE", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"in the future":   {"R01", "", "", noon.Add(3 * time.Hour), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"too early":       {"R01", "", "", noon.AddDate(0, 0, -1), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"not plain":       {" R01\n", "a\x00b\xff", strings.Repeat("ä", 300), noon, receivable.Return{ReasonCode: "R01", PartnerID: "a b", Note: strings.Repeat("ä", 250), ReturnedAt: noon}},
+		"too long":        {strings.Repeat("R", 50), strings.Repeat("x", 200), "", noon, receivable.Return{ReasonCode: strings.Repeat("R", 40), PartnerID: strings.Repeat("x", 140), ReturnedAt: noon}},
+	} {
+		c.want.By = platform.Service
+		got := receivable.Reported(c.code, c.id, c.text, c.at, collected, noon.Add(2*time.Hour))
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		if bad := got.Check(noon.Add(2 * time.Hour)); len(bad) > 0 {
+			t.Errorf("%s: %v", name, bad)
+		}
+		if err := receivable.CheckReturnable(collected, got.ReturnedAt); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

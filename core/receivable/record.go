@@ -9,6 +9,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 )
 
@@ -33,12 +34,29 @@ func (r Return) Check(now time.Time) []fault.Field {
 	return bad
 }
 
+// noCode is the code of a return for which the partner has given none.
+const noCode = "NONE"
+
+// Reported returns a return as a partner has reported it, in a form that Check accepts: texts are shortened, and a time
+// that is missing, in the future or before the collection is now.
+func Reported(code, partnerID, text string, at time.Time, t transaction.Transaction, now time.Time) Return {
+	r := Return{ReasonCode: transaction.PartnerText(code, maxReasonCode), PartnerID: transaction.PartnerText(partnerID, maxPartnerID),
+		ReturnedAt: at, Note: transaction.PartnerText(text, transaction.MaxPartnerText), By: platform.Service}
+	if r.ReasonCode == "" {
+		r.ReasonCode = noCode
+	}
+	if at.IsZero() || at.After(now) || at.Before(t.CreatedAt.Truncate(24*time.Hour)) {
+		r.ReturnedAt = now
+	}
+	return r
+}
+
 func isPlain(text string, maxBytes int) bool {
 	return len(text) <= maxBytes && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 // CheckReturnable returns CONFLICT unless the transaction collected money that has reached its end, so that its return
-// makes a receivable.
+// makes a receivable: the money of a completed transaction was credited or paid out, and that of a failed one refunded.
 func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
 	refuse := func(message string) error {
 		return &fault.Error{Code: fault.Conflict, Reason: "Collection cannot be returned", Message: message,
@@ -49,8 +67,8 @@ func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
 		return refuse("The transaction " + t.ID.String() + " collected nothing from an external account. If a partner took money back, post it as an adjustment.")
 	case !t.State.IsFinal():
 		return refuse("The transaction " + t.ID.String() + " has not ended. Record the return when it has.")
-	case !t.State.IsDelivered():
-		return refuse("The money of the transaction " + t.ID.String() + " was not credited, or was sent back. Post what the partner took back as an adjustment.")
+	case !t.HasCollected():
+		return refuse("The money of the transaction " + t.ID.String() + " was never collected. Post what the partner took back as an adjustment.")
 	case returnedAt.Before(t.CreatedAt.Truncate(24 * time.Hour)):
 		return fault.Invalid(fault.Field{Field: "returnedAt", Message: "must not be before the transaction was created"})
 	}

@@ -109,3 +109,20 @@ var partnerCodes = map[string]partnerCode{
 	"R82": {"Invalid Foreign Receiving DFI Identification", final}, "R83": {"Foreign Receiving DFI Unable to Settle", final},
 	"R84": {"Entry Not Processed by Gateway", final}, "R85": {"Incorrectly Coded Outbound International Payment", final},
 }
+
+// The maximum lengths of what a partner says about a payment, in bytes.
+const (
+	MaxPartnerCode = 40
+	MaxPartnerText = 500
+)
+
+// PartnerText returns a text of a partner as it is kept: of printable characters, without spaces around it, and at most so many bytes.
+func PartnerText(text string, maxBytes int) string {
+	text = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(text, "")))
+	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), maxBytes)], ""))
+}

@@ -23,14 +23,55 @@ const (
 	StepExpire Step = "expire"
 	// StepCheckReturn: check with the rail whether a delivered payout was returned.
 	StepCheckReturn Step = "check-return"
+	// StepCheckCollection: check with the rail whether the payer's bank has taken a collection back.
+	StepCheckCollection Step = "check-collection"
+	// StepCallAgain: there is news of a payment, so call the rail about it, whatever its state is then.
+	StepCallAgain Step = "call-again"
 )
+
+// RailSteps returns the steps in which a rail is called about the transaction in its present state, in the order in which
+// they are settled; none for what no rail moves. Money that comes back is called about for good: a partner may
+// report it after weeks.
+func (t Transaction) RailSteps() []Step {
+	flow := t.Flow()
+	switch {
+	case t.Type == Incoming && flow.Funding == Pull && t.IncomingState() == AwaitingFunds:
+		return []Step{StepPull}
+	case t.Type == Outgoing && flow.Funding == Pull && t.State == State{Status: Processing}:
+		return []Step{StepCollect}
+	}
+	var steps []Step
+	switch {
+	case t.Type == Incoming:
+	case t.State.Refund == RefundPending && flow.Funding != Wallet:
+		steps = append(steps, StepRefund)
+	case flow.ToWallet, flow.Internal:
+	case t.State.InTransit():
+		steps = append(steps, StepDeliver)
+	case t.State.IsDelivered():
+		steps = append(steps, StepCheckReturn)
+	}
+	if t.HasCollected() {
+		steps = append(steps, StepCheckCollection)
+	}
+	return steps
+}
+
+// HasCollected reports whether the money of the transaction was collected from an external account.
+func (t Transaction) HasCollected() bool {
+	return t.Flow().Funding == Pull && t.State.Stage != NoFundsMoved
+}
 
 // CanDiscard reports whether a job of the step can be given up without stranding money: its
 // transactions are final, so at most a return is not noticed, or money stays on a balance. A receipt
 // must always be sent back.
 func (s Step) CanDiscard(subjects []Transaction) bool {
-	if s == StepSendBack {
+	switch s {
+	case StepSendBack:
 		return false
+	case StepCallAgain: // the job of the step of the payment is there too
+		return true
+	default:
 	}
 	for _, t := range subjects {
 		if !t.State.IsFinal() {

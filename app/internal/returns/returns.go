@@ -1,0 +1,96 @@
+// Package returns records collections that a payer's bank has taken back: the receivable, its postings and events.
+// Finance records them by hand, and payments when a partner reports them.
+package returns
+
+import (
+	"context"
+	"time"
+
+	"causeway/app/internal/uow"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/receivable"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Recorder records returns.
+type Recorder struct {
+	Store ports.Store
+	IDs   ports.IDs
+}
+
+// Record opens the receivable of a transaction, whose collection is posted against the partner in full, and collects what
+// the customer has. If there is a receivable it is returned, and is not new. Faults: TRANSACTION_NOT_FOUND;
+// those of receivable.CheckReturnable.
+func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey, returnedAs func(transaction.Transaction) receivable.Return) (details ports.ReceivableDetails, isNew bool, err error) {
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	if err != nil {
+		return details, false, err
+	}
+	t, found := locked[key]
+	if !found {
+		return details, false, fault.New(fault.TransactionNotFound, "No transaction has the id %s.", key.ID)
+	}
+	existing, found, err := tx.LockReceivableOf(ctx, key.Platform, key.ID)
+	if err != nil || found {
+		return existing, false, err
+	}
+	returned := returnedAs(t)
+	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
+		return details, false, err
+	}
+	owedBy, err := r.payingAccount(ctx, tx, t, w.Now)
+	if err != nil {
+		return details, false, err
+	}
+	opened, change := receivable.New(ident.NewReceivable(r.IDs.New, w.Now), t, owedBy, returned).Open(w.Now)
+	if err := tx.CreateReceivable(ctx, opened); err != nil {
+		return details, false, err
+	}
+	details = ports.ReceivableDetails{Receivable: opened}
+	if err := r.Add(ctx, tx, w, &details, opened, change); err != nil {
+		return details, true, err
+	}
+	return details, true, r.Collect(ctx, tx, w, &details)
+}
+
+// payingAccount returns the account whose money pays: the one that was credited or, for others and for an embedded
+// wallet, from which only its owner can pay, the account of the customer in the currency that was collected. It is
+// opened if there is none.
+func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, now time.Time) (account.Internal, error) {
+	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
+		return r.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
+	}
+	opened, err := account.NewRefundAccount(ident.NewInternalAccount(r.IDs.New, now), t.Platform, t.Customer, t.Pricing.Sent.Currency, now)
+	if err != nil {
+		return opened, err
+	}
+	return uow.EnsureAccount(ctx, tx, opened)
+}
+
+// Add writes a change with its posting and its event, and puts it into the details.
+func (r Recorder) Add(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, changed receivable.Receivable, c receivable.Change) error {
+	details.Receivable, details.Changes = changed, append(details.Changes, c)
+	w.Post(changed.PostingFor(c))
+	w.Emit(changed.Event(ident.NewWebhook(r.IDs.New, w.Now), c))
+	return tx.AddReceivableChange(ctx, changed, c)
+}
+
+// Collect pays what is owed with the balance of the account, as far as it goes. The receivable must be locked.
+func (r Recorder) Collect(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails) error {
+	balances, err := w.LockBalances(ctx, tx, []ledger.Account{details.LedgerAccount()})
+	if err != nil {
+		return err
+	}
+	changed, change, ok := details.Receivable.Collect(balances[details.LedgerAccount()], len(details.Changes), w.Now)
+	if !ok {
+		return nil
+	}
+	if err := tx.UpdateReceivable(ctx, changed); err != nil {
+		return err
+	}
+	return r.Add(ctx, tx, w, details, changed, change)
+}
