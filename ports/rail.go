@@ -161,10 +161,12 @@ const (
 	CallRefund   RailCall = "REFUND"
 	CallSendBack RailCall = "SEND_BACK"
 	CallStatus   RailCall = "STATUS"
+	// CallCollectionStatus asks for a collection that was done.
+	CallCollectionStatus RailCall = "COLLECTION_STATUS"
 )
 
-// RailReply is a stored reply of a rail. Replies whose verdict is Done are not stored: the
-// postings that followed show them.
+// RailReply is a stored reply of a rail. Replies whose verdict is Done are stored only if they say more than the
+// postings that followed: the partner's id or code.
 type RailReply struct {
 	Platform ident.Platform
 	// Subject is the id of the transaction, or of the receipt that is sent back.
@@ -183,4 +185,7 @@ type RailReplyWriter interface {
 type RailReplyReader interface {
 	// RailReplies returns the replies for a subject, oldest first, at most limit.
 	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailReply, error)
+	// RailPartnerIDs returns the partner's ids of transactions, as the replies to a call have named them last; none for
+	// those without one.
+	RailPartnerIDs(ctx context.Context, keys []TransactionKey, call RailCall) (map[TransactionKey]string, error)
 }

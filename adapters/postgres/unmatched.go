@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -214,50 +213,4 @@ func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transa
 		return err
 	})
 	return funds, found, err
-}
-
-const insertRailReplies = `
-	INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted, retry_at)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
-
-// SaveRailReplies stores replies with one statement.
-func (u *unit) SaveRailReplies(_ context.Context, replies []ports.RailReply) error {
-	var platforms, subjects idArray
-	var times, retryTimes timeArray
-	var calls, verdicts, reasons []string
-	var accepted []bool
-	for _, a := range replies {
-		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
-		times, retryTimes = append(times, pgTime(a.At)), append(retryTimes, pgTime(a.RetryAt))
-		calls, verdicts, reasons = append(calls, string(a.Call)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
-		accepted = append(accepted, a.Accepted)
-	}
-	if len(subjects) > 0 {
-		u.queueExec(insertRailReplies, platforms, subjects, times, calls, verdicts, reasons, accepted, retryTimes)
-	}
-	return nil
-}
-
-// RailReplies uses rail_replies_by_subject.
-func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
-	rows, err := db.pool.Query(ctx, `
-		SELECT replied_at, call, verdict, reason, accepted, retry_at FROM rail_replies
-		WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.RailReply
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		a := ports.RailReply{Platform: p, Subject: subject}
-		var call, verdict, reason string
-		var retryAt *time.Time
-		if err := rows.Scan(&a.At, &call, &verdict, &reason, &a.Accepted, &retryAt); err != nil {
-			return err
-		}
-		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(call), timeOrZero(retryAt)
-		a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
-		found = append(found, a)
-		return nil
-	})
-	return found, err
 }

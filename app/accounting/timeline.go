@@ -201,7 +201,7 @@ func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
 }
 
 // impliedRailReply returns the successful reply of a rail that a posting follows from. Such
-// replies are not stored on their own.
+// replies are not stored on their own, unless the partner has named an id or a code.
 func impliedRailReply(t transaction.Transaction, p ports.RecordedPosting) (ports.RailReply, bool) {
 	reply := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
 	funding := t.Flow().Funding
@@ -230,6 +230,11 @@ func (s *Service) addRailReplies(ctx context.Context, timeline *Timeline) error 
 		timeline.Complete, replies = false, replies[:maxEventsPerType]
 	}
 	for _, r := range replies {
+		if r.Verdict == ports.Done { // it takes the place of the one that its posting implies
+			timeline.Events = slices.DeleteFunc(timeline.Events, func(e TimelineEvent) bool {
+				return e.RailReply != nil && e.RailReply.Call == r.Call && e.RailReply.Verdict == ports.Done
+			})
+		}
 		timeline.Events = append(timeline.Events, TimelineEvent{At: r.At, Type: TimelineRailReplied, RailReply: &r})
 	}
 	return nil

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,8 @@ func (t Timeline) rows(e TimelineEvent) []timelineRow {
 		a := e.Assignment
 		row = timelineRow{amount: a.Receipt.Amount, id: a.Receipt.ID.String(), by: authorName(a.Assignment.By), note: a.Assignment.Note}
 	case e.RailReply != nil:
-		row = timelineRow{name: string(e.RailReply.Call), result: string(e.RailReply.Verdict), note: string(e.RailReply.Reason)}
+		r := e.RailReply
+		row = timelineRow{name: string(r.Call), result: string(r.Verdict), id: r.PartnerID, note: joinTexts(string(r.Reason), r.Code, r.Text)}
 	case e.Receivable != nil:
 		c := e.Receivable
 		row = timelineRow{name: string(c.Kind), amount: money.Amount{Minor: c.Amount, Currency: t.Transaction.Pricing.Sent.Currency}, id: c.Receivable.String(), by: authorName(c.By), note: c.Note}
@@ -92,6 +94,11 @@ func postingRows(e TimelineEvent) (rows []timelineRow) {
 			number: strconv.FormatInt(p.Seq, 10), entry: strconv.Itoa(i + 1), id: postingID(p.ID).String(), note: p.Memo})
 	}
 	return rows
+}
+
+// joinTexts returns those of the texts that are not empty as a list.
+func joinTexts(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 // authorName returns the person or, if none was named, the token.

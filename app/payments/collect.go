@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"causeway/app/internal/uow"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -12,12 +11,20 @@ import (
 
 // collect debits external accounts for quotes that were executed.
 func (s *Service) collect(ctx context.Context, jobs []ports.Job) error {
-	return s.collectFunds(ctx, jobs, isCollecting, work.settleCollection)
+	return s.callAbout(ctx, jobs, s.askCollect)
+}
+
+func (s *Service) askCollect(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	return s.askCollections(ctx, keys, ports.CallCollect, isCollecting, work.settleCollection, ports.Rail.Collect)
 }
 
 // pull debits external accounts for transfers in.
 func (s *Service) pull(ctx context.Context, jobs []ports.Job) error {
-	return s.collectFunds(ctx, jobs, isPulling, work.settlePull)
+	return s.callAbout(ctx, jobs, s.askPull)
+}
+
+func (s *Service) askPull(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	return s.askCollections(ctx, keys, ports.CallCollect, isPulling, work.settlePull, ports.Rail.Collect)
 }
 
 // isCollecting reports whether the funds of a quote are being collected.
@@ -30,36 +37,31 @@ func isPulling(t transaction.Transaction) bool {
 	return t.Type == transaction.Incoming && t.IncomingState() == transaction.AwaitingFunds
 }
 
-// collectFunds calls the rails for the funds of transactions that still wait for them, outside of
-// any unit of work, and settles the outcomes in one.
-func (s *Service) collectFunds(ctx context.Context, jobs []ports.Job, isWaiting func(transaction.Transaction) bool,
-	settle func(work, transaction.Transaction, ports.Outcome) error) error {
-	collections, err := s.Store.Collections(ctx, uow.TransactionKeys(jobs))
+// askCollections calls the rails about collections whose state is still the one that the call is for.
+func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.Transaction) bool,
+	settle func(work, transaction.Transaction, ports.Outcome) error, callRail func(ports.Rail, context.Context, []ports.Collection) []ports.Outcome) (answers, error) {
+	collections, err := s.Store.Collections(ctx, keys)
 	if err != nil {
-		return err
+		return answers{}, err
 	}
-	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !isWaiting(c.Transaction) }) // settled by an earlier attempt
+	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !applies(c.Transaction) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range callRails(ctx, s, collections, s.Rails.RailFor, func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
 		func(ctx context.Context, rail ports.Rail, batch []ports.Collection) []ports.Outcome {
-			return rail.Collect(ctx, batch)
+			return callRail(rail, ctx, batch)
 		}) {
 		outcomes[transactionKey(collections[i].Transaction)] = o
 	}
-	return s.settleOutcomes(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !isWaiting(t) {
-			return nil // settled by an earlier attempt
-		}
-		return settle(w, t, o)
-	})
+	return answers{call: call, outcomes: outcomes, applies: applies, settle: settle}, nil
 }
 
 func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error {
 	switch o.Verdict {
 	case ports.Done:
+		w.checkCollectionAt(t, o.RetryAt)
 		return w.update(t.Collected(w.Now))
-	case ports.Refused:
-		return w.update(t.CollectionFailed(o.Reason, w.Now))
+	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
+		return w.update(t.CollectionFailed(collectionFailure(o), w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
 		return nil
@@ -69,9 +71,10 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
 	switch o.Verdict {
 	case ports.Done:
+		w.checkCollectionAt(t, o.RetryAt)
 		return w.update(t.Arrived(w.Now))
-	case ports.Refused:
-		return w.update(t.Failed(o.Reason, w.Now))
+	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
+		return w.update(t.Failed(collectionFailure(o), w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
 		return nil

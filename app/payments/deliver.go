@@ -14,36 +14,47 @@ import (
 
 // deliver sends payouts and settles the outcomes.
 func (s *Service) deliver(ctx context.Context, jobs []ports.Job) error {
-	return s.callAboutPayouts(ctx, jobs, ports.CallSend, transaction.State.InTransit, s.send)
+	return s.callAbout(ctx, jobs, s.askDeliver)
+}
+
+func (s *Service) askDeliver(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	return s.askPayouts(ctx, keys, ports.CallSend, transaction.State.InTransit, s.send)
 }
 
 // checkReturns calls the rails to check whether delivered payouts were returned.
 func (s *Service) checkReturns(ctx context.Context, jobs []ports.Job) error {
-	return s.callAboutPayouts(ctx, jobs, ports.CallStatus, transaction.State.IsDelivered,
+	return s.callAbout(ctx, jobs, s.askReturns)
+}
+
+func (s *Service) askReturns(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	return s.askPayouts(ctx, keys, ports.CallStatus, transaction.State.IsDelivered,
 		func(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome {
 			return rail.Status(ctx, payouts)
 		})
 }
 
-// callAboutPayouts calls the rails about the payouts of jobs whose state is still the one that the
-// call is for, outside of any unit of work, and settles the outcomes in one.
-func (s *Service) callAboutPayouts(ctx context.Context, jobs []ports.Job, call ports.RailCall, applies func(transaction.State) bool,
-	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) error {
-	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
+// callAbout calls the rails about the transactions of jobs, outside of any unit of work, and settles the outcomes in one.
+func (s *Service) callAbout(ctx context.Context, jobs []ports.Job, ask func(context.Context, []ports.TransactionKey) (answers, error)) error {
+	replied, err := ask(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
+	}
+	return s.settleAnswers(ctx, jobs, replied)
+}
+
+// askPayouts calls the rails about payouts whose state is still the one that the call is for.
+func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.State) bool,
+	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) (answers, error) {
+	payouts, err := s.Store.Payouts(ctx, keys)
+	if err != nil {
+		return answers{}, err
 	}
 	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !applies(p.Transaction.State) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range callRails(ctx, s, payouts, s.Rails.RailFor, platformOfPayout, callRail) {
 		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
-	return s.settleOutcomes(ctx, jobs, call, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !applies(t.State) {
-			return nil // settled by an earlier attempt
-		}
-		return w.settlePayout(t, o)
-	})
+	return answers{call: call, outcomes: outcomes, applies: func(t transaction.Transaction) bool { return applies(t.State) }, settle: work.settlePayout}, nil
 }
 
 func platformOfPayout(p ports.Payout) ident.Platform { return p.Transaction.Platform }
@@ -87,7 +98,7 @@ func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 
 // settlePayout decides what follows from a rail's outcome for a payout.
 func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
-	if o.Accepted || o.Verdict == ports.Done {
+	if o.Accepted || o.Verdict == ports.Done || o.Verdict == ports.Returned {
 		submitted, err := t.Submitted(w.Now)
 		if err != nil {
 			return err
@@ -106,6 +117,13 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 			w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o.RetryAt)
 		}
 		return w.update(t.Deliver(w.Now))
+	case ports.Returned: // it was delivered first
+		delivered, err := t.Deliver(w.Now)
+		if err != nil {
+			return err
+		}
+		w.Update(delivered)
+		return w.update(delivered.Transaction.Return(w.Now))
 	case ports.Refused:
 		return w.update(t.Refuse(o.Reason, w.Now))
 	case ports.CancelledByUser:
@@ -136,7 +154,7 @@ func (w work) settleDelivered(t transaction.Transaction, o ports.Outcome) error 
 		return w.update(t.Return(w.Now))
 	case o.Verdict != ports.Done:
 		w.callAgain(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o)
-	case !o.RetryAt.IsZero():
+	case !o.RetryAt.IsZero() && !w.isNews(t):
 		w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o.RetryAt)
 	}
 	return nil

@@ -99,6 +99,8 @@ func New(c Config) *Service {
 	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
 		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
+		jobs.Handler{Step: transaction.StepCheckCollection, Do: s.checkCollections},
+		jobs.Handler{Step: transaction.StepCallAgain, Do: s.callAboutNews},
 		jobs.Handler{Step: transaction.StepCollect, Do: s.collect},
 		jobs.Handler{Step: transaction.StepPull, Do: s.pull},
 		jobs.Handler{Step: transaction.StepDebitWallet, Do: s.debitWallets},

@@ -46,13 +46,20 @@ func callRails[R comparable, T any](ctx context.Context, s *Service, items []T, 
 			for n, i := range indexes {
 				outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
 				if err == nil {
-					outcomes[i] = replies[n]
+					outcomes[i] = storable(replies[n])
 				}
 			}
 		})
 	}
 	calls.Wait()
 	return outcomes
+}
+
+// storable returns an outcome whose texts, which are those of a partner, can be stored.
+func storable(o ports.Outcome) ports.Outcome {
+	o.PartnerID = transaction.PartnerText(o.PartnerID, transaction.MaxPartnerID)
+	o.Code, o.Text = transaction.PartnerText(o.Code, transaction.MaxPartnerCode), transaction.PartnerText(o.Text, transaction.MaxPartnerText)
+	return o
 }
 
 // callRail calls one rail. It returns an error if the rail panics, or does not return one outcome for
@@ -75,9 +82,16 @@ const defaultRetryDelay = 5 * time.Second
 
 // callAgain continues the running job of a subject with one that calls the rail again: at the time
 // that the rail named if the outcome is Waiting, else after a delay that grows with each attempt,
-// until the job is dead.
+// until the job is dead. If what is running is a job of news, one of the step calls again at the time that
+// the rail has named, so this one only has to reach the rail.
 func (w work) callAgain(p ident.Platform, step transaction.Step, subject uuid.UUID, o ports.Outcome) {
 	running := w.running[subject]
+	if running.Step == transaction.StepCallAgain {
+		if o.Verdict == ports.Waiting || w.repeated[subject] {
+			return
+		}
+		w.repeated[subject], step = true, transaction.StepCallAgain
+	}
 	next := ports.Job{Platform: p, Step: step, Due: o.RetryAt}
 	switch {
 	case o.Verdict != ports.Waiting:

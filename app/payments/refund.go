@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"slices"
 
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -14,21 +15,27 @@ import (
 // refund sends refunds: to the internal account or the wallet that paid, crypto that was paid in to the
 // customer's internal account that can pay, and all else to where it was paid from.
 func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
-	payouts, err := s.Store.Payouts(ctx, uow.TransactionKeys(jobs))
+	return s.callAbout(ctx, jobs, s.askRefunds)
+}
+
+func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	payouts, err := s.Store.Payouts(ctx, keys)
 	if err != nil {
-		return err
+		return answers{}, err
 	}
+	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !isRefunding(p.Transaction) }) // settled by an earlier attempt
 	homes, err := s.refundAccounts(ctx, payouts)
 	if err != nil {
-		return err
+		return answers{}, err
+	}
+	originals, err := s.originalsOf(ctx, payouts)
+	if err != nil {
+		return answers{}, err
 	}
 	var refunds []ports.Refund
 	var toWallets []ports.WalletCredit
 	for _, payout := range payouts {
 		t := payout.Transaction
-		if t.State.Refund != transaction.RefundPending {
-			continue
-		}
 		if t.Flow().Funding == transaction.Wallet {
 			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
 				Amount: t.Refundable(), Refunded: &payout})
@@ -36,7 +43,7 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 		}
 		_, inside := homes[t.ID]
 		refunds = append(refunds, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
-			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
+			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Original: originals[transactionKey(t)], Payout: &payout, Internal: inside})
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range s.credit(ctx, toWallets) {
@@ -45,17 +52,17 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	for i, o := range s.sendRefunds(ctx, refunds) {
 		outcomes[transactionKey(refunds[i].Payout.Transaction)] = o
 	}
-	return s.settleOutcomes(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if t.State.Refund != transaction.RefundPending {
-			return nil // settled by an earlier attempt
-		}
+	return answers{call: ports.CallRefund, outcomes: outcomes, applies: isRefunding, settle: func(w work, t transaction.Transaction, o ports.Outcome) error {
 		to, inside := homes[t.ID]
 		if !inside {
 			to = t.SourceAccount
 		}
 		return w.settleRefund(t, o, to)
-	})
+	}}, nil
 }
+
+// isRefunding reports whether a refund is to be sent, or in progress.
+func isRefunding(t transaction.Transaction) bool { return t.State.Refund == transaction.RefundPending }
 
 func (s *Service) sendRefunds(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	return callRails(ctx, s, refunds, s.Rails.RailFor, func(r ports.Refund) ident.Platform { return r.Platform },
@@ -70,7 +77,7 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	switch o.Verdict {
 	case ports.Done:
 		d, err = t.RefundPaid(to, w.Now)
-	case ports.Refused:
+	case ports.Refused, ports.Returned: // the platform has the money again
 		d, err = t.RefundFailed(w.Now)
 	default:
 		w.callAgain(t.Platform, transaction.StepRefund, t.ID.UUID(), o)
@@ -89,7 +96,6 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 	for _, payout := range payouts {
 		t := payout.Transaction
 		switch {
-		case t.State.Refund != transaction.RefundPending:
 		case t.Flow().Funding == transaction.Balance, t.Flow().Funding == transaction.Wallet:
 			homes[t.ID] = t.SourceAccount
 		case t.Refundable().Currency.IsCrypto():
@@ -121,13 +127,29 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 // sendBack sends back surplus and unmatched receipts: crypto of a known customer to their internal
 // account, and all else to where it was paid from.
 func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
-	receipts, err := s.receiptsOf(ctx, jobs)
+	replied, err := s.callToSendBack(ctx, jobs)
 	if err != nil {
 		return err
 	}
+	return s.settleWithReceipts(ctx, jobs, replied)
+}
+
+// sentBack is a receipt about which a rail was called to send it back to a ledger path.
+type sentBack struct {
+	receipt transaction.Receipt
+	outcome ports.Outcome
+	to      string
+}
+
+// callToSendBack calls the rails to send back the receipts of jobs.
+func (s *Service) callToSendBack(ctx context.Context, jobs []ports.Job) ([]sentBack, error) {
+	receipts, err := s.receiptsOf(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
 	homes, err := s.surplusAccounts(ctx, receipts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	refunds := make([]ports.Refund, len(receipts))
 	for i, r := range receipts {
@@ -135,29 +157,17 @@ func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 		var named ident.Transaction // used as the reference if the payer gave none
 		ident.SetUUID(&named, r.ID.UUID())
 		refunds[i] = ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside}
+			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Original: originalOf(r), Internal: inside}
 	}
-	outcomes := s.sendRefunds(ctx, refunds)
-	var w work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		w = s.newJobWork(jobs)
-		for i, r := range receipts {
-			to, inside := homes[r.ID]
-			if !inside {
-				to = r.Rail.LedgerPath()
-			}
-			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcomes[i]})
-			w.settleSendBack(r, outcomes[i], to)
+	replied := make([]sentBack, len(receipts))
+	for i, o := range s.sendRefunds(ctx, refunds) {
+		to, inside := homes[receipts[i].ID]
+		if !inside {
+			to = receipts[i].Rail.LedgerPath()
 		}
-		if err := tx.FinishJobs(ctx, jobs); err != nil {
-			return err
-		}
-		return w.Write(ctx, tx)
-	})
-	if err == nil {
-		s.afterCommit(w)
+		replied[i] = sentBack{receipts[i], o, to}
 	}
-	return err
+	return replied, nil
 }
 
 // receiptsOf reads the receipts that are the subjects of jobs.
@@ -211,13 +221,15 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 	return homes, nil
 }
 
-// settleSendBack posts the outcome of a receipt that was sent back to a ledger path. The posting's
-// id is derived from the receipt, so a repeated outcome is posted once.
-func (w work) settleSendBack(r transaction.Receipt, o ports.Outcome, to string) {
+// settleSendBack records and posts the outcome of a receipt that was sent back. The posting's id is derived from the
+// receipt, so a repeated outcome is posted once.
+func (w work) settleSendBack(b sentBack) {
+	r, o := b.receipt, b.outcome
+	w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: o})
 	switch o.Verdict {
 	case ports.Done:
-		w.Post(r.SentBack(to, w.Now))
-	case ports.Refused:
+		w.Post(r.SentBack(b.to, w.Now))
+	case ports.Refused, ports.Returned: // the platform has the money again
 		w.PostUnmatched(r, r.SendBackFailed(w.Now))
 	default:
 		w.callAgain(r.Platform, transaction.StepSendBack, r.ID.UUID(), o)

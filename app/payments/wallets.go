@@ -45,12 +45,7 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		}) {
 		outcomes[transactionKey(transactions[i])] = o
 	}
-	return s.settleOutcomes(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !isCollecting(t) {
-			return nil // settled by an earlier attempt
-		}
-		return w.settleCollection(t, o)
-	})
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, applies: isCollecting, settle: work.settleCollection})
 }
 
 // creditWallets transfers payments to wallets on their chain.
@@ -68,12 +63,7 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 	for i, o := range s.credit(ctx, credits) {
 		outcomes[transactionKey(transactions[i])] = o
 	}
-	return s.settleOutcomes(ctx, jobs, ports.CallSend, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !isInTransit(t) {
-			return nil // settled by an earlier attempt
-		}
-		return w.settlePayout(t, o)
-	})
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallSend, outcomes: outcomes, applies: isInTransit, settle: work.settlePayout})
 }
 
 // transactionsOf returns the transactions of jobs for which the work is still to be done.

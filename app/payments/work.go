@@ -20,6 +20,8 @@ type work struct {
 	timetable *settlement.Timetable
 	// running are the jobs that are being run, by subject.
 	running map[uuid.UUID]ports.Job
+	// repeated are the subjects of running jobs of news that are called about again.
+	repeated map[uuid.UUID]bool
 }
 
 func (s *Service) newWork() work {
@@ -29,7 +31,7 @@ func (s *Service) newWork() work {
 // newJobWork is newWork for jobs that are being run.
 func (s *Service) newJobWork(running []ports.Job) work {
 	w := s.newWork()
-	w.running = map[uuid.UUID]ports.Job{}
+	w.running, w.repeated = map[uuid.UUID]ports.Job{}, map[uuid.UUID]bool{}
 	for _, j := range running {
 		for _, subject := range j.Subjects {
 			w.running[subject] = j
@@ -47,35 +49,81 @@ func (s *Service) afterCommit(w work) {
 
 // settle locks transactions, decides about each, and finishes the jobs in the same unit of work.
 func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, decide func(work, transaction.Transaction) error) error {
-	return s.settleWithReplies(ctx, jobs, keys, nil, decide)
+	return s.settleWith(ctx, jobs, keys, func(work) {}, decide)
 }
 
-// settleOutcomes is settle for transactions about which a rail was called: it decides on the
-// outcomes and records the replies.
-func (s *Service) settleOutcomes(ctx context.Context, jobs []ports.Job, call ports.RailCall, outcomes map[ports.TransactionKey]ports.Outcome,
-	decide func(work, transaction.Transaction, ports.Outcome) error) error {
+// answers are what rails have replied to one kind of call about transactions.
+type answers struct {
+	call     ports.RailCall
+	outcomes map[ports.TransactionKey]ports.Outcome
+	// applies reports whether a transaction is in a state that the call is for.
+	applies func(transaction.Transaction) bool
+	// settle decides what follows.
+	settle func(work, transaction.Transaction, ports.Outcome) error
+}
+
+// settleAnswers is settle for transactions about which rails were called: it decides on the outcomes and records the
+// replies.
+func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...answers) error {
+	return s.settleWithReceipts(ctx, jobs, nil, all...)
+}
+
+// settleWithReceipts is settleAnswers also for receipts that are sent back.
+func (s *Service) settleWithReceipts(ctx context.Context, jobs []ports.Job, receipts []sentBack, all ...answers) error {
 	now := s.Clock.Now()
-	keys, replies := make([]ports.TransactionKey, 0, len(outcomes)), make([]ports.RailReply, 0, len(outcomes))
-	for key, outcome := range outcomes {
-		keys = append(keys, key)
-		replies = append(replies, ports.RailReply{Platform: key.Platform, Subject: key.ID.UUID(), Call: call, At: now, Outcome: outcome})
+	var keys []ports.TransactionKey
+	var replies []ports.RailReply
+	seen := map[ports.TransactionKey]bool{}
+	for _, a := range all {
+		for key, outcome := range a.outcomes {
+			replies = append(replies, ports.RailReply{Platform: key.Platform, Subject: key.ID.UUID(), Call: a.call, At: now, Outcome: outcome})
+			if !seen[key] {
+				keys, seen[key] = append(keys, key), true
+			}
+		}
 	}
-	return s.settleWithReplies(ctx, jobs, keys, replies, func(w work, t transaction.Transaction) error {
-		return decide(w, t, outcomes[transactionKey(t)])
+	begin := func(w work) {
+		for _, r := range replies {
+			w.RecordReply(r)
+		}
+		for _, r := range receipts {
+			w.settleSendBack(r)
+		}
+	}
+	return s.settleWith(ctx, jobs, keys, begin, func(w work, t transaction.Transaction) error {
+		for _, a := range all {
+			if err := w.settleAnswer(a, t); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-func (s *Service) settleWithReplies(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, replies []ports.RailReply,
-	decide func(work, transaction.Transaction) error) error {
+func (w work) settleAnswer(a answers, t transaction.Transaction) error {
+	o, asked := a.outcomes[transactionKey(t)]
+	latest := w.Latest(t)
+	switch {
+	case !asked:
+		return nil
+	case a.applies(latest):
+		return a.settle(w, latest, o)
+	case o.Verdict == ports.Returned:
+		// Another attempt settled it meanwhile as done, and the money has come back since.
+		w.Enqueue(t.Platform, transaction.StepCallAgain, t.ID.UUID())
+	}
+	return nil // settled by an earlier attempt
+}
+
+// settleWith is settle that calls begin before it decides.
+func (s *Service) settleWith(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, begin func(work), decide func(work, transaction.Transaction) error) error {
 	var done work
-	begin := func() *uow.Work {
+	newWork := func() *uow.Work {
 		done = s.newJobWork(jobs)
-		for _, r := range replies {
-			done.RecordReply(r)
-		}
+		begin(done)
 		return done.Work
 	}
-	_, err := uow.Settle(ctx, s.Store, begin, jobs, keys, func(_ *uow.Work, t transaction.Transaction) error { return decide(done, t) })
+	_, err := uow.Settle(ctx, s.Store, newWork, jobs, keys, func(_ *uow.Work, t transaction.Transaction) error { return decide(done, t) })
 	if err == nil {
 		s.afterCommit(done)
 	}

@@ -86,11 +86,17 @@ func renderAuthorization(a wallet.Authorization) *authorizationBody {
 }
 
 type railReplyBody struct {
-	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,STATUS" doc:"Call to the rail. STATUS: query whether a delivered payment was returned."`
+	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,STATUS,COLLECTION_STATUS" doc:"Call to the rail. STATUS: query whether a delivered payment was returned. COLLECTION_STATUS: query whether a collection was taken back."`
 	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,RETURNED,UNKNOWN" doc:"Result of the call. UNKNOWN: the rail could not be reached."`
 	Reason   string        `json:"reason,omitempty" doc:"Reason of the refusal." example:"COUNTERPARTY_POST_TX_FAILED"`
 	Accepted bool          `json:"accepted,omitempty" doc:"Whether the rail had accepted the payment."`
 	RetryAt  *httpapi.Time `json:"retryAt,omitempty" doc:"Time of the next call."`
+	// What the partner itself has said.
+	PartnerID   string        `json:"partnerId,omitempty" doc:"The partner's id of the payment, as its statements name it." example:"20260314021000021000042"`
+	PartnerCode string        `json:"partnerCode,omitempty" doc:"The partner's reason, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
+	PartnerText string        `json:"partnerText,omitempty" doc:"The partner's reason in its own words." example:"Closed account number"`
+	ReturnedAt  *httpapi.Time `json:"returnedAt,omitempty" doc:"RETURNED only: when the partner took the money back."`
+	ExpectedAt  *httpapi.Time `json:"expectedAt,omitempty" doc:"WAITING only: when the partner expects to settle the payment."`
 }
 
 type timelineWebhookEvent struct {
@@ -151,7 +157,8 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 }
 
 func renderRailReply(a ports.RailReply) *railReplyBody {
-	return &railReplyBody{Call: string(a.Call), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted, RetryAt: optionalTime(a.RetryAt)}
+	return &railReplyBody{Call: string(a.Call), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted, RetryAt: optionalTime(a.RetryAt),
+		PartnerID: a.PartnerID, PartnerCode: a.Code, PartnerText: a.Text, ReturnedAt: optionalTime(a.ReturnedAt), ExpectedAt: optionalTime(a.ExpectedAt)}
 }
 
 func registerTimeline(a *httpapi.API, service Accounting) {

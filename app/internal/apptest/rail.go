@@ -11,8 +11,11 @@ import (
 // Rail is the sandbox's rail for every platform. A call that a test sets is made instead.
 type Rail struct {
 	ports.Rail
-	OnSend   func(context.Context, []ports.Payout) []ports.Outcome
-	OnRefund func(context.Context, []ports.Refund) []ports.Outcome
+	OnSend             func(context.Context, []ports.Payout) []ports.Outcome
+	OnStatus           func(context.Context, []ports.Payout) []ports.Outcome
+	OnCollect          func(context.Context, []ports.Collection) []ports.Outcome
+	OnCollectionStatus func(context.Context, []ports.Collection) []ports.Outcome
+	OnRefund           func(context.Context, []ports.Refund) []ports.Outcome
 }
 
 var (
@@ -29,6 +32,21 @@ func (r *Rail) Carries(rail.Route) error { return nil }
 // Send calls OnSend, or the sandbox.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
 	return call(ctx, r.OnSend, r.Rail.Send, payouts)
+}
+
+// Status calls OnStatus, or the sandbox.
+func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return call(ctx, r.OnStatus, r.Rail.Status, payouts)
+}
+
+// Collect calls OnCollect, or the sandbox.
+func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return call(ctx, r.OnCollect, r.Rail.Collect, collections)
+}
+
+// CollectionStatus calls OnCollectionStatus, or the sandbox.
+func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return call(ctx, r.OnCollectionStatus, r.Rail.CollectionStatus, collections)
 }
 
 // Refund calls OnRefund, or the sandbox.

@@ -297,7 +297,7 @@ func (r *replies) SaveRailReplies(_ context.Context, saved []ports.RailReply) er
 
 func TestWork_RecordsRailReplies(t *testing.T) {
 	t.Parallel()
-	// Replies are saved, except Done and replies without a call.
+	// Replies are saved, except replies without a call, and Done of which the partner says no more.
 	reply := func(call ports.RailCall, v ports.Verdict) ports.RailReply {
 		return ports.RailReply{Call: call, Outcome: ports.Outcome{Verdict: v}}
 	}
@@ -306,12 +306,14 @@ func TestWork_RecordsRailReplies(t *testing.T) {
 	work.RecordReply(reply(ports.CallSend, ports.Waiting))
 	work.RecordReply(reply(ports.CallNone, ports.Refused))
 	work.RecordReply(reply(ports.CallRefund, ports.Refused))
+	work.RecordReply(ports.RailReply{Call: ports.CallSend, Outcome: ports.Outcome{Verdict: ports.Done, PartnerID: "TRX-1"}})
+	work.RecordReply(ports.RailReply{Call: ports.CallStatus, Outcome: ports.Outcome{Verdict: ports.Done, PartnerID: "TRX-1"}})
 
 	if err := work.Write(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 
-	if len(tx.saved) != 2 || tx.saved[0].Verdict != ports.Waiting || tx.saved[1].Call != ports.CallRefund {
+	if len(tx.saved) != 3 || tx.saved[0].Verdict != ports.Waiting || tx.saved[1].Call != ports.CallRefund || tx.saved[2].PartnerID != "TRX-1" {
 		t.Errorf("saved %+v", tx.saved)
 	}
 }

@@ -118,10 +118,12 @@ func (w *Work) PostUnmatched(r transaction.Receipt, p ledger.Posting) {
 	w.unmatched = append(w.unmatched, ports.UnmatchedFunds{Platform: p.Platform, Posting: p.ID, Receipt: r.ID})
 }
 
-// RecordReply adds the reply of a rail. A reply of Done is left out because its postings record
-// it, and so is a reply without a call.
+// RecordReply adds the reply of a rail. A reply of Done without an id and a code of the partner is left out because its
+// postings record it, and so is a reply without a call.
 func (w *Work) RecordReply(r ports.RailReply) {
-	if r.Verdict != ports.Done && r.Call != ports.CallNone {
+	isStatus := r.Call == ports.CallStatus || r.Call == ports.CallCollectionStatus // asked for again and again
+	saysNothing := r.Verdict == ports.Done && (isStatus || r.PartnerID == "" && r.Code == "")
+	if r.Call != ports.CallNone && !saysNothing {
 		w.replies = append(w.replies, r)
 	}
 }
