@@ -18,6 +18,17 @@ type RailOperations struct {
 	// Proofs are those of the last day that has some, and ProofAge is the time since they were made.
 	Proofs   []RailProofMetric
 	ProofAge time.Duration
+	Feeds    []RailFeedMetric
+}
+
+// RailFeedMetric is the state of the feed of a connection.
+type RailFeedMetric struct {
+	Connection string
+	// Age is the time since the feed was read, and Failures how often that has failed since.
+	Age      time.Duration
+	Failures int
+	// KeptAside is the number of items that could not be taken.
+	KeptAside int
 }
 
 // RailProofMetric is the result of one proof.
@@ -40,6 +51,12 @@ const countWaitingPayments = `
 // selectLastProofs uses the primary key.
 const selectLastProofs = `
 	SELECT currency, connections, abs(difference)::text, state, proved_at FROM rail_proofs WHERE day = (SELECT max(day) FROM rail_proofs)`
+
+// selectFeeds uses rail_feed_items_open.
+const selectFeeds = `
+	SELECT f.connection, f.failures, f.succeeded_at, (SELECT count(*) FROM (
+		SELECT FROM rail_feed_items i WHERE i.connection = f.connection AND i.discarded_at IS NULL LIMIT $1) AS kept)
+	FROM rail_feeds f ORDER BY f.connection`
 
 // countRails reads what operators watch of connections.
 func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration) (RailOperations, error) {
@@ -72,5 +89,15 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 		o.Proofs, o.ProofAge = append(o.Proofs, p), max(o.ProofAge, age(proved))
 		return nil
 	})
-	return o, err
+	if err != nil {
+		return o, err
+	}
+	return o, read(selectFeeds, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var f RailFeedMetric
+		var succeeded *time.Time
+		err := rows.Scan(&f.Connection, &f.Failures, &succeeded, &f.KeptAside)
+		f.Age = age(succeeded)
+		o.Feeds = append(o.Feeds, f)
+		return err
+	})
 }

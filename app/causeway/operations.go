@@ -62,6 +62,9 @@ var (
 	railDifferenceDesc  = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
 	railNoBalanceDesc   = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection has no balance, by the connections that are compared together and currency.", "connections", "currency")
 	railProofAgeDesc    = describe("causeway_rail_proof_age_seconds", "Time since the last daily proof.")
+	railFeedAgeDesc     = describe("causeway_rail_feed_age_seconds", "Time since the reports of a partner were read, by connection; 0 before the first time.", "connection")
+	railFeedErrorsDesc  = describe("causeway_rail_feed_failures", "How often reading the reports of a partner has failed since the last success, by connection.", "connection")
+	railKeptAsideDesc   = describe("causeway_rail_feed_kept_aside", "Reports of partners that could not be taken and wait to be tried again, by connection.", "connection")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
 	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
 	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
@@ -126,7 +129,7 @@ func (o *operations) read(ctx context.Context) {
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }
@@ -191,6 +194,11 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	}
 	if len(last.Rails.Proofs) > 0 {
 		gauge(railProofAgeDesc, last.Rails.ProofAge.Seconds())
+	}
+	for _, f := range last.Rails.Feeds {
+		gauge(railFeedAgeDesc, f.Age.Seconds(), f.Connection)
+		gauge(railFeedErrorsDesc, float64(f.Failures), f.Connection)
+		gauge(railKeptAsideDesc, float64(f.KeptAside), f.Connection)
 	}
 	for currency, minor := range last.Unmatched {
 		gauge(unmatchedDesc, float64(minor), string(currency))
