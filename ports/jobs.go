@@ -52,6 +52,10 @@ type JobWriter interface {
 	// ErrLeaseLost and changes nothing.
 	FinishJobs(ctx context.Context, jobs []Job) error
 
+	// HastenJobs makes those jobs of a step due at the given time that are due later and have one of the subjects. If one is
+	// running now, it loses its lease and is run again. Dead jobs stay.
+	HastenJobs(ctx context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error
+
 	// LockJobs returns the jobs with these ids, and locks them.
 	LockJobs(ctx context.Context, ids []uuid.UUID) ([]ListedJob, error)
 	// RestartJobs makes jobs due at the given time, with all their attempts.

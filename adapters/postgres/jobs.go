@@ -52,6 +52,23 @@ func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	return nil
 }
 
+// hastenJobs uses jobs_by_step_platform_due. A higher number of the lease fences a process that runs the job now.
+const hastenJobs = `
+	UPDATE jobs SET due_at = $4, attempts = attempts + 1, earlier_attempts = earlier_attempts + 1
+	WHERE step = $1 AND platform_id = $2 AND subjects && $3::uuid[] AND due_at > $4 AND due_at < 'infinity'`
+
+// HastenJobs runs its statement twice: the first waits for a unit of work that replaces the job now, and the second sees
+// the job that took its place.
+func (u *unit) HastenJobs(_ context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error {
+	if err := u.db.CheckClock(); err != nil {
+		return err
+	}
+	for range 2 {
+		u.queueExec(hastenJobs, string(step), pgID(p.UUID()), pgIDs(subjects), pgTime(due))
+	}
+	return nil
+}
+
 // notAhead is the condition that the time %s of a process is not ahead of the database's clock, as in
 // ledger_post: the process may not have measured its clock yet.
 const notAhead = `(%s <= now() + interval '2 seconds' OR current_setting('causeway.simulated_clock', true) = 'on')`

@@ -20,27 +20,42 @@ const maxNewsPerJob = 256
 // another order, are all the same; of a subject that is not known, or of which no rail knows more, nothing is asked.
 //
 // The call is a job of its own beside that of the next step. So it is also made if that job is running now and has asked
-// already, and it ends when the rail has replied: the job of the step continues as before.
+// already, and it ends when the rail has replied: the job of the step continues as before. A receipt has no state that
+// could be locked, so for one that is sent back that job itself is made due.
 func (s *Service) CallAgain(ctx context.Context, subjects []ports.RailSubject) error {
-	for batch := range slices.Chunk(subjects, maxNewsPerJob) {
-		var w work
-		err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-			w = s.newWork()
-			seen := map[ports.RailSubject]bool{}
-			for _, subject := range batch {
-				if !seen[subject] {
-					seen[subject] = true
-					w.Enqueue(subject.Platform, transaction.StepCallAgain, subject.Subject)
-				}
-			}
-			return w.Write(ctx, tx)
-		})
-		if err != nil {
-			return err
+	byPlatform, seen := map[ident.Platform][]uuid.UUID{}, map[ports.RailSubject]bool{}
+	for _, subject := range subjects {
+		if !seen[subject] {
+			seen[subject] = true
+			byPlatform[subject.Platform] = append(byPlatform[subject.Platform], subject.Subject)
 		}
-		s.afterCommit(w)
+	}
+	for platform, news := range byPlatform {
+		for batch := range slices.Chunk(news, maxNewsPerJob) {
+			if err := s.addNews(ports.ForPlatform(ctx, platform), platform, batch); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+func (s *Service) addNews(ctx context.Context, platform ident.Platform, subjects []uuid.UUID) error {
+	var w work
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		w = s.newWork()
+		for _, subject := range subjects {
+			w.Enqueue(platform, transaction.StepCallAgain, subject)
+		}
+		if err := tx.HastenJobs(ctx, platform, transaction.StepSendBack, subjects, w.Now); err != nil {
+			return err
+		}
+		return w.Write(ctx, tx)
+	})
+	if err == nil {
+		s.afterCommit(w)
+	}
+	return err
 }
 
 // callAboutNews calls the rails about the subjects of jobs in every way that fits their states, and settles all outcomes in
@@ -74,55 +89,7 @@ func (s *Service) callAboutNews(ctx context.Context, jobs []ports.Job) error {
 		}
 		replied = append(replied, a)
 	}
-	sentBack, err := s.askSentBack(ctx, jobs, read)
-	if err != nil {
-		return err
-	}
-	return s.settleWithReceipts(ctx, jobs, sentBack, replied...)
-}
-
-// askSentBack calls the rails about those subjects that are receipts which are being sent back. Only those about which
-// a rail was called before are: others are not to be sent back, or their job has not begun.
-func (s *Service) askSentBack(ctx context.Context, jobs []ports.Job, transactions map[ports.TransactionKey]transaction.Transaction) ([]sentBack, error) {
-	var begun []ports.Job
-	for _, j := range jobs {
-		subjects := slices.Clone(j.Subjects)
-		var err error
-		j.Subjects = slices.DeleteFunc(subjects, func(subject uuid.UUID) bool {
-			key := ports.TransactionKey{Platform: j.Platform}
-			ident.SetUUID(&key.ID, subject)
-			if _, known := transactions[key]; known || err != nil {
-				return true
-			}
-			var sending bool
-			sending, err = s.isSendingBack(ctx, j.Platform, subject)
-			return !sending
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(j.Subjects) > 0 {
-			begun = append(begun, j)
-		}
-	}
-	if len(begun) == 0 {
-		return nil, nil
-	}
-	return s.callToSendBack(ctx, begun)
-}
-
-// maxReplies is how many replies of a receipt are read: those after it end in one of them.
-const maxReplies = 1000
-
-// isSendingBack reports whether a rail was called to send a receipt back, and has not refused it.
-func (s *Service) isSendingBack(ctx context.Context, p ident.Platform, receipt uuid.UUID) (sending bool, err error) {
-	replies, err := s.Store.RailReplies(ctx, p, receipt, maxReplies)
-	for _, r := range replies {
-		if r.Call == ports.CallSendBack {
-			sending = r.Verdict == ports.Waiting || r.Verdict == ports.Unknown
-		}
-	}
-	return sending, err
+	return s.settleAnswers(ctx, jobs, replied...)
 }
 
 // isNews reports whether what is running for a transaction is a job of news, and not that of its step.

@@ -303,6 +303,9 @@ func TestCallAgain_ReceiptThatIsSentBack(t *testing.T) {
 	if got := env.QueryStrings(`SELECT count(*)::text FROM ledger_postings WHERE kind = 'refund_paid'`); got[0] != "1" {
 		t.Errorf("%s postings of the refund", got[0])
 	}
+	if n, jobs := partner.count(ports.CallRefund), env.CountJobs(transaction.StepSendBack)+env.CountJobs(transaction.StepCallAgain); n != 2 || jobs != 0 {
+		t.Errorf("%d calls, %d jobs are left", n, jobs)
+	}
 }
 
 func TestRefund_CarriesTheOriginalPayment(t *testing.T) {

@@ -131,7 +131,11 @@ func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
-	return s.settleWithReceipts(ctx, jobs, replied)
+	return s.settleWith(ctx, jobs, nil, func(w work) {
+		for _, r := range replied {
+			w.settleSendBack(r)
+		}
+	}, nil)
 }
 
 // sentBack is a receipt about which a rail was called to send it back to a ledger path.

@@ -65,11 +65,6 @@ type answers struct {
 // settleAnswers is settle for transactions about which rails were called: it decides on the outcomes and records the
 // replies.
 func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...answers) error {
-	return s.settleWithReceipts(ctx, jobs, nil, all...)
-}
-
-// settleWithReceipts is settleAnswers also for receipts that are sent back.
-func (s *Service) settleWithReceipts(ctx context.Context, jobs []ports.Job, receipts []sentBack, all ...answers) error {
 	now := s.Clock.Now()
 	var keys []ports.TransactionKey
 	var replies []ports.RailReply
@@ -85,9 +80,6 @@ func (s *Service) settleWithReceipts(ctx context.Context, jobs []ports.Job, rece
 	begin := func(w work) {
 		for _, r := range replies {
 			w.RecordReply(r)
-		}
-		for _, r := range receipts {
-			w.settleSendBack(r)
 		}
 	}
 	return s.settleWith(ctx, jobs, keys, begin, func(w work, t transaction.Transaction) error {

@@ -1,5 +1,7 @@
 package transaction
 
+import "causeway/ledger"
+
 // Step is the work that follows a decision, in a job of its own.
 type Step string
 
@@ -45,7 +47,7 @@ func (t Transaction) RailSteps() []Step {
 	case t.Type == Incoming:
 	case t.State.Refund == RefundPending && flow.Funding != Wallet:
 		steps = append(steps, StepRefund)
-	case flow.ToWallet, flow.Internal:
+	case flow.ToWallet, flow.Internal, t.DestinationAccount == ledger.TransitInternal: // paid without a rail
 	case t.State.InTransit():
 		steps = append(steps, StepDeliver)
 	case t.State.IsDelivered():

@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/transaction"
+	"causeway/ledger"
 )
 
 func TestStep_CanDiscard(t *testing.T) {
@@ -61,6 +62,8 @@ func TestTransaction_RailSteps(t *testing.T) {
 		"delivered":              {toBank, state(transaction.Completed, transaction.Delivered, ""), []transaction.Step{transaction.StepCheckReturn}},
 		"refund owed":            {toBank, state(transaction.Failed, transaction.Converted, transaction.RefundPending), []transaction.Step{transaction.StepRefund}},
 		"refunded":               {toBank, state(transaction.Failed, transaction.Converted, transaction.RefundCompleted), nil},
+		"to a customer of the platform": {transaction.Transaction{Type: transaction.Outgoing, Source: inside, DestinationAccount: ledger.TransitInternal},
+			state(transaction.Completed, transaction.Delivered, ""), nil},
 		"to a balance": {transaction.Transaction{Type: transaction.Outgoing, Destination: inside},
 			state(transaction.Completed, transaction.Delivered, ""), nil},
 		"to a wallet": {transaction.Transaction{Type: transaction.Outgoing, Destination: inside, DestinationRail: "LAYER2"},

@@ -420,6 +420,17 @@ func (u *tx) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	return nil
 }
 
+func (u *tx) HastenJobs(_ context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error {
+	u.writes(p)
+	for id, j := range u.jobs { // in any order: each changes alone
+		if j.Platform == p && j.Step == step && !j.Dead && j.Due.After(due) && slices.ContainsFunc(j.Subjects, func(s uuid.UUID) bool { return slices.Contains(subjects, s) }) {
+			j.Due, j.Lease = due, j.Lease+1
+			put(u.memory, u.jobs, id, j)
+		}
+	}
+	return nil
+}
+
 func (m *memory) holds(j ports.Job) bool {
 	stored, exists := m.jobs[j.ID]
 	return exists && stored.Lease == j.Lease
@@ -504,6 +515,10 @@ func (u *tx) ChangePeriods(_ context.Context, change period.Change, next period.
 }
 
 func (u *tx) SaveRailReplies(context.Context, []ports.RailReply) error { return nil }
+
+func (s store) RailPartnerIDs(ctx context.Context, _ []ports.TransactionKey, _ ports.RailCall) (map[ports.TransactionKey]string, error) {
+	return nil, s.read(ctx, "partner's ids") // the rails of the simulation have none
+}
 
 func (u *tx) SaveUnmatched(_ context.Context, funds []ports.UnmatchedFunds) error {
 	for _, f := range funds {

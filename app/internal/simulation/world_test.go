@@ -219,8 +219,10 @@ func (w *world) step() {
 		w.release(w.random.IntN(len(w.calls)))
 	case n < 740 && len(w.active) < 12:
 		w.startIntent()
-	case n < 915:
+	case n < 905:
 		w.startJobs()
+	case n < 915:
+		w.reportNews()
 	case n < 930:
 		w.changeAgent()
 	case n < 975:
@@ -272,7 +274,7 @@ func (w *world) release(i int) {
 }
 
 // steps are the steps of the jobs that are run.
-var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepExpire,
+var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepCheckCollection, transaction.StepCallAgain, transaction.StepExpire,
 	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut, transaction.StepForward}
 
 // startJobs runs some due jobs of a step in a process, and reports whether there were any.
@@ -296,6 +298,38 @@ func (w *world) startJobs() bool {
 		}
 	}()
 	return true
+}
+
+// reportNews makes a partner report that there is news of some payments or receipts, which mostly there is not. A report that
+// fails is lost here: the jobs of the steps ask anyway.
+func (w *world) reportNews() {
+	about := map[ident.Platform][]ports.RailSubject{}
+	for range 1 + w.random.IntN(3) {
+		if all := sortedKeys(w.transactions); len(all) > 0 {
+			t := w.transactions[pick(w, all)]
+			about[t.Platform] = append(about[t.Platform], ports.RailSubject{Platform: t.Platform, Subject: t.ID.UUID()})
+		}
+		if all := sortedKeys(w.receipts); len(all) > 0 {
+			r := w.receipts[pick(w, all)]
+			about[r.Platform] = append(about[r.Platform], ports.RailSubject{Platform: r.Platform, Subject: r.ID.UUID()})
+		}
+	}
+	p := pick(w, w.processes)
+	for _, platform := range sortedKeys(about) {
+		w.record("partner reports news of %d payments to process %d", len(about[platform]), slices.Index(w.processes, p))
+		w.working++
+		w.runs++
+		ctx := context.WithValue(ports.ForPlatform(context.Background(), platform), causeKey{}, w.runs)
+		go func() {
+			err := p.service.CallAgain(ctx, about[platform])
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.working--
+			if err != nil && !isTemporary(err) {
+				w.fail("reporting news: %v", err)
+			}
+		}()
+	}
 }
 
 // moveClock moves the clock: a little, beyond a lease or a quote, or back.
