@@ -464,3 +464,34 @@ func TestCollect_ReturnReportedWhileItIsSettled(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+func TestCallAgain_ReportWhileAReceiptIsSentBack(t *testing.T) {
+	t.Parallel()
+	// While a rail is called to send a receipt back, the partner reports that it has arrived. The job loses its lease, so
+	// that its older answer is dropped, and it is run again.
+	env, partner := newPartnerEnv(t)
+	q := env.quote(t, "USD", 100_00, env.NewWallet("spark1good"))
+	partner.set(ports.Outcome{Verdict: ports.Done})
+	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 100_00), nil); err != nil {
+		t.Fatal(err)
+	}
+	env.runDue(t)
+	surplus := env.receipt(q, "RTP", 100_00)
+	if _, err := env.Receive(t.Context(), surplus, nil); err != nil {
+		t.Fatal(err)
+	}
+	partner.set(waiting(env, 24*time.Hour))
+	partner.during = func() {
+		partner.set(ports.Outcome{Verdict: ports.Done})
+		if err := env.CallAgain(t.Context(), []ports.RailSubject{{Platform: env.Platform.ID, Subject: surplus.ID.UUID()}}); err != nil {
+			t.Error(err)
+		}
+	}
+
+	env.runDue(t)
+
+	posted := env.QueryStrings(`SELECT count(*)::text FROM ledger_postings WHERE kind = 'refund_paid'`)
+	if n, jobs := partner.count(ports.CallRefund), env.CountJobs(transaction.StepSendBack); posted[0] != "1" || n != 2 || jobs != 0 {
+		t.Errorf("%s postings, %d calls, %d jobs are left", posted[0], n, jobs)
+	}
+}
