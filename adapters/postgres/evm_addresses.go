@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+const (
+	// The queries read from an id on, which is that of a time (UUID version 7), by the primary keys.
+	lastAccountID = `SELECT id FROM internal_accounts WHERE platform_id = $1 ORDER BY id DESC LIMIT 1`
+	lastQuoteID   = `SELECT id FROM quotes WHERE platform_id = $1 ORDER BY id DESC LIMIT 1`
+
+	unknownAccountReferences = `
+	SELECT a.id, a.reference FROM internal_accounts a
+	WHERE a.platform_id = $2 AND a.id > $3 AND a.currency = ANY($4::text[]) AND a.account_type <> 'EMBEDDED_WALLET'
+		AND NOT EXISTS (SELECT FROM evm_addresses e WHERE e.connection = $1 AND e.platform_id = a.platform_id AND e.reference = a.reference)
+	ORDER BY a.id LIMIT $5`
+	unknownQuoteReferences = `
+	SELECT q.id, q.reference FROM quotes q JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
+	WHERE q.platform_id = $2 AND q.id > $3 AND t.sent_currency = ANY($4::text[]) AND q.network = ANY($6::text[]) AND q.reference <> ''
+		AND q.instructions NOT IN ('', 'null', '[]')
+		AND NOT EXISTS (SELECT FROM evm_addresses e WHERE e.connection = $1 AND e.platform_id = q.platform_id AND e.reference = q.reference)
+	ORDER BY q.id LIMIT $5`
+)
+
+// UnknownEVMReferences reads the references of one platform after the other.
+func (db *DB) UnknownEVMReferences(ctx context.Context, q ports.EVMReferenceQuery) (found ports.EVMReferences, err error) {
+	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
+		found = ports.EVMReferences{}
+		platforms, err := tx.evmPlatforms(ctx, q.Platforms)
+		if err != nil {
+			return err
+		}
+		for _, p := range platforms {
+			for _, quotes := range []bool{false, true} {
+				if err := tx.unknownEVMReferences(ctx, q, p, quotes, &found); err != nil || found.More {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// evmPlatforms returns the given platforms or, if there are none, all.
+func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]ident.Platform, error) {
+	if len(of) > 0 {
+		return of, nil
+	}
+	var all []ident.Platform
+	return all, q.each(ctx, func(rows pgx.Rows) error {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		var p ident.Platform
+		ident.SetUUID(&p, id)
+		all = append(all, p)
+		return nil
+	}, `SELECT id FROM platforms ORDER BY id`)
+}
+
+func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool, found *ports.EVMReferences) error {
+	from, err := q.evmReferencesFrom(ctx, query, p, quotes)
+	if err != nil {
+		return err
+	}
+	position := ports.EVMReferencePosition{Platform: p, Quotes: quotes}
+	last, unknown := lastAccountID, unknownAccountReferences
+	remaining := query.Limit - len(found.References)
+	args := []any{query.Connection, pgID(p.UUID()), from, currencyCodes(query.Currencies), int64(remaining)}
+	if quotes {
+		last, unknown = lastQuoteID, unknownQuoteReferences
+		args = append(args, []string{"", string(query.Rail), query.Rail.PublicName()})
+	}
+	// The last id is read first: what is added in between is read again.
+	if err := q.row(ctx, last, pgID(p.UUID())).Scan(&position.Last); isNoRows(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var read int
+	var lastRead uuid.UUID
+	if err := q.each(ctx, func(rows pgx.Rows) error {
+		r := ports.EVMReference{Platform: p}
+		read++
+		if err := rows.Scan(&lastRead, &r.Reference); err != nil {
+			return err
+		}
+		found.References = append(found.References, r)
+		return nil
+	}, unknown, args...); err != nil {
+		return err
+	}
+	if found.More = read == remaining; found.More {
+		position.Last = lastRead
+	}
+	found.Read = append(found.Read, position)
+	return nil
+}
+
+// evmReferencesFrom returns the id after which the references of a platform are read.
+func (q evmQuerier) evmReferencesFrom(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool) (from uuid.UUID, err error) {
+	err = q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`, query.Connection, pgID(p.UUID()), quotes).Scan(&from)
+	switch {
+	case isNoRows(err) && quotes:
+		return firstIDAt(query.QuotesFrom), nil
+	case isNoRows(err):
+		return uuid.Nil, nil
+	case err != nil:
+		return from, err
+	}
+	var id [8]byte
+	copy(id[2:], from[:6])
+	return firstIDAt(time.UnixMilli(int64(binary.BigEndian.Uint64(id[:]))).Add(-query.Overlap)), nil
+}
+
+// firstIDAt returns the lowest id of version 7 of a time.
+func firstIDAt(t time.Time) (id uuid.UUID) {
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(max(t.UnixMilli(), 0)))
+	copy(id[:6], ms[2:])
+	return id
+}
+
+func currencyCodes(currencies []money.Currency) []string {
+	codes := make([]string, len(currencies))
+	for i, c := range currencies {
+		codes[i] = string(c)
+	}
+	return codes
+}
+
+// AddEVMAddresses uses the primary keys.
+func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses []ports.EVMDepositAddress, read []ports.EVMReferencePosition) error {
+	return db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
+		batch := &pgx.Batch{}
+		now := pgTime(db.clock.Now())
+		for _, a := range addresses {
+			batch.Queue(`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+				connection, a.Address[:], pgID(a.Platform.UUID()), a.Reference, now)
+		}
+		for _, r := range read {
+			batch.Queue(`INSERT INTO evm_reference_positions AS p (connection, platform_id, quotes, last) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, pgID(r.Platform.UUID()), r.Quotes, pgID(r.Last))
+		}
+		return tx.send(ctx, batch)
+	})
+}
+
+// EVMDepositAddresses uses the primary key.
+func (db *DB) EVMDepositAddresses(ctx context.Context, connection string, addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
+	keys := make([][]byte, len(addresses))
+	for i := range addresses {
+		keys[i] = addresses[i][:]
+	}
+	found := map[ports.EVMAddress]ports.EVMDepositAddress{}
+	return found, db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
+		return tx.each(ctx, func(rows pgx.Rows) error {
+			var address []byte
+			var platform uuid.UUID
+			var d ports.EVMDepositAddress
+			if err := rows.Scan(&address, &platform, &d.Reference); err != nil {
+				return err
+			}
+			ident.SetUUID(&d.Platform, platform)
+			d.Address = ports.EVMAddress(address)
+			found[d.Address] = d
+			return nil
+		}, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`, connection, keys)
+	})
+}
