@@ -17,7 +17,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(CO
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node needs-browser screenshots
+.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node needs-evm needs-browser screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -25,12 +25,12 @@ run: needs-postgres build ## Build, then serve http://localhost:8080 with a priv
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
 
-test: announce needs-postgres needs-gcc needs-readers needs-node needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
 
-unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
+unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
 e2e: needs-postgres needs-node needs-browser build ## Tests that drive the real binary
@@ -95,4 +95,13 @@ needs-node: e2e/node/node_modules
 e2e/node/node_modules: e2e/node/package-lock.json
 	@.ci/need node npm
 	cd e2e/node && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
+	touch $@
+
+# The node, the compiler and the token contract with which the tests of adapters/rails/evm move stablecoins.
+needs-evm: adapters/rails/evm/node/node_modules
+	@.ci/need node
+
+adapters/rails/evm/node/node_modules: adapters/rails/evm/node/package-lock.json
+	@.ci/need node npm
+	cd adapters/rails/evm/node && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
 	touch $@

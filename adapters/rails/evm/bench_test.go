@@ -1,0 +1,36 @@
+package evm_test
+
+import (
+	"bytes"
+	"testing"
+
+	"causeway/core/money"
+)
+
+// BenchmarkPoll_ThousandDeposits measures the time from a final block with 1,000 deposits to their reports.
+func BenchmarkPoll_ThousandDeposits(b *testing.B) {
+	e := newEnv(b)
+	r := e.rail()
+	e.chain.call("evm_setBlockGasLimit", "0x3b9aca00")
+	const deposits, perCall = 1000, 250
+	var addresses []string
+	for range deposits {
+		addresses = append(addresses, e.address(r, e.newAccount(money.USDC)))
+	}
+	e.poll(r)
+	for b.Loop() {
+		b.StopTimer()
+		for i := 0; i < deposits; i += perCall {
+			parts := [][]byte{selector("mintMany(address[],uint256)"), word(64), word(1_000_000), word(perCall)}
+			for _, a := range addresses[i : i+perCall] {
+				parts = append(parts, addressWord(a))
+			}
+			e.chain.call("eth_sendTransaction", map[string]any{"from": deployer, "to": e.usdc.address, "gas": "0xf42400", "data": "0x" + hexOf(bytes.Join(parts, nil))})
+		}
+		e.chain.mine(3)
+		b.StartTimer()
+		if got := e.poll(r); len(got.Receipts) != deposits {
+			b.Fatalf("%d receipts", len(got.Receipts))
+		}
+	}
+}

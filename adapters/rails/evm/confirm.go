@@ -1,0 +1,240 @@
+package evm
+
+import (
+	"context"
+	"math/big"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+// seen is what the chain says about a pending transaction.
+type seen struct {
+	ports.EVMTransaction
+	mined *receipt // of the version that is in a block
+	next  uint64   // the sender's next nonce on the chain
+}
+
+// refresh asks about pending transactions, stores how those with enough confirmations have ended, and sends those again
+// that are in no block. It reports whether it stored something.
+func (r *Rail) refresh(ctx context.Context, transactions []ports.EVMTransaction) (changed bool, err error) {
+	var pending []ports.EVMTransaction
+	for _, t := range transactions {
+		if t.State == ports.EVMPending {
+			pending = append(pending, t)
+		}
+	}
+	if len(pending) == 0 {
+		return false, nil
+	}
+	h, err := r.head(ctx)
+	if err != nil {
+		return false, err
+	}
+	found, err := r.look(ctx, pending)
+	if err != nil {
+		return false, err
+	}
+	changed, missing, err := r.conclude(ctx, h, found)
+	if err != nil {
+		return changed, err
+	}
+	again := make([]ports.EVMTransaction, len(missing))
+	for i, s := range missing {
+		again[i] = s.EVMTransaction
+	}
+	r.broadcast(ctx, again)
+	return changed, nil
+}
+
+// look asks for the receipts of every version, and for the nonces of the senders.
+func (r *Rail) look(ctx context.Context, pending []ports.EVMTransaction) ([]seen, error) {
+	senders := map[ports.EVMAddress]*hexUint{}
+	var requests []*request
+	receipts := make([][]*receipt, len(pending))
+	for i, t := range pending {
+		receipts[i] = make([]*receipt, len(t.Attempts))
+		for n, a := range t.Attempts {
+			requests = append(requests, &request{Method: "eth_getTransactionReceipt", Params: []any{eth.FormatHash(a.Hash)}, Result: &receipts[i][n]})
+		}
+		if senders[t.Sender] == nil {
+			senders[t.Sender] = new(hexUint)
+			requests = append(requests, &request{Method: "eth_getTransactionCount", Params: []any{eth.FormatAddress(t.Sender), "latest"}, Result: senders[t.Sender]})
+		}
+	}
+	if err := r.nodes.call(ctx, requests...); err != nil {
+		return nil, err
+	}
+	found := make([]seen, len(pending))
+	for i, t := range pending {
+		found[i] = seen{EVMTransaction: t, next: uint64(*senders[t.Sender])}
+		for n, one := range receipts[i] {
+			if one != nil && ports.EVMHash(one.Hash) == t.Attempts[n].Hash {
+				found[i].mined = one
+			}
+		}
+	}
+	return found, nil
+}
+
+// conclude stores how transactions have ended, and returns those that are in no block and can still be.
+func (r *Rail) conclude(ctx context.Context, h head, found []seen) (changed bool, missing []seen, err error) {
+	var numbers []uint64
+	for _, s := range found {
+		if s.mined != nil && h.isFinal(uint64(s.mined.BlockNumber)) {
+			numbers = append(numbers, uint64(s.mined.BlockNumber))
+		}
+	}
+	blocks, err := r.blocksAt(ctx, distinct(numbers))
+	if err != nil {
+		return false, nil, err
+	}
+	for _, s := range found {
+		switch {
+		case s.mined != nil:
+			b := blocks[uint64(s.mined.BlockNumber)]
+			if b == nil || b.Hash != s.mined.BlockHash {
+				continue // not final yet, or the node is about to change its chain
+			}
+			done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, r.conclusion(s.EVMTransaction, *s.mined))
+			if err != nil {
+				return changed, nil, err
+			}
+			changed = changed || done
+		case s.next <= s.Nonce:
+			missing = append(missing, s)
+		default: // a node knows a transaction with its nonce, and not which
+			if !r.isLost(ctx, h, s.EVMTransaction) {
+				continue
+			}
+			done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()})
+			if err != nil {
+				return changed, nil, err
+			}
+			changed = changed || done
+		}
+	}
+	return changed, missing, nil
+}
+
+func (s seen) isPayment() bool { return isPayment(s.EVMTransaction) }
+
+// isPayment reports whether a transaction is about a payment of a platform, not an errand of the wallet.
+func isPayment(t ports.EVMTransaction) bool {
+	return t.Purpose == ports.EVMPayout || t.Purpose == ports.EVMRefund
+}
+
+// conclusion returns how a transaction has ended in a block.
+func (r *Rail) conclusion(t ports.EVMTransaction, mined receipt) ports.EVMConclusion {
+	c := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
+	if mined.Status != 1 {
+		c.State = ports.EVMReverted
+	}
+	c.Holdings = r.holdings(t, c.State, c.Fee)
+	return c
+}
+
+// holdings returns how a transaction has changed what deposit addresses hold.
+func (r *Rail) holdings(t ports.EVMTransaction, state ports.EVMState, fee *big.Int) []ports.EVMHolding {
+	change := func(address ports.EVMAddress, c money.Currency, received, sent *big.Int) ports.EVMHolding {
+		return ports.EVMHolding{Address: address, Currency: c, Received: received, Sent: sent}
+	}
+	var changes []ports.EVMHolding
+	switch {
+	case t.Purpose == ports.EVMTopUp && state == ports.EVMConfirmed:
+		changes = append(changes, change(t.Recipient, r.chain.native, t.Value, new(big.Int)))
+	case t.Purpose == ports.EVMSweep:
+		changes = append(changes, change(t.Sender, r.chain.native, new(big.Int), fee))
+		if state == ports.EVMConfirmed {
+			changes = append(changes, change(t.Sender, t.Currency, new(big.Int), t.Amount))
+		}
+	}
+	return changes
+}
+
+// isLost reports whether every node says that another transaction has the nonce of a transaction, in a block that is final
+// by the number of confirmations and by the chain's own rules, and that none of its versions is known. A node that does
+// not answer leaves it open.
+func (r *Rail) isLost(ctx context.Context, h head, t ports.EVMTransaction) bool {
+	if !h.any {
+		return false
+	}
+	for _, n := range r.nodes.list {
+		var final, finalized hexUint
+		sender := eth.FormatAddress(t.Sender)
+		byTag := &request{Method: "eth_getTransactionCount", Params: []any{sender, "finalized"}, Result: &finalized}
+		requests := []*request{byTag, {Method: "eth_getTransactionCount", Params: []any{sender, quantity(h.final)}, Result: &final}}
+		known := make([]any, len(t.Attempts))
+		mined := make([]*receipt, len(t.Attempts))
+		for i, a := range t.Attempts {
+			requests = append(requests, &request{Method: "eth_getTransactionByHash", Params: []any{eth.FormatHash(a.Hash)}, Result: &known[i]},
+				&request{Method: "eth_getTransactionReceipt", Params: []any{eth.FormatHash(a.Hash)}, Result: &mined[i]})
+		}
+		if err := r.nodes.sendTo(ctx, n, requests); err != nil {
+			return false
+		}
+		for _, request := range requests {
+			if request.Err != nil && request != byTag {
+				return false
+			}
+		}
+		if uint64(final) <= t.Nonce || byTag.Err == nil && uint64(finalized) <= t.Nonce {
+			return false
+		}
+		for i := range t.Attempts {
+			if known[i] != nil || mined[i] != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkConcluded asks again about transactions in blocks after one, and takes back how they have ended if their blocks
+// vanished.
+func (r *Rail) checkConcluded(ctx context.Context, after uint64) error {
+	for {
+		page, err := r.store.ConcludedEVMTransactions(ctx, r.name, after, pageSize)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		numbers := make([]uint64, len(page))
+		for i, t := range page {
+			numbers[i] = t.Block.Number
+		}
+		blocks, err := r.blocksAt(ctx, distinct(numbers))
+		if err != nil {
+			return err
+		}
+		for _, t := range page {
+			b := blocks[t.Block.Number]
+			if b == nil || ports.EVMHash(b.Hash) == t.Block.Hash {
+				continue // a node that lags does not know the block yet
+			}
+			if err := r.reopen(ctx, t); err != nil {
+				return err
+			}
+		}
+		if len(page) < pageSize {
+			return nil
+		}
+		if last := page[len(page)-1].Block.Number; last > after+1 {
+			after = last - 1
+		} else {
+			after++
+		}
+	}
+}
+
+// reopen makes a transaction pending whose block vanished.
+func (r *Rail) reopen(ctx context.Context, t ports.EVMTransaction) error {
+	r.log.WithField("transaction", eth.FormatHash(t.Hash)).WithField("block", t.Block.Number).Warn("the block of a transaction vanished; it is sent again")
+	c := ports.EVMConclusion{State: ports.EVMPending, Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
+	for _, change := range r.holdings(t, t.State, t.Fee) {
+		change.Received, change.Sent = new(big.Int).Neg(change.Received), new(big.Int).Neg(change.Sent)
+		c.Holdings = append(c.Holdings, change)
+	}
+	_, err := r.store.ConcludeEVMTransaction(ctx, t, c)
+	return err
+}

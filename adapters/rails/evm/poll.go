@@ -1,0 +1,144 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const (
+	// maxReported is how much one poll returns.
+	maxReported = 1000
+	// pollTimeout bounds the work of one poll.
+	pollTimeout = 2 * time.Minute
+	// referenceOverlap is how long before the last known reference the next read begins: an account or quote can be
+	// committed after another one that was created later.
+	referenceOverlap = 30 * time.Minute
+	// quotesBefore is how long before the first poll quotes were made that get an address.
+	quotesBefore    = 24 * time.Hour
+	maxReferences   = 1000
+	maxFillPages    = 50
+	concludedWindow = 256 // blocks before the final one whose transactions are looked at again
+)
+
+// Poll reads the chain, attends to transactions, and reports what was found after a cursor: the number of an event.
+func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return ports.RailReport{}, err
+	}
+	working, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	more, workErr := r.work(working)
+	events, err := r.store.EVMEvents(ctx, r.name, after, maxReported)
+	if err != nil {
+		return ports.RailReport{}, err
+	}
+	if len(events) == 0 && workErr != nil {
+		return ports.RailReport{}, workErr
+	}
+	if workErr != nil {
+		r.log.WithError(workErr).Warn("the chain was not read to its end; will retry")
+	}
+	report := ports.RailReport{Cursor: cursor, More: more || len(events) == maxReported}
+	for _, e := range events {
+		r.report(&report, e)
+		report.Cursor = strconv.FormatInt(e.Number, 10)
+	}
+	return report, nil
+}
+
+func parseCursor(cursor string) (int64, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(cursor, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("the cursor %.40q is not one of this connection", cursor)
+	}
+	return n, nil
+}
+
+// report adds an event to a report.
+func (r *Rail) report(report *ports.RailReport, e ports.EVMEvent) {
+	switch e.Kind {
+	case ports.EVMReceived:
+		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: r.payerAccount(e.Payer, e.Amount.Currency),
+			Receipt: transaction.Receipt{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Reference: e.Reference, Amount: e.Amount, At: e.At}})
+	case ports.EVMReversed:
+		report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: e.Platform, Rail: r.rail, Receipt: e.Receipt, PartnerID: e.PartnerID,
+			Code: "REORGANISED", Text: e.Memo, At: e.At})
+	case ports.EVMFee:
+		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Amount: e.Amount, At: e.At, Memo: e.Memo})
+	case ports.EVMChanged:
+		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
+	}
+}
+
+// work does what is due. more says that blocks are left to read.
+func (r *Rail) work(ctx context.Context) (more bool, err error) {
+	if err := r.checkContracts(ctx); err != nil {
+		return false, err
+	}
+	state, err := r.state(ctx)
+	if err != nil {
+		return false, err
+	}
+	h, err := r.head(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch position, err := r.checkPosition(ctx, state); {
+	case err != nil:
+		return false, err
+	case position == positionChanged:
+		return true, r.rewind(ctx, state)
+	case position == positionKept:
+		// Addresses are issued after the head was asked for, so that those of every block up to it are known.
+		complete, err := r.issueAddresses(ctx)
+		if err != nil || !complete {
+			return true, err
+		}
+		if more, err = r.scan(ctx, state, h); err != nil {
+			return false, err
+		}
+	default: // the node lags behind; there is nothing to read
+	}
+	if err := r.checkConcluded(ctx, max(h.final, concludedWindow)-concludedWindow); err != nil {
+		return more, err
+	}
+	if err := r.attend(ctx, h); err != nil {
+		return more, err
+	}
+	return more, r.sweep(ctx)
+}
+
+// issueAddresses derives the addresses of new references, and reports whether every reference has one.
+func (r *Rail) issueAddresses(ctx context.Context) (complete bool, err error) {
+	query := ports.EVMReferenceQuery{Connection: r.name, Rail: r.rail, Currencies: r.connection.Currencies, Platforms: r.connection.Platforms,
+		Overlap: referenceOverlap, QuotesFrom: r.clock.Now().Add(-quotesBefore), Limit: maxReferences}
+	for range maxFillPages {
+		found, err := r.store.UnknownEVMReferences(ctx, query)
+		if err != nil {
+			return false, err
+		}
+		addresses := make([]ports.EVMDepositAddress, len(found.References))
+		for i, reference := range found.References {
+			addresses[i].EVMReference = reference
+			if addresses[i].Address, err = r.depositAddress(reference.Platform, reference.Reference); err != nil {
+				return false, err
+			}
+		}
+		if err := r.store.AddEVMAddresses(ctx, r.name, addresses, found.Read); err != nil {
+			return false, err
+		}
+		if !found.More {
+			return true, nil
+		}
+	}
+	return false, nil
+}

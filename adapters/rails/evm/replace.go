@@ -1,0 +1,147 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/ports"
+)
+
+const (
+	// pageSize is how many transactions are looked at together.
+	pageSize = 200
+	// maxFilled is how many nonces are filled at once.
+	maxFilled = 16
+)
+
+// attend looks at every pending transaction: stores how it has ended, sends it again, or replaces it.
+func (r *Rail) attend(ctx context.Context, h head) error {
+	var market *price
+	var sender ports.EVMAddress
+	var nonce uint64
+	for first := true; ; first = false {
+		pending, err := r.pending(ctx, sender, nonce, first)
+		if err != nil || len(pending) == 0 {
+			return err
+		}
+		found, err := r.look(ctx, pending)
+		if err != nil {
+			return err
+		}
+		_, missing, err := r.conclude(ctx, h, found)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 && market == nil {
+			p, err := r.price(ctx)
+			if err != nil {
+				return err
+			}
+			market = &p
+		}
+		if err := r.fillGap(ctx, found, market); err != nil {
+			return err
+		}
+		again := make([]ports.EVMTransaction, len(missing))
+		for i, s := range missing {
+			if again[i], err = r.replaceStuck(ctx, s, *market); err != nil {
+				return err
+			}
+		}
+		r.broadcast(ctx, again)
+		if len(pending) < pageSize {
+			return nil
+		}
+		last := pending[len(pending)-1]
+		sender, nonce = last.Sender, last.Nonce
+	}
+}
+
+// pending returns a page of pending transactions. The first page begins before every sender.
+func (r *Rail) pending(ctx context.Context, sender ports.EVMAddress, nonce uint64, first bool) ([]ports.EVMTransaction, error) {
+	if first {
+		sender, nonce = ports.EVMAddress{}, 0 // nobody has the key of this address
+	}
+	return r.store.PendingEVMTransactions(ctx, r.name, sender, nonce, pageSize)
+}
+
+// replaceStuck returns a transaction with a further version, if the last one has waited for long and offers too little or
+// is the next of its sender.
+func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (ports.EVMTransaction, error) {
+	t := s.EVMTransaction
+	last := t.Attempts[len(t.Attempts)-1]
+	if r.clock.Now().Sub(last.At) < r.chain.stuckAfter || len(t.Attempts) >= r.maxAttempts ||
+		s.next != t.Nonce && last.MaxFee.Cmp(market.now()) >= 0 {
+		return t, nil
+	}
+	offer, affordable := market.replacement(feePrice{last.MaxFee, last.MaxPriorityFee}, r.chain.maxFee)
+	if !affordable {
+		r.log.WithField("transaction", eth.FormatHash(last.Hash)).Warn("a transaction is stuck, and a higher fee would be above max_fee_gwei; waiting")
+		return t, nil
+	}
+	attempt, err := r.sign(ctx, t, offer)
+	if err != nil {
+		return t, err
+	}
+	added, err := r.store.AddEVMAttempt(ctx, t, attempt)
+	if err != nil {
+		return t, err
+	}
+	if added {
+		t.Attempts = append(t.Attempts, attempt)
+	}
+	return t, nil
+}
+
+// fillGap fills nonces of the wallet that another program had used, and whose transactions vanished: without them, no
+// later one can be in a block.
+func (r *Rail) fillGap(ctx context.Context, found []seen, market *price) error {
+	for _, s := range found {
+		if s.Sender != r.wallet || s.mined != nil || s.next > s.Nonce {
+			continue
+		}
+		if s.next == s.Nonce || market == nil {
+			return nil
+		}
+		offer, affordable := market.offer(r.chain.maxFee)
+		if !affordable {
+			return nil
+		}
+		for nonce := s.next; nonce < min(s.Nonce, s.next+maxFilled); nonce++ {
+			if err := r.fill(ctx, nonce, offer); err != nil {
+				return err
+			}
+		}
+		return nil // the first one of the wallet that is in no block
+	}
+	return nil
+}
+
+// fill adds a transaction that moves nothing, unless the nonce has one.
+func (r *Rail) fill(ctx context.Context, nonce uint64, offer feePrice) error {
+	now := r.clock.Now()
+	t := ports.EVMTransaction{
+		Connection: r.name, Sender: r.wallet, Nonce: nonce, Path: r.keyPath(eth.HotPath()), Purpose: ports.EVMFill,
+		Subject: r.errand(ports.EVMFill, r.wallet, fmt.Sprint(nonce)), To: r.wallet, Value: new(big.Int), Data: []byte{}, GasLimit: plainGas,
+		Recipient: r.wallet, Currency: r.chain.native, Amount: new(big.Int), State: ports.EVMPending, CreatedAt: now, UpdatedAt: now,
+	}
+	attempt, err := r.sign(ctx, t, offer)
+	if err != nil {
+		return err
+	}
+	t.Attempts = []ports.EVMAttempt{attempt}
+	stored, added, err := r.store.AddEVMTransaction(ctx, ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: r.wallet}, t, nil)
+	if err == nil && added == ports.EVMAdded {
+		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	}
+	return err
+}
+
+// errand returns the subject of a transaction that belongs to no payment: the same for the same purpose.
+func (r *Rail) errand(purpose ports.EVMPurpose, address ports.EVMAddress, of string) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "causeway:evm:%s:%d:%s:%x:%s", r.name, r.chain.id, purpose, address, of))
+}

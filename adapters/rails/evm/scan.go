@@ -1,0 +1,245 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+const (
+	// firstRange is how many blocks are read at first; the range doubles as long as replies are small, and is halved
+	// when a node refuses it.
+	firstRange    = 50
+	smallReply    = 5_000 // events
+	maxRanges     = 20    // of one poll
+	maxFoundEvent = 2_000 // of one poll, after which the rest is read by the next one
+	maxLookup     = 5_000 // addresses
+)
+
+// scan reads the events of blocks from the position to the final block. more says that blocks are left.
+func (r *Rail) scan(ctx context.Context, state ports.EVMChain, h head) (more bool, err error) {
+	found := 0
+	for range maxRanges {
+		if !h.any || state.Position >= h.final {
+			return false, nil
+		}
+		if found >= maxFoundEvent {
+			return true, nil
+		}
+		to := min(state.Position+r.lastRange.Load(), h.final)
+		end, events, err := r.readRange(ctx, state.Position+1, to)
+		if err != nil {
+			if width := to - state.Position; width > minRange && ctx.Err() == nil {
+				r.lastRange.Store(max(width/2, minRange))
+				r.log.WithError(err).WithField("blocks", width).Debug("range of blocks not read; trying half of it")
+				continue
+			}
+			return false, err
+		}
+		if len(events) < smallReply {
+			r.lastRange.Store(min(2*r.lastRange.Load(), r.maxRange))
+		}
+		deposits, err := r.deposits(ctx, events)
+		if err != nil {
+			return false, err
+		}
+		found += len(deposits)
+		advanced, err := r.store.AdvanceEVMChain(ctx, r.advance(state, end, deposits))
+		if err != nil || !advanced { // another process has read the range
+			return true, err
+		}
+		state.Position, state.PositionHash = end.Number, end.Hash
+	}
+	return state.Position < h.final, nil
+}
+
+// readRange returns the events of the contracts in a range of blocks, and its end.
+func (r *Rail) readRange(ctx context.Context, from, to uint64) (end ports.EVMBlock, events []event, err error) {
+	contracts := make([]string, 0, len(r.tokens))
+	for _, c := range r.tokens {
+		contracts = append(contracts, eth.FormatAddress(c))
+	}
+	slices.Sort(contracts)
+	var last *block
+	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts, "topics": []any{eth.FormatHash(eth.TransferTopic)}}
+	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events},
+		&request{Method: "eth_getBlockByNumber", Params: []any{quantity(to), false}, Result: &last}); err != nil {
+		return end, nil, err
+	}
+	if last == nil || uint64(last.Number) != to {
+		return end, nil, fmt.Errorf("the node does not know block %d", to)
+	}
+	for _, e := range events {
+		if n := uint64(e.BlockNumber); n < from || n > to || e.Removed {
+			return end, nil, fmt.Errorf("the node returned an event of block %d for the blocks %d to %d", n, from, to)
+		}
+	}
+	return ports.EVMBlock{Number: to, Hash: ports.EVMHash(last.Hash)}, events, nil
+}
+
+// transfer is a transfer of a listed contract.
+type transfer struct {
+	event
+	eth.Transfer
+	currency money.Currency
+}
+
+// transfers returns the transfers among events: of listed contracts, and of more than nothing.
+func (r *Rail) transfers(events []event) []transfer {
+	currencies := map[ports.EVMAddress]money.Currency{}
+	for currency, contract := range r.tokens {
+		currencies[contract] = currency
+	}
+	var found []transfer
+	for _, e := range events {
+		currency, listed := currencies[ports.EVMAddress(e.Address)]
+		if !listed {
+			continue
+		}
+		topics := make([]ports.EVMHash, len(e.Topics))
+		for i, topic := range e.Topics {
+			topics[i] = ports.EVMHash(topic)
+		}
+		if t, ok := eth.DecodeTransfer(topics, e.Data); ok && t.Amount.Sign() > 0 {
+			found = append(found, transfer{e, t, currency})
+		}
+	}
+	return found
+}
+
+// deposits returns the transfers to issued addresses that were not stored yet, oldest first.
+func (r *Rail) deposits(ctx context.Context, events []event) ([]ports.EVMDeposit, error) {
+	transfers := r.transfers(events)
+	issued := map[ports.EVMAddress]ports.EVMDepositAddress{}
+	for chunk := range slices.Chunk(transfers, maxLookup) {
+		addresses := make([]ports.EVMAddress, len(chunk))
+		for i, t := range chunk {
+			addresses[i] = t.To
+		}
+		found, err := r.store.EVMDepositAddresses(ctx, r.name, addresses)
+		if err != nil {
+			return nil, err
+		}
+		for a, d := range found {
+			issued[a] = d
+		}
+	}
+	var ours []transfer
+	for _, t := range transfers {
+		if _, ok := issued[t.To]; ok {
+			ours = append(ours, t)
+		}
+	}
+	if len(ours) == 0 {
+		return nil, nil
+	}
+	times, err := r.timesOf(ctx, ours)
+	if err != nil {
+		return nil, err
+	}
+	return r.newDeposits(ctx, ours, issued, times)
+}
+
+// timesOf returns the times of the blocks of transfers. A block with another hash than that of the event is an error: the
+// chain has changed since the events were read.
+func (r *Rail) timesOf(ctx context.Context, transfers []transfer) (map[uint64]time.Time, error) {
+	numbers := make([]uint64, len(transfers))
+	for i, t := range transfers {
+		numbers[i] = uint64(t.BlockNumber)
+	}
+	blocks, err := r.blocksAt(ctx, distinct(numbers))
+	if err != nil {
+		return nil, err
+	}
+	times := map[uint64]time.Time{}
+	for _, t := range transfers {
+		b := blocks[uint64(t.BlockNumber)]
+		if b == nil || b.Hash != t.BlockHash {
+			return nil, errors.New("the chain has changed since its events were read")
+		}
+		times[uint64(b.Number)] = time.Unix(int64(b.Timestamp), 0).UTC()
+	}
+	return times, nil
+}
+
+type eventKey struct {
+	transaction ports.EVMHash
+	index       uint64
+}
+
+// newDeposits returns the deposits of transfers. One that was reversed before gets another partner's id, because it is
+// received again.
+func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map[ports.EVMAddress]ports.EVMDepositAddress, times map[uint64]time.Time) ([]ports.EVMDeposit, error) {
+	hashes := make([]ports.EVMHash, len(transfers))
+	for i, t := range transfers {
+		hashes[i] = ports.EVMHash(t.Transaction)
+	}
+	stored, err := r.store.EVMDepositsOf(ctx, r.name, hashes)
+	if err != nil {
+		return nil, err
+	}
+	before := map[eventKey]int{}
+	present := map[eventKey]ports.EVMHash{}
+	for _, d := range stored {
+		key := eventKey{d.Transaction, d.LogIndex}
+		before[key]++
+		if !d.Reversed {
+			present[key] = d.Block.Hash
+		}
+	}
+	var deposits []ports.EVMDeposit
+	for _, t := range transfers {
+		key := eventKey{ports.EVMHash(t.Transaction), uint64(t.Index)}
+		if hash, ok := present[key]; ok {
+			if hash != ports.EVMHash(t.BlockHash) {
+				return nil, fmt.Errorf("the transfer %s is in another block than it was credited for; a node is wrong", partnerID(key, 0))
+			}
+			continue
+		}
+		deposits = append(deposits, ports.EVMDeposit{
+			EVMDepositAddress: issued[t.To], PartnerID: partnerID(key, before[key]), Transaction: key.transaction, LogIndex: key.index,
+			Block: ports.EVMBlock{Number: uint64(t.BlockNumber), Hash: ports.EVMHash(t.BlockHash)}, At: times[uint64(t.BlockNumber)],
+			Currency: t.currency, Amount: t.Amount, Payer: t.From, Oversized: t.Amount.Cmp(maxAmount) > 0,
+		})
+		present[key] = ports.EVMHash(t.BlockHash)
+	}
+	return deposits, nil
+}
+
+var maxAmount = big.NewInt(money.MaxMinor)
+
+// partnerID returns the id of a deposit: the transaction, the index of the event and, if it was reversed before, how often.
+func partnerID(key eventKey, before int) string {
+	id := fmt.Sprintf("%s:%d", eth.FormatHash(key.transaction), key.index)
+	if before > 0 {
+		id += fmt.Sprintf("#%d", before+1)
+	}
+	return id
+}
+
+// advance returns what a range has brought.
+func (r *Rail) advance(state ports.EVMChain, end ports.EVMBlock, deposits []ports.EVMDeposit) ports.EVMAdvance {
+	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash}, To: end, Deposits: deposits, At: r.clock.Now()}
+	for _, d := range deposits {
+		if d.Oversized {
+			r.log.WithField("deposit", d.PartnerID).Error("a deposit is larger than an amount can be; it is kept aside")
+			continue
+		}
+		a.Events = append(a.Events, ports.EVMEvent{Kind: ports.EVMReceived, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
+			Amount: money.Amount{Minor: d.Amount.Int64(), Currency: d.Currency}, Payer: d.Payer, At: d.At})
+	}
+	return a
+}
+
+// distinct returns numbers in order, each once.
+func distinct(numbers []uint64) []uint64 {
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}

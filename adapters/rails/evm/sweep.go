@@ -1,0 +1,136 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"time"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+const (
+	maxSweeps    = 20 // of one currency and poll
+	sweepRetries = 2 * time.Minute
+)
+
+// sweep sends what deposit addresses hold to the wallet. An address pays the fee itself, so it gets native currency from
+// the wallet first.
+func (r *Rail) sweep(ctx context.Context) error {
+	var s *session
+	for _, currency := range slices.Sorted(maps.Keys(r.sweepFrom)) {
+		due, err := r.store.ClaimEVMHoldings(ctx, r.name, currency, r.sweepFrom[currency], r.clock.Now().Add(-sweepRetries), maxSweeps)
+		if err != nil || len(due) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if s == nil {
+			var wait string
+			if s, wait, err = r.newSession(ctx); err != nil || wait != "" {
+				return err
+			}
+		}
+		addresses := make([]ports.EVMAddress, len(due))
+		for i, d := range due {
+			addresses[i] = d.Address
+		}
+		issued, err := r.store.EVMDepositAddresses(ctx, r.name, addresses)
+		if err != nil {
+			return err
+		}
+		for _, d := range due {
+			if err := r.sweepOne(ctx, s, issued[d.Address], currency); err != nil {
+				return fmt.Errorf("sweep of %s: %w", eth.FormatAddress(d.Address), err)
+			}
+		}
+	}
+	return nil
+}
+
+// sweepOne takes the next step of the sweep of an address.
+func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddress, currency money.Currency) error {
+	path := eth.DepositPath(d.Platform.UUID(), d.Reference)
+	if address, err := r.addressAt(path); err != nil || address != d.Address {
+		return err // the address is no longer in the table
+	}
+	held, err := r.heldAt(ctx, d.Address, currency)
+	if err != nil || held.amount.Cmp(r.sweepFrom[currency]) < 0 {
+		return err
+	}
+	wallet := ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: d.Address}
+	if next, err := r.store.NextEVMNonce(ctx, wallet, held.nonce); err != nil || next > held.nonce {
+		return err // a sweep is on its way
+	}
+	t := r.tokenTransfer(d.Address, r.keyPath(path), order{platform: d.Platform, recipient: r.wallet, currency: currency, amount: held.amount})
+	t.Purpose, t.Subject = ports.EVMSweep, r.errand(ports.EVMSweep, d.Address, fmt.Sprint(held.nonce))
+	estimates, err := r.estimate(ctx, []ports.EVMTransaction{t})
+	if err != nil || estimates[0].err != nil {
+		return firstError(err, estimates)
+	}
+	t.GasLimit = estimates[0].gas
+	cost := new(big.Int).Mul(new(big.Int).SetUint64(t.GasLimit), s.offer.maxFee)
+	cost.Add(cost, r.chain.dataFee)
+	if held.native.Cmp(cost) < 0 {
+		return r.topUp(ctx, s, d, held, cost)
+	}
+	stored, added, err := r.addWithNonce(ctx, t, s.offer, held.nonce, nil)
+	if err == nil && added == ports.EVMAdded {
+		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	}
+	return err
+}
+
+func firstError(err error, estimates []estimate) error {
+	if err != nil {
+		return err
+	}
+	return estimates[0].err
+}
+
+// topUp sends an address what the fee of its sweep needs. As long as it has not arrived, the address holds the same and
+// it is the same transaction.
+func (r *Rail) topUp(ctx context.Context, s *session, d ports.EVMDepositAddress, held held, cost *big.Int) error {
+	missing := new(big.Int).Sub(cost, held.native)
+	now := r.clock.Now()
+	t := ports.EVMTransaction{
+		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: ports.EVMTopUp,
+		Subject:  r.errand(ports.EVMTopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
+		Platform: d.Platform, To: d.Address, Value: missing, Data: []byte{}, GasLimit: plainGas,
+		Recipient: d.Address, Currency: r.chain.native, Amount: missing, State: ports.EVMPending, CreatedAt: now, UpdatedAt: now,
+	}
+	stored, added, wait, err := r.add(ctx, s, t)
+	if wait != "" {
+		r.log.Warn("a deposit address is not swept: " + wait)
+	}
+	if err == nil && added == ports.EVMAdded {
+		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	}
+	return err
+}
+
+// held is what an address holds at the latest block.
+type held struct {
+	amount, native *big.Int
+	nonce          uint64
+}
+
+func (r *Rail) heldAt(ctx context.Context, address ports.EVMAddress, currency money.Currency) (h held, err error) {
+	var amount hexBytes
+	var native hexBig
+	var nonce hexUint
+	text := eth.FormatAddress(address)
+	if err := r.nodes.call(ctx, callContract(r.tokens[currency], eth.BalanceOfCall(address), "latest", &amount),
+		&request{Method: "eth_getBalance", Params: []any{text, "latest"}, Result: &native},
+		&request{Method: "eth_getTransactionCount", Params: []any{text, "latest"}, Result: &nonce}); err != nil {
+		return h, err
+	}
+	h.native, h.nonce = &native.Int, uint64(nonce)
+	h.amount, err = eth.Uint(amount)
+	return h, err
+}
