@@ -8,6 +8,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/localkeys"
 	"causeway/adapters/rails/timeout"
 	"causeway/adapters/secrets"
 	"causeway/app/internal/connections"
@@ -27,11 +29,26 @@ type railAdapters struct {
 // openConnection returns the adapter of a connection. It checks every setting, and calls no partner.
 func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, error) {
 	switch c.Adapter {
-	case rail.BankFile, rail.Partner, rail.EVM, rail.Bitcoin:
+	case rail.EVM:
+		return a.openEVM(c)
+	case rail.BankFile, rail.Partner, rail.Bitcoin:
 		return nil, fmt.Errorf("this version of causeway has no adapter %s", c.Adapter)
 	default:
 		return nil, fmt.Errorf("adapter %q is not known", c.Adapter)
 	}
+}
+
+// openTimeout bounds the reading of secrets when a connection is opened.
+const openTimeout = 10 * time.Second
+
+func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
+	seed, err := evm.SeedReference(c)
+	if err != nil {
+		return nil, fmt.Errorf("connection %s: %w", c.Name, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	return evm.New(ctx, evm.Config{Connection: c, Store: a.db, Keys: localkeys.New(a.secrets, seed), Secrets: a.secrets, Clock: a.clock, Log: a.log})
 }
 
 // newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.
