@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -253,25 +254,22 @@ func TestDeposit_ManyAtOnce(t *testing.T) {
 	// balance are held as unmatched funds.
 	env := newReceivingEnv(t)
 	const payers, minor = 40, account.MaxBalance / 30
-	refused := make([]error, payers)
+	refused := make([][2]error, payers)
 	var all sync.WaitGroup
 	for i := range payers {
 		receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: "P" + strconv.Itoa(i), Platform: env.Platform.ID,
 			Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}
 		again := receipt
 		again.ID = ident.NewReceipt(env.IDs.New, apptest.Noon)
-		for _, r := range []transaction.Receipt{receipt, again} {
-			all.Go(func() {
-				if _, err := env.Deposit(context.Background(), r, env.dollars.ID, nil); err != nil {
-					refused[i] = err
-				}
-			})
+		for n, r := range []transaction.Receipt{receipt, again} {
+			all.Go(func() { _, refused[i][n] = env.Deposit(context.Background(), r, env.dollars.ID, nil) })
 		}
 	}
 	all.Wait()
 
 	beyond := 0
-	for _, err := range refused {
+	for _, errs := range refused {
+		err := cmp.Or(errs[0], errs[1])
 		if fault.Is(err, fault.AmountOutOfRange) || fault.Is(err, fault.Conflict) {
 			beyond++
 		} else if err != nil {

@@ -22,6 +22,8 @@ const (
 	// feedPollTimeout bounds one call of an adapter, and feedTakeTimeout the work for what it returned.
 	feedPollTimeout = time.Minute
 	feedTakeTimeout = 5 * time.Minute
+	// balanceInterval is the time between two questions about the balances of a connection.
+	balanceInterval = time.Minute
 	// maxFeedPieces bounds the pieces of one reading, so that the lease changes hands.
 	maxFeedPieces = 100
 	// maxFeedDelay is the longest delay before a feed that failed is read again.
@@ -55,11 +57,13 @@ type Feeds struct {
 	mu   sync.Mutex
 	next map[string]time.Time // when a feed is read again; those being read have none
 	busy map[string]bool
+	// askedAt is when a connection was last asked about its balances.
+	askedAt map[string]time.Time
 }
 
 // NewFeeds returns the reader of the feeds of a process.
 func (s *Service) NewFeeds(c FeedConfig) *Feeds {
-	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{}}
+	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{}, askedAt: map[string]time.Time{}}
 }
 
 // Run reads the feeds of all connections until ctx ends.
@@ -119,7 +123,9 @@ func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
 		return err
 	}
 	held, release := f.holdLease(ctx, lease)
-	err = f.readPieces(held, c, feed, &lease)
+	if err = f.readPieces(held, c, feed, &lease); err == nil {
+		f.askBalances(held, c)
+	}
 	release()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedStoreTimeout)
 	defer cancel()
@@ -193,8 +199,13 @@ func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed por
 	return nil
 }
 
-// poll calls an adapter. It returns its panic as an error.
-func poll(ctx context.Context, feed ports.RailFeed, cursor string) (report ports.RailReport, err error) {
+// poll calls an adapter.
+func poll(ctx context.Context, feed ports.RailFeed, cursor string) (ports.RailReport, error) {
+	return callAdapter(ctx, func(ctx context.Context) (ports.RailReport, error) { return feed.Poll(ctx, cursor) })
+}
+
+// callAdapter makes a call within a time. It returns a panic as an error.
+func callAdapter[T any](ctx context.Context, call func(context.Context) (T, error)) (result T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -202,7 +213,37 @@ func poll(ctx context.Context, feed ports.RailFeed, cursor string) (report ports
 	}()
 	ctx, cancel := context.WithTimeout(ctx, feedPollTimeout)
 	defer cancel()
-	return feed.Poll(ctx, cursor)
+	return call(ctx)
+}
+
+// askBalances stores what a partner or chain says that it holds, once in a while. Without an answer the last balance
+// stays, and the feed goes on.
+func (f *Feeds) askBalances(ctx context.Context, c ports.LiveConnection) {
+	partner, answers := c.Adapter.(ports.RailBalances)
+	if !answers || !f.isBalanceDue(c.Name) {
+		return
+	}
+	balances, err := callAdapter(ctx, partner.Balances)
+	if err == nil {
+		storing, cancel := context.WithTimeout(ctx, feedStoreTimeout)
+		defer cancel()
+		err = f.takeBalances(storing, &piece{LiveConnection: c}, balances)
+	}
+	if err != nil && ctx.Err() == nil {
+		f.service.Log.WithError(err).WithField("connection", c.Name).Warn("cannot ask for the balances of a connection; will retry")
+	}
+}
+
+// isBalanceDue reports whether the balances of a connection are to be asked for now, and counts it as done.
+func (f *Feeds) isBalanceDue(connection string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.service.Clock.Now()
+	if last, asked := f.askedAt[connection]; asked && now.Before(last.Add(balanceInterval)) {
+		return false
+	}
+	f.askedAt[connection] = now
+	return true
 }
 
 // platformsOf returns the platforms that a connection serves: those that it names, or all in production.

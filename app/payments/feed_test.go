@@ -25,6 +25,19 @@ type feedRail struct {
 	pieces []ports.RailReport
 	polls  int
 	before func() // called before a piece is returned
+	// balance is the answer to the next question about balances; nil for an error.
+	balance *ports.RailBalance
+	asked   int
+}
+
+func (f *feedRail) Balances(context.Context) ([]ports.RailBalance, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	if f.balance == nil {
+		return nil, errors.New("the partner does not answer")
+	}
+	return []ports.RailBalance{*f.balance}, nil
 }
 
 func (f *feedRail) Poll(_ context.Context, cursor string) (ports.RailReport, error) {
@@ -162,6 +175,31 @@ func TestFeeds_EverythingIsPassedOn(t *testing.T) {
 	if items := e.items(); len(items) != 0 {
 		t.Errorf("kept aside %+v", items)
 	}
+}
+
+func TestFeeds_BalancesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	// A partner is asked about its balances once in a minute. One that does not answer keeps the last balance, and its
+	// reports are taken.
+	e := newFeedEnv(t)
+	want := ports.RailBalance{Amount: money.Amount{Minor: 70_000_00, Currency: "USD"}, At: apptest.Noon}
+	e.adapter.balance = &want
+	e.read()
+	e.read()
+	if e.adapter.asked != 1 {
+		t.Errorf("asked %d times in one minute", e.adapter.asked)
+	}
+	e.Clock.Advance(time.Minute)
+	e.adapter.balance = nil
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("p1", e.dollars.Reference, 50_00)}})
+
+	e.read()
+
+	got, err := e.Store.RailBalancesAt(ports.ForAllPlatforms(t.Context()), e.live.Name, e.Clock.Now())
+	if err != nil || len(got) != 1 || got[0].Amount != want.Amount || !got[0].At.Equal(want.At) || e.adapter.asked != 2 {
+		t.Errorf("%+v, asked %d times, %v", got, e.adapter.asked, err)
+	}
+	e.WantBalances(map[string]int64{"rails/ACH USD": 50_00, e.account(): -50_00})
 }
 
 func TestFeeds_CrashBeforeTheCursor(t *testing.T) {
