@@ -1,0 +1,111 @@
+package btc
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mr-tron/base58"
+	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // deprecated for new designs; addresses are defined by it
+)
+
+// Network is one of the chains, with the prefixes of its addresses and keys.
+type Network struct {
+	// Name is that of getblockchaininfo.
+	Name                            string
+	prefix                          string // of SegWit addresses
+	keyHash, scriptHash, privateKey byte
+	extendedPublic, extendedPrivate [4]byte
+}
+
+var testPublic, testPrivate = [4]byte{0x04, 0x35, 0x87, 0xcf}, [4]byte{0x04, 0x35, 0x83, 0x94}
+
+var networks = []Network{
+	{"main", "bc", 0x00, 0x05, 0x80, [4]byte{0x04, 0x88, 0xb2, 0x1e}, [4]byte{0x04, 0x88, 0xad, 0xe4}},
+	{"test", "tb", 0x6f, 0xc4, 0xef, testPublic, testPrivate},
+	{"testnet4", "tb", 0x6f, 0xc4, 0xef, testPublic, testPrivate},
+	{"signet", "tb", 0x6f, 0xc4, 0xef, testPublic, testPrivate},
+	{"regtest", "bcrt", 0x6f, 0xc4, 0xef, testPublic, testPrivate},
+}
+
+// NetworkNamed returns a network by its name.
+func NetworkNamed(name string) (Network, error) {
+	var names []string
+	for _, n := range networks {
+		if n.Name == name {
+			return n, nil
+		}
+		names = append(names, n.Name)
+	}
+	return Network{}, fmt.Errorf("%.20q is not one of %s", name, strings.Join(names, ", "))
+}
+
+// Script returns the output script of an address of the network, or what is wrong with the address.
+func (n Network) Script(address string) ([]byte, error) {
+	if strings.HasPrefix(strings.ToLower(address), n.prefix+"1") {
+		version, program, err := decodeSegWit(n.prefix, address)
+		if err != nil {
+			return nil, err
+		}
+		opcode := version
+		if version > 0 {
+			opcode += 0x50
+		}
+		return append([]byte{opcode, byte(len(program))}, program...), nil
+	}
+	payload, err := decodeChecked(address)
+	if err != nil || len(payload) != 21 {
+		return nil, fmt.Errorf("is not an address of the network %s, or has a wrong letter", n.Name)
+	}
+	hash := payload[1:]
+	switch payload[0] {
+	case n.keyHash: // OP_DUP OP_HASH160 <hash> OP_EQUALVERIFY OP_CHECKSIG
+		return append(append([]byte{0x76, 0xa9, 20}, hash...), 0x88, 0xac), nil
+	case n.scriptHash: // OP_HASH160 <hash> OP_EQUAL
+		return append(append([]byte{0xa9, 20}, hash...), 0x87), nil
+	default:
+		return nil, fmt.Errorf("is an address of another network than %s", n.Name)
+	}
+}
+
+// WitnessAddress returns the P2WPKH address of a compressed public key.
+func (n Network) WitnessAddress(publicKey []byte) string {
+	return encodeSegWit(n.prefix, hash160(publicKey))
+}
+
+func hash160(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	h := ripemd160.New()
+	h.Write(sum[:])
+	return h.Sum(nil)
+}
+
+func doubleHash(data []byte) [32]byte {
+	once := sha256.Sum256(data)
+	return sha256.Sum256(once[:])
+}
+
+var errBase58 = errors.New("is not valid base58 with a checksum")
+
+// decodeChecked decodes base58 with a checksum of four bytes.
+func decodeChecked(text string) ([]byte, error) {
+	if len(text) > 120 {
+		return nil, errBase58
+	}
+	data, err := base58.Decode(text)
+	if err != nil || len(data) < 5 {
+		return nil, errBase58
+	}
+	payload, checksum := data[:len(data)-4], data[len(data)-4:]
+	if sum := doubleHash(payload); !bytes.Equal(sum[:4], checksum) {
+		return nil, errBase58
+	}
+	return payload, nil
+}
+
+func encodeChecked(payload []byte) string {
+	sum := doubleHash(payload)
+	return base58.Encode(append(bytes.Clone(payload), sum[:4]...))
+}
