@@ -1,0 +1,798 @@
+package bitcoin_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+	"github.com/mr-tron/base58"
+
+	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/ports"
+)
+
+// coreWallet is a wallet with the methods of Bitcoin Core that the adapter calls, as its documentation describes their
+// arguments, results and errors, on a chain of btcd: what it signs is checked, relayed and mined there.
+type coreWallet struct {
+	node    *node
+	network btc.Network
+
+	mu     sync.Mutex
+	seed   string
+	made   int
+	keys   map[string]*secp256k1.PrivateKey // by script
+	labels map[string]string                // by script; change has none
+	locked map[ports.BitcoinOutput]bool
+	txs    map[string]*walletTx
+	order  []string
+	hashes []string // of the blocks that it knows, by height
+	// importReads: importing reads the latest blocks, as Bitcoin Core does for those of two hours.
+	importReads bool
+	feeRate     string // of estimatesmartfee, in bitcoin; empty: no estimate
+	poor        bool   // it says that it has not enough
+	// refuseImports: it refuses descriptors, with errors that contain them.
+	refuseImports bool
+}
+
+type walletTx struct {
+	btc.Transaction
+	raw      []byte
+	coinbase bool
+	height   int64 // 0: in no block
+	block    string
+	time     int64
+	conflict int64 // the height of the block with another transaction that spends its coins
+	waits    bool  // the node keeps it for the next block
+}
+
+func newCoreWallet(t testing.TB, seed string) *coreWallet {
+	t.Helper()
+	network, err := btc.NetworkNamed("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &coreWallet{network: network, seed: seed, keys: map[string]*secp256k1.PrivateKey{}, labels: map[string]string{}, locked: map[ports.BitcoinOutput]bool{},
+		txs: map[string]*walletTx{}, importReads: true, feeRate: "0.00010000"}
+}
+
+// newKey returns the address of a new key.
+func (w *coreWallet) newKey() string {
+	w.made++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", w.seed, w.made))
+	return w.addKey(secp256k1.PrivKeyFromBytes(sum[:]))
+}
+
+func (w *coreWallet) addKey(key *secp256k1.PrivateKey) string {
+	address := w.network.WitnessAddress(key.PubKey().SerializeCompressed())
+	script, err := w.network.Script(address)
+	if err != nil {
+		panic(err)
+	}
+	w.keys[string(script)] = key
+	return address
+}
+
+// address returns a new address with a label.
+func (w *coreWallet) address() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	address := w.newKey()
+	script, _ := w.network.Script(address)
+	w.labels[string(script)] = ""
+	return address
+}
+
+// gate decides about a call of one process: whether it fails before it is made, and whether its answer is lost.
+type gate func(method string) (fails, lost bool)
+
+// serve offers the wallet to a process, and returns the URL.
+func (w *coreWallet) serve(t testing.TB, g gate) string {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if user != "causeway" || password != "hunter2" {
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		var calls []struct {
+			ID     int               `json:"id"`
+			Method string            `json:"method"`
+			Params []json.RawMessage `json:"params"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&calls); err != nil || r.URL.Path != "/wallet/hot" {
+			rw.WriteHeader(http.StatusNotFound)
+			return
+		}
+		answers := []map[string]any{}
+		drop := false
+		for _, c := range calls {
+			fails, lost := g(c.Method)
+			if fails {
+				rw.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			result, err := w.answer(r.Context(), c.Method, c.Params)
+			answer := map[string]any{"id": c.ID, "result": result, "error": nil}
+			if err != nil {
+				answer["error"] = map[string]any{"code": err.Code, "message": err.Message}
+			}
+			answers, drop = append(answers, answer), drop || lost
+		}
+		if drop {
+			panic(http.ErrAbortHandler)
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(rw).Encode(answers)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func open(string) (fails, lost bool) { return false, false }
+
+func failure(code int, format string, args ...any) *nodeError {
+	return &nodeError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// decodeParams reads parameters; those that are missing stay as they are.
+func decodeParams(params []json.RawMessage, into ...any) *nodeError {
+	for i, target := range into {
+		if i < len(params) {
+			if err := json.Unmarshal(params[i], target); err != nil {
+				return failure(-3, "JSON value is not of expected type: %v", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *coreWallet) answer(ctx context.Context, method string, params []json.RawMessage) (any, *nodeError) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.sync(ctx); err != nil {
+		return nil, failure(-32603, "%v", err)
+	}
+	methods := map[string]func(context.Context, []json.RawMessage) (any, *nodeError){
+		"getnetworkinfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
+			return map[string]any{"version": 280100}, nil
+		},
+		"getblockchaininfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
+			return map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.hashes[w.tip()], "initialblockdownload": false, "pruned": false}, nil
+		},
+		"getwalletinfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
+			return map[string]any{"walletname": "hot", "descriptors": true, "private_keys_enabled": true, "scanning": false}, nil
+		},
+		"estimatesmartfee": func(context.Context, []json.RawMessage) (any, *nodeError) {
+			if w.feeRate == "" {
+				return map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 2}, nil
+			}
+			return map[string]any{"feerate": json.Number(w.feeRate), "blocks": 2}, nil
+		},
+		"getblockhash": w.getBlockHash, "getblockheader": w.getBlockHeader, "listsinceblock": w.listSinceBlock, "gettransaction": w.getTransaction,
+		"getaddressinfo": w.getAddressInfo, "importdescriptors": w.importDescriptors, "rescanblockchain": w.rescanBlockchain, "deriveaddresses": w.deriveAddresses,
+		"getbalances": w.getBalances, "createrawtransaction": w.createRaw, "fundrawtransaction": w.fundRaw, "signrawtransactionwithwallet": w.signRaw,
+		"lockunspent": w.lockUnspent, "sendrawtransaction": w.sendRaw,
+	}
+	call, ok := methods[method]
+	if !ok {
+		return nil, failure(-32601, "Method not found")
+	}
+	return call(ctx, params)
+}
+
+func (w *coreWallet) tip() int64 { return int64(len(w.hashes)) - 1 }
+
+// sync reads what the chain has become since the last call.
+func (w *coreWallet) sync(ctx context.Context) error {
+	var best string
+	if err := w.node.call(ctx, &best, "getbestblockhash"); err != nil {
+		return err
+	}
+	if len(w.hashes) == 0 || w.hashes[w.tip()] != best {
+		for len(w.hashes) > 0 {
+			if hash, err := w.node.hashAt(ctx, w.tip()); err == nil && hash == w.hashes[w.tip()] {
+				break
+			}
+			w.disconnect(w.tip())
+			w.hashes = w.hashes[:w.tip()]
+		}
+		for {
+			hash, err := w.node.hashAt(ctx, w.tip()+1)
+			if _, answered := isNodeError(err); answered {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if err := w.read(ctx, hash); err != nil {
+				return err
+			}
+			w.hashes = append(w.hashes, hash)
+		}
+	}
+	return w.readWaiting(ctx)
+}
+
+func (w *coreWallet) disconnect(height int64) {
+	for _, t := range w.txs {
+		if t.height == height {
+			t.height, t.block = 0, ""
+		}
+		if t.conflict == height {
+			t.conflict = 0
+		}
+	}
+}
+
+// read reads a block for the keys that are known now.
+func (w *coreWallet) read(ctx context.Context, hash string) error {
+	b, err := w.node.block(ctx, hash)
+	if err != nil {
+		return err
+	}
+	for _, tx := range b.Txs {
+		if err := w.see(tx.Hex, &b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *coreWallet) readWaiting(ctx context.Context) error {
+	var waiting []string
+	if err := w.node.call(ctx, &waiting, "getrawmempool"); err != nil {
+		return err
+	}
+	for _, t := range w.txs {
+		t.waits = false
+	}
+	for _, id := range waiting {
+		if w.txs[id] == nil {
+			var text string
+			if err := w.node.call(ctx, &text, "getrawtransaction", id, 0); err != nil {
+				continue // it is in a block by now
+			}
+			if err := w.see(text, nil); err != nil {
+				return err
+			}
+		}
+		if t := w.txs[id]; t != nil {
+			t.waits = true
+		}
+	}
+	return nil
+}
+
+// see looks at a transaction of a block, or at one that waits.
+func (w *coreWallet) see(text string, b *nodeBlock) error {
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	parsed, err := btc.ParseTransaction(raw)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		w.markConflicts(parsed, b.Height)
+	}
+	mine := slices.ContainsFunc(parsed.Outputs, func(o btc.Output) bool { return w.keys[string(o.Script)] != nil }) ||
+		slices.ContainsFunc(parsed.Inputs, func(i btc.Input) bool {
+			_, ours := w.coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+			return ours
+		})
+	t := w.txs[parsed.TxID]
+	if t == nil && !mine {
+		return nil
+	}
+	if t == nil {
+		t = &walletTx{Transaction: parsed, raw: raw, coinbase: strings.Trim(parsed.Inputs[0].TxID, "0") == ""}
+		w.txs[parsed.TxID], w.order = t, append(w.order, parsed.TxID)
+	}
+	if b != nil {
+		t.height, t.block, t.time, t.conflict = b.Height, b.Hash, b.Time, 0
+	}
+	return nil
+}
+
+// markConflicts marks transactions that cannot follow one of a block, with those that spend them.
+func (w *coreWallet) markConflicts(mined btc.Transaction, height int64) {
+	for _, id := range w.order {
+		t := w.txs[id]
+		if t.TxID == mined.TxID || t.height > 0 || t.conflict > 0 {
+			continue
+		}
+		for _, i := range t.Inputs {
+			parent := w.txs[i.TxID]
+			if parent != nil && parent.conflict == height || slices.ContainsFunc(mined.Inputs, func(m btc.Input) bool { return m.TxID == i.TxID && m.Vout == i.Vout }) {
+				t.conflict = height
+			}
+		}
+	}
+}
+
+func (w *coreWallet) coin(o ports.BitcoinOutput) (btc.Output, bool) {
+	t := w.txs[o.TxID]
+	if t == nil || o.Vout >= int64(len(t.Outputs)) {
+		return btc.Output{}, false
+	}
+	out := t.Outputs[o.Vout]
+	return out, w.keys[string(out.Script)] != nil
+}
+
+func (w *coreWallet) confirmations(t *walletTx) int64 {
+	switch {
+	case t.height > 0:
+		return w.tip() - t.height + 1
+	case t.conflict > 0:
+		return -(w.tip() - t.conflict + 1)
+	default:
+		return 0
+	}
+}
+
+func (w *coreWallet) ours(t *walletTx) bool {
+	return !t.coinbase && slices.ContainsFunc(t.Inputs, func(i btc.Input) bool {
+		_, ours := w.coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		return ours
+	})
+}
+
+// unspent returns the coins that can be spent, largest first.
+func (w *coreWallet) unspent(minimum int64) []ports.BitcoinOutput {
+	spent := map[ports.BitcoinOutput]bool{}
+	for _, t := range w.txs {
+		if t.conflict == 0 {
+			for _, i := range t.Inputs {
+				spent[ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)}] = true
+			}
+		}
+	}
+	var coins []ports.BitcoinOutput
+	for _, id := range w.order {
+		t := w.txs[id]
+		n := w.confirmations(t)
+		trusted := n > 0 || n == 0 && t.waits && w.ours(t)
+		if !trusted || n < minimum || t.coinbase && n <= 100 {
+			continue
+		}
+		for vout := range t.Outputs {
+			o := ports.BitcoinOutput{TxID: id, Vout: int64(vout)}
+			if _, ours := w.coin(o); ours && !spent[o] {
+				coins = append(coins, o)
+			}
+		}
+	}
+	slices.SortStableFunc(coins, func(a, b ports.BitcoinOutput) int {
+		x, _ := w.coin(a)
+		y, _ := w.coin(b)
+		return int(y.Satoshis - x.Satoshis)
+	})
+	return coins
+}
+
+func amount(satoshis int64) json.Number { return json.Number(btc.FormatAmount(satoshis)) }
+
+func (w *coreWallet) getBlockHash(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var height int64
+	if err := decodeParams(params, &height); err != nil {
+		return nil, err
+	}
+	if height < 0 || height > w.tip() {
+		return nil, failure(-8, "Block height out of range")
+	}
+	return w.hashes[height], nil
+}
+
+func (w *coreWallet) getBlockHeader(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+	var hash string
+	if err := decodeParams(params, &hash); err != nil {
+		return nil, err
+	}
+	b, err := w.node.block(ctx, hash)
+	if err != nil {
+		return nil, failure(-5, "Block not found")
+	}
+	return map[string]any{"hash": hash, "height": b.Height, "time": b.Time}, nil
+}
+
+func (w *coreWallet) listSinceBlock(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+	var hash string
+	target := int64(1)
+	if err := decodeParams(params, &hash, &target); err != nil {
+		return nil, err
+	}
+	fork := int64(slices.Index(w.hashes, hash))
+	for fork < 0 { // the block was replaced: transactions from the fork point onward are included
+		b, err := w.node.block(ctx, hash)
+		if err != nil {
+			return nil, failure(-5, "Block not found")
+		}
+		hash = b.Previous
+		fork = int64(slices.Index(w.hashes, hash))
+	}
+	entries := []map[string]any{}
+	for _, id := range w.order {
+		if t := w.txs[id]; t.height == 0 || t.height > fork {
+			entries = append(entries, w.entries(t)...)
+		}
+	}
+	last := w.hashes[0]
+	if height := w.tip() - target + 1; height > 0 {
+		last = w.hashes[height]
+	}
+	return map[string]any{"transactions": entries, "lastblock": last}, nil
+}
+
+// entries lists the outputs of a transaction, as sent, as received, or as both; those of change are not listed.
+func (w *coreWallet) entries(t *walletTx) (entries []map[string]any) {
+	ours := w.ours(t)
+	for vout, o := range t.Outputs {
+		label, inBook := w.labels[string(o.Script)]
+		mine := w.keys[string(o.Script)] != nil
+		entry := func(category string, satoshis int64) {
+			e := map[string]any{"address": w.addressOf(o.Script), "category": category, "amount": amount(satoshis), "vout": vout, "confirmations": w.confirmations(t),
+				"txid": t.TxID, "walletconflicts": []string{}, "abandoned": false, "label": label}
+			if t.height > 0 {
+				e["blockhash"], e["blockheight"], e["blocktime"] = t.block, t.height, t.time
+			} else {
+				e["trusted"] = ours && t.waits
+			}
+			entries = append(entries, e)
+		}
+		switch {
+		case ours && mine && !inBook: // change
+		case t.coinbase && mine && w.confirmations(t) <= 0:
+			entry("orphan", o.Satoshis)
+		case t.coinbase && mine && w.confirmations(t) <= 100:
+			entry("immature", o.Satoshis)
+		case t.coinbase && mine:
+			entry("generate", o.Satoshis)
+		default:
+			if ours {
+				entry("send", -o.Satoshis)
+			}
+			if mine {
+				entry("receive", o.Satoshis)
+			}
+		}
+	}
+	return entries
+}
+
+func (w *coreWallet) addressOf(script []byte) string {
+	if key := w.keys[string(script)]; key != nil {
+		return w.network.WitnessAddress(key.PubKey().SerializeCompressed())
+	}
+	return ""
+}
+
+func (w *coreWallet) getTransaction(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var id string
+	if err := decodeParams(params, &id); err != nil {
+		return nil, err
+	}
+	t := w.txs[id]
+	if t == nil {
+		return nil, failure(-5, "Invalid or non-wallet transaction id")
+	}
+	result := map[string]any{"txid": id, "confirmations": w.confirmations(t), "hex": hex.EncodeToString(t.raw)}
+	if t.height > 0 {
+		result["blockhash"], result["blockheight"], result["blocktime"] = t.block, t.height, t.time
+	}
+	return result, nil
+}
+
+func (w *coreWallet) getAddressInfo(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var address string
+	if err := decodeParams(params, &address); err != nil {
+		return nil, err
+	}
+	script, err := w.network.Script(address)
+	if err != nil {
+		return nil, failure(-5, "Invalid address")
+	}
+	return map[string]any{"address": address, "ismine": w.keys[string(script)] != nil}, nil
+}
+
+func (w *coreWallet) importDescriptors(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+	var requests []struct {
+		Desc, Timestamp, Label string
+	}
+	if err := decodeParams(params, &requests); err != nil {
+		return nil, err
+	}
+	results := []map[string]any{}
+	for _, r := range requests {
+		key, ok := strings.CutPrefix(r.Desc, "wpkh(")
+		key, _, closed := strings.Cut(key, ")#")
+		data, err := base58.Decode(key)
+		if !ok || !closed || err != nil || len(data) != 38 || btc.WithChecksum("wpkh("+key+")") != r.Desc || r.Timestamp != "now" || w.refuseImports {
+			results = append(results, map[string]any{"success": false, "error": map[string]any{"code": -5, "message": "bad descriptor " + r.Desc}})
+			continue
+		}
+		address := w.addKey(secp256k1.PrivKeyFromBytes(data[1:33]))
+		script, _ := w.network.Script(address)
+		w.labels[string(script)] = r.Label
+		results = append(results, map[string]any{"success": true})
+	}
+	if w.importReads {
+		if err := w.readBlocks(ctx, max(w.tip()-12, 0), w.tip()); err != nil {
+			return nil, failure(-1, "%v", err)
+		}
+	}
+	return results, nil
+}
+
+func (w *coreWallet) readBlocks(ctx context.Context, from, to int64) error {
+	for height := from; height <= to; height++ {
+		if err := w.read(ctx, w.hashes[height]); err != nil {
+			return err
+		}
+	}
+	return w.readWaiting(ctx)
+}
+
+func (w *coreWallet) rescanBlockchain(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+	var from, to int64
+	if err := decodeParams(params, &from, &to); err != nil {
+		return nil, err
+	}
+	if from < 0 || to < from || to > w.tip() {
+		return nil, failure(-8, "Invalid start_height")
+	}
+	if err := w.readBlocks(ctx, from, to); err != nil {
+		return nil, failure(-1, "%v", err)
+	}
+	return map[string]any{"start_height": from, "stop_height": to}, nil
+}
+
+func (w *coreWallet) deriveAddresses(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var descriptor string
+	if err := decodeParams(params, &descriptor); err != nil {
+		return nil, err
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(descriptor, "wpkh("), ")#")
+	key, err := hex.DecodeString(text)
+	if err != nil || btc.WithChecksum("wpkh("+text+")") != descriptor {
+		return nil, failure(-5, "Invalid descriptor")
+	}
+	return []string{w.network.WitnessAddress(key)}, nil
+}
+
+func (w *coreWallet) balance() (total int64) {
+	for _, o := range w.unspent(0) {
+		coin, _ := w.coin(o)
+		total += coin.Satoshis
+	}
+	return total
+}
+
+func (w *coreWallet) getBalances(context.Context, []json.RawMessage) (any, *nodeError) {
+	return map[string]any{"mine": map[string]any{"trusted": amount(w.balance()), "untrusted_pending": amount(0), "immature": amount(0)}}, nil
+}
+
+func (w *coreWallet) createRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var inputs []ports.BitcoinOutput
+	var outputs []map[string]string
+	var lockTime int
+	var replaceable bool
+	if err := decodeParams(params, &inputs, &outputs, &lockTime, &replaceable); err != nil {
+		return nil, err
+	}
+	var t rawTx
+	for _, i := range inputs {
+		t.inputs = append(t.inputs, rawInput{txid: i.TxID, vout: uint32(i.Vout), sequence: sequenceOf(replaceable)})
+	}
+	taken := map[string]bool{}
+	for _, o := range outputs {
+		for address, text := range o {
+			script, err := w.network.Script(address)
+			satoshis, errAmount := btc.ParseAmount(text)
+			if err != nil || errAmount != nil || taken[address] {
+				return nil, failure(-8, "Invalid parameter, duplicated address: %s", address)
+			}
+			taken[address] = true
+			t.outputs = append(t.outputs, btc.Output{Satoshis: satoshis, Script: script})
+		}
+	}
+	return hex.EncodeToString(t.serialise(false)), nil
+}
+
+func sequenceOf(replaceable bool) uint32 {
+	if replaceable {
+		return 0xfffffffd
+	}
+	return 0xfffffffe
+}
+
+func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var text string
+	var options struct {
+		FeeRate     string `json:"fee_rate"`
+		Minimum     int64  `json:"minconf"`
+		Replaceable bool   `json:"replaceable"`
+	}
+	if err := decodeParams(params, &text, &options); err != nil {
+		return nil, err
+	}
+	rate, errRate := btc.ParseFeeRate(options.FeeRate)
+	raw, err := hex.DecodeString(text)
+	if err != nil || errRate != nil {
+		return nil, failure(-22, "TX decode failed")
+	}
+	if w.poor {
+		return nil, failure(-4, "Insufficient funds")
+	}
+	t := parseUnsigned(raw)
+	var wanted, held int64
+	bytes := int64(11)
+	for _, o := range t.outputs {
+		wanted, bytes = wanted+o.Satoshis, bytes+9+int64(len(o.Script))
+	}
+	chosen := map[ports.BitcoinOutput]bool{}
+	for _, i := range t.inputs {
+		o := ports.BitcoinOutput{TxID: i.txid, Vout: int64(i.vout)}
+		coin, ok := w.coin(o)
+		if !ok {
+			return nil, failure(-4, "Unable to find UTXO for external input")
+		}
+		held, bytes, chosen[o] = held+coin.Satoshis, bytes+68, true
+	}
+	const change = 31
+	for _, o := range w.unspent(options.Minimum) {
+		if held >= wanted+rate.Fee(bytes+change) && len(chosen) > 0 {
+			break
+		}
+		if w.locked[o] || chosen[o] {
+			continue
+		}
+		coin, _ := w.coin(o)
+		held, bytes, chosen[o] = held+coin.Satoshis, bytes+68, true
+		t.inputs = append(t.inputs, rawInput{txid: o.TxID, vout: uint32(o.Vout), sequence: sequenceOf(options.Replaceable)})
+	}
+	fee := rate.Fee(bytes)
+	if held < wanted+fee {
+		return nil, failure(-4, "Insufficient funds")
+	}
+	if rest := held - wanted - rate.Fee(bytes+change); rest >= 546 {
+		script, _ := w.network.Script(w.newKey())
+		fee = rate.Fee(bytes + change)
+		t.outputs = append([]btc.Output{{Satoshis: rest, Script: script}}, t.outputs...)
+	} else {
+		fee = held - wanted
+	}
+	return map[string]any{"hex": hex.EncodeToString(t.serialise(false)), "fee": amount(fee), "changepos": 0}, nil
+}
+
+func (w *coreWallet) signRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var text string
+	if err := decodeParams(params, &text); err != nil {
+		return nil, err
+	}
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, failure(-22, "TX decode failed")
+	}
+	t := parseUnsigned(raw)
+	for i, input := range t.inputs {
+		coin, ok := w.coin(ports.BitcoinOutput{TxID: input.txid, Vout: int64(input.vout)})
+		if !ok {
+			return map[string]any{"hex": text, "complete": false}, nil
+		}
+		t.sign(i, coin, w.keys[string(coin.Script)])
+	}
+	return map[string]any{"hex": hex.EncodeToString(t.serialise(true)), "complete": true}, nil
+}
+
+func (w *coreWallet) lockUnspent(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var unlock bool
+	var coins []ports.BitcoinOutput
+	if err := decodeParams(params, &unlock, &coins); err != nil {
+		return nil, err
+	}
+	next := maps.Clone(w.locked)
+	for _, o := range coins {
+		if next[o] != unlock {
+			return nil, failure(-8, "Invalid parameter, output already locked, or expected locked output")
+		}
+		next[o] = !unlock
+	}
+	w.locked = next
+	return true, nil
+}
+
+func (w *coreWallet) sendRaw(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+	var text string
+	if err := decodeParams(params, &text); err != nil {
+		return nil, err
+	}
+	var id string
+	err := w.node.call(ctx, &id, "sendrawtransaction", text)
+	if answered, ok := isNodeError(err); ok {
+		raw, _ := hex.DecodeString(text)
+		parsed, errParse := btc.ParseTransaction(raw)
+		switch t := w.txs[parsed.TxID]; {
+		case errParse != nil:
+			return nil, failure(-22, "TX decode failed")
+		case t != nil && t.waits:
+			return parsed.TxID, nil
+		case t != nil && t.height > 0:
+			return nil, failure(-27, "Transaction outputs already in utxo set")
+		default:
+			return nil, failure(-26, "%s", answered.Message)
+		}
+	}
+	if err != nil {
+		return nil, failure(-32603, "%v", err)
+	}
+	if err := w.readWaiting(ctx); err != nil {
+		return nil, failure(-32603, "%v", err)
+	}
+	return id, nil
+}
+
+// pay pays to addresses by itself, as an operator does or another person, and returns the transaction.
+func (w *coreWallet) pay(t testing.TB, rate string, amounts map[string]int64) (txid string) {
+	t.Helper()
+	txid, _ = w.spend(t, rate, nil, amounts)
+	return txid
+}
+
+// spend is pay with coins that are spent besides others.
+func (w *coreWallet) spend(t testing.TB, rate string, coins []ports.BitcoinOutput, amounts map[string]int64) (txid, raw string) {
+	t.Helper()
+	do := func(into any, method string, params ...any) {
+		t.Helper()
+		var texts []json.RawMessage
+		for _, p := range params {
+			text, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		result, failed := w.answer(t.Context(), method, texts)
+		if failed != nil {
+			t.Fatalf("%s: %v", method, failed)
+		}
+		text, err := json.Marshal(result)
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var outputs []map[string]string
+	for _, address := range slices.Sorted(maps.Keys(amounts)) {
+		outputs = append(outputs, map[string]string{address: btc.FormatAmount(amounts[address])})
+	}
+	var made string
+	var funded, signed struct{ Hex string }
+	if coins == nil {
+		coins = []ports.BitcoinOutput{}
+	}
+	do(&made, "createrawtransaction", coins, outputs, 0, true)
+	do(&funded, "fundrawtransaction", made, map[string]any{"fee_rate": rate, "minconf": 0, "replaceable": true})
+	do(&signed, "signrawtransactionwithwallet", funded.Hex)
+	do(&txid, "sendrawtransaction", signed.Hex)
+	return txid, signed.Hex
+}
+
+// littleID keeps the numbers of test ids apart.
+func littleID(kind byte, n int) (id [16]byte) {
+	id[0] = kind
+	binary.BigEndian.PutUint32(id[12:], uint32(n))
+	return id
+}

@@ -1,0 +1,220 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// maxEvents is how many events one piece has.
+const maxEvents = 1000
+
+// Poll implements ports.RailFeed. It reads the chain, keeps what it finds as numbered events, and returns those after
+// the cursor: so a piece that is read again is the same.
+func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
+	var after int64
+	if cursor != "" {
+		var err error
+		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
+			return ports.RailReport{}, fmt.Errorf("the cursor %.40q is not one of a Bitcoin wallet", cursor)
+		}
+	}
+	more := false
+	var balances []ports.RailBalance
+	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+		if more, err = r.work(ctx, lease); err == nil && !more && r.balanceDue() {
+			balances, err = r.readBalance(ctx)
+		}
+		return err
+	})
+	events, err := r.Store.BitcoinEvents(ctx, r.Connection.Name, after, maxEvents)
+	if err != nil || len(events) == 0 && failure != nil {
+		return ports.RailReport{}, errors.Join(failure, err)
+	}
+	// A failure returns with the next call, when what was found before it is read.
+	report := ports.RailReport{Cursor: cursor, More: more && failure == nil || len(events) == maxEvents}
+	for _, e := range events {
+		add(&report, e)
+		report.Cursor = strconv.FormatInt(e.Number, 10)
+	}
+	if len(events) < maxEvents { // the balance is that after all of the events
+		report.Balances = balances
+	}
+	return report, nil
+}
+
+// work does everything that the chain asks for. It reports whether there is more to do at once. A part that fails
+// does not keep the others from being done, except that deposits are read only when their addresses are known.
+func (r *Rail) work(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+	moreAddresses, err := r.readDeposits(ctx, lease)
+	failures := []error{err, r.watch(ctx, lease)}
+	if info, err := r.client.walletInfo(ctx); err == nil && !info.scans() {
+		// That the wallet has not enough is said by the payments that wait for it.
+		if err := r.advance(ctx, lease); !errors.Is(err, errFunds) {
+			failures = append(failures, err)
+		}
+	}
+	return moreAddresses, errors.Join(failures...)
+}
+
+func (r *Rail) readDeposits(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+	if err := r.knowAddresses(ctx, lease); err != nil {
+		return false, err
+	}
+	if err := r.checkAddresses(ctx, lease); err != nil {
+		return false, err
+	}
+	moreImports, failure := r.importAddresses(ctx, lease)
+	if failure != nil && !errors.Is(failure, errScanning) {
+		// Deposits to other addresses are credited all the same.
+		return false, errors.Join(failure, r.scan(ctx, lease))
+	}
+	moreBlocks, err := r.rescan(ctx, lease)
+	return moreImports || moreBlocks, errors.Join(failure, err, r.scan(ctx, lease))
+}
+
+// add adds an event to a report.
+func add(report *ports.RailReport, e ports.BitcoinEvent) {
+	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
+	switch e.Kind {
+	case ports.BitcoinReceipt:
+		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
+			Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
+		}})
+	case ports.BitcoinReversal:
+		report.Reversals = append(report.Reversals, ports.ReceiptReversal{
+			Platform: e.Platform, Rail: corridor.Bitcoin, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,
+		})
+	case ports.BitcoinFee:
+		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount, At: e.At, Memo: e.Text})
+	case ports.BitcoinChanged:
+		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
+	}
+}
+
+// balanceAttempts is how often balances are read until no block comes meanwhile.
+const balanceAttempts = 5
+
+// balanceEvery is how often the balance is reported.
+const balanceEvery = time.Minute
+
+// balanceDue reports whether the balance is to be reported again.
+func (r *Rail) balanceDue() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Clock.Now()
+	if now.Sub(r.balanceAt) < balanceEvery {
+		return false
+	}
+	r.balanceAt = now
+	return true
+}
+
+// Balances implements ports.RailBalances: what the wallet held by the blocks that count, as the ledger has it. Payments
+// count when they are confirmed, and so do deposits.
+func (r *Rail) Balances(ctx context.Context) (balances []ports.RailBalance, err error) {
+	ok, err := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+		if _, err = r.work(ctx, lease); err == nil {
+			balances, err = r.readBalance(ctx)
+		}
+		return err
+	})
+	if err == nil && !ok {
+		err = errors.New("another process is working with the wallet; ask again")
+	}
+	return balances, err
+}
+
+func (r *Rail) readBalance(ctx context.Context) ([]ports.RailBalance, error) {
+	for range balanceAttempts {
+		before, err := r.client.chain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		balance, err := r.balance(ctx)
+		if err != nil {
+			return nil, err
+		}
+		after, err := r.client.chain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if after.Best == before.Best {
+			return []ports.RailBalance{{Amount: money.Amount{Minor: balance, Currency: money.BTC}, At: r.Clock.Now()}}, nil
+		}
+	}
+	return nil, errors.New("blocks came while the balance was read; ask again")
+}
+
+func (r *Rail) balance(ctx context.Context) (int64, error) {
+	held, err := r.client.balance(ctx)
+	if err != nil {
+		return 0, err
+	}
+	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range open {
+		spent, err := r.spentBy(ctx, b)
+		if err != nil {
+			return 0, err
+		}
+		held += spent
+	}
+	young, err := r.young(ctx)
+	return held - young, err
+}
+
+// spentBy returns what a batch that is not confirmed has taken from the balance of the wallet.
+func (r *Rail) spentBy(ctx context.Context, b ports.BitcoinBatch) (int64, error) {
+	if b.Status != ports.BitcoinSent {
+		return 0, nil
+	}
+	// The last version that the wallet knows has replaced those before.
+	for i := len(b.Versions) - 1; i >= 0; i-- {
+		t, known, err := r.client.transaction(ctx, b.Versions[i].TxID)
+		if err != nil {
+			return 0, err
+		}
+		if known && t.Confirmations >= 0 {
+			spent := b.Versions[i].Fee
+			for _, p := range b.Payments {
+				spent += p.Satoshis
+			}
+			return spent, nil
+		}
+	}
+	return 0, nil
+}
+
+// young returns what the wallet counts in its balance and was not credited yet.
+func (r *Rail) young(ctx context.Context) (total int64, err error) {
+	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+	if err != nil {
+		return 0, err
+	}
+	list, err := r.listFrom(ctx, w.BitcoinPosition)
+	if err != nil {
+		return 0, err
+	}
+	for _, entry := range list.Transactions {
+		counted := entry.Confirmations > 0 || entry.Confirmations == 0 && entry.Trusted
+		if entry.Category == "receive" && counted && entry.Confirmations < r.settings.confirmations {
+			satoshis, err := btc.ParseAmount(string(entry.Amount))
+			if err != nil {
+				return 0, fmt.Errorf("listsinceblock: %w", err)
+			}
+			total += satoshis
+		}
+	}
+	return total, nil
+}

@@ -1,0 +1,420 @@
+package bitcoin_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+	"github.com/google/uuid"
+	"github.com/mr-tron/base58"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bitcoin"
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ports"
+	"causeway/ports/portstest"
+	"causeway/ports/railtest"
+)
+
+// depositXprv and depositXpub are a key of deposits on a test network, and its public key.
+var depositXprv, depositXpub = func() (private, public string) {
+	chainCode, secret := sha256.Sum256([]byte("chain code")), sha256.Sum256([]byte("deposits"))
+	encode := func(version uint32, key []byte) string {
+		payload := slices.Concat(binary.BigEndian.AppendUint32(nil, version), make([]byte, 9), chainCode[:], key)
+		return base58.Encode(append(payload, double(payload)[:4]...))
+	}
+	return encode(0x04358394, append([]byte{0}, secret[:]...)), encode(0x043587cf, secp256k1.PrivKeyFromBytes(secret[:]).PubKey().SerializeCompressed())
+}()
+
+// secrets are those of the tests.
+type secrets map[string]string
+
+func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
+	secret, ok := s[reference]
+	if !ok {
+		return nil, errors.New("no secret " + reference)
+	}
+	return []byte(secret + "\n"), nil
+}
+
+// references are those that have been shown.
+type references struct {
+	mu   sync.Mutex
+	list []ports.DepositReference
+}
+
+func (r *references) DepositReferences(_ context.Context, _ []ident.Platform, _ []money.Currency, after uuid.UUID, limit int) ([]ports.DepositReference, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []ports.DepositReference
+	for _, reference := range r.list {
+		if reference.ID.String() > after.String() && len(found) < limit {
+			found = append(found, reference)
+		}
+	}
+	return found, nil
+}
+
+// world is a chain with a hot wallet, the wallet of somebody who pays, and a store.
+type world struct {
+	t          testing.TB
+	node       *node
+	hot, payer *coreWallet
+	store      *postgres.DB
+	clock      *portstest.FakeClock
+	platform   ident.Platform
+	references *references
+	settings   map[string]string
+	cursor     string
+	seen       ports.RailReport // all that was reported
+	poller     *bitcoin.Rail
+	requested  map[uuid.UUID]string // addresses of payments
+
+	mu     sync.Mutex
+	silent bool
+	lose   bool // the next answer to a transaction
+}
+
+// newWorld returns a world whose hot wallet has so many coins of 0.1 bitcoin.
+func newWorld(t testing.TB, coins int) *world {
+	t.Helper()
+	w := &world{t: t, hot: newCoreWallet(t, "hot "+t.Name()), payer: newCoreWallet(t, "payer"), clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)),
+		references: &references{}, settings: map[string]string{}, requested: map[uuid.UUID]string{}}
+	w.node = newNode(t, w.payer.newKey())
+	w.hot.node, w.payer.node = w.node, w.node
+	w.openStore()
+	if coins > 0 {
+		amounts := map[string]int64{}
+		for range coins {
+			amounts[w.hot.address()] = 10_000_000
+		}
+		w.payer.pay(t, "10", amounts)
+		w.node.mine(t, 3)
+	}
+	w.poller = w.open(open)
+	return w
+}
+
+func (w *world) openStore() {
+	w.t.Helper()
+	generator := ids.New()
+	url := pgtest.New(w.t)
+	db, err := postgres.Open(w.t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: w.clock, IDs: generator})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(db.Close)
+	p, err := platform.New(ident.NewPlatform(generator.New, w.clock.Now()), "Here", platform.Production, false, w.clock.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	portstest.MustDo(w.t, db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	w.store, w.platform = db, p.ID
+}
+
+// open returns the adapter of one more process.
+func (w *world) open(g gate) *bitcoin.Rail { return w.openOn(w.store, g) }
+
+func (w *world) openOn(store ports.BitcoinStore, g gate) *bitcoin.Rail {
+	w.t.Helper()
+	url := w.hot.serve(w.t, func(method string) (fails, lost bool) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		fails, lost = g(method)
+		if lose := w.lose && method == "sendrawtransaction"; lose {
+			w.lose, lost = false, true
+		}
+		return fails || w.silent, lost
+	})
+	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "deposit_xpub": depositXpub, "deposit_key": "env:KEY"}
+	for name, value := range w.settings {
+		settings[name] = value
+	}
+	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
+		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:KEY": depositXprv}, Clock: w.clock})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// show returns the address of a reference that is shown to a payer.
+func (w *world) show(reference string) string {
+	w.t.Helper()
+	instructions, err := w.poller.Funding(w.platform, "Ana Silva", reference, money.BTC)
+	if err != nil || len(instructions) != 1 {
+		w.t.Fatalf("%v, %v", instructions, err)
+	}
+	id := uuid.Must(uuid.NewV7())
+	w.references.mu.Lock()
+	w.references.list = append(w.references.list, ports.DepositReference{Platform: w.platform, ID: id, Reference: reference, Currency: money.BTC, CreatedAt: w.clock.Now()})
+	w.references.mu.Unlock()
+	address, _ := instructions[0].Info["address"].(string)
+	return address
+}
+
+// poll reads the feed until there is nothing more, and returns what is new.
+func (w *world) poll() (all ports.RailReport) {
+	w.t.Helper()
+	all, err := w.pollOnce(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+func (w *world) pollOnce(ctx context.Context) (all ports.RailReport, err error) {
+	for more := true; more; {
+		piece, err := w.poller.Poll(ctx, w.cursor)
+		if err != nil {
+			return all, err
+		}
+		w.cursor, more = piece.Cursor, piece.More
+		all.Receipts, all.Reversals = append(all.Receipts, piece.Receipts...), append(all.Reversals, piece.Reversals...)
+		all.Changed, all.Fees = append(all.Changed, piece.Changed...), append(all.Fees, piece.Fees...)
+	}
+	w.seen.Receipts, w.seen.Reversals = append(w.seen.Receipts, all.Receipts...), append(w.seen.Reversals, all.Reversals...)
+	w.seen.Changed, w.seen.Fees = append(w.seen.Changed, all.Changed...), append(w.seen.Fees, all.Fees...)
+	return all, nil
+}
+
+// addressFor returns an address of somebody else, another one for each id.
+func (w *world) addressFor(id uuid.UUID) string {
+	key := sha256.Sum256(id[:])
+	return w.payer.network.WitnessAddress(append([]byte{2}, key[:]...))
+}
+
+func external(address string) account.External {
+	return account.External{Currency: money.BTC, Type: account.BitcoinAddress, Fields: map[string]string{"address": address}}
+}
+
+func (w *world) payout(n int, satoshis int64, address string) ports.Payout {
+	id := uuid.UUID(littleID(1, n))
+	if address == "" {
+		address = w.addressFor(id)
+	}
+	w.requested[id] = address
+	p := ports.Payout{Account: external(address), Transaction: transaction.Transaction{Platform: w.platform, DestinationRail: "BITCOIN", DestinationAccount: "chains/BITCOIN",
+		State:   transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
+		Pricing: transaction.Pricing{Received: money.Amount{Minor: satoshis, Currency: money.BTC}}}}
+	ident.SetUUID(&p.Transaction.ID, id)
+	return p
+}
+
+// paid returns the amounts that the chain has paid to an address, the smallest first.
+func (w *world) paid(ctx context.Context, address string) (amounts []int64, err error) {
+	script, err := w.payer.network.Script(address)
+	if err != nil {
+		return nil, nil //nolint:nilerr // nobody can pay to an address of another network
+	}
+	var tip int64
+	if err := w.node.call(ctx, &tip, "getblockcount"); err != nil {
+		return nil, err
+	}
+	for height := int64(segWitHeight); height <= tip; height++ {
+		hash, err := w.node.hashAt(ctx, height)
+		if err != nil {
+			return nil, err
+		}
+		b, err := w.node.block(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		for _, tx := range b.Txs {
+			for _, o := range outputsOf(tx.Hex) {
+				if string(o.Script) == string(script) {
+					amounts = append(amounts, o.Satoshis)
+				}
+			}
+		}
+	}
+	slices.Sort(amounts)
+	return amounts, nil
+}
+
+// fixture is the world of the checks that every rail passes.
+type fixture struct {
+	*world
+	reports railtest.Reports
+}
+
+func (f *fixture) Features() railtest.Features {
+	courses := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent}
+	return railtest.Features{Currencies: []money.Currency{money.BTC}, Payouts: courses, Refunds: courses, Collections: []railtest.Course{railtest.Rejected},
+		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true}
+}
+
+func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.open(open), nil }
+
+// crash lets the first effects happen and no later one.
+type crash struct {
+	mu      sync.Mutex
+	left    int
+	crashed bool
+}
+
+var errCrash = errors.New("the process has crashed")
+
+func (c *crash) effect() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left--; c.left < 0 {
+		c.crashed = true
+	}
+	return !c.crashed
+}
+
+func (c *crash) gate(method string) (fails, lost bool) {
+	switch method {
+	case "lockunspent", "sendrawtransaction", "importdescriptors", "rescanblockchain":
+		return !c.effect(), false
+	default:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.crashed, false
+	}
+}
+
+// crashStore is the store of a process that crashes.
+type crashStore struct {
+	ports.BitcoinStore
+	*crash
+}
+
+func (s crashStore) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
+	if !s.effect() {
+		return ports.BitcoinLease{}, false, errCrash
+	}
+	return s.BitcoinStore.LeaseBitcoinWallet(ctx, connection, now, until)
+}
+
+func (s crashStore) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
+	if !s.effect() {
+		return errCrash
+	}
+	return s.BitcoinStore.EndBitcoinLease(ctx, lease)
+}
+
+func (s crashStore) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
+	if !s.effect() {
+		return errCrash
+	}
+	return s.BitcoinStore.SaveBitcoin(ctx, lease, changes)
+}
+
+func (s crashStore) AddBitcoinPayments(ctx context.Context, connection string, payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
+	if !s.effect() {
+		return nil, errCrash
+	}
+	return s.BitcoinStore.AddBitcoinPayments(ctx, connection, payments)
+}
+
+func (f *fixture) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
+	c := &crash{left: effects}
+	return f.openOn(crashStore{f.store, c}, c.gate), func() bool { return c.crashed }, nil
+}
+
+func (f *fixture) Now() time.Time { return f.clock.Now() }
+
+// set sets the world up for a course.
+func (f *fixture) set(c railtest.Course) {
+	f.mu.Lock()
+	f.silent, f.lose = c == railtest.Silent, c == railtest.AnswerLost
+	f.mu.Unlock()
+	f.hot.mu.Lock()
+	f.hot.poor = c == railtest.RefusedForNow
+	f.hot.mu.Unlock()
+}
+
+func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
+	if c != railtest.Settles && c != railtest.Rejected {
+		f.set(c)
+	}
+	if c == railtest.Rejected {
+		return f.payout(n, 100_000, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4") // of another network
+	}
+	return f.payout(n, 100_000+int64(n), "")
+}
+
+func (f *fixture) Collection(n int, _ railtest.Course) ports.Collection {
+	c := ports.Collection{Account: external(f.addressFor(littleID(2, n))), Transaction: transaction.Transaction{Platform: f.platform,
+		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 100_000, Currency: money.BTC}}}}
+	ident.SetUUID(&c.Transaction.ID, littleID(2, n))
+	return c
+}
+
+func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
+	if c != railtest.Settles && c != railtest.Rejected {
+		f.set(c)
+	}
+	refund := ports.Refund{ID: littleID(3, n), Platform: f.platform, Rail: "BITCOIN", Reference: "REF", Amount: money.Amount{Minor: 50_000 + int64(n), Currency: money.BTC}}
+	if c != railtest.Rejected {
+		payer := external(f.addressFor(refund.ID))
+		refund.Original.Payer = &payer
+		f.requested[refund.ID] = payer.Identifier()
+	}
+	return refund
+}
+
+func (f *fixture) Run(ctx context.Context) error {
+	f.clock.Advance(time.Minute)
+	f.node.mine(f.t, 1)
+	f.mu.Lock()
+	silent := f.silent
+	f.mu.Unlock()
+	if f.reports == railtest.Twice || f.reports == railtest.Reversed { // as if no cursor had been stored
+		f.cursor = ""
+	}
+	// The feed waits for a process that vanished, and a node that is silent fails it.
+	if _, err := f.pollOnce(ctx); err != nil && !silent && !f.hot.poor {
+		return err
+	}
+	return nil
+}
+
+func (f *fixture) SetReports(r railtest.Reports) { f.reports = r }
+
+func (f *fixture) Relent(context.Context) error {
+	f.set(railtest.Settles)
+	return nil
+}
+
+func (f *fixture) TakeBack(context.Context, uuid.UUID) error {
+	return errors.New("nobody returns bitcoin")
+}
+
+func (f *fixture) Moved(ctx context.Context, id uuid.UUID) (moved []money.Amount, err error) {
+	address, ok := f.requested[id]
+	if !ok {
+		return nil, nil
+	}
+	amounts, err := f.paid(ctx, address)
+	for _, satoshis := range amounts {
+		moved = append(moved, money.Amount{Minor: satoshis, Currency: money.BTC})
+	}
+	return moved, err
+}
+
+func (f *fixture) OriginalOf(context.Context, uuid.UUID) (string, error) { return "", nil }
+
+func (f *fixture) Close() error { return nil }
+
+func TestRailPort(t *testing.T) {
+	t.Parallel()
+	// The checks of every rail, with a crash after each effect, on a real chain.
+	portstest.Rail(t, func(t *testing.T) railtest.Fixture { return &fixture{world: newWorld(t, 40)} })
+}

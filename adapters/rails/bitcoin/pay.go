@@ -1,0 +1,205 @@
+package bitcoin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/ports"
+)
+
+const (
+	// maxBatch is how many payments one transaction makes.
+	maxBatch = 100
+	// maxUnsigned and maxOpen bound what is looked at in one call.
+	maxUnsigned = 500
+	maxOpen     = 1000
+	// sendLease and workLease are how long a wallet waits for a process that vanished while it sent payments, or while
+	// it read the chain.
+	sendLease = 2 * time.Minute
+	workLease = 3 * time.Minute
+	// leaseMargin is how long before its end nothing more is done under a lease.
+	leaseMargin = 30 * time.Second
+)
+
+// withLease calls fn while this process may change the wallet. It returns false if another one does.
+func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(context.Context, ports.BitcoinLease) error) (bool, error) {
+	now := r.Clock.Now()
+	lease, ok, err := r.Store.LeaseBitcoinWallet(ctx, r.Connection.Name, now, now.Add(length))
+	if err != nil || !ok {
+		return ok, err
+	}
+	work, cancel := context.WithTimeout(ctx, length-leaseMargin)
+	defer cancel()
+	err = fn(work, lease)
+	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
+	defer cancelEnd()
+	// A lease that cannot be ended ends by itself.
+	return true, errors.Join(err, r.Store.EndBitcoinLease(end, lease))
+}
+
+// tryAdvance makes payments that are new, and returns why some are not made.
+func (r *Rail) tryAdvance(ctx context.Context) string {
+	ok, err := r.withLease(ctx, sendLease, r.advance)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !ok:
+		return "another process is sending"
+	default:
+		return ""
+	}
+}
+
+// advance sends what is signed and was not sent, and then makes payments that are new, oldest first.
+func (r *Rail) advance(ctx context.Context, lease ports.BitcoinLease) error {
+	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+	if err != nil {
+		return err
+	}
+	for _, b := range open {
+		// New transactions must not take the coins of these: the wallet knows that they are spent when it has the
+		// transaction, and until then they are locked.
+		if last := b.Versions[len(b.Versions)-1]; b.Status == ports.BitcoinSent && !r.wasSent(last.TxID) {
+			if err := r.release(ctx, last); err != nil {
+				return err
+			}
+		}
+	}
+	for {
+		unsigned, err := r.Store.UnsignedBitcoinPayments(ctx, r.Connection.Name, maxUnsigned)
+		if err != nil || len(unsigned) == 0 {
+			return err
+		}
+		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); err != nil {
+			return err
+		}
+	}
+}
+
+// nextBatch returns the payments of the next transaction: of one platform, because its fee is one of the platform, and
+// to different addresses, as the wallet wants it.
+func nextBatch(unsigned []ports.BitcoinPayment) []ports.BitcoinPayment {
+	var batch []ports.BitcoinPayment
+	taken := map[string]bool{}
+	for _, p := range unsigned {
+		if p.Platform == unsigned[0].Platform && !taken[p.Address] && len(batch) < maxBatch {
+			batch, taken[p.Address] = append(batch, p), true
+		}
+	}
+	return batch
+}
+
+// makeBatch signs, keeps and sends a transaction for payments, or for the first ones if the wallet has not enough.
+func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments []ports.BitcoinPayment) error {
+	rate, err := r.client.feeRate(ctx)
+	if err != nil {
+		return err
+	}
+	info, err := r.client.chain(ctx)
+	if err != nil {
+		return err
+	}
+	version, err := r.sign(ctx, payments, nil, rate)
+	for errors.Is(err, errFunds) && len(payments) > 1 {
+		payments = payments[:len(payments)/2]
+		version, err = r.sign(ctx, payments, nil, rate)
+	}
+	if err != nil {
+		return err
+	}
+	batch := ports.BitcoinBatch{Since: info.Best, Payments: payments, Versions: []ports.BitcoinVersion{version}}
+	if err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), NewBatch: &batch}); err != nil {
+		return err
+	}
+	return r.release(ctx, version)
+}
+
+// sign returns a signed transaction for payments that spends at least the given coins.
+func (r *Rail) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput, rate btc.FeeRate) (ports.BitcoinVersion, error) {
+	raw, fee, err := r.client.sign(ctx, payments, coins, rate)
+	if err != nil {
+		return ports.BitcoinVersion{}, err
+	}
+	t, err := parse(raw)
+	if err != nil {
+		return ports.BitcoinVersion{}, err
+	}
+	version := ports.BitcoinVersion{TxID: t.TxID, Raw: raw, Fee: fee, CreatedAt: r.Clock.Now(), Inputs: inputsOf(t)}
+	return version, r.verify(t, fee, payments, coins)
+}
+
+func inputsOf(t btc.Transaction) []ports.BitcoinOutput {
+	inputs := make([]ports.BitcoinOutput, len(t.Inputs))
+	for i, input := range t.Inputs {
+		inputs[i] = ports.BitcoinOutput{TxID: input.TxID, Vout: int64(input.Vout)}
+	}
+	return inputs
+}
+
+// verify checks that a transaction does what was asked for, and no more than that: each payment once, at most one
+// further output, the coins, a fee within the limits, and that it can be replaced.
+func (r *Rail) verify(t btc.Transaction, fee int64, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput) error {
+	rest := slices.Clone(t.Outputs)
+	for _, p := range payments {
+		script := r.scriptOf(p.Address)
+		i := slices.IndexFunc(rest, func(o btc.Output) bool { return o.Satoshis == p.Satoshis && bytes.Equal(o.Script, script) })
+		if i < 0 {
+			return fmt.Errorf("transaction %s of the wallet lacks payment %s", t.TxID, p.ID)
+		}
+		rest = slices.Delete(rest, i, i+1)
+	}
+	if len(rest) > 1 {
+		return fmt.Errorf("transaction %s of the wallet has %d outputs that nobody asked for", t.TxID, len(rest))
+	}
+	inputs := inputsOf(t)
+	for _, coin := range coins {
+		if !slices.Contains(inputs, coin) {
+			return fmt.Errorf("transaction %s of the wallet does not spend coin %s:%d", t.TxID, coin.TxID, coin.Vout)
+		}
+	}
+	for _, input := range t.Inputs {
+		if !input.Signed || !input.Replaceable {
+			return fmt.Errorf("transaction %s of the wallet is not signed, or cannot be replaced", t.TxID)
+		}
+	}
+	switch rate := btc.RateOf(fee, t.VirtualBytes); {
+	case fee > r.settings.maxFee:
+		return fmt.Errorf("the fee of %s BTC is above %s", btc.FormatAmount(fee), settingMaxFee)
+	// The wallet rounds sizes up, so that its rate is a little higher than the one that it was given.
+	case rate > r.settings.maxFeeRate+r.settings.maxFeeRate/10+1000:
+		return fmt.Errorf("the fee of %s satoshis per virtual byte is above %s", rate, settingMaxFeeRate)
+	}
+	return nil
+}
+
+// release locks the coins of a transaction that is kept, and sends it.
+func (r *Rail) release(ctx context.Context, version ports.BitcoinVersion) error {
+	t, err := parse(version.Raw)
+	if err != nil {
+		return err
+	}
+	// The wallet refuses to lock a coin that is locked or spent already, and that is as good.
+	if err := r.client.call(ctx, nil, "lockunspent", false, outpoints(inputsOf(t))); err != nil && !isAnswered(err) {
+		return err
+	}
+	// A node that refuses it for now is asked again by the feed: the transaction stays the one of its payments.
+	err = r.client.send(ctx, version.Raw)
+	if err == nil {
+		r.markSent(version.TxID)
+	}
+	if isAnswered(err) {
+		return nil
+	}
+	return err
+}
+
+// isAnswered reports whether an error is an answer of the node.
+func isAnswered(err error) bool {
+	var answered *rpcError
+	return errors.As(err, &answered)
+}

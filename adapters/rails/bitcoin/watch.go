@@ -1,0 +1,214 @@
+package bitcoin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/ports"
+)
+
+const (
+	// finalDepth is how deep a batch is when it is not looked at any more.
+	finalDepth = 100
+	// conflictDepth is how deep another transaction with a coin of a batch has to be until its payments are made anew.
+	conflictDepth = 6
+	maxVersions   = 10
+)
+
+// watch looks what became of open batches: it reports those that are confirmed, sends the others again, and replaces
+// those that wait for too long.
+func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
+	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, b := range open {
+		if err := r.watchBatch(ctx, lease, b); err != nil {
+			if errors.Is(err, ports.ErrBitcoinLease) || ctx.Err() != nil {
+				return err
+			}
+			failures = append(failures, fmt.Errorf("batch %d: %w", b.Number, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+	conflicted := false
+	for _, v := range b.Versions {
+		t, known, err := r.client.transaction(ctx, v.TxID)
+		if err != nil {
+			return err
+		}
+		conflicted = conflicted || t.Confirmations < 0
+		if known && t.Confirmations > 0 {
+			return r.inChain(ctx, lease, b, v, t)
+		}
+	}
+	last := b.Versions[len(b.Versions)-1]
+	err := r.client.send(ctx, last.Raw)
+	switch {
+	case err != nil && !isAnswered(err):
+		return err
+	case b.Status == ports.BitcoinConfirmed: // its block was replaced; it stays what it is, and is sent again
+		return nil
+	case err != nil || conflicted:
+		if gone, err := r.impossible(ctx, b); err != nil || gone {
+			if err == nil {
+				err = r.releaseBatch(ctx, lease, b)
+			}
+			return err
+		}
+	default:
+		r.markSent(last.TxID)
+	}
+	if r.Clock.Now().Sub(last.CreatedAt) >= r.settings.replaceAfter && len(b.Versions) < maxVersions {
+		return r.replace(ctx, lease, b)
+	}
+	return nil
+}
+
+// inChain records that a version of a batch is in the chain.
+func (r *Rail) inChain(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTransaction) error {
+	changes := ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinConfirmed, TxID: v.TxID}}
+	switch {
+	case t.Confirmations >= finalDepth && b.Status == ports.BitcoinConfirmed:
+		changes.Batch.Status = ports.BitcoinFinal
+	case t.Confirmations >= r.settings.confirmations && b.Status == ports.BitcoinSent:
+		changes.Events = confirmedEvents(b, v, t)
+	case t.Confirmations >= r.settings.confirmations && b.TxID != v.TxID: // after its block was replaced
+	default:
+		return nil
+	}
+	return r.Store.SaveBitcoin(ctx, lease, changes)
+}
+
+// confirmedEvents returns the events of a batch that is confirmed: its fee, and news of its payments.
+func confirmedEvents(b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTransaction) []ports.BitcoinEvent {
+	at := time.Unix(t.BlockTime, 0).UTC()
+	events := []ports.BitcoinEvent{{
+		Kind: ports.BitcoinFee, PartnerID: "fee:" + v.TxID, Platform: b.Payments[0].Platform, Satoshis: v.Fee, At: at,
+		Text: fmt.Sprintf("network fee of transaction %s with %d payments", v.TxID, len(b.Payments)),
+	}}
+	for _, p := range b.Payments {
+		events = append(events, ports.BitcoinEvent{Kind: ports.BitcoinChanged, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform, Subject: p.ID, At: at})
+	}
+	return events
+}
+
+// impossible reports whether no version of a batch can ever be in the chain, on evidence: a coin of the first version,
+// and so of each, is spent by another transaction of the wallet deep in the chain, or was never made.
+func (r *Rail) impossible(ctx context.Context, b ports.BitcoinBatch) (bool, error) {
+	first, err := parse(b.Versions[0].Raw)
+	if err != nil {
+		return false, err
+	}
+	coins, ours := map[ports.BitcoinOutput]bool{}, map[string]bool{}
+	for _, v := range b.Versions {
+		ours[v.TxID] = true
+	}
+	for _, coin := range inputsOf(first) {
+		coins[coin] = true
+		parent, known, err := r.client.transaction(ctx, coin.TxID)
+		if err != nil || known && parent.Confirmations <= -conflictDepth {
+			return err == nil, err
+		}
+	}
+	depth := max(conflictDepth, r.settings.confirmations)
+	list, err := r.client.listSince(ctx, b.Since, depth)
+	if err != nil {
+		return false, err
+	}
+	looked := map[string]bool{}
+	for _, entry := range list.Transactions {
+		if entry.Category != "send" || entry.Confirmations < depth || ours[entry.TxID] || looked[entry.TxID] {
+			continue
+		}
+		looked[entry.TxID] = true
+		if spends, err := r.spends(ctx, entry.TxID, coins); err != nil || spends {
+			return spends, err
+		}
+	}
+	return false, nil
+}
+
+// spends reports whether a transaction of the wallet that is in the chain spends one of some coins.
+func (r *Rail) spends(ctx context.Context, txid string, coins map[ports.BitcoinOutput]bool) (bool, error) {
+	t, known, err := r.client.transaction(ctx, txid)
+	if err != nil || !known {
+		return false, err
+	}
+	raw, err := hex.DecodeString(t.Hex)
+	if err != nil {
+		return false, errors.New("gettransaction: the transaction is not in hexadecimal digits")
+	}
+	parsed, err := btc.ParseTransaction(raw)
+	if err != nil {
+		return false, fmt.Errorf("gettransaction: %s %w", txid, err)
+	}
+	for _, coin := range inputsOf(parsed) {
+		if coins[coin] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// releaseBatch gives up a batch that can never be in the chain: its payments are made anew.
+func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+	err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinReleased}})
+	if err != nil {
+		return err
+	}
+	for _, v := range b.Versions {
+		t, err := parse(v.Raw)
+		if err != nil {
+			return err
+		}
+		// Coins that are not locked or were spent are refused, and that is as good.
+		if err := r.client.call(ctx, nil, "lockunspent", true, outpoints(inputsOf(t))); err != nil && !isAnswered(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace keeps and sends a version of a batch with a higher fee, which spends every coin of the version before.
+func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+	last := b.Versions[len(b.Versions)-1]
+	before, err := parse(last.Raw)
+	if err != nil {
+		return err
+	}
+	rate, err := r.client.feeRate(ctx)
+	if err != nil {
+		return err
+	}
+	// Nodes want a higher rate, and a fee that pays for relaying it again.
+	rate = max(rate, btc.RateOf(last.Fee, before.VirtualBytes)*5/4+1000)
+	if rate > r.settings.maxFeeRate {
+		return fmt.Errorf("it waits since %s, and cannot be replaced: a fee of %s satoshis per virtual byte is above %s", last.CreatedAt.Format(time.RFC3339), rate, settingMaxFeeRate)
+	}
+	version, err := r.sign(ctx, b.Payments, inputsOf(before), rate)
+	if err != nil {
+		return err
+	}
+	after, err := parse(version.Raw)
+	if err != nil {
+		return err
+	}
+	if version.Fee < last.Fee+after.VirtualBytes {
+		return fmt.Errorf("it cannot be replaced: the wallet made a fee of %s BTC after one of %s", btc.FormatAmount(version.Fee), btc.FormatAmount(last.Fee))
+	}
+	err = r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(),
+		Replacement: &ports.BitcoinBatchVersion{Batch: b.Number, Number: len(b.Versions), BitcoinVersion: version}})
+	if err != nil {
+		return err
+	}
+	return r.release(ctx, version)
+}
