@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/adapters/rails/timeout"
@@ -31,7 +32,9 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	switch c.Adapter {
 	case rail.EVM:
 		return a.openEVM(c)
-	case rail.BankFile, rail.Partner, rail.Bitcoin:
+	case rail.Bitcoin:
+		return bitcoin.New(bitcoin.Config{Connection: c, Store: a.db, References: a.db, Secrets: a.secrets, Clock: a.clock})
+	case rail.BankFile, rail.Partner:
 		return nil, fmt.Errorf("this version of causeway has no adapter %s", c.Adapter)
 	default:
 		return nil, fmt.Errorf("adapter %q is not known", c.Adapter)
