@@ -42,7 +42,8 @@ type RetentionCutoffs struct {
 	BitcoinEvents      time.Time // that were read, and signed transactions that are final, by their time
 	// RailData are balances of connections and what they paid out by hour, their settled payments, reconciled statements
 	// and discarded items, by day or by their end.
-	RailData time.Time
+	RailData      time.Time
+	PartnerEvents time.Time // that partners have reported, by their receipt
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -172,6 +173,9 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	}
 	if err := db.deleteOldBitcoin(ctx, cutoffs.BitcoinEvents, deleted); err != nil {
 		failures = append(failures, fmt.Errorf("delete old rows of Bitcoin wallets: %w", err))
+	}
+	if err := db.deleteOldPartnerEvents(ctx, cutoffs.PartnerEvents, func(n int) { deleted("partner_events", n) }); err != nil {
+		failures = append(failures, err)
 	}
 	if err := db.deleteOldRailData(ctx, cutoffs.RailData, deleted); err != nil {
 		failures = append(failures, err)

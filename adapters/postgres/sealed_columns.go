@@ -45,6 +45,7 @@ const (
 	agentActionsReason
 	railFeedItemsContent
 	railStatementsContent
+	partnerEventsBody
 	numSealedColumns // keep last
 )
 
@@ -82,6 +83,7 @@ var sealedColumns = [numSealedColumns]struct {
 	walletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
 	agentsName:                        {"agents", "name", textFormat},
 	agentActionsReason:                {"agent_actions", "reason", textFormat}, // free text of the platform
+	partnerEventsBody:                 {"partner_events", "body", textFormat},
 
 	railFeedItemsContent:  {"rail_feed_items", "content", textFormat},
 	railStatementsContent: {"rail_statements", "content", bytesFormat},

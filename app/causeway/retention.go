@@ -34,6 +34,8 @@ const (
 	endlessInvitationRetention = 2 * 365 * 24 * time.Hour
 	// identityMessageRetention is far more than the minutes for which a message is accepted.
 	identityMessageRetention = 7 * 24 * time.Hour
+	// partnerEventRetention is longer than a feed stands still, and than a partner repeats an event.
+	partnerEventRetention = 90 * 24 * time.Hour
 	// screeningRunRetention is how long it is shown when customers were screened.
 	screeningRunRetention = 365 * 24 * time.Hour
 	// walletSessionRetention is long after a session or request of a wallet has ended.
@@ -81,7 +83,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
-		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
 

@@ -1,0 +1,150 @@
+package partner
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"causeway/core/signedmessage"
+	"causeway/ports"
+)
+
+const (
+	maxState = 64 << 10 // bytes of an answer about one payment, and of a callback
+	maxPage  = 1 << 20  // bytes of a page of events
+)
+
+// StatusError is the status of an answer that is an error.
+type StatusError struct {
+	Status int
+	// RetryAfter is how long the partner asks to wait; zero if it does not.
+	RetryAfter time.Duration
+}
+
+// Error implements error.
+func (e *StatusError) Error() string { return fmt.Sprintf("the answer has the status %d", e.Status) }
+
+// Temporary reports whether the partner refuses for now, and says so.
+func (e *StatusError) Temporary() bool {
+	return e.RetryAfter > 0 && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
+}
+
+// Client makes signed requests to one partner. It follows no redirect, uses no proxy and keeps no cookies.
+type Client struct {
+	base      *url.URL
+	transport *http.Transport
+	timeout   time.Duration
+	clock     ports.Clock
+	secrets   func(context.Context) (signedmessage.Secrets, error)
+}
+
+// call makes one request. The body is nil for a GET, whose signature is over its method and target.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, into any, limit int64) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	target := path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	signed := []byte(method + " " + target)
+	var reader io.Reader = http.NoBody
+	if body != nil {
+		var err error
+		if signed, err = json.Marshal(body); err != nil {
+			return err
+		}
+		reader = bytes.NewReader(signed)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base.String()+target, reader)
+	if err != nil {
+		return errors.New("the request cannot be made: the URL is not valid")
+	}
+	secrets, err := c.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	h := secrets.Sign("req_"+rand.Text(), c.clock.Now(), signed)
+	request.Header.Set(signedmessage.IDHeader, h.ID)
+	request.Header.Set(signedmessage.TimestampHeader, h.Timestamp)
+	request.Header.Set(signedmessage.SignatureHeader, h.Signature)
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "causeway")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	// A http.Client would follow redirects and keep cookies; the transport does not.
+	response, err := c.transport.RoundTrip(request)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer response.Body.Close()
+	return decodeAnswer(response, into, limit)
+}
+
+// withoutURL returns the cause of an error whose text may have the address of a payment.
+func withoutURL(err error) error {
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+func decodeAnswer(response *http.Response, into any, limit int64) error {
+	switch response.StatusCode {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
+	default:
+		// The body may repeat personal data, so it is not read.
+		return &StatusError{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After"))}
+	}
+	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return errors.New("the answer has a Content-Type other than application/json")
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	switch {
+	case err != nil:
+		return errors.New("the answer is incomplete")
+	case int64(len(text)) > limit:
+		return fmt.Errorf("the answer has more than %d bytes", limit)
+	}
+	return decode(text, into)
+}
+
+// maxRetryAfter is the longest time for which the partner is not asked.
+const maxRetryAfter = time.Hour
+
+// retryAfter returns the seconds of a Retry-After; zero if there is none.
+func retryAfter(header string) time.Duration {
+	seconds, err := strconv.Atoi(header)
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return min(max(time.Duration(seconds)*time.Second, time.Second), maxRetryAfter)
+}
+
+// decode decodes a JSON object. Its error names the field and has nothing of the text, which may be personal data.
+func decode(text []byte, into any) error {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '{' {
+		return errors.New("the body is not a JSON object")
+	}
+	err := json.Unmarshal(text, into)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("the field %s is not of the documented type", wrong.Field)
+	}
+	if wrong := (*json.SyntaxError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("the body is not JSON: the error is at byte %d", wrong.Offset)
+	}
+	if wrong := (*time.ParseError)(nil); errors.As(err, &wrong) {
+		return errors.New("a time is not an RFC 3339 timestamp")
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package partner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/rails/partner"
+	"causeway/core/account"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// usd returns an amount of US dollars.
+func usd(minor partner.Minor) partner.Amount {
+	return partner.Amount{Minor: minor, Currency: "USD", Decimals: 2}
+}
+
+// someEvents are one event of each type.
+func someEvents() []partner.Event {
+	return []partner.Event{
+		{ID: "e1", Type: partner.PaymentChanged, At: now, Payment: &partner.PaymentEvent{Kind: partner.Payout, ID: "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", PlatformID: platformID.String(), Status: partner.Returned}},
+		{ID: "e2", Type: partner.MoneyReceived, At: now, Receipt: &partner.ReceiptEvent{PartnerID: "R1", Rail: "SEPA", Amount: partner.Amount{Minor: 1050, Currency: "EUR", Decimals: 2}, Reference: "REF\n2",
+			Payer: &partner.Account{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Holder: &partner.Holder{Type: "BUSINESS", Name: "Acme"}}}},
+		{ID: "e3", Type: partner.ReceiptReversed, At: now, PlatformID: platformID.String(), Reversal: &partner.ReversalEvent{ReceiptID: "R1", PartnerID: "V1", Rail: "SEPA", Code: "AC01", Text: "Recalled."}},
+		{ID: "e4", Type: partner.FeeCharged, At: now, Fee: &partner.FeeEvent{PartnerID: "F1", Rail: "SEPA", Amount: usd(25), Memo: "March"}},
+		{ID: "e5", Type: partner.BalanceNamed, At: now, Balance: &partner.Amount{Minor: -5, Currency: "JPY"}},
+	}
+}
+
+// pages serves pages of events by cursor, and errors.
+type pages struct {
+	events []partner.Event
+	size   int
+	fails  bool
+	more   bool // without end
+}
+
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.fails {
+		http.Error(w, "maintenance", http.StatusBadGateway)
+		return
+	}
+	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
+	end := min(after+p.size, len(p.events))
+	answerJSON(w, partner.EventPage{Events: append([]partner.Event{}, p.events[after:end]...), Cursor: strconv.Itoa(end), More: end < len(p.events) || p.more})
+}
+
+func TestRail_PollReturnsEachEventOnce(t *testing.T) {
+	t.Parallel()
+	// Pages follow each other by the cursor, each event becomes what it reports, and a piece that is read again is the same.
+	p := &pages{events: someEvents(), size: 3}
+	r, _ := newRail(t, p.ServeHTTP)
+	first, err := r.Poll(t.Context(), "")
+	if err != nil || !first.More || len(first.Changed) != 1 || len(first.Receipts) != 1 || len(first.Reversals) != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := r.Poll(t.Context(), first.Cursor)
+	if err != nil || second.More || len(second.Fees) != 1 || len(second.Balances) != 1 || len(second.Receipts) != 0 {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	again, err := r.Poll(t.Context(), first.Cursor)
+	if err != nil || !reflect.DeepEqual(second, again) {
+		t.Errorf("%+v, then %+v, %v", second, again, err)
+	}
+	if third, err := r.Poll(t.Context(), second.Cursor); err != nil || third.Cursor != second.Cursor || !reflect.DeepEqual(third, ports.RailReport{Cursor: third.Cursor}) {
+		t.Errorf("after the end: %+v, %v", third, err)
+	}
+
+	if want := (ports.RailSubject{Platform: platformID, Subject: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22")}); first.Changed[0] != want {
+		t.Errorf("changed %+v", first.Changed[0])
+	}
+	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF\n2", Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
+		Payer: &account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Acme"}}}
+	if !reflect.DeepEqual(first.Receipts[0], receipt) {
+		t.Errorf("receipt %+v", first.Receipts[0])
+	}
+	if want := (ports.ReceiptReversal{Platform: platformID, Rail: "SEPA", Receipt: "R1", PartnerID: "V1", Code: "AC01", Text: "Recalled.", At: now}); first.Reversals[0] != want {
+		t.Errorf("reversal %+v", first.Reversals[0])
+	}
+	if want := (ports.RailFee{Rail: "SEPA", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: now, Memo: "March"}); second.Fees[0] != want {
+		t.Errorf("fee %+v", second.Fees[0])
+	}
+	if want := (ports.RailBalance{Amount: money.Amount{Minor: -5, Currency: "JPY"}, At: now}); second.Balances[0] != want {
+		t.Errorf("balance %+v", second.Balances[0])
+	}
+}
+
+// save stores events as a callback does.
+func save(t *testing.T, r *partner.Rail, events ...partner.Event) {
+	t.Helper()
+	for _, e := range events {
+		body, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Events.SavePartnerEvents(t.Context(), "bank", now, []ports.PartnerEvent{{ID: e.ID, Body: body}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRail_PollHasEventsOfCallbacks(t *testing.T) {
+	t.Parallel()
+	// An event that was sent, and is listed too, is returned once; one that was sent is returned while the partner lists nothing.
+	p := &pages{events: someEvents(), size: 10, fails: true}
+	r, logged := newRail(t, p.ServeHTTP)
+	if report, err := r.Poll(t.Context(), ""); err == nil {
+		t.Errorf("without events: %+v", report)
+	}
+	save(t, r, someEvents()[1])
+
+	down, err := r.Poll(t.Context(), "")
+	if err != nil || len(down.Receipts) != 1 || !strings.Contains(logged.String(), "status 502") {
+		t.Fatalf("%+v, %v; logged %s", down, err, logged)
+	}
+	p.fails = false
+	up, err := r.Poll(t.Context(), down.Cursor)
+	if err != nil || len(up.Receipts) != 0 || len(up.Changed)+len(up.Reversals)+len(up.Fees)+len(up.Balances) != 4 {
+		t.Errorf("%+v, %v", up, err)
+	}
+}
+
+func TestRail_PollKeepsTheFirstOfAnID(t *testing.T) {
+	t.Parallel()
+	// A partner that uses the id of an event again changes nothing, and the log says so.
+	events := someEvents()
+	changed := events[1]
+	receipt := *changed.Receipt
+	receipt.Amount.Minor++
+	changed.Receipt = &receipt
+	r, logged := newRail(t, (&pages{events: []partner.Event{events[1], changed}, size: 10}).ServeHTTP)
+	report, err := r.Poll(t.Context(), "")
+	if err != nil || len(report.Receipts) != 1 || report.Receipts[0].Amount.Minor != 1050 || !strings.Contains(logged.String(), "level=error") || strings.Contains(logged.String(), "DE89") {
+		t.Errorf("%+v, %v; logged %s", report, err, logged)
+	}
+}
+
+func TestRail_PollRefusesWhatIsNotDescribed(t *testing.T) {
+	t.Parallel()
+	// A page with one event that is not valid stores nothing, so that no event is skipped, and the error names it.
+	for name, c := range map[string]struct {
+		change func(*partner.Event)
+		want   string
+	}{
+		"no id":             {func(e *partner.Event) { e.ID = "" }, "id must have"},
+		"id with a space":   {func(e *partner.Event) { e.ID = "a b" }, "id must have"},
+		"no time":           {func(e *partner.Event) { e.At = time.Time{} }, "at is missing"},
+		"future":            {func(e *partner.Event) { e.At = now.AddDate(0, 0, 2) }, "at is missing or in the future"},
+		"unknown type":      {func(e *partner.Event) { e.Type = "OTHER" }, "type is not that"},
+		"other type":        {func(e *partner.Event) { e.Type = partner.FeeCharged }, "type is not that"},
+		"no object":         {func(e *partner.Event) { e.Receipt = nil }, "exactly one"},
+		"two objects":       {func(e *partner.Event) { a := usd(1); e.Balance = &a }, "exactly one"},
+		"platform":          {func(e *partner.Event) { e.PlatformID = "p" }, "platformId"},
+		"rail":              {func(e *partner.Event) { e.Receipt.Rail = "PIGEON" }, "rail is not"},
+		"currency":          {func(e *partner.Event) { e.Receipt.Amount.Currency = "XXX" }, "receipt.amount.currency"},
+		"decimals":          {func(e *partner.Event) { e.Receipt.Amount.Decimals = 0 }, "receipt.amount.decimals is 0; EUR has 2"},
+		"zero":              {func(e *partner.Event) { e.Receipt.Amount.Minor = 0 }, "must be positive"},
+		"negative":          {func(e *partner.Event) { e.Receipt.Amount.Minor = -1 }, "must be positive"},
+		"no partner id":     {func(e *partner.Event) { e.Receipt.PartnerID = "" }, "receipt.partnerId"},
+		"long reference":    {func(e *partner.Event) { e.Receipt.Reference = strings.Repeat("x", 9000) }, "receipt.reference"},
+		"payer without one": {func(e *partner.Event) { e.Receipt.Payer.Type = "" }, "payer.type"},
+		"payer currency":    {func(e *partner.Event) { e.Receipt.Payer.Currency = "XXX" }, "payer.currency"},
+		"payer field":       {func(e *partner.Event) { e.Receipt.Payer.Fields["iban"] = strings.Repeat("x", 600) }, "payer.fields"},
+		"payer name":        {func(e *partner.Event) { e.Receipt.Payer.Holder.Name = "a\x00" }, "payer.holder.name"},
+	} {
+		events := someEvents()[:2]
+		c.change(&events[1])
+		r, _ := newRail(t, (&pages{events: events, size: 10}).ServeHTTP)
+		if report, err := r.Poll(t.Context(), ""); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "Acme") {
+			t.Errorf("%s: %+v, %v; want %q", name, report, err, c.want)
+		}
+	}
+	r, _ := newRail(t, (&pages{more: true}).ServeHTTP)
+	if _, err := r.Poll(t.Context(), "0:0"); err == nil || !strings.Contains(err.Error(), "cursor is that of the request") {
+		t.Errorf("without end: %v", err)
+	}
+	if _, err := r.Poll(t.Context(), "garbage"); err == nil {
+		t.Error("the cursor of something else was accepted")
+	}
+}
+
+func TestRail_PollReturnsTheErrorOfTheStore(t *testing.T) {
+	t.Parallel()
+	// If events cannot be stored, nothing is returned, and the cursor stays where it is.
+	r, _ := newRail(t, (&pages{events: someEvents(), size: 10}).ServeHTTP)
+	down := errors.New("database is down")
+	r.Events.(*memoryEvents).err = down
+	if report, err := r.Poll(t.Context(), ""); !errors.Is(err, down) {
+		t.Errorf("%+v, %v", report, err)
+	}
+}

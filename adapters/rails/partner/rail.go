@@ -1,0 +1,221 @@
+// Package partner connects a provider of payments over HTTP, with the contract that docs/partner-contract.md
+// describes: a small program of the operator, a sidecar, talks to the provider, and the service calls it.
+//
+// Each call about a payment is one request, which is never repeated within the call. What was not clearly answered is
+// unknown, and called about again. No personal data is in addresses, errors or logs.
+package partner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/core/signedmessage"
+	"causeway/ports"
+)
+
+// Config holds what a connection needs. All fields are required.
+type Config struct {
+	Connection rail.Connection
+	Secrets    ports.Secrets
+	Events     ports.PartnerEvents
+	Clock      ports.Clock
+	Log        logrus.FieldLogger
+}
+
+// Rail is the connection to one partner.
+type Rail struct {
+	Config
+	settings settings
+	client   *Client
+	slots    chan struct{} // one for each request that runs
+	log      logrus.FieldLogger
+}
+
+var (
+	_ ports.ConnectedRail = (*Rail)(nil)
+	_ ports.RailFeed      = (*Rail)(nil)
+	_ ports.RailBalances  = (*Rail)(nil)
+)
+
+// batchTimeout is the maximum time of a call with many payments. Those that were not called about by then wait.
+const batchTimeout = 45 * time.Second
+
+// Open returns the connection, or an error if its settings are not valid. It makes no request.
+func Open(c Config) (*Rail, error) {
+	s, err := parseSettings(c.Connection.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("connection %s: %w", c.Connection.Name, err)
+	}
+	r := &Rail{Config: c, settings: s, slots: make(chan struct{}, s.concurrency), log: c.Log.WithField("connection", c.Connection.Name)}
+	r.client = &Client{base: s.url, transport: s.transport(), timeout: s.timeout, clock: c.Clock, secrets: func(ctx context.Context) (signedmessage.Secrets, error) {
+		return readSecrets(ctx, c.Secrets, s.secret)
+	}}
+	return r, nil
+}
+
+// readSecrets reads the secrets each time, so that a file that is replaced takes effect at once.
+func readSecrets(ctx context.Context, secrets ports.Secrets, reference string) (signedmessage.Secrets, error) {
+	text, err := secrets.Secret(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := signedmessage.Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %w", reference, err)
+	}
+	return parsed, nil
+}
+
+// Close closes idle connections.
+func (r *Rail) Close() error {
+	r.client.transport.CloseIdleConnections()
+	return nil
+}
+
+// Instructions returns the account at the partner for a currency, with the reference to write.
+func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, _ string) ([]account.Instruction, error) {
+	instructions := r.instructions(r.settings.holder, reference, currency, "Enter exactly %s as the reference, and send the exact amount before the quote expires.")
+	if len(instructions) == 0 {
+		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in over this connection.", currency)
+	}
+	return instructions, nil
+}
+
+// Funding returns the account at the partner for a currency, held for the benefit of the owner.
+func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
+	return r.instructions(r.settings.holder+" FBO "+owner, reference, currency, "Send any amount at any time, with exactly %s as the reference."), nil
+}
+
+func (r *Rail) instructions(holder, reference string, currency money.Currency, notes string) []account.Instruction {
+	fields, found := r.settings.receive[currency]
+	if !found {
+		return nil
+	}
+	info := map[string]any{"accountHolderName": holder, "reference": reference}
+	for name, value := range fields {
+		info[name] = value
+	}
+	return []account.Instruction{{Notes: fmt.Sprintf(notes, reference), Info: info}}
+}
+
+// request is a payment and how it is called about.
+type request struct {
+	payment Payment
+	began   time.Time // when it became due; zero if unknown
+	submit  bool      // else its state is asked for
+}
+
+// Send submits payouts.
+func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callEach(ctx, r, payouts, func(p ports.Payout) request { return request{newPayout(p), p.Transaction.UpdatedAt, true} })
+}
+
+// Status asks for the states of payouts.
+func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
+	return callEach(ctx, r, payouts, func(p ports.Payout) request { return request{newPayout(p), p.Transaction.UpdatedAt, false} })
+}
+
+// Collect submits collections.
+func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callEach(ctx, r, collections, func(c ports.Collection) request {
+		return request{newCollection(c), c.Transaction.UpdatedAt, true}
+	})
+}
+
+// CollectionStatus asks for the states of collections.
+func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
+	return callEach(ctx, r, collections, func(c ports.Collection) request {
+		return request{newCollection(c), c.Transaction.UpdatedAt, false}
+	})
+}
+
+// Refund submits refunds. One to an internal account moves no money, so the partner is not asked.
+func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(refunds))
+	var external []ports.Refund
+	var indexes []int
+	for i, refund := range refunds {
+		if refund.Internal {
+			outcomes[i] = ports.Outcome{Verdict: ports.Done}
+			continue
+		}
+		external, indexes = append(external, refund), append(indexes, i)
+	}
+	for n, outcome := range callEach(ctx, r, external, func(refund ports.Refund) request { return request{newRefund(refund), time.Time{}, true} }) {
+		outcomes[indexes[n]] = outcome
+	}
+	return outcomes
+}
+
+// callEach makes a request for each item, several at a time.
+func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) request) []ports.Outcome {
+	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+	defer cancel()
+	outcomes := make([]ports.Outcome, len(items))
+	var calls sync.WaitGroup
+	for i, item := range items {
+		select {
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			// Nothing was sent in this call, and an earlier one may have done it.
+			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+			continue
+		}
+		calls.Go(func() {
+			defer func() {
+				<-r.slots
+				if p := recover(); p != nil {
+					r.log.WithField("stack", string(debug.Stack())).Errorf("panic in a request to the partner: %v", p)
+					outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+				}
+			}()
+			outcomes[i] = r.callOne(ctx, requestOf(item))
+		})
+	}
+	calls.Wait()
+	return outcomes
+}
+
+// callOne makes one request, and returns Unknown for everything but a clear answer.
+func (r *Rail) callOne(ctx context.Context, q request) ports.Outcome {
+	state, err := r.client.Payment(ctx, q.payment, q.submit)
+	now := r.Clock.Now()
+	if err == nil {
+		return r.outcome(q.payment.Kind, state, q.began, now)
+	}
+	log := r.log.WithError(err).WithFields(logrus.Fields{"kind": string(q.payment.Kind), "id": q.payment.ID})
+	if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Temporary() {
+		log.Info("partner refuses a request for now; will call again")
+		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(refused.RetryAfter), Text: "The partner refuses for now."}
+	}
+	log.Warn("partner has not answered clearly; will call again")
+	return ports.Outcome{Verdict: ports.Unknown}
+}
+
+// Payment submits a payment, or asks for its state, and returns a state that was checked.
+func (c *Client) Payment(ctx context.Context, p Payment, submit bool) (State, error) {
+	var s State
+	var err error
+	if submit {
+		err = c.call(ctx, http.MethodPost, p.Kind.Path(), nil, p, &s, maxState)
+	} else {
+		err = c.call(ctx, http.MethodGet, p.Kind.Path()+"/"+url.PathEscape(p.ID), nil, nil, &s, maxState)
+	}
+	if err == nil {
+		err = s.check(p, c.clock.Now())
+	}
+	return s, err
+}
