@@ -47,11 +47,11 @@ func run(t *testing.T, folder, name string, args ...string) string {
 	return string(out)
 }
 
-// downloadDescription stores the published description in a file.
-func (h *testEnv) downloadDescription(folder string) string {
+// downloadDescription stores a published description in a file.
+func (h *testEnv) downloadDescription(folder, from string) string {
 	h.t.Helper()
 	path := filepath.Join(folder, "openapi.json")
-	if err := os.WriteFile(path, h.get("/openapi.json").wantStatus(200).body, 0o600); err != nil {
+	if err := os.WriteFile(path, h.get(from).wantStatus(200).body, 0o600); err != nil {
 		h.t.Fatal(err)
 	}
 	return path
@@ -59,9 +59,17 @@ func (h *testEnv) downloadDescription(folder string) string {
 
 func TestDescription_PassesLinters(t *testing.T) {
 	t.Parallel()
-	// The recommended rules of Spectral and of Redocly find nothing in the description, except
-	// what redocly.yaml allows.
-	description := newTestEnv(t).downloadDescription(t.TempDir())
+	// The recommended rules of Spectral and of Redocly find nothing in the description of the API and in that of the
+	// contract of partners, except what redocly.yaml allows.
+	h := newTestEnv(t)
+	for _, from := range []string{"/openapi.json", "/rails/partner/openapi.json"} {
+		description := h.downloadDescription(t.TempDir(), from)
+		t.Run(from, func(t *testing.T) { lintDescription(t, description) })
+	}
+}
+
+func lintDescription(t *testing.T, description string) {
+	t.Helper()
 	t.Run("Spectral", func(t *testing.T) {
 		t.Parallel()
 		out, err := runNode(t, "node", "spectral", "lint", "--ruleset", "spectral.yaml", "--format", "json", "--quiet", "--fail-severity", "hint", description)
@@ -107,7 +115,7 @@ func TestDescription_GeneratedClientsPay(t *testing.T) {
 	if err := os.CopyFS(clients, os.DirFS("testdata/clients")); err != nil {
 		t.Fatal(err)
 	}
-	description := h.downloadDescription(clients)
+	description := h.downloadDescription(clients, "/openapi.json")
 	tool := func(t *testing.T, name string, args ...string) {
 		t.Helper()
 		run(t, "..", "go", append([]string{"tool", "-modfile=tools.mod", name}, args...)...)

@@ -291,6 +291,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
 		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books, MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals})
+	a.mountPartners(server)
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
 }
 

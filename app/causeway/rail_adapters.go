@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/localkeys"
+	"causeway/adapters/rails/partner"
 	"causeway/adapters/rails/timeout"
 	"causeway/adapters/secrets"
 	"causeway/app/internal/connections"
@@ -34,7 +35,9 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 		return a.openEVM(c)
 	case rail.Bitcoin:
 		return bitcoin.New(bitcoin.Config{Connection: c, Store: a.db, References: a.db, Secrets: a.secrets, Clock: a.clock})
-	case rail.BankFile, rail.Partner:
+	case rail.Partner:
+		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Clock: a.clock, Log: a.log})
+	case rail.BankFile:
 		return nil, fmt.Errorf("this version of causeway has no adapter %s", c.Adapter)
 	default:
 		return nil, fmt.Errorf("adapter %q is not known", c.Adapter)

@@ -160,8 +160,13 @@ func (s State) check(p Payment, now time.Time) error {
 	return nil
 }
 
-// rejectedReasons are the reasons of transactions whose payment the partner rejects.
-var rejectedReasons = map[Kind]transaction.FailureReason{Payout: transaction.CounterpartyPostFailed, Collection: transaction.QuoteExecutionFailed}
+// refusalOf returns what the code of a rejected payment means.
+func refusalOf(kind Kind, code string) transaction.Refusal {
+	if kind == Collection {
+		return transaction.CollectionRefusal(code)
+	}
+	return transaction.PayoutRefusal(code)
+}
 
 // outcome returns the outcome that a state has. began is when the payment became due, zero if unknown.
 func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
@@ -175,16 +180,26 @@ func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
 	case Returned:
 		o.Verdict, o.Accepted, o.ReturnedAt = ports.Returned, true, s.ReturnedAt
 	case Rejected:
-		o.Verdict, o.Reason = ports.Refused, rejectedReasons[kind]
+		refusal := refusalOf(kind, s.Code)
+		if refusal.Temporary { // the partner may do it yet, or has done it before
+			o.Verdict, o.RetryAt = ports.Waiting, r.pollAt(began, now)
+			break
+		}
+		o.Verdict, o.Reason = ports.Refused, refusal.Reason
 	case Accepted, Pending:
 		o.Verdict, o.Accepted, o.ExpectedAt = ports.Waiting, o.Accepted || s.Status == Accepted, s.ExpectedSettlementAt
-		var age time.Duration
-		if !began.IsZero() {
-			age = now.Sub(began)
-		}
-		o.RetryAt = now.Add(max(r.settings.poll, min(age/4, maxPoll)))
+		o.RetryAt = r.pollAt(began, now)
 	}
 	return o
+}
+
+// pollAt returns when a payment that is not final is asked about again: less and less often.
+func (r *Rail) pollAt(began, now time.Time) time.Time {
+	var age time.Duration
+	if !began.IsZero() {
+		age = now.Sub(began)
+	}
+	return now.Add(max(r.settings.poll, min(age/4, maxPoll)))
 }
 
 func earlier(a, b time.Time) time.Time {

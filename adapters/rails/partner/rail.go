@@ -50,8 +50,12 @@ var (
 	_ ports.RailBalances  = (*Rail)(nil)
 )
 
-// batchTimeout is the maximum time of a call with many payments. Those that were not called about by then wait.
-const batchTimeout = 45 * time.Second
+const (
+	// batchTimeout is the maximum time of a call with many payments. Those that were not called about by then wait.
+	batchTimeout = 45 * time.Second
+	// waitDelay is how long those wait.
+	waitDelay = 5 * time.Second
+)
 
 // Open returns the connection, or an error if its settings are not valid. It makes no request.
 func Open(c Config) (*Rail, error) {
@@ -162,7 +166,7 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 
 // callEach makes a request for each item, several at a time.
 func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) request) []ports.Outcome {
-	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, batchTime(ctx))
 	defer cancel()
 	outcomes := make([]ports.Outcome, len(items))
 	var calls sync.WaitGroup
@@ -170,8 +174,7 @@ func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) 
 		select {
 		case r.slots <- struct{}{}:
 		case <-ctx.Done():
-			// Nothing was sent in this call, and an earlier one may have done it.
-			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
+			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: r.Clock.Now().Add(waitDelay)} // not an attempt
 			continue
 		}
 		calls.Go(func() {
@@ -187,6 +190,15 @@ func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) 
 	}
 	calls.Wait()
 	return outcomes
+}
+
+// batchTime returns how long a call may take: less than its caller waits, so that what was answered is not lost.
+func batchTime(ctx context.Context) time.Duration {
+	deadline, found := ctx.Deadline()
+	if !found {
+		return batchTimeout
+	}
+	return min(batchTimeout, time.Until(deadline)*9/10)
 }
 
 // callOne makes one request, and returns Unknown for everything but a clear answer.

@@ -167,6 +167,7 @@ func TestRail_OutcomesOfStates(t *testing.T) {
 	}{
 		"pending": {partner.State{Status: partner.Pending, Code: "CLOSED", Text: "Closed until Monday."}, 0,
 			ports.Outcome{Verdict: ports.Waiting, Code: "CLOSED", Text: "Closed until Monday.", RetryAt: now.Add(time.Minute)}},
+		"rejected as a duplicate": {partner.State{Status: partner.Rejected, Code: "AM05"}, 0, ports.Outcome{Verdict: ports.Waiting, Code: "AM05", RetryAt: now.Add(time.Minute)}},
 		"accepted": {partner.State{Status: partner.Accepted, ExpectedSettlementAt: now.Add(time.Hour)}, 40 * time.Minute,
 			ports.Outcome{Verdict: ports.Waiting, Accepted: true, ExpectedAt: now.Add(time.Hour), RetryAt: now.Add(10 * time.Minute)}},
 		"accepted days ago": {partner.State{Status: partner.Accepted}, 72 * time.Hour, ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: now.Add(time.Hour)}},
@@ -225,7 +226,7 @@ func TestRail_ManyPayoutsAreSentSideBySide(t *testing.T) {
 
 func TestRail_StopsWithItsContext(t *testing.T) {
 	t.Parallel()
-	// When the context of a call ends, requests that run are given up, and none begins: all outcomes are unknown.
+	// When the context of a call ends, requests that run are given up, and none begins: those are unknown, and the others wait.
 	var begun atomic.Int32
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _ := newRail(t, func(_ http.ResponseWriter, req *http.Request) {
@@ -236,8 +237,12 @@ func TestRail_StopsWithItsContext(t *testing.T) {
 		<-req.Context().Done()
 	}, "concurrency", "2", "timeout", "1m")
 	for i, o := range r.Send(ctx, []ports.Payout{thePayout(), thePayout(), thePayout(), thePayout()}) {
-		if o != (ports.Outcome{Verdict: ports.Unknown}) {
-			t.Errorf("payout %d: %+v", i, o)
+		want := ports.Outcome{Verdict: ports.Unknown}
+		if i >= 2 {
+			want = ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(5 * time.Second)}
+		}
+		if o != want {
+			t.Errorf("payout %d: %+v, want %+v", i, o, want)
 		}
 	}
 	if begun.Load() > 2 {
