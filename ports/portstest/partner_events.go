@@ -36,7 +36,9 @@ func PartnerEvents(t *testing.T, store ports.PartnerEvents, now time.Time) {
 		}
 		return ids, last
 	}
-	event := func(id string) ports.PartnerEvent { return ports.PartnerEvent{ID: id, Body: []byte(`{"of":"` + id + `"}`)} }
+	event := func(id string) ports.PartnerEvent {
+		return ports.PartnerEvent{ID: id, Body: []byte(`{"of":"` + id + `"}`)}
+	}
 
 	t.Run("each event once, in the order in which it was first saved", func(t *testing.T) {
 		if differing := slices.Concat(save("a", event("1"), event("2")), save("a", event("2"), event("3"), event("3")), save("b", event("3"), event("1"))); len(differing) > 0 {

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/partner"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -269,7 +268,7 @@ func TestRail_RequestHasWhatThePartnerNeeds(t *testing.T) {
 	})
 	w := &world{}
 	payout, collection, refund := w.Payout(1, railtest.Settles), w.Collection(1, railtest.Settles), w.Refund(1, railtest.Settles)
-	refund.Original.Collection = ident.Transaction(collection.Transaction.ID)
+	refund.Original.Collection = collection.Transaction.ID
 	internal := refund
 	internal.Internal = true
 	r.Send(t.Context(), []ports.Payout{payout})
@@ -333,12 +332,12 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		{"timeout", "2m", "from 1s to 1m0s"},
 		{"poll", "1ms", "from 1s to 1h0m0s"},
 		{"concurrency", "0", "from 1 to 256"},
-		{"plain_http", "yes", "must be allow"},
-		{"ca_file", "/nowhere", "cannot be read"},
+		{"plain-http", "yes", "must be allow"},
+		{"ca-file", "/nowhere", "cannot be read"},
 		{"receive.XXX", "{}", "no known currency"},
 		{"receive.EUR", "DE89", "JSON object"},
 		{"receive.EUR", `{"iban":"DE89"}`, "accountType"},
-		{"account_holder", "", "account_holder is required"},
+		{"account-holder", "", "account-holder is required"},
 		{"colour", "red", "is not one of"},
 	} {
 		connection := bankRail("https://partner.example.com")
@@ -353,7 +352,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		}
 	}
 	plain := bankRail("http://sidecar:9000")
-	plain.Settings["plain_http"] = "allow"
+	plain.Settings["plain-http"] = "allow"
 	log, _ := newLog()
 	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
 		t.Error(err)

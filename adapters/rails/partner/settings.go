@@ -27,9 +27,9 @@ const (
 	settingTimeout       = "timeout"
 	settingPoll          = "poll"
 	settingConcurrency   = "concurrency"
-	settingPlainHTTP     = "plain_http"
-	settingCA            = "ca_file"
-	settingAccountHolder = "account_holder"
+	settingPlainHTTP     = "plain-http"
+	settingCA            = "ca-file"
+	settingAccountHolder = "account-holder"
 	prefixReceive        = "receive."
 )
 
@@ -137,7 +137,7 @@ func ParseURL(text string, plainHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !plainHTTP && !isLoopback(u.Hostname())) {
-		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback addresses, or with plain_http=allow in a network of your own")
+		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback addresses, or with plain-http=allow in a network of your own")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
