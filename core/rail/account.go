@@ -115,8 +115,12 @@ func (a *Account) Receive(minor int64, at time.Time) {
 	}
 }
 
-// Settle counts that a payment which was handed over has got another state.
+// Settle counts that a payment which was handed over has got another state. Other changes, such as that of the partner's
+// id, move nothing.
 func (a *Account) Settle(before, after Payment) {
+	if before.State == after.State {
+		return
+	}
 	sign := int64(1)
 	if before.Kind.IsOutgoing() {
 		sign = -1

@@ -109,6 +109,29 @@ func TestDispatch_NeverSendsMoreThanAvailableNorOutOfOrder(t *testing.T) {
 	})
 }
 
+func TestSettle_CountsAStateOnce(t *testing.T) {
+	t.Parallel()
+	// A partner names its id of a payment while it is in flight, or after it was done: that moves nothing.
+	account := euros(100)
+	sent := payout(40)
+	sent.State = rail.Sent
+	account.InFlight = 40
+	named := sent
+	named.PartnerID = "B1"
+	done, err := named.To(rail.Done, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := done
+	again.PartnerID = "B2"
+	for _, change := range [][2]rail.Payment{{sent, named}, {named, done}, {done, again}} {
+		account.Settle(change[0], change[1])
+	}
+	if account.InFlight != 0 || account.Moved != -40 {
+		t.Errorf("%d in flight, and %d moved", account.InFlight, account.Moved)
+	}
+}
+
 func TestReceive_CountsSinceTheBalance(t *testing.T) {
 	t.Parallel()
 	// Money that was paid in since the last balance is available; what was paid in before is in the balance.
