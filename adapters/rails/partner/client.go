@@ -84,18 +84,19 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	// A http.Client would follow redirects and keep cookies; the transport does not.
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
-		return withoutURL(err)
+		return noAnswer(err)
 	}
 	defer response.Body.Close()
 	return decodeAnswer(response, into, limit)
 }
 
-// withoutURL returns the cause of an error whose text may have the address of a payment.
-func withoutURL(err error) error {
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
+// noAnswer returns an error with the text of a cause, and not the cause itself: an error of the network in the log is
+// taken for an outage of the database.
+func noAnswer(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return fmt.Errorf("no answer: %s", err) //nolint:errorlint // see above
 }
 
 func decodeAnswer(response *http.Response, into any, limit int64) error {

@@ -3,6 +3,7 @@ package partner_test
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -126,6 +127,20 @@ func TestRail_PollHasEventsOfCallbacks(t *testing.T) {
 	up, err := r.Poll(t.Context(), down.Cursor)
 	if err != nil || len(up.Receipts) != 0 || len(up.Changed)+len(up.Reversals)+len(up.Fees)+len(up.Balances) != 4 {
 		t.Errorf("%+v, %v", up, err)
+	}
+}
+
+func TestRail_PollOfAPartnerThatIsDown(t *testing.T) {
+	t.Parallel()
+	// A partner that cannot be reached is not taken for a database that cannot.
+	log, _ := newLog()
+	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Poll(t.Context(), "")
+	if network := net.Error(nil); err == nil || errors.As(err, &network) || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("got %v", err)
 	}
 }
 
