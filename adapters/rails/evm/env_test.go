@@ -257,12 +257,19 @@ type env struct {
 	proxy    *proxy
 	cursor   string
 	extra    map[string]string // settings
+	account  uint32            // of the seed
 	ids      *ids.Generator
 }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	e := &env{t: t, chain: startDevnet(t), clock: portstest.NewFakeClock(noon), ids: ids.New(), extra: map[string]string{}}
+	return newEnvOn(t, startDevnet(t), 0)
+}
+
+// newEnvOn returns an env on a chain that others use too, with a wallet of its own.
+func newEnvOn(t testing.TB, chain *devnet, account uint32) *env {
+	t.Helper()
+	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, extra: map[string]string{"account": strconv.Itoa(int(account))}}
 	e.chain.call("evm_setAutomine", false)
 	e.usdc = e.chain.deploy("USDC", 6)
 	e.proxy = newProxy(t, e.chain.url)
@@ -329,9 +336,14 @@ func (e *env) connection() rail.Connection {
 func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
 
 // open opens the connection, as another process would.
-func (e *env) open(store ports.EVMChainStore) *evm.Rail {
+func (e *env) open(store ports.EVMChainStore) *evm.Rail { return e.openAt(store, "env:NODE") }
+
+// openAt opens the connection with other URLs of nodes.
+func (e *env) openAt(store ports.EVMChainStore, urls string) *evm.Rail {
 	e.t.Helper()
-	r, err := e.tryOpen(store, e.connection())
+	c := e.connection()
+	c.Settings["urls"] = urls
+	r, err := e.tryOpen(store, c)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -353,7 +365,7 @@ func (e *env) rail() *evm.Rail { return e.open(e.db) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
-	key, err := localkeys.New(secrets{"s": testWords}, "s").AccountKey(e.t.Context(), []uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, ports.ChainHardened, 0, 0})
+	key, err := localkeys.New(secrets{"s": testWords}, "s").AccountKey(e.t.Context(), []uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, e.account | ports.ChainHardened, 0, 0})
 	if err != nil {
 		e.t.Fatal(err)
 	}
