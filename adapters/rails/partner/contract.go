@@ -37,8 +37,8 @@ func (k Kind) Path() string {
 // Payment is the body of a request that sends, pulls or refunds money.
 type Payment struct {
 	Kind       Kind   `json:"kind" enum:"PAYOUT,COLLECTION,REFUND" doc:"What to do. It belongs to the path: PAYOUT to /payouts, COLLECTION to /collections, REFUND to /refunds."`
-	ID         string `json:"id" format:"uuid" doc:"Id of the payment, by which requests are idempotent."`
-	EndToEndID string `json:"endToEndId" pattern:"^[0-9A-F]{32}$" doc:"The id that travels with the payment, as the end-to-end id of ISO 20022. Statements name the payment by it."`
+	ID         string `json:"id" format:"uuid" doc:"Id of the payment, which with its kind makes requests idempotent: the refund of a payout has the id of the payout."`
+	EndToEndID string `json:"endToEndId" pattern:"^[0-9A-F]{32}$" doc:"The id that travels with the payment, as the end-to-end id of ISO 20022. Statements name the payment by it. The refund of a payout has that of the payout."`
 	PlatformID string `json:"platformId" maxLength:"100" doc:"The platform whose payment it is. Events about the payment repeat it."`
 	Amount     Amount `json:"amount" doc:"How much to send, to pull or to send back."`
 	Rail       string `json:"rail" maxLength:"40" doc:"The payment system or chain to use, such as SEPA. A refund takes the one that received the money."`

@@ -24,7 +24,7 @@ var introduction = strings.ReplaceAll(`What a sidecar implements so that the ser
 
 **Amounts** are integers in the smallest unit of the currency. **Times** are RFC 3339 timestamps. Unknown fields are ignored, and a redirect is not followed.
 
-**Idempotency.** A payment is known by its 'id': a repeated request moves no money, and is answered with the present state. The same 'id' with another 'kind' or 'amount' is answered with 409. What is not answered with 200, 201 or 202 and a complete state is not known to the service, and it asks again; only the status REJECTED fails a payment.
+**Idempotency.** A payment is known by its 'kind' and 'id': a repeated request moves no money, and is answered with the present state. Another 'amount' for it is answered with 409. The refund of a payout has the 'id' of the payout, and is another payment. What is not answered with 200, 201 or 202 and a complete state is not known to the service, and it asks again; only the status REJECTED fails a payment.
 
 **Not now.** 503 or 429 with 'Retry-After' says that the request was not taken; it is repeated then. A payment that was taken and has to wait is PENDING.`, "'", "`")
 

@@ -187,6 +187,32 @@ func TestRail_OutcomesOfStates(t *testing.T) {
 	}
 }
 
+func TestRail_RefundHasTheIDOfItsPayout(t *testing.T) {
+	t.Parallel()
+	// A payout is returned, and its refund has the same id and another amount: it is a payment of its own, which settles.
+	w := newWorld(t)
+	t.Cleanup(func() { _ = w.Close() })
+	r, err := w.open(w.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payout, refund := thePayout(), w.Refund(1, railtest.Settles)
+	refund.ID = payout.Transaction.ID.UUID()
+	payout.Transaction.UpdatedAt = w.Now()
+	r.Send(t.Context(), []ports.Payout{payout})
+	w.sidecar.Step()
+	w.sidecar.Step()
+	if o := r.Refund(t.Context(), []ports.Refund{refund})[0]; o.Verdict != ports.Waiting || !o.Accepted {
+		t.Errorf("refund: %+v", o)
+	}
+	w.sidecar.Step()
+	w.sidecar.Step()
+	sent, returned := r.Status(t.Context(), []ports.Payout{payout})[0], r.Refund(t.Context(), []ports.Refund{refund})[0]
+	if sent.Verdict != ports.Done || returned.Verdict != ports.Done || sent.PartnerID == returned.PartnerID {
+		t.Errorf("payout %+v, refund %+v", sent, returned)
+	}
+}
+
 func TestRail_ManyPayoutsAreSentSideBySide(t *testing.T) {
 	t.Parallel()
 	// A hundred payouts are sent by as many requests at a time as the connection allows, and outcomes stay in order.

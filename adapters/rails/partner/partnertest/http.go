@@ -41,7 +41,7 @@ func (s *Sidecar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			s.receive(w, "/"+resource, body)
 		} else {
-			s.show(w, id)
+			s.show(w, paymentKey{kindOf[resource], id})
 		}
 	default:
 		http.NotFound(w, r)
@@ -83,7 +83,7 @@ func (s *Sidecar) receive(w http.ResponseWriter, path string, body []byte) {
 		p.Amount.Minor = partner.Minor(float64(p.Amount.Minor)) // what the fault is about
 	}
 	state, status := s.submit(p)
-	known := s.payments[p.ID]
+	known := s.payments[keyOf(p)]
 	switch {
 	case status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
@@ -93,7 +93,7 @@ func (s *Sidecar) receive(w http.ResponseWriter, path string, body []byte) {
 	case known.course == LosesAnswer && !known.answered:
 		known.answered = true
 		if s.Fault == ForgetsLost {
-			delete(s.payments, p.ID)
+			delete(s.payments, keyOf(p))
 			s.order = s.order[:len(s.order)-1]
 		}
 		panic(http.ErrAbortHandler)
@@ -102,14 +102,17 @@ func (s *Sidecar) receive(w http.ResponseWriter, path string, body []byte) {
 	}
 }
 
+// kindOf is the kind of payment of each resource.
+var kindOf = map[string]partner.Kind{"payouts": partner.Payout, "collections": partner.Collection, "refunds": partner.Refund}
+
 // show answers with the state of a payment.
-func (s *Sidecar) show(w http.ResponseWriter, id string) {
-	known, found := s.payments[id]
+func (s *Sidecar) show(w http.ResponseWriter, key paymentKey) {
+	known, found := s.payments[key]
 	switch {
 	case found:
 		s.answerState(w, known, known.state)
 	case s.Fault == KnowsEverything:
-		s.answer(w, http.StatusOK, partner.State{ID: id, Status: partner.Pending})
+		s.answer(w, http.StatusOK, partner.State{ID: key.id, Status: partner.Pending})
 	default:
 		s.answer(w, http.StatusNotFound, partner.Problem{Message: "There is no such payment."})
 	}

@@ -52,14 +52,31 @@ type Sidecar struct {
 	Fault   Fault
 
 	mu       sync.Mutex
-	payments map[string]*payment
+	payments map[paymentKey]*payment
 	order    []*payment
 	events   []partner.Event
 	balance  map[string]partner.Minor
 	relented bool
 	nonsense int
-	cursors  map[int]bool    // that were used
-	refused  map[string]bool // payments that were refused once
+	cursors  map[int]bool        // that were used
+	refused  map[paymentKey]bool // payments that were refused once
+}
+
+// paymentKey identifies a payment: the refund of a payout has the id of the payout.
+type paymentKey struct {
+	kind partner.Kind
+	id   string
+}
+
+func keyOf(p partner.Payment) paymentKey { return paymentKey{p.Kind, p.ID} }
+
+// withID returns the first payment with an id.
+func (s *Sidecar) withID(id string) (*payment, bool) {
+	i := slices.IndexFunc(s.order, func(p *payment) bool { return p.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return s.order[i], true
 }
 
 // payment is a payment as the bank has it.
@@ -77,31 +94,32 @@ const openingBalance partner.Minor = 4_000_000_000_000_000_000
 
 // New returns a sidecar whose payments take the courses of the test values.
 func New(secrets signedmessage.Secrets, now func() time.Time) *Sidecar {
-	return &Sidecar{Secrets: secrets, Now: now, Course: TestValue, payments: map[string]*payment{}, cursors: map[int]bool{}, refused: map[string]bool{}, balance: map[string]partner.Minor{"USD": openingBalance}}
+	return &Sidecar{Secrets: secrets, Now: now, Course: TestValue, payments: map[paymentKey]*payment{}, cursors: map[int]bool{}, refused: map[paymentKey]bool{}, balance: map[string]partner.Minor{"USD": openingBalance}}
 }
 
 // Submit takes a payment, or finds it, and returns its state and the status of the answer.
 func (s *Sidecar) submit(p partner.Payment) (partner.State, int) {
-	known, found := s.payments[p.ID]
+	key := keyOf(p)
+	known, found := s.payments[key]
 	if found && s.Fault == PaysAgain {
 		s.move(known)
 	}
 	if found && s.Fault == NewPartnerID {
 		known.state.PartnerID += "x"
 	}
-	if found && (known.Kind != p.Kind || known.Amount != p.Amount) && s.Fault != IgnoresConflicts {
+	if found && known.Amount != p.Amount && s.Fault != IgnoresConflicts {
 		return partner.State{}, http.StatusConflict
 	}
 	if found {
 		return known.state, http.StatusOK
 	}
 	course := s.Course(p)
-	if course == Busy && !s.relented || course == Refuses && s.Fault != RejectsWhenBusy && !s.refused[p.ID] {
-		s.refused[p.ID] = s.Fault != AlwaysBusy
+	if course == Busy && !s.relented || course == Refuses && s.Fault != RejectsWhenBusy && !s.refused[key] {
+		s.refused[key] = s.Fault != AlwaysBusy
 		return partner.State{}, http.StatusServiceUnavailable
 	}
 	known = &payment{Payment: p, course: course, state: partner.State{ID: p.ID, Status: partner.Accepted, Amount: p.Amount, AcceptedAt: s.Now(), ExpectedSettlementAt: s.Now().Add(time.Hour)}}
-	s.payments[p.ID], s.order = known, append(s.order, known)
+	s.payments[key], s.order = known, append(s.order, known)
 	known.state.PartnerID = "B" + strconv.Itoa(len(s.order))
 	switch {
 	case course == Rejects, course == Refuses && s.Fault == RejectsWhenBusy:
@@ -201,7 +219,7 @@ func (s *Sidecar) takeBack(p *payment) {
 func (s *Sidecar) TakeBack(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, found := s.payments[id]
+	p, found := s.withID(id)
 	if !found || p.state.Status != partner.Settled {
 		return fmt.Errorf("payment %s has not settled", id)
 	}
@@ -213,7 +231,7 @@ func (s *Sidecar) TakeBack(id string) error {
 func (s *Sidecar) Moved(id string) []partner.Amount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, found := s.payments[id]
+	p, found := s.withID(id)
 	if !found {
 		return nil
 	}
@@ -224,7 +242,7 @@ func (s *Sidecar) Moved(id string) []partner.Amount {
 func (s *Sidecar) Payment(id string) (partner.Payment, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, found := s.payments[id]
+	p, found := s.withID(id)
 	if !found {
 		return partner.Payment{}, false
 	}
