@@ -9,7 +9,7 @@ TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext sshd
 WEB_BROWSER := chromium-headless-shell
-PROGRAMS := postgres gcc $(READERS) node npm $(WEB_BROWSER)
+PROGRAMS := postgres gcc $(READERS) python3 node npm $(WEB_BROWSER)
 
 BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
@@ -17,7 +17,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(CO
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-node needs-evm needs-browser screenshots
+.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -25,7 +25,7 @@ run: needs-postgres build ## Build, then serve http://localhost:8080 with a priv
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
 
-test: announce needs-postgres needs-gcc needs-readers needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
@@ -33,7 +33,7 @@ lint: ## Lint and check the formatting
 unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
-e2e: needs-postgres needs-node needs-browser build ## Tests that drive the real binary
+e2e: needs-postgres needs-python needs-node needs-browser build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 60m ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, 100,000 generated requests, a simulation of 1,000,000 steps
@@ -81,6 +81,10 @@ needs-gcc:
 # The programs with which the tests of the exports read them, and the SFTP server of those of bank files.
 needs-readers:
 	@.ci/need $(READERS)
+
+# The sidecar of a partner with which the end-to-end tests move money.
+needs-python:
+	@.ci/need python3
 
 # The browser in which the tests use the pages of verifications.
 needs-browser:
