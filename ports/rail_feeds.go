@@ -58,6 +58,13 @@ type RailFeedItem struct {
 	Problem         string
 	Attempts        int
 	KeptAt, RetryAt time.Time
+	Discarded
+}
+
+// Discarded is when an operator has ended something that will never be taken, who did it and why; zero if nobody did.
+type Discarded struct {
+	DiscardedAt       time.Time
+	DiscardedBy, Note string
 }
 
 // RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
@@ -83,8 +90,10 @@ type RailFeedStore interface {
 	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
 	RetryRailFeedItem(ctx context.Context, item RailFeedItem) error
 	DeleteRailFeedItem(ctx context.Context, item RailFeedItem) error
+	// RailFeedItem returns an item, also one that was discarded. It returns false if there is none.
+	RailFeedItem(ctx context.Context, id uuid.UUID) (RailFeedItem, bool, error)
 	// RailFeedItems returns the items of a connection, or of all for an empty name, that were not discarded, the
-	// oldest first.
+	// oldest first, without their contents.
 	RailFeedItems(ctx context.Context, connection string, limit int) ([]RailFeedItem, error)
 	// DiscardRailFeedItem ends an item that will never be taken. It returns false if there is none.
 	DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error)
@@ -110,6 +119,9 @@ type QueuedStatement struct {
 	ReceivedAt, RetryAt         time.Time
 	Attempts                    int
 	Problem                     string
+	// ReconciledAt is zero as long as the statement waits, and if it was discarded.
+	ReconciledAt time.Time
+	Discarded
 }
 
 // RailStatementStore queues the statements of connections until they are reconciled.
@@ -120,6 +132,14 @@ type RailStatementStore interface {
 	TakeRailStatement(ctx context.Context, now, again time.Time) (QueuedStatement, bool, error)
 	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
 	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
+	// RailStatement returns a statement; its content is deleted when it is reconciled or discarded. It returns false if there is none.
+	RailStatement(ctx context.Context, id uuid.UUID) (QueuedStatement, bool, error)
+	// RailStatements returns the statements of a connection, or of all for an empty name, that wait, the oldest first,
+	// without their contents.
+	RailStatements(ctx context.Context, connection string, limit int) ([]QueuedStatement, error)
+	// DiscardRailStatement ends a statement that will never be reconciled, and deletes its content. It returns false if
+	// none waits.
+	DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error)
 	// RailStatementReconciled ends a statement, and deletes its content.
 	RailStatementReconciled(ctx context.Context, s QueuedStatement, now time.Time) error
 }

@@ -19,6 +19,8 @@ type RailOperations struct {
 	Proofs   []RailProofMetric
 	ProofAge time.Duration
 	Feeds    []RailFeedMetric
+	// RefusedStatements are those that reconciliation refused, by connection.
+	RefusedStatements map[string]Backlog
 }
 
 // RailFeedMetric is the state of the feed of a connection.
@@ -58,9 +60,15 @@ const selectFeeds = `
 		SELECT FROM rail_feed_items i WHERE i.connection = f.connection AND i.discarded_at IS NULL LIMIT $1) AS kept)
 	FROM rail_feeds f ORDER BY f.connection`
 
+// countRefusedStatements uses rail_statements_open.
+const countRefusedStatements = `
+	SELECT connection, count(*), min(received_at) FROM (
+		SELECT connection, received_at FROM rail_statements WHERE reconciled_at IS NULL AND problem <> '' ORDER BY retry_at LIMIT $1) AS refused
+	GROUP BY connection`
+
 // countRails reads what operators watch of connections.
 func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration) (RailOperations, error) {
-	o := RailOperations{Waiting: map[rail.Wait]Backlog{}}
+	o := RailOperations{Waiting: map[rail.Wait]Backlog{}, RefusedStatements: map[string]Backlog{}}
 	err := read(countWaitingPayments, []any{MaxCounted}, func(rows pgx.Rows) error {
 		var wait rail.Wait
 		var b Backlog
@@ -88,6 +96,18 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 		}
 		o.Proofs, o.ProofAge = append(o.Proofs, p), max(o.ProofAge, age(proved))
 		return nil
+	})
+	if err != nil {
+		return o, err
+	}
+	err = read(countRefusedStatements, []any{MaxCounted}, func(rows pgx.Rows) error {
+		var connection string
+		var b Backlog
+		var oldest *time.Time
+		err := rows.Scan(&connection, &b.Count, &oldest)
+		b.Age = age(oldest)
+		o.RefusedStatements[connection] = b
+		return err
 	})
 	if err != nil {
 		return o, err

@@ -34,24 +34,33 @@ func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem)
 }
 
 const selectRailFeedItems = `
-	SELECT platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at FROM rail_feed_items WHERE discarded_at IS NULL AND `
+	SELECT platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at, discarded_at, discarded_by, note FROM rail_feed_items WHERE `
 
 // DueRailFeedItems uses rail_feed_items_open.
 func (db *DB) DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]ports.RailFeedItem, error) {
-	return db.railFeedItems(ctx, `connection = $1 AND retry_at <= $2 ORDER BY retry_at LIMIT $3`, connection, now, limit)
+	return db.railFeedItems(ctx, true, `discarded_at IS NULL AND connection = $1 AND retry_at <= $2 ORDER BY retry_at LIMIT $3`, connection, now, limit)
 }
 
 // RailFeedItemsByKey uses rail_feed_items_once.
 func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind ports.RailFeedItemKind, keys []string) ([]ports.RailFeedItem, error) {
-	return db.railFeedItems(ctx, `connection = $1 AND kind = $2 AND key = ANY($3)`, connection, string(kind), keys)
+	return db.railFeedItems(ctx, true, `discarded_at IS NULL AND connection = $1 AND kind = $2 AND key = ANY($3)`, connection, string(kind), keys)
+}
+
+// RailFeedItem implements ports.RailFeedStore. It reads the whole table, which is small.
+func (db *DB) RailFeedItem(ctx context.Context, id uuid.UUID) (ports.RailFeedItem, bool, error) {
+	items, err := db.railFeedItems(ctx, true, `id = $1`, id)
+	if len(items) == 0 {
+		return ports.RailFeedItem{}, false, err
+	}
+	return items[0], true, err
 }
 
 // RailFeedItems implements ports.RailFeedStore.
 func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) ([]ports.RailFeedItem, error) {
-	return db.railFeedItems(ctx, `($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
+	return db.railFeedItems(ctx, false, `discarded_at IS NULL AND ($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
 }
 
-func (db *DB) railFeedItems(ctx context.Context, where string, args ...any) ([]ports.RailFeedItem, error) {
+func (db *DB) railFeedItems(ctx context.Context, withContent bool, where string, args ...any) ([]ports.RailFeedItem, error) {
 	rows, err := db.pool.Query(ctx, selectRailFeedItems+where, args...)
 	if err != nil {
 		return nil, err
@@ -61,15 +70,21 @@ func (db *DB) railFeedItems(ctx context.Context, where string, args ...any) ([]p
 		var i ports.RailFeedItem
 		var platform pgtype.UUID
 		var content string
-		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt); err != nil {
+		var discarded pgtype.Timestamptz
+		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt, &discarded, &i.DiscardedBy, &i.Note); err != nil {
 			return err
 		}
 		ident.SetUUID(&i.Platform, platform.Bytes)
-		i.KeptAt, i.RetryAt = i.KeptAt.UTC(), i.RetryAt.UTC()
-		content, err := db.openText(ctx, sealedRow{platform.Bytes, i.ID}, railFeedItemsContent, content)
-		i.Content = []byte(content)
+		i.KeptAt, i.RetryAt, i.DiscardedAt = i.KeptAt.UTC(), i.RetryAt.UTC(), utcTime(discarded)
+		if withContent {
+			opened, err := db.openText(ctx, sealedRow{platform.Bytes, i.ID}, railFeedItemsContent, content)
+			if err != nil {
+				return err
+			}
+			i.Content = []byte(opened)
+		}
 		items = append(items, i)
-		return err
+		return nil
 	})
 	return items, err
 }

@@ -120,8 +120,19 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 		t.Errorf("states %+v, %v", states, err)
 	}
 
+	if listed, err := c.RailFeedItems(ctx, "bank-eur", 10); err != nil || len(listed) != 2 || listed[0].Content != nil {
+		t.Errorf("listed %+v, %v", listed, err)
+	}
+
 	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "a test of the bank", noon); err != nil || !ok {
 		t.Fatalf("discarded %v, %v", ok, err)
+	}
+	if shown, found, err := c.RailFeedItem(ctx, first.ID); err != nil || !found || string(shown.Content) != `{"payer":"Ana"}` ||
+		shown.Discarded != (ports.Discarded{DiscardedAt: noon, DiscardedBy: "operator", Note: "a test of the bank"}) {
+		t.Errorf("shown %+v, %v, %v", shown, found, err)
+	}
+	if _, found, err := c.RailFeedItem(ctx, uuid.New()); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
 	}
 	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "again", noon); err != nil || ok {
 		t.Errorf("discarded twice: %v, %v", ok, err)
@@ -224,6 +235,55 @@ func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
 	}
 	if countRows(t, c.url, `SELECT count(*) FROM rail_statements WHERE length(content) > 0`) != 0 {
 		t.Error("the content is kept")
+	}
+	if ok, err := c.DiscardRailStatement(ctx, s.ID, "ana", "too late", noon); ok || err != nil {
+		t.Errorf("a reconciled statement was discarded: %v, %v", ok, err)
+	}
+}
+
+func TestRailStatements_RefusedAreListedUntilDiscarded(t *testing.T) {
+	t.Parallel()
+	// A refused statement is listed and counted, and its content can be read, until it is reconciled or discarded. Then its
+	// content is deleted, it is not taken, and not queued again.
+	c := newEnv(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	statement := func() ports.QueuedStatement {
+		return ports.QueuedStatement{ID: generator.New(noon), Platform: c.platform.ID, Connection: "bank-eur", ReceivedAt: noon,
+			RailStatement: ports.RailStatement{Name: "1.xml", Format: "CAMT053", Data: []byte("<Document/>")}}
+	}
+	s := statement()
+	if err := errors.Join(c.QueueRailStatement(ctx, s), c.RailStatementFailed(ctx, s, "a gap", noon)); err != nil {
+		t.Fatal(err)
+	}
+	refused := func() map[string]postgres.Backlog {
+		t.Helper()
+		o, err := c.Operations(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Rails.RefusedStatements
+	}
+	listed, err := c.RailStatements(ctx, "bank-eur", 10)
+	if err != nil || len(listed) != 1 || listed[0].Problem != "a gap" || listed[0].Data != nil || refused()["bank-eur"].Count != 1 {
+		t.Errorf("listed %+v, %v; counted %v", listed, err, refused())
+	}
+	if shown, found, err := c.RailStatement(ctx, s.ID); err != nil || !found || string(shown.Data) != "<Document/>" {
+		t.Errorf("shown %+v, %v, %v", shown, found, err)
+	}
+
+	if ok, err := c.DiscardRailStatement(ctx, s.ID, "ana", "by hand", noon); err != nil || !ok {
+		t.Fatalf("discarded %v, %v", ok, err)
+	}
+
+	if err := c.QueueRailStatement(ctx, statement()); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := c.TakeRailStatement(ctx, noon.Add(time.Hour), noon.Add(2*time.Hour)); found || err != nil || len(refused()) != 0 {
+		t.Errorf("taken %v, %v; counted %v", found, err, refused())
+	}
+	shown, found, err := c.RailStatement(ctx, s.ID)
+	if err != nil || !found || len(shown.Data) != 0 || shown.Discarded != (ports.Discarded{DiscardedAt: noon, DiscardedBy: "ana", Note: "by hand"}) || !shown.ReconciledAt.IsZero() {
+		t.Errorf("shown %+v, %v, %v", shown, found, err)
 	}
 }
 

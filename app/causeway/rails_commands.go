@@ -35,6 +35,9 @@ type railsCommand struct {
 	History railsHistoryCommand `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
 	Prove   railsProveCommand   `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
 	Balance railsBalanceCommand `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
+
+	Items      railsItemsCommand      `cmd:"" help:"What partners reported and the service could not take: list, retry or discard it."`
+	Statements railsStatementsCommand `cmd:"" help:"Statements of partners that wait to be reconciled: list, retry or discard them."`
 }
 
 // noteFlag is the reason for a change.
@@ -55,7 +58,7 @@ func (f databaseFlags) withRails(ctx context.Context, fn func(*rails.Service) er
 
 // newRails returns the use cases.
 func newRails(a railAdapters) *rails.Service {
-	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Open: a.openConnection, Clock: a.clock, IDs: a.ids})
+	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db, Statements: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 
 type railsListCommand struct{ databaseFlags }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,7 +54,45 @@ func railsDatabase(t *testing.T) string {
 			payment(3, 100, rail.Queued, rail.WaitsForFunds, "behind an older payment that waits for money"),
 		})
 	})
+	keep := func(n byte, kind ports.RailFeedItemKind, key, content, problem string) ports.RailFeedItem {
+		return ports.RailFeedItem{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Connection: "bank-eur", Kind: kind, Key: key, Content: []byte(content), Problem: problem,
+			Attempts: 3, KeptAt: noon.Add(time.Duration(n) * time.Minute), RetryAt: noon.Add(time.Hour)}
+	}
+	if err := db.KeepRailFeedItems(t.Context(), []ports.RailFeedItem{
+		keep(0x21, ports.RailFeedReceipt, "SEPA/4711", `{"PartnerID":"4711","Reference":"RENT"}`, "no platform is known for it"),
+		keep(0x22, ports.RailFeedFee, "SEPA/F1", `{"PartnerID":"F1"}`, "it has no time"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for n, problem := range []string{"", "the statement begins with 5.00 EUR, and the one before ended with 4.00 EUR"} {
+		s := ports.QueuedStatement{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: byte(0x31 + n)}, Platform: must(ident.ParsePlatform(fakePlatform)), Connection: "bank-eur", ReceivedAt: noon,
+			RailStatement: ports.RailStatement{Name: fmt.Sprintf("statement-%d.xml", n), Format: "CAMT053", Data: []byte(fmt.Sprintf("<Document>%d</Document>", n))}}
+		if err := db.QueueRailStatement(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.RailStatementFailed(t.Context(), s, problem, noon.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return url
+}
+
+func TestRailsStatements_FileIsWritten(t *testing.T) {
+	t.Parallel()
+	// The file of a statement that waits is written to a new file that only its owner can read, and never over another one.
+	url, path := railsDatabase(t), filepath.Join(t.TempDir(), "statement.xml")
+	args := []string{"rails", "statements", "show", "00000000-0000-7000-8000-000000000032", "--output", path, "--database-url", url}
+	var out, errOut strings.Builder
+	if status := run(t.Context(), args, &out, &errOut); status != 0 {
+		t.Fatalf("status %d: %s", status, errOut.String())
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 || readFile(t, path) != "<Document>1</Document>" {
+		t.Errorf("%v, %v: %s", info, err, readFile(t, path))
+	}
+	if status := run(t.Context(), args, &out, &errOut); status == 0 {
+		t.Error("the file was written over")
+	}
 }
 
 func TestRailsCommands_Output(t *testing.T) {
@@ -93,6 +132,29 @@ func TestRailsCommands_Output(t *testing.T) {
 		"payouts review",
 		"payouts queue",
 		"payouts queue --connection base",
+		"rails items list",
+		"rails items list --limit 1",
+		"rails items list --connection base",
+		"rails items show 00000000-0000-7000-8000-000000000021",
+		"rails items retry 00000000-0000-7000-8000-000000000021",
+		"rails items discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
+		"rails items discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
+		"rails items retry 00000000-0000-7000-8000-000000000022",
+		"rails items show 00000000-0000-7000-8000-000000000022",
+		"rails items show 00000000-0000-7000-8000-000000000029",
+		"rails items show 4711",
+		"rails items list",
+		"rails statements list",
+		"rails statements show 00000000-0000-7000-8000-000000000032",
+		"rails statements retry 00000000-0000-7000-8000-000000000031",
+		"rails statements retry 00000000-0000-7000-8000-000000000032",
+		"rails statements discard 00000000-0000-7000-8000-000000000032 --note manual --actor ana",
+		"rails statements discard 00000000-0000-7000-8000-000000000032 --note manual --actor ana",
+		"rails statements retry 00000000-0000-7000-8000-000000000032",
+		"rails statements show 00000000-0000-7000-8000-000000000032",
+		"rails statements show 00000000-0000-7000-8000-000000000039",
+		"rails statements list --connection base",
+		"rails statements list",
 	} {
 		var out, errOut strings.Builder
 		status := run(t.Context(), append(strings.Fields(args), "--database-url", url), &out, &errOut)

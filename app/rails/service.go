@@ -1,5 +1,5 @@
 // Package rails implements the operator's view of connections to partners: it lists, sets, tests and pauses them, decides
-// about payments that wait, and proves that the ledger holds what partners and chains say.
+// about payments that wait and reports that could not be taken, and proves that the ledger holds what partners and chains say.
 //
 // Running processes read changes by themselves. app/internal/connections sends the payments.
 package rails
@@ -27,6 +27,9 @@ type Config struct {
 	Balances ports.RailBalanceStore
 	Proofs   ports.RailProofStore
 	Finance  ports.Finance
+	// Feeds and Statements have what partners reported and could not be taken or reconciled.
+	Feeds      ports.RailFeedStore
+	Statements ports.RailStatementStore
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
 	Open  func(rail.Connection) (ports.ConnectedRail, error)
 	Clock ports.Clock
