@@ -44,6 +44,8 @@ type RetentionCutoffs struct {
 	// and discarded items, by day or by their end.
 	RailData      time.Time
 	PartnerEvents time.Time // that partners have reported, by their receipt
+	// BankOrders are those that have ended, with the files of banks and for banks and what was noticed in them.
+	BankOrders time.Time
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -81,6 +83,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"invitations", c.Invitations, "", fmt.Sprintf(deleteInvitations, "ends_at < $2", "ends_at")},
 		{"invitations", c.EndlessInvitations, "", fmt.Sprintf(deleteInvitations, "ends_at IS NULL AND created_at < $2", "created_at")},
 		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
+		{"bank_orders", c.BankOrders, "", deleteBankOrders},
 	}
 }
 
@@ -95,6 +98,14 @@ const deleteIdentityMessages = `
 	WITH old AS MATERIALIZED (SELECT id FROM identity_messages WHERE platform_id = $1 AND received_at < $2 ORDER BY received_at LIMIT $4),
 	gone AS (DELETE FROM identity_messages m USING old WHERE m.platform_id = $1 AND m.id = old.id RETURNING 1)
 	SELECT count(*), (SELECT count(*) FROM gone), $3::text FROM old`
+
+// deleteBankOrders uses bank_orders_ended. The corrections of an order are deleted with it.
+const deleteBankOrders = `
+	WITH old AS MATERIALIZED (
+		SELECT id FROM bank_orders WHERE platform_id = $1 AND state IN ('SETTLED', 'REJECTED', 'RETURNED') AND updated_at < $2
+		ORDER BY updated_at LIMIT $4 FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM bank_orders o USING old WHERE o.platform_id = $1 AND o.id = old.id)
+	SELECT count(*), count(*), $3::text FROM old`
 
 // deleteImports uses customer_imports_by_updated_at or customer_imports_unfinished. The rows and errors
 // of an import are deleted with it, so these batches are small.
@@ -193,6 +204,9 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 				return errors.Join(failures...)
 			}
 		}
+	}
+	if err := db.deleteOldBankFiles(ctx, cutoffs.BankOrders, deleted); err != nil {
+		failures = append(failures, err)
 	}
 	return errors.Join(failures...)
 }

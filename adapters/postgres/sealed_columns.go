@@ -46,6 +46,9 @@ const (
 	railFeedItemsContent
 	railStatementsContent
 	partnerEventsBody
+	bankOrdersDetails
+	bankOrdersReason
+	bankCorrectionsDetails
 	numSealedColumns // keep last
 )
 
@@ -84,6 +87,9 @@ var sealedColumns = [numSealedColumns]struct {
 	agentsName:                        {"agents", "name", textFormat},
 	agentActionsReason:                {"agent_actions", "reason", textFormat}, // free text of the platform
 	partnerEventsBody:                 {"partner_events", "body", textFormat},
+	bankOrdersDetails:                 {"bank_orders", "details", textFormat},
+	bankOrdersReason:                  {"bank_orders", "reason", textFormat}, // free text of the bank
+	bankCorrectionsDetails:            {"bank_corrections", "details", textFormat},
 
 	railFeedItemsContent:  {"rail_feed_items", "content", textFormat},
 	railStatementsContent: {"rail_statements", "content", bytesFormat},

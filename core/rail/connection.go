@@ -3,6 +3,8 @@
 package rail
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -63,3 +65,15 @@ func SubjectOf(endToEndID string) (uuid.UUID, bool) {
 	_, err := hex.Decode(id[:], []byte(endToEndID))
 	return id, err == nil && id != uuid.Nil
 }
+
+// ShortID returns the text by which a payment is named where there is no room for its end-to-end id, as in ACH files:
+// 15 characters derived from it. Two of a billion payments have the same one with a probability of 1 in 75,000.
+func ShortID(endToEndID string) string {
+	sum := sha256.Sum256([]byte(endToEndID))
+	return shortEncoding.EncodeToString(sum[:])[:shortLength]
+}
+
+const shortLength = 15
+
+// shortEncoding has no I, L, O and U, which persons mistake for others.
+var shortEncoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)

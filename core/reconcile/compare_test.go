@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
+	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/core/reconcile"
 )
 
@@ -291,4 +293,28 @@ func threadTime(t *testing.T) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func TestCompare_FindsTransactionsByTheirIDs(t *testing.T) {
+	t.Parallel()
+	// A line names a payment by its transaction: by its end-to-end id, which that of a refund begins with, or, as in ACH
+	// files, by the 15 characters that are derived from either. Without one of them the amounts are ambiguous.
+	one, other := uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12")
+	of := func(id uuid.UUID) testEntry {
+		e := entry(0, -500, "")
+		ident.SetUUID(&e.Transaction, id)
+		return e
+	}
+	entries := []testEntry{of(one), of(other)}
+	for _, reference := range []string{"0199F0A27B1C7E559D6B2F1F6A0C4E12", "0199F0A27B1C7E559D6B2F1F6A0C4E12-R", rail.ShortID("0199F0A27B1C7E559D6B2F1F6A0C4E12"),
+		"PPD " + strings.ToLower(rail.ShortID("0199F0A27B1C7E559D6B2F1F6A0C4E12-R"))} {
+		lines := []reconcile.Line{line(0, -500, reference)}
+		assignNumbers(lines, entries)
+
+		got := describe(compare(t, lines, entries))
+
+		if !strings.HasPrefix(got, "REFERENCE_AMOUNT_DATE [0]=[1], ") {
+			t.Errorf("%s: %s", reference, got)
+		}
+	}
 }

@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+
+	"causeway/core/bankorder"
+	"causeway/core/rail"
 )
 
 // A key is a normalized reference: capital letters and digits alone, because partners change
@@ -36,7 +39,8 @@ func (l Line) keys() []string {
 }
 
 // keys returns the keys of an entry: the references in its memo, the ids of its transaction and
-// posting, and the references of the partner.
+// posting, the short ids of its payment and refund, which ACH files have in place of the id of the
+// transaction, and the references of the partner.
 func (e Entry) keys() []string {
 	var k keyList
 	for word := range strings.FieldsSeq(e.Memo) {
@@ -45,7 +49,11 @@ func (e Entry) keys() []string {
 		}
 	}
 	if !e.Transaction.IsZero() {
-		k.add(e.Transaction.UUID().String())
+		id := e.Transaction.UUID()
+		k.add(id.String())
+		for _, kind := range []bankorder.Kind{bankorder.Payout, bankorder.Refund} {
+			k.add(rail.ShortID(bankorder.EndToEndIDOf(kind, id)))
+		}
 	}
 	k.add(e.Posting.String())
 	for _, name := range e.PartnerReferences {

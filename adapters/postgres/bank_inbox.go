@@ -1,0 +1,289 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/bankorder"
+	"causeway/ports"
+)
+
+const receivedColumns = `r.connection, r.number, r.name, r.size, r.modified_at, r.sha256, r.state, r.problem, r.found_at`
+
+func scanReceived(rows pgx.Row) (r bankorder.Received, err error) {
+	var digest []byte
+	var state string
+	err = rows.Scan(&r.Connection, &r.Number, &r.Name, &r.Size, &r.ModifiedAt, &digest, &state, &r.Problem, &r.FoundAt)
+	copy(r.SHA256[:], digest)
+	r.State, r.ModifiedAt, r.FoundAt = bankorder.ReceivedState(state), r.ModifiedAt.UTC(), r.FoundAt.UTC()
+	return r, err
+}
+
+// knownBankFiles uses bank_received_file_unique.
+const knownBankFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS f(name, size, modified_at)
+	JOIN bank_received_files r ON r.connection = $1 AND r.name = f.name AND r.size = f.size AND r.modified_at = f.modified_at ORDER BY r.number`
+
+// KnownBankFiles implements ports.BankInbox.
+func (db *DB) KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error) {
+	names, sizes, times := make([]string, len(files)), make([]int64, len(files)), make(timeArray, len(files))
+	for i, f := range files {
+		names[i], sizes[i], times[i] = f.Name, f.Size, pgTime(f.ModifiedAt)
+	}
+	rows, err := db.pool.Query(ctx, knownBankFiles, connection, names, sizes, times)
+	if err != nil {
+		return nil, err
+	}
+	var known []bankorder.Received
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		r, err := scanReceived(rows)
+		known = append(known, r)
+		return err
+	})
+	return known, err
+}
+
+// beginBankFile uses bank_received_file_unique and bank_received_files_by_content.
+const beginBankFile = `
+	WITH counted AS (UPDATE bank_connections SET received = received + 1 WHERE connection = $1 RETURNING received)
+	INSERT INTO bank_received_files AS r (connection, number, name, size, modified_at, sha256, state, found_at, ended_at)
+	SELECT $1, received, $2, $3, $4, $5, CASE WHEN d.same THEN 'DUPLICATE' ELSE 'READING' END, $6::timestamptz, CASE WHEN d.same THEN $6::timestamptz END
+	FROM counted, (SELECT EXISTS (SELECT FROM bank_received_files WHERE connection = $1 AND sha256 = $5 AND state = 'READ') AS same) d
+	RETURNING ` + receivedColumns
+
+// continueBankFile uses bank_received_files_by_content. Places in a file depend on its content alone, so that it can be
+// read on when the bank has put the same content down again meanwhile.
+const continueBankFile = `UPDATE bank_received_files r SET name = $2, modified_at = $3 WHERE connection = $1 AND sha256 = $4 AND state = 'READING'
+	RETURNING ` + receivedColumns
+
+// BeginBankFile implements ports.BankInbox.
+func (db *DB) BeginBankFile(ctx context.Context, lease ports.BankLease, f bankorder.Received) (begun bankorder.Received, err error) {
+	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+		begun, err = scanReceived(tx.QueryRow(ctx, `SELECT `+receivedColumns+` FROM bank_received_files r
+			WHERE connection = $1 AND name = $2 AND size = $3 AND modified_at = $4 AND sha256 = $5`, lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256[:]))
+		if isNoRows(err) {
+			begun, err = scanReceived(tx.QueryRow(ctx, continueBankFile, lease.Connection, f.Name, f.ModifiedAt, f.SHA256[:]))
+		}
+		if isNoRows(err) {
+			begun, err = scanReceived(tx.QueryRow(ctx, beginBankFile, lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256[:], f.FoundAt))
+		}
+		return err
+	})
+	return begun, err
+}
+
+// BankFileBeingRead uses the primary key.
+func (db *DB) BankFileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error) {
+	r, err := scanReceived(db.pool.QueryRow(ctx, `SELECT `+receivedColumns+` FROM bank_received_files r WHERE connection = $1 AND number = $2`, connection, number))
+	if isNoRows(err) {
+		return r, false, nil
+	}
+	return r, err == nil, err
+}
+
+// EndBankFile implements ports.BankInbox.
+func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error {
+	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
+			lease.Connection, number, string(state), problem, at)
+		return err
+	})
+}
+
+// ordersOfReports uses bank_order_end_to_end_id_unique and bank_order_key_unique.
+const ordersOfReports = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
+
+// ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
+func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, err error) {
+	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+		orders, err := db.lockReportedOrders(ctx, tx, lease.Connection, reports)
+		if err != nil {
+			return err
+		}
+		changes := &bankOrderChanges{db: db, file: file, now: now}
+		for _, r := range reports {
+			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code, At: now}
+			if notice.Name == "" {
+				notice.Name = r.Key
+			}
+			order := orders["id "+r.EndToEndID]
+			if r.EndToEndID == "" {
+				order = orders["key "+r.Key]
+			}
+			switch {
+			case order == nil:
+				notice.Kind = bankorder.UnknownPayment
+			case r.Notice != "":
+				notice.Kind = r.Notice
+				if r.Notice == bankorder.Correction {
+					changes.correct(*order, r)
+				}
+				changes.reported(order, false)
+			default:
+				applied, effect := order.Apply(r.Report, now)
+				if effect == bankorder.Contradicts {
+					notice.Kind = bankorder.Contradiction
+				}
+				*order = applied
+				changes.reported(order, effect == bankorder.Changes)
+			}
+			if notice.Kind != "" {
+				notices = append(notices, notice)
+			}
+		}
+		if err := changes.write(ctx, tx, lease.Connection); err != nil {
+			return err
+		}
+		return insertBankNotices(ctx, tx, notices)
+	})
+	return notices, err
+}
+
+// lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
+func (db *DB) lockReportedOrders(ctx context.Context, tx pgx.Tx, connection string, reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
+	var ids, keys []string
+	for _, r := range reports {
+		if r.EndToEndID != "" {
+			ids = append(ids, r.EndToEndID)
+		}
+		if r.Key != "" {
+			keys = append(keys, r.Key)
+		}
+	}
+	rows, err := tx.Query(ctx, ordersOfReports, connection, ids, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*bankorder.Order{}
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
+		o, err := db.scanBankOrder(ctx, rows)
+		found["id "+o.EndToEndID], found["key "+o.Key] = &o, &o
+		return err
+	})
+}
+
+// bankOrderChanges collects what a piece of a file changes.
+type bankOrderChanges struct {
+	db          *DB
+	file        int64
+	now         time.Time
+	orders      []*bankorder.Order // each once, in the order of their reports
+	changed     map[*bankorder.Order]bool
+	corrections []bankCorrection
+}
+
+type bankCorrection struct {
+	order  bankorder.Order
+	report ports.BankOrderReport
+}
+
+func (c *bankOrderChanges) reported(o *bankorder.Order, changed bool) {
+	if c.changed == nil {
+		c.changed = map[*bankorder.Order]bool{}
+	}
+	if _, known := c.changed[o]; !known {
+		c.orders = append(c.orders, o)
+	}
+	c.changed[o] = c.changed[o] || changed
+}
+
+func (c *bankOrderChanges) correct(o bankorder.Order, r ports.BankOrderReport) {
+	c.corrections = append(c.corrections, bankCorrection{o, r})
+}
+
+// updateReportedOrders uses the primary key. An order whose state stays keeps the number of its newest change.
+const updateReportedOrders = `
+	WITH counted AS (UPDATE bank_connections SET news = news + $3 WHERE connection = $1 RETURNING news - $3 AS before)
+	UPDATE bank_orders o SET state = r.state, partner_id = r.partner_id, code = r.code, reason = r.reason, accepted_at = r.accepted_at,
+		settled_at = r.settled_at, returned_at = r.returned_at, reported_in = $2, updated_at = $4,
+		news = CASE WHEN r.n > 0 THEN c.before + r.n ELSE o.news END
+	FROM counted c, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::bigint[])
+		AS r(platform_id, id, state, partner_id, code, reason, accepted_at, settled_at, returned_at, n)
+	WHERE o.platform_id = r.platform_id AND o.id = r.id`
+
+func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection string) error {
+	if len(c.orders) == 0 {
+		return nil
+	}
+	var (
+		platforms, ids                   idArray
+		states, partners, codes, reasons []string
+		accepted, settled, returned      timeArray
+		numbers                          []int64
+		news                             int64
+	)
+	for _, o := range c.orders {
+		row := sealedRow{o.Platform.UUID(), o.ID}
+		reason, err := c.db.sealText(ctx, row, bankOrdersReason, o.Text)
+		if err != nil {
+			return err
+		}
+		number := int64(0)
+		if c.changed[o] {
+			news++
+			number = news
+		}
+		platforms, ids, numbers = append(platforms, pgID(row.platform)), append(ids, pgID(o.ID)), append(numbers, number)
+		states, partners, codes, reasons = append(states, string(o.State)), append(partners, o.PartnerID), append(codes, o.Code), append(reasons, reason)
+		accepted, settled, returned = append(accepted, pgTime(o.AcceptedAt)), append(settled, pgTime(o.SettledAt)), append(returned, pgTime(o.ReturnedAt))
+	}
+	if _, err := tx.Exec(ctx, updateReportedOrders, connection, c.file, news, c.now, platforms, ids, states, partners, codes, reasons, accepted, settled, returned, numbers); err != nil {
+		return err
+	}
+	for _, correction := range c.corrections {
+		platform := correction.order.Platform.UUID()
+		id := uuid.NewSHA1(correction.order.ID, fmt.Appendf(nil, "%d %s", c.file, correction.report.Place))
+		details, err := c.db.sealJSONText(ctx, sealedRow{platform, id}, bankCorrectionsDetails, correction.report.Correction)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+			pgID(platform), pgID(id), pgID(correction.order.ID), connection, c.file, correction.report.Place, details, c.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportBankFile uses bank_file_message_unique and bank_orders_open_by_file.
+const reportBankFile = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
+	AND o.state = ANY($3::text[]) AND o.reported_in <> $4 ORDER BY o.file_position LIMIT $5 FOR UPDATE`
+
+// ReportBankFile implements ports.BankInbox.
+func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (changed int, known bool, err error) {
+	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+		var number int64
+		err := tx.QueryRow(ctx, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`, lease.Connection, messageID).Scan(&number)
+		if known = err == nil; isNoRows(err) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var states []string
+		for _, s := range bankorder.Reportable(report.State) {
+			states = append(states, string(s))
+		}
+		rows, err := tx.Query(ctx, reportBankFile, lease.Connection, number, states, file, limit)
+		if err != nil {
+			return err
+		}
+		changes := &bankOrderChanges{db: db, file: file, now: now}
+		if err := forEachRow(rows, func(rows pgx.Rows) error {
+			o, err := db.scanBankOrder(ctx, rows)
+			if err != nil {
+				return err
+			}
+			applied, effect := o.Apply(report, now)
+			changes.reported(&applied, effect == bankorder.Changes)
+			return nil
+		}); err != nil {
+			return err
+		}
+		changed = len(changes.orders)
+		return changes.write(ctx, tx, lease.Connection)
+	})
+	return changed, known, err
+}

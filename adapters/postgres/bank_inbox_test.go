@@ -1,0 +1,267 @@
+package postgres_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"causeway/core/bankorder"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// inFile returns orders that are in a file that was delivered.
+func (c *bankEnv) inFile(n int) []bankorder.Order {
+	c.t.Helper()
+	orders := c.add(newBankOrders(c.platform.ID, n)...)
+	c.cut(sepaCut(n))
+	c.deliver(time.Time{})
+	return orders
+}
+
+func (c *bankEnv) report(file int64, reports ...ports.BankOrderReport) []bankorder.Notice {
+	c.t.Helper()
+	notices, err := c.ReportBankOrders(c.t.Context(), c.lease, file, reports, noon)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return notices
+}
+
+func TestBankReports_EveryOrderOfThree(t *testing.T) {
+	t.Parallel()
+	// Reports that come in any order, each in a file of its own or all in one, come to the same state as one after the
+	// other in the rules, and an order about which nothing changed has no news.
+	c := newBankEnv(t)
+	states := []bankorder.State{bankorder.Accepted, bankorder.Pending, bankorder.Settled, bankorder.Rejected, bankorder.Returned}
+	var sequences [][]bankorder.State
+	for _, first := range states {
+		for _, second := range states {
+			for _, third := range states {
+				sequences = append(sequences, []bankorder.State{first, second, third})
+			}
+		}
+	}
+	orders := c.inFile(2 * len(sequences))
+	var pieces [4][]ports.BankOrderReport
+	var want []bankorder.Order
+	contradictions := 0
+	for i, sequence := range sequences {
+		apart, together := c.ordersIn(1)[2*i], c.ordersIn(1)[2*i+1]
+		for n, state := range sequence {
+			report := bankorder.Report{State: state, Code: string(state), Text: "text", PartnerID: "B" + string(state)}
+			pieces[n] = append(pieces[n], ports.BankOrderReport{EndToEndID: apart.EndToEndID, Place: apart.Key, Report: report})
+			pieces[3] = append(pieces[3], ports.BankOrderReport{Key: together.Key, Place: together.Key + "abc"[n:n+1], Report: report})
+			var effect, same bankorder.Effect
+			apart, effect = apart.Apply(report, noon)
+			together, same = together.Apply(report, noon)
+			if effect == bankorder.Contradicts && same == effect {
+				contradictions += 2
+			}
+		}
+		want = append(want, apart, together)
+	}
+	noticed := 0
+	for n, piece := range pieces {
+		noticed += len(c.report(int64(n+1), piece...))
+	}
+
+	stored := c.ordersIn(1)
+	if !reflect.DeepEqual(stored, want) || noticed != contradictions || contradictions == 0 {
+		t.Errorf("%d notices, want %d; stored\n%+v\nwant\n%+v", noticed, contradictions, stored, want)
+	}
+	if places, last := c.changedAfter(0, orders); len(places) != len(orders) || last <= int64(len(orders)) {
+		t.Errorf("%d changed up to %d", len(places), last)
+	}
+	// All of it again, as after a crash before the cursor was stored: no row changes but the time of the last look.
+	_, before := c.changedAfter(0, orders)
+	for n, piece := range pieces[3:] {
+		c.report(int64(n+4), piece...)
+	}
+	if again := c.ordersIn(1); !reflect.DeepEqual(again, want) {
+		t.Errorf("applied again: %+v", again)
+	}
+	if places, _ := c.changedAfter(before, orders); len(places) != 0 {
+		t.Errorf("news of %v", places)
+	}
+}
+
+func TestBankReports_NewsHaveNumbersInOrder(t *testing.T) {
+	t.Parallel()
+	// Each change gets the next number, in the sequence of reports, so that a reader that remembers a number misses none.
+	// An order that changes again moves to the end. Reading in pieces gives the same.
+	c := newBankEnv(t)
+	orders := c.inFile(4)
+	accepted := func(i int) ports.BankOrderReport {
+		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: "a", Report: bankorder.Report{State: bankorder.Accepted}}
+	}
+	c.report(1, accepted(3), accepted(0), accepted(3), accepted(2))
+	if places, last := c.changedAfter(0, orders); !slices.Equal(places, []int{3, 0, 2}) || last != 3 {
+		t.Errorf("changed %v up to %d", places, last)
+	}
+	c.report(2, ports.BankOrderReport{Key: orders[3].Key, Place: "b", Report: bankorder.Report{State: bankorder.Settled}})
+	if places, last := c.changedAfter(1, orders); !slices.Equal(places, []int{0, 2, 3}) || last != 4 {
+		t.Errorf("then %v up to %d", places, last)
+	}
+	first, last, err := c.ChangedBankOrders(t.Context(), bankName, 0, 2)
+	if err != nil || len(first) != 2 || last != 3 || first[1] != (ports.RailSubject{Platform: orders[2].Platform, Subject: orders[2].Subject}) {
+		t.Errorf("the first piece %+v up to %d, %v", first, last, err)
+	}
+	if lease := c.take(generator.New(noon), noon.Add(time.Hour)); lease.News != 4 {
+		t.Errorf("the lease knows %d", lease.News)
+	}
+	if places, last := c.changedAfter(4, orders); len(places) != 0 || last != 4 {
+		t.Errorf("then %v up to %d", places, last)
+	}
+}
+
+func TestBankReports_WhatIsNoticed(t *testing.T) {
+	t.Parallel()
+	// Payments that are none of ours, of another connection or not yet in a file, contradictions, what the bank takes for a
+	// duplicate, and corrections are kept for an operator, once. They change no state, and corrections are kept encrypted
+	// with the order.
+	c := newBankEnv(t)
+	ctx := t.Context()
+	orders := c.inFile(3)
+	queued, other := newBankOrders(c.platform.ID, 1)[0], newBankOrders(c.platform.ID, 1)[0]
+	other.Connection = "other"
+	c.add(queued, other)
+	settled := bankorder.Report{State: bankorder.Settled, Code: "S1"}
+	reports := []ports.BankOrderReport{
+		{EndToEndID: "NOTPROVIDED", Key: orders[0].Key, Place: "1", Report: settled},
+		{Key: rail.ShortID("x"), Place: "2", Report: settled},
+		{EndToEndID: other.EndToEndID, Place: "3", Report: settled},
+		{EndToEndID: queued.EndToEndID, Place: "4", Report: settled},
+		{EndToEndID: orders[1].EndToEndID, Place: "5", Notice: bankorder.DuplicateFile, Report: bankorder.Report{State: bankorder.Rejected, Code: "AM05"}},
+		{Key: orders[2].Key, Place: "6", Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"}, Correction: map[string]string{"accountNumber": "0042"}},
+	}
+	want := []bankorder.Notice{
+		{Connection: bankName, File: 9, Place: "1", Kind: bankorder.UnknownPayment, Name: "NOTPROVIDED", Code: "S1", At: noon},
+		{Connection: bankName, File: 9, Place: "2", Kind: bankorder.UnknownPayment, Name: rail.ShortID("x"), Code: "S1", At: noon},
+		{Connection: bankName, File: 9, Place: "3", Kind: bankorder.UnknownPayment, Name: other.EndToEndID, Code: "S1", At: noon},
+		{Connection: bankName, File: 9, Place: "4", Kind: bankorder.Contradiction, Name: queued.EndToEndID, Code: "S1", At: noon},
+		{Connection: bankName, File: 9, Place: "5", Kind: bankorder.DuplicateFile, Name: orders[1].EndToEndID, Code: "AM05", At: noon},
+		{Connection: bankName, File: 9, Place: "6", Kind: bankorder.Correction, Name: orders[2].Key, Code: "C01", At: noon},
+	}
+	for range 2 {
+		if got := c.report(9, reports...); !reflect.DeepEqual(got, want) {
+			t.Errorf("noticed %+v, want %+v", got, want)
+		}
+	}
+	unreadable := bankorder.Notice{Connection: bankName, File: 10, Place: "", Kind: bankorder.UnreadableFile, Name: "x.xml", At: noon.Add(time.Second)}
+	for range 2 {
+		if err := c.KeepBankNotice(ctx, c.lease, unreadable); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	kept, err := c.BankNotices(ctx, bankName, 10)
+	if err != nil || len(kept) != 7 || !reflect.DeepEqual(kept[0], ports.BankNotice{Notice: unreadable}) ||
+		!reflect.DeepEqual(kept[1], ports.BankNotice{Notice: want[5], Correction: map[string]string{"accountNumber": "0042"}}) || !reflect.DeepEqual(kept[6].Notice, want[0]) {
+		t.Errorf("kept %+v, %v", kept, err)
+	}
+	if newest, err := c.BankNotices(ctx, bankName, 1); err != nil || len(newest) != 1 {
+		t.Errorf("the newest is %+v, %v", newest, err)
+	}
+	if none, err := c.BankNotices(ctx, "other", 10); err != nil || len(none) != 0 {
+		t.Errorf("the other connection has %+v, %v", none, err)
+	}
+	if places, _ := c.changedAfter(0, orders); len(places) != 0 {
+		t.Errorf("news of %v", places)
+	}
+}
+
+func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
+	t.Parallel()
+	// A report about a whole file is about those of its orders that it can be true of, and about which the same file of the
+	// bank had none of its own. It is applied in pieces, and again it changes nothing.
+	c := newBankEnv(t)
+	ctx := t.Context()
+	orders := c.inFile(6)
+	later := c.inFile(1)
+	one := func(i int, state bankorder.State, notice bankorder.NoticeKind) ports.BankOrderReport {
+		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: "p", Notice: notice, Report: bankorder.Report{State: state}}
+	}
+	c.report(1, one(0, bankorder.Settled, ""), one(1, bankorder.Accepted, ""))
+	c.report(2, one(2, bankorder.Accepted, ""), one(3, bankorder.Rejected, bankorder.DuplicateFile))
+	rejected := bankorder.Report{State: bankorder.Rejected, Code: "FF01", Text: "no"}
+	var changed []int
+	for range 3 {
+		n, known, err := c.ReportBankFile(ctx, c.lease, 2, "M1", rejected, noon, 2)
+		if err != nil || !known {
+			t.Fatal(known, err)
+		}
+		changed = append(changed, n)
+	}
+
+	if !slices.Equal(changed, []int{2, 1, 0}) {
+		t.Errorf("changed %v", changed)
+	}
+	var got []bankorder.State
+	for _, o := range append(c.ordersIn(1), c.ordersIn(2)...) {
+		if got = append(got, o.State); o.State == bankorder.Rejected && (o.Code != "FF01" || o.Text != "no") {
+			t.Errorf("%+v", o)
+		}
+	}
+	if want := []bankorder.State{bankorder.Settled, bankorder.Rejected, bankorder.Accepted, bankorder.InFile, bankorder.Rejected, bankorder.Rejected, bankorder.InFile}; !slices.Equal(got, want) {
+		t.Errorf("states %v, want %v", got, want)
+	}
+	if _, known, err := c.ReportBankFile(ctx, c.lease, 2, "M9", rejected, noon, 2); known || err != nil {
+		t.Errorf("an unknown message: %t, %v", known, err)
+	}
+	if n, _, err := c.ReportBankFile(ctx, c.lease, 3, "M2", bankorder.Report{State: bankorder.Accepted}, noon, 10); n != 1 || err != nil {
+		t.Errorf("the file of %s: %d, %v", later[0].ID, n, err)
+	}
+}
+
+func TestBankInbox_FilesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	// A file is known by name, size and time. The same content under another name or time is a duplicate once it was read,
+	// is read on while it is being read, and is read again if it could not be read before.
+	c := newBankEnv(t)
+	ctx := t.Context()
+	received := func(name string, at time.Time, content byte) bankorder.Received {
+		return bankorder.Received{Name: name, Size: 10, ModifiedAt: at, SHA256: [32]byte{content}, FoundAt: noon}
+	}
+	begin := func(f bankorder.Received, number int64, state bankorder.ReceivedState) {
+		t.Helper()
+		got, err := c.BeginBankFile(ctx, c.lease, f)
+		f.Connection, f.Number, f.State = bankName, number, state
+		f.ModifiedAt, got.Problem = f.ModifiedAt.Truncate(time.Microsecond), ""
+		if err != nil || !reflect.DeepEqual(got, f) {
+			t.Errorf("begun %+v, %v; want %+v", got, err, f)
+		}
+	}
+	end := func(number int64, state bankorder.ReceivedState) {
+		t.Helper()
+		if err := c.EndBankFile(ctx, c.lease, number, state, "problem", noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, moved := received("a.xml", noon.Add(time.Minute+123), 1), received("b.xml", noon.Add(time.Second), 1)
+	begin(first, 1, bankorder.Reading)
+	begin(first, 1, bankorder.Reading)
+	begin(moved, 1, bankorder.Reading)
+	end(1, bankorder.Read)
+	end(1, bankorder.Unreadable) // it has ended
+	begin(moved, 1, bankorder.Read)
+	begin(first, 2, bankorder.Duplicate)
+	begin(first, 2, bankorder.Duplicate)
+	bad := received("c.xml", noon, 2)
+	begin(bad, 3, bankorder.Reading)
+	end(3, bankorder.Unreadable)
+	begin(bad, 3, bankorder.Unreadable)
+	begin(received("c.xml", noon.Add(time.Hour), 2), 4, bankorder.Reading)
+
+	known, err := c.KnownBankFiles(ctx, bankName, []bankorder.Received{first, moved, bad, received("a.xml", noon, 1), received("d.xml", noon, 1)})
+	if err != nil || len(known) != 3 || known[0].Number != 1 || known[0].Name != "b.xml" || known[1].State != bankorder.Duplicate || known[2].Problem != "problem" {
+		t.Errorf("known %+v, %v", known, err)
+	}
+	if r, some, err := c.BankFileBeingRead(ctx, bankName, 4); err != nil || !some || r.Name != "c.xml" || r.State != bankorder.Reading {
+		t.Errorf("being read %+v, %t, %v", r, some, err)
+	}
+	if _, some, err := c.BankFileBeingRead(ctx, "other", 4); some || err != nil {
+		t.Errorf("of the other connection: %t, %v", some, err)
+	}
+}

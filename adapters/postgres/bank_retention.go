@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// deleteBankFiles delete what is older than a time ($1), at most $2 rows, by table. Files for banks stay as long as their orders.
+var deleteBankFiles = []struct{ table, sql string }{
+	{"bank_files", `DELETE FROM bank_files WHERE (connection, number) IN (SELECT connection, number FROM bank_files f
+		WHERE delivered_at < $1 AND NOT EXISTS (SELECT FROM bank_orders o WHERE o.connection = f.connection AND o.file_number = f.number)
+		ORDER BY delivered_at LIMIT $2)`},
+	{"bank_received_files", `DELETE FROM bank_received_files WHERE (connection, number) IN (SELECT connection, number FROM bank_received_files
+		WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)`},
+	{"bank_notices", `DELETE FROM bank_notices WHERE (connection, file, place, kind) IN (SELECT connection, file, place, kind FROM bank_notices
+		WHERE noticed_at < $1 ORDER BY noticed_at LIMIT $2)`},
+}
+
+// deleteOldBankFiles uses bank_files_by_delivery, bank_order_position_unique, bank_received_files_by_end and bank_notices_by_time.
+func (db *DB) deleteOldBankFiles(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
+	for _, d := range deleteBankFiles {
+		for {
+			n, err := db.deleteBankFileRows(ctx, d.sql, before)
+			if err != nil {
+				return fmt.Errorf("delete old rows of %s: %w", d.table, err)
+			}
+			deleted(d.table, n)
+			if n < retentionBatchSize {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (db *DB) deleteBankFileRows(ctx context.Context, sql string, before time.Time) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
+	defer cancel()
+	done, err := db.pool.Exec(ctx, sql, before, retentionBatchSize)
+	return int(done.RowsAffected()), err
+}
