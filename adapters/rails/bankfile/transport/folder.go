@@ -96,11 +96,19 @@ func (f *Folder) Stat(_ context.Context, name string) (File, error) {
 
 // Read implements Transport.
 func (f *Folder) Read(ctx context.Context, name string, to io.Writer, maxBytes int64) error {
+	return f.ReadFrom(ctx, name, 0, to, maxBytes)
+}
+
+// ReadFrom implements Transport.
+func (f *Folder) ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error {
 	file, err := f.root.Open(local(name))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
 	_, err = io.Copy(&maxBytesWriter{to, maxBytes, ctx.Err}, file)
 	return err
 }

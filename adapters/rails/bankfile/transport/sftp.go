@@ -283,12 +283,19 @@ func (s *SFTP) Stat(ctx context.Context, name string) (file File, err error) {
 
 // Read implements Transport.
 func (s *SFTP) Read(ctx context.Context, name string, to io.Writer, maxBytes int64) error {
+	return s.ReadFrom(ctx, name, 0, to, maxBytes)
+}
+
+// ReadFrom implements Transport.
+func (s *SFTP) ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error {
 	return s.call(ctx, func() error {
 		file, err := s.client.Open(s.at(name))
 		if err != nil {
 			return err
 		}
-		_, err = file.WriteTo(&maxBytesWriter{to, maxBytes, s.conn.extend})
+		if _, err = file.Seek(offset, io.SeekStart); err == nil {
+			_, err = file.WriteTo(&maxBytesWriter{to, maxBytes, s.conn.extend})
+		}
 		return errors.Join(err, file.Close())
 	})
 }

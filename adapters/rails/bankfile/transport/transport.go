@@ -23,6 +23,8 @@ type Transport interface {
 	Stat(ctx context.Context, name string) (File, error)
 	// Read copies a file of at most maxBytes.
 	Read(ctx context.Context, name string, to io.Writer, maxBytes int64) error
+	// ReadFrom copies what a file has after its first bytes, at most maxBytes.
+	ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error
 	// Create writes a new file, and returns when the server has stored all of it. After an error, a part of it may exist.
 	Create(ctx context.Context, name string, content io.Reader) (int64, error)
 	// Rename gives a file another path in one step: a crash leaves it under one of the two. It never replaces a file.

@@ -55,7 +55,7 @@ func each(t *testing.T, test func(t *testing.T, tr transport.Transport, dir stri
 
 func TestTransport_WritesAndReadsFiles(t *testing.T) {
 	t.Parallel()
-	// A file is read as it was written, also one of several writes, and is listed with its size; folders are not listed.
+	// A file is read as it was written, also one of several writes and from a place in it, and is listed with its size; folders are not listed.
 	each(t, func(t *testing.T, tr transport.Transport, dir string) {
 		content := bytes.Repeat([]byte("0123456789"), 300_000)
 		if err := errors.Join(os.Mkdir(filepath.Join(dir, "out"), 0o755), os.Mkdir(filepath.Join(dir, "out", "sub"), 0o755)); err != nil {
@@ -70,6 +70,13 @@ func TestTransport_WritesAndReadsFiles(t *testing.T) {
 		var read bytes.Buffer
 		if err := tr.Read(t.Context(), "out/b.xml", &read, size); err != nil || !bytes.Equal(read.Bytes(), content) {
 			t.Fatalf("read %d bytes, %v", read.Len(), err)
+		}
+		read.Reset()
+		if err := tr.ReadFrom(t.Context(), "out/b.xml", 1_234_567, &read, size-1_234_567); err != nil || !bytes.Equal(read.Bytes(), content[1_234_567:]) {
+			t.Fatalf("read %d bytes of the rest, %v", read.Len(), err)
+		}
+		if err := tr.ReadFrom(t.Context(), "out/b.xml", size-9, io.Discard, 8); !errors.Is(err, transport.ErrTooLarge) {
+			t.Fatalf("more than was asked for: %v", err)
 		}
 		if _, err := tr.Create(t.Context(), "out/a.xml", strings.NewReader("")); err != nil {
 			t.Fatal(err)
