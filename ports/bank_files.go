@@ -30,6 +30,7 @@ type BankFiles interface {
 	BankOrders
 	BankOutbox
 	BankInbox
+	BankReceipts
 	// TakeBankLease takes the lease of a connection, or extends that of the same holder; false if another has it.
 	TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (BankLease, bool, error)
 }

@@ -25,7 +25,9 @@ INSERT INTO bank_received_files (connection, number, name, size, modified_at, sh
 SELECT c, n, 'f' || n, n, now(), sha256(n::text::bytea), 'READ', now(), now() FROM unnest(ARRAY['bank', 'other']) c, generate_series(1, 20000) n;
 INSERT INTO bank_notices (connection, file, place, kind, name, code, noticed_at)
 SELECT c, n, '1', 'UNKNOWN_PAYMENT', 'n', '', now() FROM unnest(ARRAY['bank', 'other']) c, generate_series(1, 20000) n;
-ANALYZE bank_orders; ANALYZE bank_files; ANALYZE bank_received_files; ANALYZE bank_notices; ANALYZE bank_connections`
+INSERT INTO bank_receipt_names (connection, name, partner_id, received_at)
+SELECT c, 'n' || n, 'B' || n, now() FROM unnest(ARRAY['bank', 'other']) c, generate_series(1, 100000) n;
+ANALYZE bank_receipt_names; ANALYZE bank_orders; ANALYZE bank_files; ANALYZE bank_received_files; ANALYZE bank_notices; ANALYZE bank_connections`
 
 func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 	t.Parallel()
@@ -50,6 +52,7 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 		"continue":   {continueBankFile, "text, text, timestamptz, bytea", "'bank', 'x', now(), " + sha, 20},
 		"reported":   {ordersOfReports, "text, text[], text[]", "'bank', '{E950-1,E950-2}', '{K950-3}'", 60},
 		"whole_file": {reportBankFile, "text, bigint, text[], bigint, int", "'bank', 950, '{IN_FILE}', 1, 20", 100},
+		"names":      {bankReceiptsByName, "text, text[]", "'bank', '{n1,n2,n3}'", 20},
 		"notices":    {bankNotices, "text, int", "'bank', 50", 1200},
 	} {
 		e.run("BEGIN")

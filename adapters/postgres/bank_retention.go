@@ -15,9 +15,12 @@ var deleteBankFiles = []struct{ table, sql string }{
 		WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)`},
 	{"bank_notices", `DELETE FROM bank_notices WHERE (connection, file, place, kind) IN (SELECT connection, file, place, kind FROM bank_notices
 		WHERE noticed_at < $1 ORDER BY noticed_at LIMIT $2)`},
+	{"bank_receipt_names", `DELETE FROM bank_receipt_names WHERE (connection, name, partner_id) IN (SELECT connection, name, partner_id FROM bank_receipt_names
+		WHERE received_at < $1 ORDER BY received_at LIMIT $2)`},
 }
 
-// deleteOldBankFiles uses bank_files_by_delivery, bank_order_position_unique, bank_received_files_by_end and bank_notices_by_time.
+// deleteOldBankFiles uses bank_files_by_delivery, bank_order_position_unique, bank_received_files_by_end, bank_notices_by_time
+// and bank_receipt_names_by_time.
 func (db *DB) deleteOldBankFiles(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
 	for _, d := range deleteBankFiles {
 		for {

@@ -78,6 +78,8 @@ const (
 	Contradiction  NoticeKind = "CONTRADICTION"   // it says what cannot be true of the payment
 	DuplicateFile  NoticeKind = "DUPLICATE_FILE"  // it took a file or payment for a duplicate, so that it may have been paid
 	UnreadableFile NoticeKind = "UNREADABLE_FILE"
+	OtherAccount   NoticeKind = "OTHER_ACCOUNT"  // a report is about an account that is not the one of the connection
+	OtherCurrency  NoticeKind = "OTHER_CURRENCY" // money moved in a currency that the connection does not carry
 	// Correction: the payment was made, and the next one must have other data of the account.
 	Correction NoticeKind = "CORRECTION"
 )
