@@ -1,0 +1,189 @@
+// Package bankfile is the rail of banks that take and send files: pain.001 and Nacha files out; pain.002, camt.054,
+// camt.053 and Nacha returns in, over a folder or SFTP.
+//
+// A payment is first an order in the store. Poll, under a lease, cuts files of queued orders, delivers each exactly once,
+// and reads what the bank has put down. What the bank said about an order is kept with it, and all calls answer from there.
+package bankfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/rails/bankfile/transport"
+	"causeway/core/rail"
+	"causeway/core/settlement"
+	"causeway/ports"
+)
+
+// Config is what the adapter of a connection needs.
+type Config struct {
+	Connection rail.Connection
+	Store      ports.BankFiles
+	Secrets    ports.Secrets
+	Clock      ports.Clock
+	IDs        ports.IDs
+	Log        logrus.FieldLogger
+	// Transport replaces that of the settings, in tests; nil otherwise.
+	Transport transport.Transport
+}
+
+// Adapter is the adapter of one connection.
+type Adapter struct {
+	connection rail.Connection
+	settings   settings
+	store      ports.BankFiles
+	clock      ports.Clock
+	log        logrus.FieldLogger
+	transport  transport.Transport
+	timetable  *settlement.Timetable
+	holder     uuid.UUID // of the lease
+
+	mu      sync.Mutex // held during Poll and Close
+	seen    map[string]sighting
+	reading *reading // nil if no file of the bank is open
+}
+
+var (
+	_ ports.ConnectedRail = (*Adapter)(nil)
+	_ ports.RailFeed      = (*Adapter)(nil)
+)
+
+// Open checks the settings of a connection and returns its adapter. It does not call the bank.
+func Open(c Config) (*Adapter, error) {
+	parsed, err := parseSettings(c.Connection)
+	if err != nil {
+		return nil, err
+	}
+	timetable, err := settlement.NewTimetable(time.LoadLocation, settlement.Schedule{Zone: parsed.zone.String()})
+	if err != nil {
+		return nil, err
+	}
+	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable,
+		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}}
+	if err := a.checkFormats(c.Clock.Now()); err != nil {
+		return nil, err
+	}
+	if a.transport != nil {
+		return a, nil
+	}
+	if parsed.folder != "" {
+		a.transport, err = transport.OpenFolder(parsed.folder)
+	} else {
+		a.transport, err = transport.NewSFTP(transport.SFTPConfig{Address: parsed.address, User: parsed.user, Base: parsed.base, HostKeys: parsed.hostKey,
+			Timeout: parsed.timeout, Login: func(ctx context.Context) (transport.Login, error) { return parsed.login(ctx, c.Secrets) }})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// login reads what the server asks for.
+func (s settings) login(ctx context.Context, secrets ports.Secrets) (login transport.Login, err error) {
+	read := func(reference string) []byte {
+		if reference == "" || err != nil {
+			return nil
+		}
+		var secret []byte
+		secret, err = secrets.Secret(ctx, reference)
+		return secret
+	}
+	login.Password, login.PrivateKey, login.Passphrase = read(s.password), read(s.privateKey), read(s.passphrase)
+	return login, err
+}
+
+// closeTimeout bounds how long the lease is given back.
+const closeTimeout = 3 * time.Second
+
+// Close implements ports.ConnectedRail. The lease is given back, so that another process need not wait for its end.
+func (a *Adapter) Close() error {
+	err := a.transport.Close() // ends what Poll does
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closeReading()
+	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(context.Background()), closeTimeout)
+	defer cancel()
+	now := a.clock.Now()
+	if _, _, failed := a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now); failed != nil {
+		a.log.WithError(failed).Warn("cannot give the lease on the files of the bank back; it ends by itself")
+	}
+	return err
+}
+
+// Test implements ports.RailTester.
+func (a *Adapter) Test(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	var checked []string
+	done := func(format string, args ...any) { checked = append(checked, fmt.Sprintf(format, args...)) }
+	s := a.settings
+	folders := []string{s.outgoing, s.incoming}
+	if s.temporary != s.outgoing {
+		folders = append(folders, s.temporary)
+	}
+	if s.archive != noArchive {
+		folders = append(folders, s.archive)
+	}
+	for i, folder := range folders {
+		files, err := a.transport.List(ctx, folder, maxFolderFiles)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("it does not exist: make it, or correct the setting")
+		}
+		if err != nil {
+			return checked, fmt.Errorf("folder %q: %w", folder, err)
+		}
+		if i == 0 && s.address != "" {
+			done("logged in to %s as %s; the host key is the pinned one", s.address, s.user)
+		}
+		done("folder %q can be listed; it has %d files", folder, len(files))
+	}
+	writable := map[string]string{s.temporary: s.outgoing}
+	if s.archive != noArchive {
+		writable[s.archive] = s.archive
+	}
+	for from, to := range writable {
+		if err := a.testWritable(ctx, from, to); err != nil {
+			return checked, fmt.Errorf("write to folder %q: %w", from, err)
+		}
+		done("a file can be written to %q and renamed to %q", from, to)
+	}
+	return checked, nil
+}
+
+const (
+	testTimeout = time.Minute
+	// maxFolderFiles is how many files of a folder are looked at.
+	maxFolderFiles = 10_000
+)
+
+// testWritable writes, renames and removes a file that the bank takes for one that is not complete.
+func (a *Adapter) testWritable(ctx context.Context, from, to string) error {
+	suffix := a.settings.temporarySuffix
+	if suffix == "" {
+		suffix = ".tmp"
+	}
+	name := "test-" + a.holder.String()
+	first, err := transport.Join(from, name+suffix)
+	if err != nil {
+		return err
+	}
+	second, err := transport.Join(to, name+"-renamed"+suffix)
+	if err != nil {
+		return err
+	}
+	if _, err := a.transport.Create(ctx, first, strings.NewReader("test\n")); err != nil {
+		return err
+	}
+	if err := a.transport.Rename(ctx, first, second); err != nil {
+		return errors.Join(err, a.transport.Remove(ctx, first))
+	}
+	return a.transport.Remove(ctx, second)
+}

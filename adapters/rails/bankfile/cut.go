@@ -1,0 +1,99 @@
+package bankfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/core/bankorder"
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// maxFileSum is the largest sum of a file in minor units: amounts in ISO 20022 have 18 digits.
+const maxFileSum = 999_999_999_999_999_999
+
+// cut makes a file of the orders that have waited longest and are due; false if none are.
+func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.File, bool, error) {
+	queued, err := a.store.QueuedBankOrders(ctx, a.connection.Name)
+	if err != nil {
+		return bankorder.File{}, false, err
+	}
+	now := a.clock.Now()
+	var problems []error
+	for _, q := range queued {
+		if !slices.Contains(a.connection.Rails, q.Rail) || !slices.Contains(a.connection.Currencies, q.Currency) {
+			problems = append(problems, fmt.Errorf("%d orders of %s in %s wait, which the connection no longer carries: let it carry them again", q.Orders, q.Rail, q.Currency))
+			continue
+		}
+		if !a.settings.isDue(q, now) {
+			continue
+		}
+		f, some, err := a.store.CutBankFile(ctx, lease, a.cutOf(q.Rail, q.Currency, now))
+		if some || err != nil {
+			return f, some, errors.Join(err, errors.Join(problems...))
+		}
+		problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set cutEvery to a longer time", q.Orders, q.Rail))
+	}
+	return bankorder.File{}, false, errors.Join(problems...)
+}
+
+// isDue reports whether a file is cut now: at the last time of day since the oldest order, or when that has waited for long
+// enough or a file is full.
+func (s settings) isDue(q ports.QueuedBankOrders, now time.Time) bool {
+	if len(s.cutAt) == 0 {
+		return q.Orders >= s.maxPayments || !now.Before(q.Oldest.Add(s.cutEvery))
+	}
+	local := now.In(s.zone)
+	for _, at := range slices.Backward(s.cutAt) {
+		if time := timeOfDay(local, at); !time.After(now) {
+			return !q.Oldest.After(time)
+		}
+	}
+	return !q.Oldest.After(timeOfDay(local.AddDate(0, 0, -1), s.cutAt[len(s.cutAt)-1]))
+}
+
+// timeOfDay returns a time on the day of another, by the clock of its zone.
+func timeOfDay(day time.Time, at time.Duration) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), int(at/time.Hour), int(at%time.Hour/time.Minute), 0, 0, day.Location())
+}
+
+func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) ports.BankFileCut {
+	local := now.In(a.settings.zone)
+	maxOfDay := math.MaxInt32
+	if r == corridor.ACH {
+		maxOfDay = len(fileModifiers)
+	}
+	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, Day: local.Format(time.DateOnly), MaxOfDay: maxOfDay, Now: now,
+		Name: func(number int64) (name, messageID string) {
+			return a.settings.nameOf(a.connection.Name, r, c, local, number), messageIDOf(a.connection.Name, local, number)
+		}}
+}
+
+// nameOf returns the name of a file.
+func (s settings) nameOf(connection string, r corridor.Rail, c money.Currency, day time.Time, number int64) string {
+	extension := "xml"
+	if r == corridor.ACH {
+		extension = "ach"
+	}
+	return strings.NewReplacer("{connection}", connection, "{number}", fmt.Sprintf("%06d", number), "{date}", day.Format("20060102"),
+		"{rail}", string(r), "{currency}", string(c), "{extension}", extension).Replace(s.fileName)
+}
+
+// longestInMessageID is how much of the name of a connection fits into a message id, with the day and the number.
+const longestInMessageID = 15
+
+// messageIDOf returns the message id of a file, at most 35 characters. The day keeps it unique for the bank if the service
+// begins with number 1 again, as after its installation on another database.
+func messageIDOf(connection string, day time.Time, number int64) string {
+	if len(connection) > longestInMessageID {
+		connection = rail.ShortID(connection)
+	}
+	return fmt.Sprintf("%s-%s-%d", connection, day.Format("20060102"), number)
+}
