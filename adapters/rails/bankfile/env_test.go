@@ -151,7 +151,9 @@ func sftpTransport(server *sftptest.Server) openTransport {
 	return func(t testing.TB, dir string) transport.Transport {
 		t.Helper()
 		client, err := transport.NewSFTP(transport.SFTPConfig{Address: server.Address, User: server.User, Base: dir, HostKeys: server.Fingerprint,
-			Login: func(context.Context) (transport.Login, error) { return transport.Login{PrivateKey: server.PrivateKey}, nil }})
+			Login: func(context.Context) (transport.Login, error) {
+				return transport.Login{PrivateKey: server.PrivateKey}, nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

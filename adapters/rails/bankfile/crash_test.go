@@ -1,0 +1,377 @@
+package bankfile_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/adapters/rails/bankfile"
+	"causeway/adapters/rails/bankfile/transport"
+	"causeway/adapters/rails/bankfile/transport/sftptest"
+	"causeway/core/bankorder"
+	"causeway/core/corridor"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// ending is how a process ends at a step.
+type ending string
+
+const (
+	before    ending = "before the step"
+	halfway   ending = "in the middle of an upload"
+	after     ending = "after the step"
+	panics    ending = "with a panic"
+	cancelled ending = "cancelled"
+)
+
+var endings = []ending{before, halfway, after, panics, cancelled}
+
+var errKilled = errors.New("the process was killed")
+
+// process counts the steps of a process on the outside: calls of the store and of the transport. It ends at one of them,
+// and then nothing that it does happens.
+type process struct {
+	endsAt int // -1 for never
+	how    ending
+	cancel context.CancelFunc
+	// each is called after each step: what the world sees then.
+	each func()
+
+	mu    sync.Mutex
+	steps int
+	dead  bool
+}
+
+// reached reports whether the process ended, and how many steps there were.
+func (p *process) reached() (bool, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead, p.steps
+}
+
+func (p *process) step(do func() error) error {
+	p.mu.Lock()
+	dead, now := p.dead, p.steps == p.endsAt
+	p.steps++
+	p.dead = p.dead || now
+	p.mu.Unlock()
+	if dead || now && p.how == before {
+		return errKilled
+	}
+	if now && p.how == cancelled {
+		p.cancel()
+	}
+	err := do()
+	if p.each != nil {
+		p.each()
+	}
+	switch {
+	case now && p.how == panics:
+		panic(errKilled)
+	case now:
+		return errKilled
+	}
+	return err
+}
+
+// steppedStore is the store as a process sees it.
+type steppedStore struct {
+	ports.BankFiles
+	p *process
+}
+
+func (s steppedStore) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (l ports.BankLease, held bool, err error) {
+	err = s.p.step(func() error {
+		l, held, err = s.BankFiles.TakeBankLease(ctx, connection, holder, now, until)
+		return err
+	})
+	return l, held, err
+}
+
+func (s steppedStore) AddBankOrders(ctx context.Context, orders []bankorder.Order) (added []bankorder.Order, err error) {
+	err = s.p.step(func() error { added, err = s.BankFiles.AddBankOrders(ctx, orders); return err })
+	return added, err
+}
+
+func (s steppedStore) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
+	err = s.p.step(func() error { f, some, err = s.BankFiles.CutBankFile(ctx, lease, cut); return err })
+	return f, some, err
+}
+
+func (s steppedStore) UndeliveredBankFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
+	err = s.p.step(func() error { f, some, err = s.BankFiles.UndeliveredBankFile(ctx, connection); return err })
+	return f, some, err
+}
+
+func (s steppedStore) BankFileOrders(ctx context.Context, connection string, number int64, from, limit int) (orders []bankorder.Order, err error) {
+	err = s.p.step(func() error {
+		orders, err = s.BankFiles.BankFileOrders(ctx, connection, number, from, limit)
+		return err
+	})
+	return orders, err
+}
+
+func (s steppedStore) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
+	err = s.p.step(func() error { attempt, err = s.BankFiles.BeginBankUpload(ctx, lease, number); return err })
+	return attempt, err
+}
+
+func (s steppedStore) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
+	return s.p.step(func() error { return s.BankFiles.BankFileUploaded(ctx, lease, f) })
+}
+
+func (s steppedStore) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
+	return s.p.step(func() error { return s.BankFiles.BankFileDelivered(ctx, lease, number, at, settlesAt) })
+}
+
+// steppedTransport is the transport as a process sees it.
+type steppedTransport struct {
+	transport.Transport
+	p *process
+}
+
+func (s steppedTransport) List(ctx context.Context, folder string, limit int) (files []transport.File, err error) {
+	err = s.p.step(func() error { files, err = s.Transport.List(ctx, folder, limit); return err })
+	return files, err
+}
+
+func (s steppedTransport) Stat(ctx context.Context, name string) (f transport.File, err error) {
+	err = s.p.step(func() error { f, err = s.Transport.Stat(ctx, name); return err })
+	return f, err
+}
+
+func (s steppedTransport) Create(ctx context.Context, name string, content io.Reader) (size int64, err error) {
+	err = s.p.step(func() error {
+		if dead, _ := s.p.reached(); dead && s.p.how == halfway {
+			content = io.LimitReader(content, 700)
+		}
+		size, err = s.Transport.Create(ctx, name, content)
+		return err
+	})
+	return size, err
+}
+
+func (s steppedTransport) Rename(ctx context.Context, from, to string) error {
+	return s.p.step(func() error { return s.Transport.Rename(ctx, from, to) })
+}
+
+func (s steppedTransport) Remove(ctx context.Context, name string) error {
+	return s.p.step(func() error { return s.Transport.Remove(ctx, name) })
+}
+
+// run lets a process send payments and poll until it ends or there is no more to do.
+func (d database) run(t testing.TB, c rail.Connection, p *process, tr transport.Transport, send func(context.Context, *bankfile.Adapter)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p.cancel = cancel
+	a := d.open(t, c, steppedStore{d, p}, steppedTransport{tr, p})
+	defer func() {
+		if recovered := recover(); recovered != nil && recovered != any(errKilled) {
+			panic(recovered)
+		}
+	}()
+	send(ctx, a)
+	d.clock.Advance(5 * time.Minute) // also past the lease of a process before
+	cursor := ""
+	for range 20 {
+		report, err := a.Poll(ctx, cursor)
+		if dead, _ := p.reached(); dead {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cursor = report.Cursor; !report.More {
+			return
+		}
+	}
+}
+
+var (
+	isoIDs   = regexp.MustCompile(`<EndToEndId>([^<]*)</EndToEndId>`)
+	nachaIDs = regexp.MustCompile(`(?m)^705([0-9A-F]{32}(?:-R)?) `)
+)
+
+// checkDelivered checks that the bank has taken each order once, and each file once and as it was recorded.
+func (b *bank) checkDelivered(digests map[string]string, want []string) error {
+	if err := b.take(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for name, contents := range b.taken {
+		if len(contents) != 1 {
+			return fmt.Errorf("file %s was delivered %d times", name, len(contents))
+		}
+		sum := sha256.Sum256([]byte(contents[0]))
+		if hex.EncodeToString(sum[:]) != digests[name] {
+			return fmt.Errorf("file %s is not what was recorded:\n%s", name, contents[0])
+		}
+		found := isoIDs
+		if strings.HasSuffix(name, ".ach") {
+			found = nachaIDs
+		}
+		for _, match := range found.FindAllStringSubmatch(contents[0], -1) {
+			ids = append(ids, match[1])
+		}
+	}
+	slices.Sort(ids)
+	slices.Sort(want)
+	if len(b.taken) != len(digests) || !slices.Equal(ids, want) {
+		return fmt.Errorf("%d files of %d were taken, with the orders %v, want %v", len(b.taken), len(digests), ids, want)
+	}
+	return nil
+}
+
+// recordingStore remembers the digests of the files that were delivered.
+type recordingStore struct {
+	ports.BankFiles
+	mu      *sync.Mutex
+	digests map[string]string
+}
+
+func recording(s ports.BankFiles) recordingStore {
+	return recordingStore{s, &sync.Mutex{}, map[string]string{}}
+}
+
+func (r recordingStore) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
+	err := r.BankFiles.BankFileUploaded(ctx, lease, f)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.digests[f.Name] = hex.EncodeToString(f.SHA256[:])
+	}
+	return err
+}
+
+// sendAll sends payments of a series by the rail of a connection, and returns their ids.
+func (d database) sendAll(c rail.Connection, series string, payments int) (send func(context.Context, *bankfile.Adapter), ids []string) {
+	var payouts []ports.Payout
+	var collections []ports.Collection
+	for n := range payments {
+		ids = append(ids, rail.EndToEndID(seriesID(series, n)))
+		if c.Rails[0] == corridor.ACH && n%2 == 1 {
+			collections = append(collections, d.collection(series, n))
+			continue
+		}
+		payouts = append(payouts, d.payout(series, n, c.Rails[0]))
+	}
+	return func(ctx context.Context, a *bankfile.Adapter) {
+		a.Send(ctx, payouts)
+		if len(collections) > 0 {
+			a.Collect(ctx, collections)
+		}
+	}, ids
+}
+
+func TestAdapter_DeliversOnceAfterACrashAtAnyStep(t *testing.T) {
+	t.Parallel()
+	// A process ends at each of its steps in every way, and another one continues: each order is in one file, and each
+	// file is delivered once, whole and as it was recorded. The bank looks after every step.
+	for name, c := range map[string]struct {
+		open    openTransport
+		connect func(name, folder string) rail.Connection
+		endings []ending
+	}{
+		"folder, ISO 20022": {folderTransport, europe, endings},
+		"folder, Nacha":     {folderTransport, america, endings},
+		// Each connects anew, which takes long.
+		"SFTP": {sftpTransport(sftptest.Start(t)), europe, []ending{halfway, after}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openDatabase(t)
+			for _, how := range c.endings {
+				for step, ended := 0, true; ended; step++ {
+					b := newBank(t)
+					connection := c.connect(fmt.Sprintf("%s-%d", strings.ReplaceAll(string(how), " ", "-"), step), b.dir)
+					ended = d.checkCrash(t, connection, b, step, how, c.open(t, b.dir))
+				}
+			}
+		})
+	}
+}
+
+// checkCrash ends a process at a step and lets another one continue. It returns false if the process did not come so far.
+func (d database) checkCrash(t *testing.T, connection rail.Connection, b *bank, step int, how ending, tr transport.Transport) bool {
+	t.Helper()
+	connection.Settings["maxPayments"] = "2"
+	recorded := recording(d.BankFiles)
+	d.BankFiles = recorded
+	send, ids := d.sendAll(connection, connection.Name, 3)
+	look := func() {
+		if err := b.take(); err != nil {
+			t.Error(err)
+		}
+	}
+	first := &process{endsAt: step, how: how, each: look}
+
+	d.run(t, connection, first, tr, send)
+	d.run(t, connection, &process{endsAt: -1, each: look}, tr, send)
+
+	if err := b.checkDelivered(recorded.digests, ids); err != nil {
+		t.Fatalf("%s, step %d: %v", how, step, err)
+	}
+	if left := b.leftovers(t); len(left) > 0 {
+		t.Errorf("%s, step %d: left %v", how, step, left)
+	}
+	ended, steps := first.reached()
+	if !ended && steps < 12 {
+		t.Errorf("only %d steps", steps)
+	}
+	return ended
+}
+
+func TestAdapter_DeliversOnceForAnyScheduleOfCrashes(t *testing.T) {
+	t.Parallel()
+	// Whatever processes end at whatever steps, while new payments arrive, each order is in one file that is delivered once.
+	d, n := openDatabase(t), 0
+	rapid.Check(t, func(r *rapid.T) {
+		n++
+		b := newBank(t)
+		connect := rapid.SampledFrom([]func(name, folder string) rail.Connection{europe, america}).Draw(r, "bank")
+		connection := connect(fmt.Sprintf("any-%d", n), b.dir)
+		connection.Settings["maxPayments"] = fmt.Sprint(rapid.IntRange(1, 4).Draw(r, "max"))
+		d := d
+		d.BankFiles = recording(d.BankFiles)
+		var ids []string
+		look := func() {
+			if err := b.take(); err != nil {
+				r.Fatal(err)
+			}
+		}
+		for round := range rapid.IntRange(0, 6).Draw(r, "rounds") {
+			send, sent := d.sendAll(connection, fmt.Sprintf("%s %d", connection.Name, round), rapid.IntRange(0, 4).Draw(r, "payments"))
+			p := &process{endsAt: rapid.IntRange(0, 40).Draw(r, "step"), how: rapid.SampledFrom(endings).Draw(r, "ending")}
+			if rapid.Bool().Draw(r, "looks") {
+				p.each = look
+			}
+			d.run(t, connection, p, folderTransport(t, b.dir), send)
+			d.run(t, connection, &process{endsAt: rapid.IntRange(0, 40).Draw(r, "next"), how: before}, folderTransport(t, b.dir), send)
+			send(t.Context(), d.open(t, connection, d, folderTransport(t, b.dir))) // a call is repeated until it is answered
+			ids = append(ids, sent...)
+		}
+		d.run(t, connection, &process{endsAt: -1}, folderTransport(t, b.dir), func(context.Context, *bankfile.Adapter) {})
+		if err := b.checkDelivered(d.BankFiles.(recordingStore).digests, ids); err != nil {
+			r.Fatal(err)
+		}
+		if left := b.leftovers(t); len(left) > 0 {
+			r.Fatalf("left %v", left)
+		}
+	})
+}
