@@ -183,12 +183,12 @@ func (q evmQuerier) send(ctx context.Context, batch *pgx.Batch) error {
 	return q.tx.SendBatch(ctx, batch).Close()
 }
 
-// changeEVMHoldings adds to what addresses received and sent.
+// changeEVMHoldings adds to what addresses received and sent. They are no longer claimed.
 func (q evmQuerier) changeEVMHoldings(ctx context.Context, connection string, changes []ports.EVMHolding) error {
 	batch := &pgx.Batch{}
 	for _, c := range changes {
 		batch.Queue(`INSERT INTO evm_holdings AS h (connection, currency, address, received, sent) VALUES ($1, $2, $3, $4::text::numeric, $5::text::numeric)
-			ON CONFLICT (connection, currency, address) DO UPDATE SET received = h.received + excluded.received, sent = h.sent + excluded.sent`,
+			ON CONFLICT (connection, currency, address) DO UPDATE SET received = h.received + excluded.received, sent = h.sent + excluded.sent, claimed_at = NULL`,
 			connection, string(c.Currency), c.Address[:], pgBig(c.Received), pgBig(c.Sent))
 	}
 	return q.send(ctx, batch)

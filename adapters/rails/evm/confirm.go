@@ -144,6 +144,9 @@ func (r *Rail) holdings(t ports.EVMTransaction, state ports.EVMState, fee *big.I
 	switch {
 	case t.Purpose == ports.EVMTopUp && state == ports.EVMConfirmed:
 		changes = append(changes, change(t.Recipient, r.chain.native, t.Value, new(big.Int)))
+		for currency := range r.sweepFrom { // so that the sweep goes on at once
+			changes = append(changes, change(t.Recipient, currency, new(big.Int), new(big.Int)))
+		}
 	case t.Purpose == ports.EVMSweep:
 		changes = append(changes, change(t.Sender, r.chain.native, new(big.Int), fee))
 		if state == ports.EVMConfirmed {

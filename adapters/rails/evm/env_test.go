@@ -221,8 +221,13 @@ func (k token) mint(to string, amount int64) string {
 	return k.send(k.address, bytes.Join([][]byte{selector("mint(address,uint256)"), addressWord(to), word(amount)}, nil))
 }
 
-func (k token) setBlocked(account string) {
-	k.send(k.address, bytes.Join([][]byte{selector("setBlocked(address,bool)"), addressWord(account), word(1)}, nil))
+// setBlocked has the contract refuse what goes to an address, and setFrozen what comes from one.
+func (k token) setBlocked(account string) { k.setFlag("setBlocked(address,bool)", account) }
+
+func (k token) setFrozen(account string) { k.setFlag("setFrozen(address,bool)", account) }
+
+func (k token) setFlag(function, account string) {
+	k.send(k.address, bytes.Join([][]byte{selector(function), addressWord(account), word(1)}, nil))
 	k.mine(1)
 }
 

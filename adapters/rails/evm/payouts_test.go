@@ -291,12 +291,11 @@ func TestPoll_SweepsDepositsAndBalancesAddUp(t *testing.T) {
 	e.usdc.mint(small, 4_000_000)
 	e.chain.mine(3)
 	var fees int64
-	for range 4 {
+	for range 3 { // the address gets the fee, is swept, and is empty; no time passes
 		for _, f := range e.poll(r).Fees {
 			fees += f.Amount.Minor
 		}
 		e.chain.mine(3)
-		e.clock.Advance(3 * time.Minute)
 	}
 
 	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(large) != 0 || e.usdc.balance(small) != 4_000_000 {

@@ -8,13 +8,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
 	"causeway/ports"
 )
 
 const (
-	maxSweeps    = 20 // of one currency and poll
+	maxSweeps = 20 // of one currency and poll
+	// sweepRetries is when a sweep is looked at again if nothing has changed.
 	sweepRetries = 2 * time.Minute
 )
 
@@ -45,7 +48,10 @@ func (r *Rail) sweep(ctx context.Context) error {
 			return err
 		}
 		for _, d := range due {
-			if err := r.sweepOne(ctx, s, issued[d.Address], currency); err != nil {
+			switch err := r.sweepOne(ctx, s, issued[d.Address], currency); {
+			case isRevert(err): // of this address; others can be swept
+				r.log.WithError(err).WithField("address", eth.FormatAddress(d.Address)).Warn("the contract transfers nothing from a deposit address; will retry")
+			case err != nil:
 				return fmt.Errorf("sweep of %s: %w", eth.FormatAddress(d.Address), err)
 			}
 		}
@@ -64,19 +70,20 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddre
 		return err
 	}
 	wallet := ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: d.Address}
-	if next, err := r.store.NextEVMNonce(ctx, wallet, held.nonce); err != nil || next > held.nonce {
-		return err // a sweep is on its way
+	subject := r.errand(ports.EVMSweep, d.Address, fmt.Sprint(held.nonce))
+	if next, err := r.store.NextEVMNonce(ctx, wallet, held.nonce); err != nil {
+		return err
+	} else if next > held.nonce {
+		return r.supply(ctx, s, d, held, subject)
 	}
 	t := r.tokenTransfer(d.Address, r.keyPath(path), order{platform: d.Platform, recipient: r.wallet, currency: currency, amount: held.amount})
-	t.Purpose, t.Subject = ports.EVMSweep, r.errand(ports.EVMSweep, d.Address, fmt.Sprint(held.nonce))
+	t.Purpose, t.Subject = ports.EVMSweep, subject
 	estimates, err := r.estimate(ctx, []ports.EVMTransaction{t})
 	if err != nil || estimates[0].err != nil {
 		return firstError(err, estimates)
 	}
 	t.GasLimit = estimates[0].gas
-	cost := new(big.Int).Mul(new(big.Int).SetUint64(t.GasLimit), s.offer.maxFee)
-	cost.Add(cost, r.chain.dataFee)
-	if held.native.Cmp(cost) < 0 {
+	if cost := r.sweepCost(t.GasLimit, s.offer.maxFee); held.native.Cmp(cost) < 0 {
 		return r.topUp(ctx, s, d, held, cost)
 	}
 	stored, added, err := r.addWithNonce(ctx, t, s.offer, held.nonce, nil)
@@ -84,6 +91,25 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddre
 		r.broadcast(ctx, []ports.EVMTransaction{stored})
 	}
 	return err
+}
+
+// sweepCost returns what an address must have for a sweep.
+func (r *Rail) sweepCost(gas uint64, maxFee *big.Int) *big.Int {
+	cost := new(big.Int).Mul(new(big.Int).SetUint64(gas), maxFee)
+	return cost.Add(cost, r.chain.dataFee)
+}
+
+// supply gives an address what the latest version of its sweep costs more than earlier ones: without it no node takes it.
+func (r *Rail) supply(ctx context.Context, s *session, d ports.EVMDepositAddress, held held, sweep uuid.UUID) error {
+	found, err := r.store.EVMTransactions(ctx, r.name, ports.EVMSweep, []uuid.UUID{sweep})
+	if err != nil || len(found) == 0 || found[0].State != ports.EVMPending {
+		return err
+	}
+	latest := found[0].Attempts[len(found[0].Attempts)-1]
+	if cost := r.sweepCost(found[0].GasLimit, latest.MaxFee); held.native.Cmp(cost) < 0 {
+		return r.topUp(ctx, s, d, held, cost)
+	}
+	return nil
 }
 
 func firstError(err error, estimates []estimate) error {

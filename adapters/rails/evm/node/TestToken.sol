@@ -7,6 +7,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 contract TestToken is ERC20 {
     uint8 private immutable places;
     mapping(address => bool) public blocked;
+    mapping(address => bool) public frozen;
     bool public paused;
 
     constructor(string memory symbol, uint8 decimals_) ERC20(symbol, symbol) {
@@ -31,6 +32,10 @@ contract TestToken is ERC20 {
         blocked[account] = value;
     }
 
+    function setFrozen(address account, bool value) external {
+        frozen[account] = value;
+    }
+
     function setPaused(bool value) external {
         paused = value;
     }
@@ -38,6 +43,7 @@ contract TestToken is ERC20 {
     function _update(address from, address to, uint256 amount) internal override {
         require(!paused, "paused");
         require(!blocked[to], "blocked");
+        require(!frozen[from], "frozen");
         super._update(from, to, amount);
     }
 }

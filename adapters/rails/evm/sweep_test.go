@@ -1,0 +1,116 @@
+package evm_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
+	t.Parallel()
+	// The base fee rises after a sweep was signed. Its next version costs more than the address has, so the address gets
+	// the rest too.
+	e := newEnv(t)
+	e.extra["sweep_from"], e.extra["max_fee_gwei"] = "5", "1000"
+	r := e.rail()
+	address := e.address(r, e.newAccount(money.USDC))
+	e.poll(r)
+	e.usdc.mint(address, 6_000_000)
+	e.chain.mine(3)
+	e.poll(r)
+	e.chain.mine(3)
+	before := e.chain.call("evm_snapshot")
+	e.poll(r) // signs the sweep
+	e.chain.call("evm_revert", before)
+	for range 4 {
+		e.chain.call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
+		e.chain.mine(1)
+		e.clock.Advance(3 * time.Minute)
+		e.poll(r)
+	}
+	for range 4 {
+		e.chain.mine(3)
+		e.poll(r)
+	}
+
+	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(address) != 0 {
+		t.Errorf("the wallet has %d, the address %d", e.usdc.balance(e.wallet()), e.usdc.balance(address))
+	}
+}
+
+func TestSweep_AddressThatTheContractRefusesStopsNoOther(t *testing.T) {
+	t.Parallel()
+	// The contract freezes one deposit address; what others hold is swept.
+	e := newEnv(t)
+	e.extra["sweep_from"] = "5"
+	r := e.rail()
+	var addresses []string
+	for range 4 {
+		addresses = append(addresses, e.address(r, e.newAccount(money.USDC)))
+	}
+	e.poll(r)
+	for _, a := range addresses {
+		e.usdc.mint(a, 6_000_000)
+	}
+	e.chain.mine(3)
+	e.usdc.setFrozen(addresses[0])
+	e.usdc.setFrozen(addresses[2])
+	for range 3 {
+		e.poll(r)
+		e.chain.mine(3)
+	}
+
+	if e.usdc.balance(addresses[1])+e.usdc.balance(addresses[3]) != 0 || e.usdc.balance(e.wallet()) != 12_000_000 || e.usdc.balance(addresses[0]) != 6_000_000 {
+		t.Errorf("the wallet has %d, the addresses %d, %d, %d, %d", e.usdc.balance(e.wallet()), e.usdc.balance(addresses[0]),
+			e.usdc.balance(addresses[1]), e.usdc.balance(addresses[2]), e.usdc.balance(addresses[3]))
+	}
+}
+
+func TestSweep_AfterItsDepositHasVanished(t *testing.T) {
+	t.Parallel()
+	// A reorganisation takes back a deposit, the fee of its sweep and the sweep. Nothing of it is paid twice: when the
+	// deposit is back, it is swept, and the balances are what both hold.
+	e := newEnv(t)
+	e.extra["sweep_from"] = "5"
+	r := e.rail()
+	address := e.address(r, e.newAccount(money.USDC))
+	e.poll(r)
+	before := e.chain.call("evm_snapshot")
+	e.usdc.mint(address, 6_000_000)
+	e.chain.mine(3)
+	for range 3 {
+		e.poll(r)
+		e.chain.mine(3)
+	}
+	if e.poll(r); e.usdc.balance(e.wallet()) != 6_000_000 {
+		t.Fatal("not swept")
+	}
+	e.chain.call("evm_revert", before)
+	e.usdc.mint(e.payee(), 1)
+	e.chain.mine(12)
+	if got := e.poll(r); len(got.Reversals) != 1 || e.usdc.balance(e.wallet()) != 0 {
+		t.Fatalf("not reversed: %+v", got)
+	}
+	e.usdc.mint(address, 6_000_000)
+	for range 8 {
+		e.chain.mine(3)
+		e.clock.Advance(3 * time.Minute)
+		e.poll(r)
+	}
+
+	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(address) != 0 {
+		t.Errorf("the wallet has %d, the address %d", e.usdc.balance(e.wallet()), e.usdc.balance(address))
+	}
+	balances, err := r.Balances(t.Context())
+	if err != nil || len(balances) != 2 || balances[1].Amount.Minor != 6_000_000 {
+		t.Errorf("%+v, %v", balances, err)
+	}
+	holdings, err := e.db.EVMHoldings(t.Context(), "base-main", ports.EVMHolding{}, 10)
+	for _, h := range holdings {
+		if err != nil || h.Currency == money.USDC {
+			t.Errorf("the address holds %+v, %v", h, err)
+		}
+	}
+}
