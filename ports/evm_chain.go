@@ -81,6 +81,8 @@ type EVMDepositAddress struct {
 
 // EVMScanStore stores what was read of a chain, and what is to be reported of it.
 type EVMScanStore interface {
+	// EVMChainOf returns the state of a connection, or false if it has none yet.
+	EVMChainOf(ctx context.Context, connection string) (EVMChain, bool, error)
 	// OpenEVMChain returns the state of a connection, which begins with the given one.
 	OpenEVMChain(ctx context.Context, initial EVMChain) (EVMChain, error)
 	// AdvanceEVMChain stores what a range of blocks has brought, or takes back what vanished. It does nothing and

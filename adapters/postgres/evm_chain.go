@@ -81,18 +81,35 @@ func (db *DB) OpenEVMChain(ctx context.Context, initial ports.EVMChain) (state p
 			WHERE connection = $1 AND NOT EXISTS (SELECT FROM evm_blocks WHERE connection = $1)`, initial.Connection); err != nil {
 			return err
 		}
-		var chainID string
-		var wallet, hash []byte
-		var position int64
-		if err := tx.row(ctx, `SELECT chain_id::text, wallet, position, position_hash FROM evm_chains WHERE connection = $1`, initial.Connection).
-			Scan(&chainID, &wallet, &position, &hash); err != nil {
-			return err
-		}
-		state = ports.EVMChain{Connection: initial.Connection, ChainID: bigOf(chainID).Uint64(), Wallet: ports.EVMAddress(wallet),
-			Position: uint64(position), PositionHash: ports.EVMHash(hash)}
-		return nil
+		var err error
+		state, _, err = tx.evmChain(ctx, initial.Connection)
+		return err
 	})
 	return state, err
+}
+
+// EVMChainOf uses the primary key.
+func (db *DB) EVMChainOf(ctx context.Context, connection string) (state ports.EVMChain, found bool, err error) {
+	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) (err error) {
+		state, found, err = tx.evmChain(ctx, connection)
+		return err
+	})
+	return state, found, err
+}
+
+func (q evmQuerier) evmChain(ctx context.Context, connection string) (state ports.EVMChain, found bool, err error) {
+	var chainID string
+	var wallet, hash []byte
+	var position int64
+	err = q.row(ctx, `SELECT chain_id::text, wallet, position, position_hash FROM evm_chains WHERE connection = $1`, connection).Scan(&chainID, &wallet, &position, &hash)
+	if isNoRows(err) {
+		return state, false, nil
+	}
+	if err != nil {
+		return state, false, err
+	}
+	return ports.EVMChain{Connection: connection, ChainID: bigOf(chainID).Uint64(), Wallet: ports.EVMAddress(wallet),
+		Position: uint64(position), PositionHash: ports.EVMHash(hash)}, true, nil
 }
 
 func pgUint(n uint64) string { return new(big.Int).SetUint64(n).String() }

@@ -64,7 +64,7 @@ const (
 	coinTypeEther = 60
 )
 
-// New opens a connection. It reads the public key of the wallet and calls no node.
+// New opens a connection. It reads the public key of the wallet and what is stored of the connection, and calls no node.
 func New(ctx context.Context, c Config) (*Rail, error) {
 	parsed, err := parseSettings(ctx, c.Connection, c.Secrets)
 	if err != nil {
@@ -83,6 +83,13 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 	}
 	if r.wallet, err = r.addressAt(eth.HotPath()); err != nil {
 		return nil, fmt.Errorf("connection %s: seed: %w", c.Connection.Name, err)
+	}
+	state, opened, err := c.Store.EVMChainOf(ctx, c.Connection.Name)
+	if err == nil && opened {
+		err = r.checkWallet(state) // before an address of another seed is shown to a payer
+	}
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
 }
