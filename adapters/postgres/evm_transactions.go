@@ -82,13 +82,14 @@ func (q evmQuerier) isFreeNonce(ctx context.Context, t ports.EVMTransaction, nex
 	return free, err
 }
 
-// isWithin reports whether the limit covers what later nonces of the sender spend, and the transaction.
+// isWithin reports whether the limit covers what later nonces of the sender spend, and the transaction. Some of them can be
+// confirmed already, if the node that was asked lags behind.
 func (q evmQuerier) isWithin(ctx context.Context, t ports.EVMTransaction, limit *ports.EVMSpendingLimit) (bool, error) {
 	if limit == nil {
 		return true, nil
 	}
 	var spent string
-	if err := q.row(ctx, `SELECT coalesce(sum(amount), 0)::text FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state = 'PENDING'`,
+	if err := q.row(ctx, `SELECT coalesce(sum(amount), 0)::text FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state IN ('PENDING', 'CONFIRMED')`,
 		t.Connection, t.Sender[:], int64(limit.FromNonce), string(t.Currency)).Scan(&spent); err != nil {
 		return false, err
 	}
