@@ -244,12 +244,16 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 	r.broadcast(ctx, added)
 }
 
+// recipientGas is what a transfer costs more if its recipient has spent everything since it was estimated. What is not used
+// is not paid.
+const recipientGas = 20_000
+
 // sendOne signs and stores one transaction.
 func (r *Rail) sendOne(ctx context.Context, s *session, t ports.EVMTransaction, e estimate, added *[]ports.EVMTransaction) ports.Outcome {
 	if e.err != nil {
 		return r.refusedByEstimate(ctx, s, t, e)
 	}
-	t.GasLimit = e.gas
+	t.GasLimit = e.gas + recipientGas
 	stored, addition, wait, err := r.add(ctx, s, t)
 	switch {
 	case err != nil:
