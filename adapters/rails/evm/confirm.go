@@ -80,6 +80,30 @@ func (r *Rail) look(ctx context.Context, pending []ports.EVMTransaction) ([]seen
 
 // conclude stores how transactions have ended, and returns those that are in no block and can still be.
 func (r *Rail) conclude(ctx context.Context, h head, found []seen) (changed bool, missing []seen, err error) {
+	final, err := r.finalReceipts(ctx, h, found)
+	if err != nil {
+		return false, nil, err
+	}
+	for _, s := range found {
+		if s.mined == nil && s.next <= s.Nonce {
+			missing = append(missing, s)
+			continue
+		}
+		c, ended := r.ending(ctx, h, s, final)
+		if !ended {
+			continue
+		}
+		done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, c)
+		if err != nil {
+			return changed, nil, err
+		}
+		changed = changed || done
+	}
+	return changed, missing, nil
+}
+
+// finalReceipts returns the transactions that are in a block with enough confirmations, as all nodes say.
+func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[ports.EVMHash]bool, error) {
 	var numbers []uint64
 	for _, s := range found {
 		if s.mined != nil && h.isFinal(uint64(s.mined.BlockNumber)) {
@@ -88,34 +112,32 @@ func (r *Rail) conclude(ctx context.Context, h head, found []seen) (changed bool
 	}
 	blocks, err := r.blocksAt(ctx, distinct(numbers))
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
+	var final []receipt
 	for _, s := range found {
-		switch {
-		case s.mined != nil:
-			b := blocks[uint64(s.mined.BlockNumber)]
-			if b == nil || b.Hash != s.mined.BlockHash {
-				continue // not final yet, or the node is about to change its chain
-			}
-			done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, r.conclusion(s.EVMTransaction, *s.mined))
-			if err != nil {
-				return changed, nil, err
-			}
-			changed = changed || done
-		case s.next <= s.Nonce:
-			missing = append(missing, s)
-		default: // a node knows a transaction with its nonce, and not which
-			if !r.isLost(ctx, h, s.EVMTransaction) {
-				continue
-			}
-			done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()})
-			if err != nil {
-				return changed, nil, err
-			}
-			changed = changed || done
+		// A block with another hash is not final yet, or the node is about to change its chain.
+		if s.mined != nil && blocks[uint64(s.mined.BlockNumber)] != nil && blocks[uint64(s.mined.BlockNumber)].Hash == s.mined.BlockHash {
+			final = append(final, *s.mined)
 		}
 	}
-	return changed, missing, nil
+	return r.agreed(ctx, final), nil
+}
+
+// ending returns how a transaction has ended, and false as long as that is open.
+func (r *Rail) ending(ctx context.Context, h head, s seen, final map[ports.EVMHash]bool) (c ports.EVMConclusion, ended bool) {
+	if s.mined == nil { // a node knows a transaction with its nonce, and not which
+		return ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()}, r.isLost(ctx, h, s.EVMTransaction)
+	}
+	if !final[ports.EVMHash(s.mined.Hash)] {
+		return c, false
+	}
+	state, err := r.stateOf(s.EVMTransaction, *s.mined)
+	if err != nil {
+		r.log.WithError(err).WithField("transaction", eth.FormatHash(ports.EVMHash(s.mined.Hash))).Error("a transaction is not concluded")
+		return c, false
+	}
+	return r.conclusion(s.EVMTransaction, *s.mined, state), true
 }
 
 func (s seen) isPayment() bool { return isPayment(s.EVMTransaction) }
@@ -125,12 +147,9 @@ func isPayment(t ports.EVMTransaction) bool {
 	return t.Purpose == ports.EVMPayout || t.Purpose == ports.EVMRefund
 }
 
-// conclusion returns how a transaction has ended in a block.
-func (r *Rail) conclusion(t ports.EVMTransaction, mined receipt) ports.EVMConclusion {
-	c := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
-	if mined.Status != 1 {
-		c.State = ports.EVMReverted
-	}
+// conclusion returns what is stored of a transaction that has ended in a block.
+func (r *Rail) conclusion(t ports.EVMTransaction, mined receipt, state ports.EVMState) ports.EVMConclusion {
+	c := ports.EVMConclusion{State: state, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
 	c.Holdings = r.holdings(t, c.State, c.Fee)
 	return c
 }

@@ -4,21 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"math/big"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,196 +40,6 @@ const testWords = "legal winner thank year wave sausage worth useful legal winne
 // deployer is the first account of the node, which signs for it.
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 
-// modules returns the folder with the npm packages.
-func modules(t testing.TB) string {
-	t.Helper()
-	folder, err := filepath.Abs("node")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatal("the npm packages are not installed; install them with make needs-evm")
-	}
-	return folder
-}
-
-// bytecode returns the compiled TestToken.sol.
-var bytecode = sync.OnceValues(func() (string, error) {
-	command := exec.Command("node", "compile.cjs")
-	command.Dir = "node"
-	code, err := command.Output()
-	return strings.TrimSpace(string(code)), err
-})
-
-// devnet is a node with a chain of its own.
-type devnet struct {
-	t   testing.TB
-	url string
-	id  atomic.Int64
-}
-
-func startDevnet(t testing.TB) *devnet {
-	t.Helper()
-	folder := modules(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname", "127.0.0.1", "--port", strconv.Itoa(port))
-	command.Dir = folder
-	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
-	var output bytes.Buffer
-	command.Stdout, command.Stderr = &output, &output
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	d := &devnet{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	for range 600 {
-		if err := d.try("eth_chainId", new(string)); err == nil {
-			return d
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatal("the node did not start: " + output.String())
-	return nil
-}
-
-func (d *devnet) try(method string, result any, params ...any) error {
-	if params == nil {
-		params = []any{}
-	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": d.id.Add(1), "method": method, "params": params})
-	if err != nil {
-		return err
-	}
-	response, err := http.Post(d.url, "application/json", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	var reply struct {
-		Result json.RawMessage
-		Error  *struct{ Message string }
-	}
-	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
-		return err
-	}
-	if reply.Error != nil {
-		return errors.New(reply.Error.Message)
-	}
-	return json.Unmarshal(reply.Result, result)
-}
-
-// call calls the node and fails the test on an error.
-func (d *devnet) call(method string, params ...any) any {
-	d.t.Helper()
-	var result any
-	if err := d.try(method, &result, params...); err != nil {
-		d.t.Fatalf("%s: %v", method, err)
-	}
-	return result
-}
-
-func (d *devnet) mine(blocks int) { d.call("hardhat_mine", fmt.Sprintf("0x%x", blocks)) }
-
-// send sends a transaction of the deployer.
-func (d *devnet) send(to string, data []byte) string {
-	d.t.Helper()
-	tx := map[string]any{"from": deployer, "data": "0x" + hex.EncodeToString(data), "gas": "0x40000"}
-	if to != "" {
-		tx["to"] = to
-	} else {
-		tx["gas"] = "0x400000"
-	}
-	hash, _ := d.call("eth_sendTransaction", tx).(string)
-	return hash
-}
-
-func (d *devnet) number(method string, params ...any) *big.Int {
-	d.t.Helper()
-	text, _ := d.call(method, params...).(string)
-	n, ok := new(big.Int).SetString(strings.TrimPrefix(text, "0x"), 16)
-	if !ok {
-		d.t.Fatalf("%s: %q is no number", method, text)
-	}
-	return n
-}
-
-// token is a contract on a devnet.
-type token struct {
-	*devnet
-	address string
-}
-
-func word(n int64) []byte { return new(big.Int).SetInt64(n).FillBytes(make([]byte, 32)) }
-
-func addressWord(a string) []byte {
-	b, err := hex.DecodeString(strings.TrimPrefix(a, "0x"))
-	if err != nil {
-		panic(err)
-	}
-	return new(big.Int).SetBytes(b).FillBytes(make([]byte, 32))
-}
-
-func selector(signature string) []byte {
-	hash := eth.Keccak256([]byte(signature))
-	return hash[:4]
-}
-
-// deploy deploys TestToken.sol.
-func (d *devnet) deploy(symbol string, decimals int64) token {
-	d.t.Helper()
-	code, err := bytecode()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	data, err := hex.DecodeString(code)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	arguments := bytes.Join([][]byte{word(64), word(decimals), word(int64(len(symbol))), append([]byte(symbol), make([]byte, 32-len(symbol))...)}, nil)
-	hash := d.send("", append(data, arguments...))
-	d.mine(1)
-	receipt, _ := d.call("eth_getTransactionReceipt", hash).(map[string]any)
-	address, _ := receipt["contractAddress"].(string)
-	a, err := eth.ParseAddress(address)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return token{d, eth.FormatAddress(a)}
-}
-
-func (k token) mint(to string, amount int64) string {
-	return k.send(k.address, bytes.Join([][]byte{selector("mint(address,uint256)"), addressWord(to), word(amount)}, nil))
-}
-
-// setBlocked has the contract refuse what goes to an address, and setFrozen what comes from one.
-func (k token) setBlocked(account string) { k.setFlag("setBlocked(address,bool)", account) }
-
-func (k token) setFrozen(account string) { k.setFlag("setFrozen(address,bool)", account) }
-
-func (k token) setFlag(function, account string) {
-	k.send(k.address, bytes.Join([][]byte{selector(function), addressWord(account), word(1)}, nil))
-	k.mine(1)
-}
-
-func (k token) setPaused(paused int64) {
-	k.send(k.address, bytes.Join([][]byte{selector("setPaused(bool)"), word(paused)}, nil))
-	k.mine(1)
-}
-
-func (k token) balance(of string) int64 {
-	return k.number("eth_call", map[string]any{"to": k.address, "data": "0x" + hex.EncodeToString(append(selector("balanceOf(address)"), addressWord(of)...))}, "latest").Int64()
-}
-
 // secrets are the secrets of a test, by reference.
 type secrets map[string]string
 
@@ -255,7 +55,8 @@ func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
 type env struct {
 	t        testing.TB
 	chain    *devnet
-	usdc     token
+	usdc     token          // the contract of the currency
+	currency money.Currency // of the connection
 	db       *postgres.DB
 	clock    *portstest.FakeClock
 	platform ident.Platform
@@ -274,7 +75,7 @@ func newEnv(t testing.TB) *env {
 // newEnvOn returns an env on a chain that others use too, with a wallet of its own.
 func newEnvOn(t testing.TB, chain *devnet, account uint32) *env {
 	t.Helper()
-	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, extra: map[string]string{"account": strconv.Itoa(int(account))}}
+	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, currency: money.USDC, extra: map[string]string{"account": strconv.Itoa(int(account))}}
 	e.chain.call("evm_setAutomine", false)
 	e.usdc = e.chain.deploy("USDC", 6)
 	e.proxy = newProxy(t, e.chain.url)
@@ -331,11 +132,11 @@ func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 }
 
 func (e *env) connection() rail.Connection {
-	settings := map[string]string{"urls": "env:NODE", "chain_id": "31337", "seed": "env:SEED", "usdc_contract": e.usdc.address, "confirmations": "3", "sweep_from": "never"}
+	settings := map[string]string{"urls": "env:NODE", "chain_id": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "_contract": e.usdc.address, "confirmations": "3", "sweep_from": "never"}
 	for name, value := range e.extra {
 		settings[name] = value
 	}
-	return rail.Connection{Name: "base-main", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{money.USDC}, Settings: settings}
+	return rail.Connection{Name: "base-main", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{e.currency}, Settings: settings}
 }
 
 func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
@@ -357,13 +158,18 @@ func (e *env) openAt(store ports.EVMChainStore, urls string) *evm.Rail {
 }
 
 func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*evm.Rail, error) {
+	return evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+}
+
+// quiet returns a logger whose lines are shown if EVM_LOG is set.
+func quiet() *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	if os.Getenv("EVM_LOG") != "" {
 		log.SetOutput(os.Stderr)
 		log.SetLevel(logrus.DebugLevel)
 	}
-	return evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: log})
+	return log
 }
 
 func (e *env) rail() *evm.Rail { return e.open(e.db) }
@@ -423,7 +229,7 @@ func (e *env) payee() string {
 }
 
 func (e *env) payout(to string, amount int64) ports.Payout {
-	p := ports.Payout{Account: external(to), Transaction: transaction.Transaction{Platform: e.platform, Pricing: transaction.Pricing{Received: money.Amount{Minor: amount, Currency: money.USDC}}, UpdatedAt: noon}}
+	p := ports.Payout{Account: external(to), Transaction: transaction.Transaction{Platform: e.platform, Pricing: transaction.Pricing{Received: money.Amount{Minor: amount, Currency: e.currency}}, UpdatedAt: noon}}
 	p.Transaction.ID = ident.NewTransaction(e.ids.New, noon)
 	return p
 }
@@ -440,64 +246,6 @@ func (e *env) fund(amount int64) {
 
 func (e *env) send(r *evm.Rail, p ports.Payout) ports.Outcome {
 	return r.Send(e.t.Context(), []ports.Payout{p})[0]
-}
-
-// proxy passes calls on to a node, and can fail them.
-type proxy struct {
-	url string
-	// fault is called with the method of each batch: it returns whether the call fails before it reaches the node, or
-	// after the node has answered.
-	fault atomic.Pointer[func(methods []string) (before, after bool)]
-	// edit changes a reply.
-	edit atomic.Pointer[func(methods []string, reply []byte) []byte]
-}
-
-func newProxy(t testing.TB, to string) *proxy {
-	p := &proxy{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		methods := methodsOf(body)
-		var before, after bool
-		if fault := p.fault.Load(); fault != nil {
-			before, after = (*fault)(methods)
-		}
-		if before {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		response, err := http.Post(to, "application/json", bytes.NewReader(body))
-		if err != nil {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		defer response.Body.Close()
-		reply, _ := io.ReadAll(response.Body)
-		if after {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		if edit := p.edit.Load(); edit != nil {
-			reply = (*edit)(methods, reply)
-		}
-		_, _ = w.Write(reply)
-	}))
-	t.Cleanup(server.Close)
-	p.url = server.URL
-	return p
-}
-
-func methodsOf(body []byte) (methods []string) {
-	type call struct{ Method string }
-	var batch []call
-	if json.Unmarshal(body, &batch) != nil {
-		var single call
-		_ = json.Unmarshal(body, &single)
-		batch = []call{single}
-	}
-	for _, c := range batch {
-		methods = append(methods, c.Method)
-	}
-	return methods
 }
 
 func hexOf(parts ...[]byte) string { return hex.EncodeToString(bytes.Join(parts, nil)) }

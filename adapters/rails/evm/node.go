@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,13 @@ func isRevert(err error) bool {
 	return errors.As(err, &failed) && (failed.Code == executionError || strings.Contains(strings.ToLower(failed.Message), "revert"))
 }
 
+// isBusy reports whether a node has refused a call for its own reasons, so that another one may answer it.
+func isBusy(err error) bool {
+	var failed *nodeError
+	const unavailable, limitExceeded = -32002, -32005 // EIP-1474
+	return errors.As(err, &failed) && (failed.Code == unavailable || failed.Code == limitExceeded || failed.Code == http.StatusTooManyRequests)
+}
+
 // node is a node by its URL, which is secret.
 type node struct {
 	url, name string
@@ -99,12 +107,25 @@ func (n *nodes) send(ctx context.Context, requests ...*request) error {
 	var failed error
 	for _, one := range n.list {
 		err := n.sendTo(ctx, one, requests)
+		if err == nil {
+			err = busy(one, requests)
+		}
 		if err == nil || errors.Is(err, errTooLarge) || ctx.Err() != nil {
 			return err
 		}
 		failed = errors.Join(failed, err)
 	}
 	return failed
+}
+
+// busy returns the error of the first request that a node has refused for its own reasons.
+func busy(of *node, requests []*request) error {
+	for _, r := range requests {
+		if isBusy(r.Err) {
+			return fmt.Errorf("%s: %s: %w", of.name, r.Method, r.Err)
+		}
+	}
+	return nil
 }
 
 // sendTo sends requests to one node, after it was checked that it is of the chain.
@@ -208,7 +229,7 @@ func (n *nodes) exchange(ctx context.Context, to *node, body []byte) ([]byte, er
 	if len(content) > maxReplyBytes {
 		return nil, errTooLarge
 	}
-	if response.StatusCode != http.StatusOK && !json.Valid(content) {
+	if response.StatusCode == http.StatusTooManyRequests || response.StatusCode != http.StatusOK && !json.Valid(content) {
 		return nil, fmt.Errorf("HTTP status %d", response.StatusCode)
 	}
 	return content, nil
@@ -248,6 +269,7 @@ func decodeReplies(content []byte, requests []*request) error {
 		case len(reply.Result) == 0:
 			return errors.New("a reply without a result")
 		default:
+			reflect.ValueOf(requests[i].Result).Elem().SetZero() // of what another node has said
 			if err := json.Unmarshal(reply.Result, requests[i].Result); err != nil {
 				return fmt.Errorf("%s: %w", requests[i].Method, err)
 			}

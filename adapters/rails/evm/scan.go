@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -139,6 +140,9 @@ func (r *Rail) deposits(ctx context.Context, events []event) ([]ports.EVMDeposit
 	}
 	if len(ours) == 0 {
 		return nil, nil
+	}
+	if doubts := r.agree(ctx, haveTransfers(ours)); len(doubts) > 0 {
+		return nil, slices.Collect(maps.Values(doubts))[0]
 	}
 	times, err := r.timesOf(ctx, ours)
 	if err != nil {

@@ -1,11 +1,13 @@
 package evm
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,6 +123,12 @@ type event struct {
 	Removed     bool       `json:"removed"`
 }
 
+// isSame reports whether two nodes mean the same event.
+func (e event) isSame(o event) bool {
+	return e.Address == o.Address && e.BlockHash == o.BlockHash && e.Transaction == o.Transaction && e.Index == o.Index &&
+		slices.Equal(e.Topics, o.Topics) && bytes.Equal(e.Data, o.Data)
+}
+
 // receipt says how a transaction in a block has ended.
 type receipt struct {
 	Hash        hexHash `json:"transactionHash"`
@@ -129,6 +137,7 @@ type receipt struct {
 	Status      hexUint `json:"status"`
 	GasUsed     hexUint `json:"gasUsed"`
 	GasPrice    hexBig  `json:"effectiveGasPrice"`
+	Logs        []event `json:"logs"`
 	// L1Fee is what a layer-2 chain adds for its data on layer 1.
 	L1Fee *hexBig `json:"l1Fee"`
 }

@@ -1,11 +1,13 @@
-// Prints the bytecode of TestToken.sol.
+// Prints the bytecode of the contracts as JSON.
 const fs = require("fs");
 const path = require("path");
 const solc = require("solc");
 
+const contracts = ["TestToken", "TestTether"];
+const read = (name) => ({ content: fs.readFileSync(path.join(__dirname, name), "utf8") });
 const input = {
   language: "Solidity",
-  sources: { "TestToken.sol": { content: fs.readFileSync(path.join(__dirname, "TestToken.sol"), "utf8") } },
+  sources: Object.fromEntries(contracts.map((c) => [`${c}.sol`, read(`${c}.sol`)])),
   settings: { evmVersion: "paris", optimizer: { enabled: true }, outputSelection: { "*": { "*": ["evm.bytecode.object"] } } },
 };
 const output = JSON.parse(
@@ -18,4 +20,5 @@ if (errors.length > 0) {
   console.error(errors.map((e) => e.formattedMessage).join("\n"));
   process.exit(1);
 }
-console.log(output.contracts["TestToken.sol"].TestToken.evm.bytecode.object);
+const bytecode = (c) => output.contracts[`${c}.sol`][c].evm.bytecode.object;
+console.log(JSON.stringify(Object.fromEntries(contracts.map((c) => [c, bytecode(c)]))));

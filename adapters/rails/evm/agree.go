@@ -1,0 +1,164 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/ports"
+)
+
+// outOfStep is how old the latest block of a node is that has no say: it has stopped following the chain.
+const outOfStep = 10 * time.Minute
+
+// agree checks what one node has said about transactions with the receipts of every other node, and returns why some are
+// not to be believed. Otherwise one node could credit money that nobody sent, or have a payment refused that was made. A
+// node that does not answer, or is out of step, has no say.
+func (r *Rail) agree(ctx context.Context, said map[ports.EVMHash]func(*receipt) error) map[ports.EVMHash]error {
+	doubts := map[ports.EVMHash]error{}
+	if len(r.nodes.list) == 1 || len(said) == 0 {
+		return doubts
+	}
+	for _, n := range r.nodes.list {
+		receipts, err := r.receiptsOf(ctx, n, said)
+		if err != nil {
+			r.log.WithError(err).Warn("a node does not confirm what another one says")
+			continue
+		}
+		found := map[ports.EVMHash]error{}
+		for hash, check := range said {
+			if err := check(receipts[hash]); err != nil {
+				found[hash] = fmt.Errorf("%s: %w; waiting until the nodes agree", n.name, err)
+			}
+		}
+		if len(found) == 0 || !r.isInStep(ctx, n) {
+			continue
+		}
+		for hash, doubt := range found {
+			doubts[hash] = doubt
+		}
+	}
+	return doubts
+}
+
+// receiptsOf returns the receipts that a node has.
+func (r *Rail) receiptsOf(ctx context.Context, n *node, said map[ports.EVMHash]func(*receipt) error) (map[ports.EVMHash]*receipt, error) {
+	hashes := make([]ports.EVMHash, 0, len(said))
+	for hash := range said {
+		hashes = append(hashes, hash)
+	}
+	found := make([]*receipt, len(hashes))
+	requests := make([]*request, len(hashes))
+	for i, hash := range hashes {
+		requests[i] = &request{Method: "eth_getTransactionReceipt", Params: []any{eth.FormatHash(hash)}, Result: &found[i]}
+	}
+	if err := r.nodes.sendTo(ctx, n, requests); err != nil {
+		return nil, err
+	}
+	receipts := make(map[ports.EVMHash]*receipt, len(hashes))
+	for i, hash := range hashes {
+		if err := requests[i].Err; err != nil {
+			return nil, fmt.Errorf("%s: %w", n.name, err)
+		}
+		receipts[hash] = found[i]
+	}
+	return receipts, nil
+}
+
+// isInStep reports whether a node follows the chain.
+func (r *Rail) isInStep(ctx context.Context, n *node) bool {
+	var latest *block
+	get := &request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: &latest}
+	if err := r.nodes.sendTo(ctx, n, []*request{get}); err != nil || get.Err != nil || latest == nil {
+		return false
+	}
+	oldest := r.clock.Now().Add(-outOfStep).Unix()
+	if uint64(latest.Timestamp) < uint64(max(oldest, 0)) {
+		r.log.WithField("node", n.name).Warn("a node is out of step with the chain, and has no say")
+		return false
+	}
+	return true
+}
+
+// sameOutcome returns a check that a receipt is in the same block as another one, with the same outcome.
+func sameOutcome(other receipt) func(*receipt) error {
+	return func(own *receipt) error {
+		switch {
+		case own == nil:
+			return fmt.Errorf("does not know the transaction %s", eth.FormatHash(ports.EVMHash(other.Hash)))
+		case own.Hash != other.Hash || own.BlockHash != other.BlockHash || own.Status != other.Status:
+			return fmt.Errorf("has another receipt of the transaction %s", eth.FormatHash(ports.EVMHash(other.Hash)))
+		}
+		return nil
+	}
+}
+
+// haveTransfers returns checks that transactions have brought transfers.
+func haveTransfers(transfers []transfer) map[ports.EVMHash]func(*receipt) error {
+	byTransaction := map[ports.EVMHash][]event{}
+	for _, t := range transfers {
+		hash := ports.EVMHash(t.Transaction)
+		byTransaction[hash] = append(byTransaction[hash], t.event)
+	}
+	checks := make(map[ports.EVMHash]func(*receipt) error, len(byTransaction))
+	for hash, events := range byTransaction {
+		checks[hash] = func(own *receipt) error {
+			if own == nil {
+				return fmt.Errorf("does not know the transaction %s", eth.FormatHash(hash))
+			}
+			for _, e := range events {
+				if own.Status != 1 || !slices.ContainsFunc(own.Logs, func(o event) bool { return o.isSame(e) }) {
+					return fmt.Errorf("has not the same transfers in the transaction %s", eth.FormatHash(hash))
+				}
+			}
+			return nil
+		}
+	}
+	return checks
+}
+
+// errNoEvent is the error for a transaction that is said to have succeeded, without the event of its transfer. Nobody knows
+// then whether the money has moved.
+var errNoEvent = errors.New("the receipt says success, and has no event of the transfer; look at the transaction, and check the node")
+
+// stateOf returns how a transaction has ended by its receipt.
+func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, error) {
+	contract, isToken := r.tokens[t.Currency]
+	switch {
+	case mined.Status != 1:
+		return ports.EVMReverted, nil
+	case !isToken || contract != t.To:
+		return ports.EVMConfirmed, nil
+	}
+	for _, found := range r.transfers(mined.Logs) {
+		if ports.EVMAddress(found.Address) != contract || found.From != t.Sender || found.To != t.Recipient {
+			continue
+		}
+		if found.Amount.Cmp(t.Amount) != 0 {
+			r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("the contract has taken %s and passed on %s of it", t.Amount, found.Amount)
+		}
+		return ports.EVMConfirmed, nil
+	}
+	return "", errNoEvent
+}
+
+// agreed returns the receipts that the nodes agree about, by transaction.
+func (r *Rail) agreed(ctx context.Context, mined []receipt) map[ports.EVMHash]bool {
+	said := map[ports.EVMHash]func(*receipt) error{}
+	for _, m := range mined {
+		said[ports.EVMHash(m.Hash)] = sameOutcome(m)
+	}
+	doubts := r.agree(ctx, said)
+	agreed := map[ports.EVMHash]bool{}
+	for hash := range said {
+		if doubt := doubts[hash]; doubt != nil {
+			r.log.WithError(doubt).Warn("a transaction is not concluded")
+			continue
+		}
+		agreed[hash] = true
+	}
+	return agreed
+}
