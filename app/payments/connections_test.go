@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/connections"
 	"causeway/app/payments"
 	"causeway/app/rails"
@@ -153,4 +155,68 @@ func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
 	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), "GBP over FASTER_PAYMENTS to GB") {
 		t.Errorf("transfer in pounds: %v", err)
 	}
+}
+
+func TestConnections_ResumedPaymentsGoAtOnce(t *testing.T) {
+	t.Parallel()
+	// What waits for a paused connection, a payout and a receipt that is sent back, is done when the queue is looked at after the
+	// connection is resumed: no time has to pass.
+	c := newConnectedEnv(t)
+	by := rails.Author{Actor: "ana", Note: "incident"}
+	pause := func(paused bool) {
+		t.Helper()
+		if err := c.operators.Pause(t.Context(), "bank", paused, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(true)
+	payout := c.transfer(t, 50_00)
+	receipt := c.sendBack(t, 5_00)
+	c.waitFor(t, payout, rail.Queued)
+	c.waitFor(t, receipt, rail.Queued)
+	if err := c.rail.SendQueued(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.waitFor(t, receipt, rail.Queued)
+
+	pause(false)
+	if err := c.rail.SendQueued(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	c.waitFor(t, payout, rail.Done)
+	c.waitFor(t, receipt, rail.Done)
+	c.WaitForState(payout.ID, "COMPLETED")
+	c.WaitForNoJobs(transaction.StepSendBack)
+	if posted := c.QueryStrings(`SELECT count(*)::text FROM ledger_postings WHERE kind = 'refund_paid'`); posted[0] != "1" {
+		t.Errorf("%s receipts were sent back", posted[0])
+	}
+}
+
+// sendBack receives dollars that nobody expects, and starts to send them back. It returns the receipt as a transaction, so
+// that it can be waited for.
+func (c *connectedEnv) sendBack(t *testing.T, minor int64) (named transaction.Transaction) {
+	t.Helper()
+	r := c.NewReceipt(corridor.ACH, "RENT", money.Amount{Minor: minor, Currency: "USD"})
+	if _, err := c.Receive(t.Context(), r, nil); !fault.Is(err, fault.ReferenceNotFound) {
+		t.Fatal(err)
+	}
+	page, err := c.Store.Unmatched(t.Context(), c.Platform.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	posting, err := page.Items[0].SendBack("Unknown payer", c.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Post(posting)
+	c.Do(func(ctx context.Context, tx ports.Tx) error {
+		err := tx.AssignUnmatched(ctx, page.Items[0], transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: c.Clock.Now()})
+		if err != nil {
+			return err
+		}
+		return tx.AddJobs(ctx, []ports.Job{{ID: c.IDs.New(c.Clock.Now()), Platform: c.Platform.ID, Step: transaction.StepSendBack, Due: c.Clock.Now(), Subjects: []uuid.UUID{r.ID.UUID()}}})
+	})
+	ident.SetUUID(&named.ID, r.ID.UUID())
+	return named
 }

@@ -96,7 +96,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, kind ports.RailDecis
 			return err
 		}
 		if after.State == rail.Cancelled {
-			if err := tx.AddJobs(ctx, connections.CallsAbout([]rail.Payment{after}, now, s.IDs)); err != nil {
+			if err := connections.AddCalls(ctx, tx, []rail.Payment{after}, now, s.IDs); err != nil {
 				return err
 			}
 		}

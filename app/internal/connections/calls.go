@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,21 +12,25 @@ import (
 	"causeway/ports"
 )
 
-// stepCallAgain calls the rail about a payment, whatever its state is.
-const stepCallAgain transaction.Step = "call-again"
-
-// CallsAbout returns the jobs that call about payments whose state has changed, one for each platform.
-func CallsAbout(payments []rail.Payment, now time.Time, ids ports.IDs) []ports.Job {
-	var jobs []ports.Job
-	index := map[ident.Platform]int{}
+// AddCalls has the jobs run now that call about payments whose state has changed. A receipt that is sent back has no
+// transaction, so its own job is made due; for the others one is added beside theirs.
+func AddCalls(ctx context.Context, tx ports.Tx, payments []rail.Payment, now time.Time, ids ports.IDs) error {
+	receipts, others := map[ident.Platform][]uuid.UUID{}, map[ident.Platform][]uuid.UUID{}
 	for _, p := range payments {
-		i, known := index[p.Platform]
-		if !known {
-			i = len(jobs)
-			index[p.Platform] = i
-			jobs = append(jobs, ports.Job{ID: ids.New(now), Platform: p.Platform, Step: stepCallAgain, Due: now, Subjects: []uuid.UUID{}})
+		if p.Kind == rail.SendBack {
+			receipts[p.Platform] = append(receipts[p.Platform], p.ID)
+		} else {
+			others[p.Platform] = append(others[p.Platform], p.ID)
 		}
-		jobs[i].Subjects = append(jobs[i].Subjects, p.ID)
 	}
-	return jobs
+	for platform, subjects := range receipts {
+		if err := tx.HastenJobs(ctx, platform, transaction.StepSendBack, subjects, now); err != nil {
+			return err
+		}
+	}
+	var jobs []ports.Job
+	for platform, subjects := range others {
+		jobs = append(jobs, ports.Job{ID: ids.New(now), Platform: platform, Step: transaction.StepCallAgain, Due: now, Subjects: subjects})
+	}
+	return tx.AddJobs(ctx, jobs)
 }

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// waitDelay is when a payment that waits is looked at again by its job, should the call that its release makes due get
-	// lost.
-	waitDelay = 15 * time.Minute
+	// minWaitDelay and maxWaitDelay bound when the job of a payment that waits looks at it again. The call that its release
+	// makes due comes first; the job is for what follows, which the partner may not report by itself.
+	minWaitDelay = 10 * time.Second
+	maxWaitDelay = 15 * time.Minute
 	// notOpenDelay is when a payment is called about again whose connection could not be opened.
 	notOpenDelay = time.Minute
 )
@@ -79,7 +80,13 @@ func notCalled(p rail.Payment, now time.Time) ports.Outcome {
 	if p.State == rail.Cancelled {
 		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "cancelled by an operator"}
 	}
-	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(waitDelay)}
+	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(waitDelay(p, now))}
+}
+
+// waitDelay is as long as the payment has waited: so its job is never much later than the release, and rare for one that
+// waits for days.
+func waitDelay(p rail.Payment, now time.Time) time.Duration {
+	return min(max(now.Sub(p.RecordedAt), minWaitDelay), maxWaitDelay)
 }
 
 // callOne calls the adapter of a connection. Its outcomes are Unknown if it panics, or does not return one for each item.

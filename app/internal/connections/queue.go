@@ -61,7 +61,7 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey) (more bool, e
 		if err := tx.UpdateRailPayments(ctx, changed); err != nil {
 			return err
 		}
-		if err := tx.AddJobs(ctx, CallsAbout(sent, state.now, r.IDs)); err != nil {
+		if err := AddCalls(ctx, tx, sent, state.now, r.IDs); err != nil {
 			return err
 		}
 		return tx.SaveRailAccounts(ctx, state.accounts, sent, state.now)

@@ -333,6 +333,24 @@ func TestRail_PauseStopsWhatIsNew(t *testing.T) {
 	}
 }
 
+func TestRail_WaitingIsLookedAtLessAndLess(t *testing.T) {
+	t.Parallel()
+	// The job of a payment that waits looks at it again after as long as it has waited: at least ten seconds, at most a
+	// quarter of an hour.
+	e := newRailEnv(t)
+	e.set("bank")
+	e.pause("bank", true)
+	r, p := e.process(e.Store), e.payout(1)
+	for _, tt := range []struct{ later, want time.Duration }{
+		{0, 10 * time.Second}, {time.Minute, time.Minute}, {4 * time.Minute, 5 * time.Minute}, {time.Hour, 15 * time.Minute},
+	} {
+		e.Clock.Advance(tt.later)
+		if got := e.verdict(r, p).RetryAt.Sub(e.Clock.Now()); got != tt.want {
+			t.Errorf("called again after %s, want %s", got, tt.want)
+		}
+	}
+}
+
 func TestRail_WithoutConnectionWaits(t *testing.T) {
 	t.Parallel()
 	// A payout that no connection serves any more waits, and takes the one that does later.
