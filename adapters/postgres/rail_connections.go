@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -13,6 +14,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/settlement"
 	"causeway/ports"
 )
 
@@ -20,15 +22,16 @@ var _ ports.RailConnectionStore = (*DB)(nil)
 
 // connectionSettings is the column settings of rail_connections.
 type connectionSettings struct {
-	Adapter    rail.Adapter      `json:"adapter"`
-	Rails      []corridor.Rail   `json:"rails"`
-	Currencies []money.Currency  `json:"currencies"`
-	Countries  []string          `json:"countries,omitempty"`
-	Platforms  []string          `json:"platforms,omitempty"`
-	Priority   int               `json:"priority,omitempty"`
-	Limits     []connectionLimit `json:"limits,omitempty"`
-	Unmatched  string            `json:"unmatched,omitempty"`
-	Settings   map[string]string `json:"settings,omitempty"`
+	Adapter    rail.Adapter         `json:"adapter"`
+	Rails      []corridor.Rail      `json:"rails"`
+	Currencies []money.Currency     `json:"currencies"`
+	Countries  []string             `json:"countries,omitempty"`
+	Platforms  []string             `json:"platforms,omitempty"`
+	Priority   int                  `json:"priority,omitempty"`
+	Limits     []connectionLimit    `json:"limits,omitempty"`
+	Schedules  []connectionSchedule `json:"schedules,omitempty"` // none in versions of earlier releases
+	Unmatched  string               `json:"unmatched,omitempty"`
+	Settings   map[string]string    `json:"settings,omitempty"`
 }
 
 type connectionLimit struct {
@@ -37,6 +40,20 @@ type connectionLimit struct {
 	PerPayout int64          `json:"perPayout,omitempty"`
 	PerHour   int64          `json:"perHour,omitempty"`
 	PerDay    int64          `json:"perDay,omitempty"`
+}
+
+type connectionSchedule struct {
+	Rail        corridor.Rail       `json:"rail"`
+	Zone        string              `json:"zone,omitempty"`
+	Calendar    settlement.Calendar `json:"calendar,omitempty"`
+	Opens       string              `json:"opens,omitempty"`
+	CutOff      string              `json:"cutOff,omitempty"`
+	SettlesAt   string              `json:"settlesAt,omitempty"`
+	Days        *int                `json:"days,omitempty"`
+	Takes       time.Duration       `json:"takes,omitempty"` // nanoseconds
+	Holidays    []string            `json:"holidays,omitempty"`
+	WorkingDays []string            `json:"workingDays,omitempty"`
+	Hold        bool                `json:"hold,omitempty"`
 }
 
 const connectionColumns = `name, version, settings, set_by, note, set_at`
@@ -83,6 +100,9 @@ func readConnectionSettings(data []byte, c *rail.Connection) error {
 	for _, l := range s.Limits {
 		c.Limits = append(c.Limits, rail.Limit(l))
 	}
+	for _, schedule := range s.Schedules {
+		c.Schedules = append(c.Schedules, rail.Schedule(schedule))
+	}
 	for _, text := range s.Platforms {
 		p, err := ident.ParsePlatform(text)
 		if err != nil {
@@ -102,6 +122,9 @@ func writeConnectionSettings(c rail.Connection) ([]byte, error) {
 	s := connectionSettings{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority, Settings: c.Settings}
 	for _, l := range c.Limits {
 		s.Limits = append(s.Limits, connectionLimit(l))
+	}
+	for _, schedule := range c.Schedules {
+		s.Schedules = append(s.Schedules, connectionSchedule(schedule))
 	}
 	for _, p := range c.Platforms {
 		s.Platforms = append(s.Platforms, p.String())

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/settlement"
 	"causeway/ports"
 )
 
@@ -17,11 +19,15 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 	// Every version of a connection stays; the latest is in force. A version that another command has stored meanwhile is refused.
 	env := newEnv(t)
 	db := env.DB
+	days := 0
 	first := ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1,
 		Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, Countries: []string{"DE"}, Platforms: []ident.Platform{env.platform.ID}, Unmatched: env.platform.ID,
 		Priority: 3, Limits: []rail.Limit{{Rail: corridor.SEPA, Currency: "EUR", PerPayout: 1, PerHour: 2, PerDay: 3}}, Settings: map[string]string{"password": "env:P"}, SetAt: noon}}
+	first.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Zone: "Europe/Paris", Calendar: settlement.TARGET, Opens: "08:00", CutOff: "24:00", SettlesAt: "18:30", Days: &days,
+		Holidays: []string{"2026-12-24"}, WorkingDays: []string{"2026-05-01"}, Hold: true}, {Rail: corridor.SEPAInstant, Takes: 90 * time.Second}}
 	second := first
 	second.Version, second.By, second.Note, second.Countries = 2, "ben", "every country", nil
+	second.Schedules = nil
 	other := ports.RailConnectionVersion{By: "ana", Note: "wallet", Connection: rail.Connection{Name: "base", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}, SetAt: noon}}
 	for _, v := range []ports.RailConnectionVersion{first, second, other} {
 		if err := db.SaveRailConnection(t.Context(), v); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -321,6 +322,7 @@ func changedFields(before, after rail.Connection) string {
 	add("unmatched", before.Unmatched == after.Unmatched)
 	add("priority", before.Priority == after.Priority)
 	add("limits", slices.Equal(before.Limits, after.Limits))
+	add("schedules", reflect.DeepEqual(before.Schedules, after.Schedules))
 	seen := map[string]bool{}
 	for _, settings := range []map[string]string{before.Settings, after.Settings} {
 		for name := range settings {

@@ -37,6 +37,7 @@ func railsDatabase(t *testing.T) string {
 	}
 	c.Version, c.Priority, c.Countries, c.SetAt = 2, 5, []string{"DE", "FR"}, noon.Add(time.Hour)
 	c.Settings = map[string]string{"folder": "/srv/bank2"}
+	c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true}}
 	if err := db.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +178,10 @@ func TestRailsSet_ListsEveryBadField(t *testing.T) {
 	}{
 		"fields": {`{"adapter": "FAX", "rails": ["SEPA", "SEPA"], "platforms": ["x"], "settings": {"password": "hunter2"}}`,
 			[]string{"nothing was changed:", "platforms[0] must be", "adapter must be one of", "rails[1] is listed twice", "currencies must name", "settings.password must not hold a secret"}},
+		"schedules": {`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "schedules": [{"rail": "WIRE", "zone": "CET/Nowhere", "calendar": "BANK", "opens": "18:00", "cutOff": "25:00",
+			"days": 31, "takes": "soon", "holidays": ["24 December"], "workingDays": ["2026-02-30"]}]}`,
+			[]string{"schedules[0].rail must be one of rails", "schedules[0].zone must", "schedules[0].calendar must be one of", "schedules[0].cutOff must", "schedules[0].days must",
+				"schedules[0].takes must be a duration", "schedules[0].holidays must be days such as", "schedules[0].workingDays must be days such as"}},
 		"unknown field":   {`{"adapter": "PARTNER", "colour": "red"}`, []string{`unknown field "colour"`}},
 		"no JSON":         {`adapter: PARTNER`, []string{"file must be the JSON object"}},
 		"two values":      {`{} {}`, []string{"more than one value"}},

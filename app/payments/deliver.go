@@ -135,8 +135,8 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 	}
 }
 
-// expect records when a payout is expected to settle: as the rail says, or by the schedule of the rail from its first
-// call on.
+// expect records when a payout is expected to settle: as the rail says (by the partner, or by the schedule of its connection),
+// or else by the usual schedule of the rail from its first call on.
 func (w work) expect(t transaction.Transaction, o ports.Outcome) {
 	expected := o.ExpectedAt
 	if expected.IsZero() && t.ExpectedSettlementAt.IsZero() {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/settlement"
 )
 
 // MaxFile is the largest file of a connection, in bytes.
@@ -27,6 +29,7 @@ type document struct {
 	Unmatched  string            `json:"unmatched,omitempty"`
 	Priority   int               `json:"priority,omitempty"`
 	Limits     []limit           `json:"limits,omitempty"`
+	Schedules  []schedule        `json:"schedules,omitempty"`
 	Settings   map[string]string `json:"settings,omitempty"`
 }
 
@@ -36,6 +39,41 @@ type limit struct {
 	PerPayout int64          `json:"perPayout,omitempty"`
 	PerHour   int64          `json:"perHour,omitempty"`
 	PerDay    int64          `json:"perDay,omitempty"`
+}
+
+type schedule struct {
+	Rail        corridor.Rail       `json:"rail"`
+	Zone        string              `json:"zone,omitempty"`
+	Calendar    settlement.Calendar `json:"calendar,omitempty"`
+	Opens       string              `json:"opens,omitempty"`
+	CutOff      string              `json:"cutOff,omitempty"`
+	SettlesAt   string              `json:"settlesAt,omitempty"`
+	Days        *int                `json:"days,omitempty"`
+	Takes       string              `json:"takes,omitempty"` // such as 20s
+	Holidays    []string            `json:"holidays,omitempty"`
+	WorkingDays []string            `json:"workingDays,omitempty"`
+	Hold        bool                `json:"hold,omitempty"`
+}
+
+// parse returns the schedule of a file, and false if takes is no duration.
+func (s schedule) parse() (rail.Schedule, bool) {
+	parsed := rail.Schedule{Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
+		Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold}
+	if s.Takes == "" {
+		return parsed, true
+	}
+	var err error
+	parsed.Takes, err = time.ParseDuration(s.Takes)
+	return parsed, err == nil && parsed.Takes > 0
+}
+
+func scheduleFile(s rail.Schedule) schedule {
+	file := schedule{Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
+		Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold}
+	if s.Takes != 0 {
+		file.Takes = s.Takes.String()
+	}
+	return file
 }
 
 // ParseConnection returns the connection of a file, or INVALID_INPUT with every bad field.
@@ -57,6 +95,13 @@ func ParseConnection(name string, file []byte) (rail.Connection, error) {
 		c.Limits = append(c.Limits, rail.Limit(l))
 	}
 	var bad []fault.Field
+	for i, s := range d.Schedules {
+		parsed, ok := s.parse()
+		if !ok {
+			bad = append(bad, fault.Field{Field: fmt.Sprintf("schedules[%d].takes", i), Message: "must be a duration above zero, such as 20s or 2h"})
+		}
+		c.Schedules = append(c.Schedules, parsed)
+	}
 	parse := func(field, text string) (p ident.Platform) {
 		p, err := ident.ParsePlatform(text)
 		if err != nil {
@@ -72,7 +117,7 @@ func ParseConnection(name string, file []byte) (rail.Connection, error) {
 	if d.Unmatched != "" {
 		c.Unmatched = parse("unmatched", d.Unmatched)
 	}
-	if f, ok := fault.As(c.Check()); ok {
+	if f, ok := fault.As(c.Check(time.LoadLocation)); ok {
 		bad = append(bad, f.Fields...)
 	}
 	if len(bad) > 0 {
@@ -86,6 +131,9 @@ func File(c rail.Connection) ([]byte, error) {
 	d := document{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority, Settings: c.Settings}
 	for _, l := range c.Limits {
 		d.Limits = append(d.Limits, limit(l))
+	}
+	for _, s := range c.Schedules {
+		d.Schedules = append(d.Schedules, scheduleFile(s))
 	}
 	for _, p := range c.Platforms {
 		d.Platforms = append(d.Platforms, p.String())

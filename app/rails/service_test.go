@@ -3,6 +3,7 @@ package rails_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -50,7 +51,9 @@ func newEnv(t *testing.T, opts ...apptest.Option) *env {
 	return e
 }
 
-const bankFile = `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"currency": "EUR", "perDay": 1000}], "settings": {"folder": "/srv/bank"}}`
+const bankFile = `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"currency": "EUR", "perDay": 1000}],
+	"schedules": [{"rail": "SEPA", "zone": "Europe/Paris", "calendar": "TARGET", "opens": "08:00", "cutOff": "13:30", "settlesAt": "18:00", "days": 0, "holidays": ["2026-12-24"],
+		"workingDays": ["2026-05-01"], "hold": true}], "settings": {"folder": "/srv/bank"}}`
 
 var ana = rails.Author{Actor: "ana", Note: "new bank"}
 
@@ -69,6 +72,9 @@ func TestSet_StoresVersions(t *testing.T) {
 
 	second, err := e.Set(t.Context(), "bank-eur", again, ana)
 
+	if !reflect.DeepEqual(first.Schedules, second.Schedules) || first.Schedules[0].CutOff != "13:30" || !first.Schedules[0].Hold {
+		t.Errorf("schedules %+v and %+v", first.Schedules, second.Schedules)
+	}
 	if err != nil || first.Version != 1 || second.Version != 2 || second.By != "ana" || second.Note != "new bank" || len(second.Limits) != 1 {
 		t.Errorf("versions %+v and %+v, %v", first, second, err)
 	}

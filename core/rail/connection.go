@@ -44,6 +44,8 @@ type Connection struct {
 	Priority int
 	// Limits are above which amounts payments wait for the review of an operator.
 	Limits []Limit
+	// Schedules say when the partner executes and settles payments of a rail, where it differs from the schedule of the rail.
+	Schedules []Schedule
 	// Unmatched is the platform of money whose reference no platform knows; zero if there is only one platform.
 	Unmatched ident.Platform
 	// Settings are those of the adapter. A secret is a reference to it, as of ports.Secrets.

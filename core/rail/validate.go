@@ -50,7 +50,7 @@ func CheckNote(note string) error {
 
 // Check returns INVALID_INPUT with every bad field, by its name in the file of a connection. What the settings mean is
 // checked by the adapter.
-func (c Connection) Check() error {
+func (c Connection) Check(zones Zones) error {
 	var bad []fault.Field
 	refuse := func(field, format string, args ...any) {
 		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(format, args...)})
@@ -66,6 +66,9 @@ func (c Connection) Check() error {
 	c.checkScope(refuse)
 	for i, l := range c.Limits {
 		c.checkLimit(i, l, refuse)
+	}
+	for i := range c.Schedules {
+		c.checkSchedule(i, zones, refuse)
 	}
 	c.checkSettings(refuse)
 	if len(bad) > 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -27,10 +28,11 @@ func TestCheck_AcceptsConnections(t *testing.T) {
 	t.Parallel()
 	// A connection with one rail and one currency is enough; limits, countries and platforms narrow it.
 	full := bank()
+	full.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true}, {Rail: corridor.SEPAInstant, Zone: "Asia/Kathmandu", Takes: time.Minute}}
 	full.Countries, full.Platforms, full.Unmatched, full.Priority = []string{"DE", "FR"}, []ident.Platform{platformID(1)}, platformID(1), 10
 	full.Settings = map[string]string{"password": "env:SFTP_PASSWORD", "privateKey": "file:/run/keys/sftp", "tokenContract": "0xA0b8", "url": "https://bank.example/in"}
 	for _, c := range []rail.Connection{bank(), full, {Name: "base", Adapter: rail.EVM, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}}} {
-		if err := c.Check(); err != nil {
+		if err := c.Check(time.LoadLocation); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -55,6 +57,12 @@ func TestCheck_ListsEveryBadField(t *testing.T) {
 			c.Platforms, c.Unmatched = []ident.Platform{platformID(1), {}, platformID(1)}, platformID(2)
 		}, []string{"platforms[1]", "platforms[2]", "unmatched"}},
 		"priority": {func(c *rail.Connection) { c.Priority = -1 }, []string{"priority"}},
+		"schedules": {func(c *rail.Connection) {
+			days := -1
+			c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Zone: "Berlin"}, {Rail: corridor.SEPA, Calendar: "ECB", CutOff: "8"}, {Rail: corridor.Wire, Opens: "18:00", Days: &days},
+				{Rail: corridor.SEPAInstant, Takes: time.Minute, SettlesAt: "18:00", Holidays: []string{"Christmas"}}}
+		}, []string{"schedules[0].zone", "schedules[1].rail", "schedules[1].calendar", "schedules[1].cutOff", "schedules[2].rail", "schedules[2].cutOff", "schedules[2].days",
+			"schedules[3].takes", "schedules[3].holidays"}},
 		"limit of another rail and currency": {func(c *rail.Connection) {
 			c.Limits = []rail.Limit{{Rail: corridor.Wire, Currency: "USD", PerDay: 1}}
 		}, []string{"limits[0].rail", "limits[0].currency"}},
@@ -69,7 +77,7 @@ func TestCheck_ListsEveryBadField(t *testing.T) {
 		c := bank()
 		tt.change(&c)
 
-		err := c.Check()
+		err := c.Check(time.LoadLocation)
 
 		f, ok := fault.As(err)
 		if !ok || f.Code != fault.InvalidInput {

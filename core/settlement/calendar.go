@@ -43,6 +43,11 @@ var holidays = map[Calendar]*cal.Calendar{
 
 func calendarOf(days ...*cal.Holiday) *cal.Calendar { return &cal.Calendar{Holidays: days} }
 
+func init() {
+	// The days of a calendar do not depend on the zone of the machine, in which a day may begin at another time than midnight.
+	cal.DefaultLoc = time.UTC
+}
+
 // federalReserveHolidays are the federal holidays. One that falls on a Sunday is kept on Monday; on the Friday before
 // one that falls on a Saturday the Reserve Banks are open (Federal Reserve Financial Services, Holiday Schedules), as
 // other offices are not.
@@ -57,18 +62,33 @@ func federalReserveHolidays() []*cal.Holiday {
 	return kept
 }
 
-// isBusinessDay reports whether the calendar has no holiday on the date of day, in the zone of day.
-func (c Calendar) isBusinessDay(day time.Time) bool {
+// Source says where the days of a calendar come from, in words for operators.
+func (c Calendar) Source() string { return sources[c] }
+
+const library = "rules of github.com/rickar/cal"
+
+var sources = map[Calendar]string{
+	EveryDay:       "every day",
+	Weekdays:       "Monday to Friday, without holidays",
+	TARGET:         library + " (ecb): closing days of T2, European Central Bank",
+	FederalReserve: library + " (us), as the Holiday Schedules of Federal Reserve Financial Services move them",
+	England:        library + " (gb): bank holidays in England and Wales; later proclamations are not in it",
+	Brazil:         library + " (br): national holidays; banks may close on further days, such as those of Carnival",
+	Mexico:         library + " (mx): statutory holidays; banks may close on further days of the CNBV",
+}
+
+// closedBy returns why the calendar is closed on a date; empty if it is not.
+func (c Calendar) closedBy(date time.Time) string {
 	if c == EveryDay {
-		return true
+		return ""
 	}
-	if weekday := day.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
-		return false
+	if known, some := holidays[c]; some {
+		if actual, observed, holiday := known.IsHoliday(date); actual || observed {
+			return holiday.Name
+		}
 	}
-	known, some := holidays[c]
-	if !some {
-		return true
+	if weekday := date.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
+		return weekday.String()
 	}
-	actual, observed, _ := known.IsHoliday(day)
-	return !actual && !observed
+	return ""
 }

@@ -15,16 +15,19 @@ type Schedule struct {
 	// Zone is a time zone of the IANA database, such as "Europe/Berlin".
 	Zone     string
 	Calendar Calendar
-	// CutOff is the time of day, such as "15:30", until which a payment is executed on the same business day.
-	// Without one, payments are executed at any time of a business day.
-	CutOff string
+	// Opens is the time of day, such as "08:00", from which payments are executed, and CutOff that until which they are
+	// on the same business day, "24:00" at the latest. Without them, payments are executed at any time of a business day.
+	Opens, CutOff string
 	// Days is the number of business days from the execution to the settlement, and SettlesAt the time of that day
 	// by which the beneficiary has the money. Without SettlesAt, it takes Takes from the execution.
 	Days      int
 	SettlesAt string
 	Takes     time.Duration
-	// Holidays are further days, such as "2026-12-24", on which the partner executes nothing.
-	Holidays []string
+	// Holidays are further days, such as "2026-12-24", on which the partner executes nothing, and WorkingDays those
+	// on which it does although the calendar is closed.
+	Holidays, WorkingDays []string
+	// Hold: payments are not handed over while nothing is executed.
+	Hold bool
 }
 
 // defaults are the schedules of the rails unless a connection has one of its own: those of the payment systems, with
@@ -68,8 +71,11 @@ func DefaultFor(rail corridor.Rail) Schedule {
 // maxDays is the largest number of business days that a schedule may have.
 const maxDays = 30
 
-// maxHolidays is the largest number of further holidays.
+// maxHolidays is the largest number of further holidays, and of further working days.
 const maxHolidays = 200
+
+// maxTakes is the longest time from the execution to the settlement.
+const maxTakes = maxDays * 24 * time.Hour
 
 // Check returns what is wrong with a schedule; zone finds a time zone by its name. The fields have the names below, in camel case,
 // after a prefix.
@@ -80,16 +86,27 @@ func (s Schedule) Check(prefix string, zone func(name string) (*time.Location, e
 	}
 	if s.Zone == "" {
 		refuse("zone", "must be a time zone such as Europe/Berlin")
-	} else if _, err := zone(s.Zone); err != nil {
+	} else if _, err := zone(s.Zone); err != nil || s.Zone == "Local" { // the zone of a machine differs between machines
 		refuse("zone", "must be a time zone of the IANA database, such as Europe/Berlin; %.40q is none", s.Zone)
 	}
 	if !slices.Contains(Calendars(), s.Calendar) {
 		refuse("calendar", "must be one of %v", Calendars())
 	}
-	for field, text := range map[string]string{"cutOff": s.CutOff, "settlesAt": s.SettlesAt} {
-		if _, ok := timeOfDay(text); text != "" && !ok {
+	s.checkTimes(refuse)
+	s.checkDates(refuse)
+	slices.SortFunc(bad, func(a, b fault.Field) int { return strings.Compare(a.Field, b.Field) })
+	return bad
+}
+
+func (s Schedule) checkTimes(refuse func(field, format string, args ...any)) {
+	for field, text := range map[string]string{"opens": s.Opens, "cutOff": s.CutOff, "settlesAt": s.SettlesAt} {
+		if of, ok := timeOfDay(text); text != "" && (!ok || of == endOfDay && field != "cutOff") {
 			refuse(field, "must be a time of day such as 15:30")
 		}
+	}
+	opens, _ := timeOfDay(s.Opens)
+	if cutOff, some := timeOfDay(s.CutOff); some && opens >= cutOff {
+		refuse("cutOff", "must be after opens, or after 00:00 without it")
 	}
 	if s.Days < 0 || s.Days > maxDays {
 		refuse("days", "must be a number of business days from 0 to %d", maxDays)
@@ -97,20 +114,38 @@ func (s Schedule) Check(prefix string, zone func(name string) (*time.Location, e
 	if s.Days > 0 && s.SettlesAt == "" {
 		refuse("settlesAt", "must be given with days: the time of day such as 18:00 by which the beneficiary has the money")
 	}
-	if len(s.Holidays) > maxHolidays {
-		refuse("holidays", "must be at most %d days", maxHolidays)
+	if s.Takes < 0 || s.Takes > maxTakes {
+		refuse("takes", "must be from 0s to %s", maxTakes)
 	}
-	for _, day := range s.Holidays {
-		if _, err := time.Parse(time.DateOnly, day); err != nil {
-			refuse("holidays", "must be days such as 2026-12-24; %.20q is none", day)
+}
+
+func (s Schedule) checkDates(refuse func(field, format string, args ...any)) {
+	for field, days := range map[string][]string{"holidays": s.Holidays, "workingDays": s.WorkingDays} {
+		if len(days) > maxHolidays {
+			refuse(field, "must be at most %d days", maxHolidays)
+		}
+		for i, day := range days {
+			if _, err := time.Parse(time.DateOnly, day); err != nil {
+				refuse(field, "must be days such as 2026-12-24; %.20q is none", day)
+			} else if slices.Index(days, day) < i {
+				refuse(field, "must have %s once", day)
+			}
 		}
 	}
-	slices.SortFunc(bad, func(a, b fault.Field) int { return strings.Compare(a.Field, b.Field) })
-	return bad
+	for _, day := range s.WorkingDays {
+		if slices.Contains(s.Holidays, day) {
+			refuse("workingDays", "must not have %s, which is one of holidays", day)
+		}
+	}
 }
+
+const endOfDay = 24 * time.Hour
 
 // timeOfDay parses a time of day such as "15:30".
 func timeOfDay(text string) (time.Duration, bool) {
+	if text == "24:00" {
+		return endOfDay, true
+	}
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {
 		return 0, false

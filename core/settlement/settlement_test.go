@@ -108,14 +108,42 @@ func TestSchedule_Check(t *testing.T) {
 			t.Errorf("%s: %v", rail, bad)
 		}
 	}
-	bad := settlement.Schedule{Zone: "Europe/Atlantis", Calendar: "LUNAR", CutOff: "3 pm", Days: 40, Holidays: []string{"24.12.2026"}}.
-		Check("schedule.", time.LoadLocation)
+	bad := settlement.Schedule{Zone: "Europe/Atlantis", Calendar: "LUNAR", Opens: "24:00", CutOff: "3 pm", Days: 40, Takes: -time.Second, Holidays: []string{"24.12.2026", "2026-12-31"},
+		WorkingDays: []string{"2026-12-31"}}.Check("schedule.", time.LoadLocation)
 	var fields []string
 	for _, field := range bad {
 		fields = append(fields, field.Field)
 	}
-	want := []string{"schedule.calendar", "schedule.cutOff", "schedule.days", "schedule.holidays", "schedule.settlesAt", "schedule.zone"}
+	want := []string{"schedule.calendar", "schedule.cutOff", "schedule.days", "schedule.holidays", "schedule.opens", "schedule.settlesAt", "schedule.takes", "schedule.workingDays", "schedule.zone"}
 	if !slices.Equal(fields, want) {
 		t.Errorf("fields %v, want %v", fields, want)
+	}
+}
+
+func TestSchedule_CheckOfTimesAndDates(t *testing.T) {
+	t.Parallel()
+	// A cut-off may be the end of the day, and comes after the opening. A day is listed once.
+	tests := map[string]struct {
+		change func(*settlement.Schedule)
+		want   string // the bad field
+	}{
+		"no change":                   {func(*settlement.Schedule) {}, ""},
+		"cut-off at the end":          {func(s *settlement.Schedule) { s.CutOff = "24:00" }, ""},
+		"cut-off at the opening":      {func(s *settlement.Schedule) { s.Opens = "15:00" }, "cutOff"},
+		"cut-off at midnight":         {func(s *settlement.Schedule) { s.CutOff = "00:00" }, "cutOff"},
+		"settlement after the day":    {func(s *settlement.Schedule) { s.SettlesAt = "24:00" }, "settlesAt"},
+		"a day twice":                 {func(s *settlement.Schedule) { s.Holidays = []string{"2026-12-24", "2026-12-24"} }, "holidays"},
+		"a day that does not exist":   {func(s *settlement.Schedule) { s.WorkingDays = []string{"2026-02-29"} }, "workingDays"},
+		"more days than can be bound": {func(s *settlement.Schedule) { s.Holidays = make([]string, 201) }, "holidays"},
+		"no zone":                     {func(s *settlement.Schedule) { s.Zone = "" }, "zone"},
+		"the zone of the machine":     {func(s *settlement.Schedule) { s.Zone = "Local" }, "zone"},
+	}
+	for name, tt := range tests {
+		s := settlement.DefaultFor(corridor.SEPA)
+		tt.change(&s)
+		bad := s.Check("", time.LoadLocation)
+		if tt.want == "" && len(bad) > 0 || tt.want != "" && (len(bad) == 0 || bad[0].Field != tt.want) {
+			t.Errorf("%s: %v", name, bad)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/core/rail"
+	"causeway/core/settlement"
 	"causeway/ports"
 )
 
@@ -51,8 +52,9 @@ type Connections struct {
 // live is a connection of this process.
 type live struct {
 	ports.LiveConnection
-	bounded  ports.Rail // calls the adapter
-	openedAt time.Time  // also if it could not be opened
+	bounded  ports.Rail            // calls the adapter
+	times    *settlement.Timetable // of its schedules; nil if a zone of theirs is not known
+	openedAt time.Time             // also if it could not be opened
 }
 
 var _ ports.ConnectedRails = (*Connections)(nil)
@@ -139,7 +141,10 @@ func (c *Connections) open(connection rail.Connection, now time.Time) (opened li
 			log.WithField("stack", string(debug.Stack())).Errorf("opening a connection panicked: %v; will retry", p)
 		}
 	}()
-	if opened.Adapter, opened.Err = c.Open(connection); opened.Err != nil {
+	if opened.times, opened.Err = connection.Timetable(time.LoadLocation); opened.Err == nil {
+		opened.Adapter, opened.Err = c.Open(connection)
+	}
+	if opened.Err != nil {
 		opened.Adapter = nil
 		log.WithError(opened.Err).Error("cannot open a connection; its payments wait; will retry")
 		return opened

@@ -72,7 +72,30 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
 		}
 	}
+	for i, w := range asked {
+		if o := &outcomes[i]; w.Kind == rail.Payout && o.ExpectedAt.IsZero() && (o.Verdict == ports.Waiting || o.Verdict == ports.Unknown) {
+			o.ExpectedAt = r.expectedAt(recorded[w.key()], w.expected)
+		}
+	}
 	return outcomes
+}
+
+// expectedAt returns when a payout is expected to settle by the schedule of its connection, from when it was handed over, or
+// from now if it waits. It is zero if that is not known, or not later than what was said before: the partner may have named
+// a later day, and the day of a payout that waits moves on.
+func (r *Rail) expectedAt(p rail.Payment, before time.Time) time.Time {
+	l, known := r.named(p.Connection)
+	if !known || l.times == nil {
+		return time.Time{}
+	}
+	from := p.SentAt
+	if p.State.IsWaiting() {
+		from = r.Clock.Now()
+	}
+	if expected := l.times.SettlesAt(l.ScheduleOf(p.Rail), from); expected.After(before) {
+		return expected
+	}
+	return time.Time{}
 }
 
 // notCalled is the outcome of a payment that was not handed over.

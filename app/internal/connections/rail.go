@@ -3,6 +3,7 @@ package connections
 import (
 	"context"
 	"slices"
+	"time"
 
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -162,11 +163,13 @@ type wanted struct {
 	// refund.
 	collected *ports.RailPaymentKey
 	received  *ports.RailReceiptKey
+	// expected is when a payout was expected to settle until now; zero if that was not said yet.
+	expected time.Time
 }
 
 func payoutOf(p ports.Payout) wanted {
 	t := p.Transaction
-	return wanted{Payment: rail.Payment{ID: t.ID.UUID(), Kind: rail.Payout, Amount: t.Pricing.Received,
+	return wanted{expected: t.ExpectedSettlementAt, Payment: rail.Payment{ID: t.ID.UUID(), Kind: rail.Payout, Amount: t.Pricing.Received,
 		Route: rail.Route{Platform: t.Platform, Rail: t.DestinationRail, Currency: t.Pricing.Received.Currency, Country: p.Account.Country()}}}
 }
 
