@@ -27,7 +27,7 @@ type CustomerWriter interface {
 	// unit of work ends.
 	LockCustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error)
 	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
-	// customer after one, in the order of their ids, and erases their webhooks. It returns how many there
+	// customer after one, in the order of their ids, the accounts that paid for them, and erases their webhooks. It returns how many there
 	// were of both, and the last transaction.
 	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error)
 	// EraseWebhooksOf erases at most limit webhooks after one, in the order of their ids, that are about a
@@ -37,7 +37,8 @@ type CustomerWriter interface {
 	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
 	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
 	// reasons of reviews and of what became of its agents' actions, the funding instructions of its internal
-	// accounts, which name it, its agents, and the credentials and sessions of its wallet.
+	// accounts, which name it, its agents, the credentials and sessions of its wallet, and the accounts from which
+	// other money for it was received, except of what is unmatched.
 	EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Erased, error)
 	// DeleteExternalAccountsOf marks the external accounts of a customer as deleted.
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error

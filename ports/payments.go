@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/quote"
@@ -24,6 +25,8 @@ type PaymentWriter interface {
 	// partner's id, and returns, locked, the transactions that they pay for; one result per
 	// receipt. Receipts with the same reference share a transaction.
 	SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]SavedReceipt, error)
+	// SaveReceiptPayers stores the payers of receipts that are new.
+	SaveReceiptPayers(ctx context.Context, payers []ReceiptPayer) error
 	// LockQuotes returns quotes with their transactions and parties, and locks the
 	// transactions in one order.
 	LockQuotes(ctx context.Context, keys []QuoteKey) (map[QuoteKey]QuoteState, error)
@@ -54,6 +57,17 @@ type PaymentReader interface {
 	Collections(ctx context.Context, keys []TransactionKey) ([]Collection, error)
 	// Receipts returns receipts. What does not exist is omitted.
 	Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error)
+	// ReceiptPayers returns the accounts from which receipts were paid, as far as they are known and not erased.
+	ReceiptPayers(ctx context.Context, p ident.Platform, ids []ident.Receipt) (map[ident.Receipt]account.External, error)
+}
+
+// ReceiptPayer is the account from which a receipt was paid.
+type ReceiptPayer struct {
+	Platform ident.Platform
+	Receipt  ident.Receipt
+	// Customer is the one for whom the money is, with whom the account is erased; zero if that is nobody.
+	Customer ident.Customer
+	Account  account.External
 }
 
 // PartyKey names what a quote refers to; zero ids are not loaded. A zero Customer stands

@@ -21,7 +21,9 @@ const eraseTransactions = `
 		SELECT id FROM transactions WHERE platform_id = $1 AND customer_id = $2 AND id > $3 ORDER BY id LIMIT $4),
 	erased AS (
 		UPDATE transactions t SET details = '', source_uma = regexp_replace(source_uma, '^[^@]+', '$erased'), destination_uma = regexp_replace(destination_uma, '^[^@]+', '$erased')
-		FROM batch b WHERE t.platform_id = $1 AND t.id = b.id RETURNING t.quote_id),
+		FROM batch b WHERE t.platform_id = $1 AND t.id = b.id RETURNING t.quote_id, t.receipt_id),
+	paid AS (
+		DELETE FROM receipt_payers p USING erased e WHERE p.platform_id = $1 AND p.id = e.receipt_id),
 	quoted AS (
 		UPDATE quotes q SET description = '' FROM erased e WHERE q.platform_id = $1 AND q.id = e.quote_id)
 	SELECT id FROM batch ORDER BY id`
@@ -126,6 +128,8 @@ var eraseRecords = []struct {
 	{`DELETE FROM screening_hits WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{erasePayers, func(*customer.Erased) *int { return new(int) }},
+	{releasePayers, func(*customer.Erased) *int { return new(int) }},
 	{eraseActions, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_credentials WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},

@@ -205,15 +205,32 @@ func newExternalRow(a account.External) *externalRow {
 	for _, rail := range a.Rails {
 		row.Rails = append(row.Rails, string(rail))
 	}
-	if b := a.Beneficiary; b != nil {
-		row.Beneficiary = &beneficiaryColumn{
-			Type: string(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
-			Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
-			Address: (*addressColumn)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
-			DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
-		}
-	}
+	row.Beneficiary = newBeneficiaryColumn(a.Beneficiary)
 	return row
+}
+
+func newBeneficiaryColumn(b *account.Beneficiary) *beneficiaryColumn {
+	if b == nil {
+		return nil
+	}
+	return &beneficiaryColumn{
+		Type: string(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
+		Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
+		Address: (*addressColumn)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
+		DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
+	}
+}
+
+func (b *beneficiaryColumn) beneficiary() *account.Beneficiary {
+	if b == nil {
+		return nil
+	}
+	return &account.Beneficiary{
+		Type: account.BeneficiaryType(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
+		Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
+		Address: (*party.Address)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
+		DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
+	}
 }
 
 func (row *externalRow) external() account.External {
@@ -229,13 +246,6 @@ func (row *externalRow) external() account.External {
 	for _, rail := range row.Rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
-	if b := row.Beneficiary; b != nil {
-		a.Beneficiary = &account.Beneficiary{
-			Type: account.BeneficiaryType(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
-			Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
-			Address: (*party.Address)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
-			DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
-		}
-	}
+	a.Beneficiary = row.Beneficiary.beneficiary()
 	return a
 }

@@ -45,7 +45,8 @@ type RetentionCutoffs struct {
 	RailData      time.Time
 	PartnerEvents time.Time // that partners have reported, by their receipt
 	// BankOrders are those that have ended, with the files of banks and for banks and what was noticed in them.
-	BankOrders time.Time
+	BankOrders    time.Time
+	ReceiptPayers time.Time // of money that is no customer's, by its receipt
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -82,6 +83,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
 		{"invitations", c.Invitations, "", fmt.Sprintf(deleteInvitations, "ends_at < $2", "ends_at")},
 		{"invitations", c.EndlessInvitations, "", fmt.Sprintf(deleteInvitations, "ends_at IS NULL AND created_at < $2", "created_at")},
+		{"receipt_payers", c.ReceiptPayers, uuid.Nil.String(), deleteReceiptPayers},
 		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
 		{"bank_orders", c.BankOrders, "", deleteBankOrders},
 	}

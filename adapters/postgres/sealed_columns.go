@@ -49,6 +49,7 @@ const (
 	bankOrdersDetails
 	bankOrdersReason
 	bankCorrectionsDetails
+	receiptPayersAccount
 	numSealedColumns // keep last
 )
 
@@ -91,6 +92,7 @@ var sealedColumns = [numSealedColumns]struct {
 	bankOrdersReason:                  {"bank_orders", "reason", textFormat}, // free text of the bank
 	bankCorrectionsDetails:            {"bank_corrections", "details", textFormat},
 
+	receiptPayersAccount:  {"receipt_payers", "account", textFormat},
 	railFeedItemsContent:  {"rail_feed_items", "content", textFormat},
 	railStatementsContent: {"rail_statements", "content", bytesFormat},
 

@@ -130,6 +130,9 @@ func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	u.queueExec(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
 		pgID(a.Account.UUID()), a.Note, pgID(a.By.Token.UUID()), a.By.Actor, pgTime(a.At),
 		pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
+	if !a.Transaction.IsZero() {
+		u.queueExec(assignReceiptPayer, pgID(of.Receipt.Platform.UUID()), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()), pgID(a.Account.UUID()))
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/core/agent"
+	"causeway/core/customer"
 )
 
 // retentionFlags say how long data is kept that grows with every payment. The ledger, the
@@ -54,6 +55,9 @@ const (
 	railDataRetention = 400 * 24 * time.Hour
 	// bankOrderRetention is longer than any bank returns a payment for: 13 months after a direct debit.
 	bankOrderRetention = 2 * 365 * 24 * time.Hour
+	// payerRetention is that of the accounts from which money of nobody was received: the five years for which the law on
+	// money laundering asks for records of payments, see customer.YearsKept.
+	payerRetention = (365*customer.YearsKept + 2) * 24 * time.Hour
 )
 
 // checkRetention reports invalid values with the name of their setting. The database enforces the
@@ -85,7 +89,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
-		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), BankOrders: now.Add(-bankOrderRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention), ReceiptPayers: now.Add(-payerRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), BankOrders: now.Add(-bankOrderRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // depositCommand is a payment to be credited to an internal account.
 type depositCommand struct {
-	receipt     transaction.Receipt
+	receipt     ports.RailReceipt
 	to          ident.InternalAccount
 	idempotency *ports.IdempotentRequest
 }
@@ -24,13 +24,13 @@ type depositCommand struct {
 // account is closed or full, or its owner is not verified) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{receipt.Storable(), to, request})
+	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{storableReceipt(ports.RailReceipt{Receipt: receipt}), to, request})
 }
 
 func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) ([]batch.Result[transaction.Transaction], error) {
 	receipts := make([]transaction.Receipt, len(commands))
 	for i, c := range commands {
-		receipts[i] = c.receipt
+		receipts[i] = c.receipt.Receipt
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
@@ -85,11 +85,13 @@ func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositComman
 	if err != nil {
 		return err
 	}
+	var payers []ports.ReceiptPayer
 	for n, i := range fresh {
 		receipt := commands[i].receipt
+		payers = appendPayer(payers, receipt, parties[n].Owner)
 		d, err := receipt.Deposit(commands[i].to, parties[n], receivingBalance(balances, parties[n]))
 		if err != nil {
-			w.PostUnmatched(receipt, receipt.RejectedByAccount())
+			w.PostUnmatched(receipt.Receipt, receipt.RejectedByAccount())
 			results[i].Err = uow.WithUnmatchedNote(err)
 			continue
 		}
@@ -97,7 +99,7 @@ func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositComman
 		w.Create(d)
 		results[i].Value, deposits[receipt.ID] = d.Transaction, d.Transaction
 	}
-	return nil
+	return tx.SaveReceiptPayers(ctx, payers)
 }
 
 // existingDeposits returns the deposits of receipts that were received before.

@@ -43,11 +43,11 @@ func (s *Service) fundingAccounts(ctx context.Context, receipts ...transaction.R
 }
 
 // receiveOrDeposit takes a receipt: for the account that has its reference, or else for the quote that has it.
-func (s *Service) receiveOrDeposit(ctx context.Context, r transaction.Receipt, accounts map[ports.ReferenceKey]account.Internal, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) receiveOrDeposit(ctx context.Context, r ports.RailReceipt, accounts map[ports.ReferenceKey]account.Internal, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if to, known := accounts[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]; known {
-		return s.Deposit(ctx, r, to.ID, claim)
+		return s.depositBatcher.Do(ctx, r.Platform, depositCommand{storableReceipt(r), to.ID, claim})
 	}
-	return s.Receive(ctx, r, claim)
+	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{storableReceipt(r), claim})
 }
 
 // takeReceipts takes money that was received. A payment whose reference is not known is unmatched funds of its platform.
@@ -89,7 +89,7 @@ func (f *Feeds) takeReceipts(ctx context.Context, p *piece, reported []ports.Rai
 			continue
 		}
 		taking.Go(func() error {
-			_, problems[i] = f.service.receiveOrDeposit(ctx, plain[i], accounts, nil)
+			_, problems[i] = f.service.receiveOrDeposit(ctx, r, accounts, nil)
 			return nil
 		})
 	}

@@ -3,13 +3,17 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -381,5 +385,72 @@ func TestFeeds_ManyDeposits(t *testing.T) {
 	t.Logf("%d deposits in %s and %d commits", n, time.Since(started), len(recorded))
 	if len(recorded) > 100 {
 		t.Errorf("%d commits for %d deposits", len(recorded), n)
+	}
+}
+
+func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
+	t.Parallel()
+	// The account that a partner names as the payer is given to the refund of a quote, of a second payment for it, and of
+	// unmatched money that is sent back. It is kept with the customer for whom the money was, and once.
+	env, partner := newPartnerEnv(t)
+	adapter := &feedRail{}
+	live := ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{env.Platform.ID}}, Adapter: adapter}
+	feeds := env.NewFeeds(payments.FeedConfig{Feeds: env.Store, Receipts: env.Store, Balances: env.Store, Statements: env.Store, Received: env.Store})
+	to := env.NewWallet("spark1good")
+	refunded, paid := env.quote(t, "USD", 100_00, to), env.quote(t, "USD", 50_00, to)
+	var receipts []ports.RailReceipt
+	for partnerID, r := range map[string]struct {
+		reference string
+		minor     int64
+	}{
+		"other-amount": {refunded.Reference, 90_00}, "first": {paid.Reference, 50_00}, "unknown": {"RENT", 3_00}, "deposit": {env.dollars.Reference, 7_00},
+	} {
+		payer := account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "of " + partnerID}}
+		receipts = append(receipts, ports.RailReceipt{Payer: &payer, Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID, Reference: r.reference,
+			Amount: money.Amount{Minor: r.minor, Currency: "USD"}, At: apptest.Noon}})
+	}
+	second := receipts[0]
+	second.PartnerID, second.Reference, second.Payer = "second", paid.Reference, &account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "of second"}}
+	nameless := second
+	nameless.PartnerID, nameless.Payer = "nameless", nil
+	adapter.add(ports.RailReport{Receipts: receipts})
+	adapter.add(ports.RailReport{Receipts: append(receipts, second, nameless)})
+	if err := feeds.Read(t.Context(), live); err != nil {
+		t.Fatal(err)
+	}
+	page, err := env.Store.Unmatched(t.Context(), env.Platform.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	u := page.Items[0]
+	posting, err := u.SendBack("Unknown payer", env.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Post(posting)
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: env.Clock.Now()}); err != nil {
+			return err
+		}
+		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Step: transaction.StepSendBack, Subjects: []uuid.UUID{u.Receipt.ID.UUID()}, Due: env.Clock.Now()}})
+	})
+	partner.set(ports.Outcome{Verdict: ports.Done})
+
+	env.runDue(t)
+
+	got := map[string]string{}
+	for _, r := range partner.refunds {
+		got[r.Original.PartnerID] = "unknown payer"
+		if r.Original.Payer != nil {
+			got[r.Original.PartnerID] = r.Original.Payer.Fields["accountNumber"]
+		}
+	}
+	want := map[string]string{"other-amount": "of other-amount", "second": "of second", "unknown": "of unknown", "nameless": "unknown payer"}
+	if !maps.Equal(got, want) {
+		t.Errorf("refunds to %v, want %v", got, want)
+	}
+	owned := env.QueryStrings(`SELECT count(*) || ' ' || count(*) FILTER (WHERE customer_id IS NULL) FROM receipt_payers`)
+	if owned[0] != "5 1" {
+		t.Errorf("payers and those of nobody are %s, want 5 and 1", owned[0])
 	}
 }

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -30,13 +31,13 @@ func (s *Service) originalsOf(ctx context.Context, refunded []ports.Payout) (map
 		if err != nil {
 			return nil, err
 		}
-		byID := map[ident.Receipt]transaction.Receipt{}
-		for _, r := range receipts {
-			byID[r.ID] = r
+		payments, err := s.originalsOfReceipts(ctx, receipts)
+		if err != nil {
+			return nil, err
 		}
 		for _, p := range refunded {
-			if r, found := byID[p.Transaction.Receipt]; found && p.Transaction.Platform == platform {
-				originals[transactionKey(p.Transaction)] = originalOf(r)
+			if original, found := payments[p.Transaction.Receipt]; found && p.Transaction.Platform == platform {
+				originals[transactionKey(p.Transaction)] = original
 			}
 		}
 	}
@@ -63,5 +64,41 @@ func (s *Service) addCollected(ctx context.Context, keys []ports.TransactionKey,
 	return nil
 }
 
-// originalOf returns the payment that brought a receipt.
-func originalOf(r transaction.Receipt) ports.Original { return ports.Original{PartnerID: r.PartnerID} }
+// originalsOfReceipts returns the payments that brought receipts, with their payers as far as partners have named them.
+func (s *Service) originalsOfReceipts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]ports.Original, error) {
+	originals := make(map[ident.Receipt]ports.Original, len(receipts))
+	ids := map[ident.Platform][]ident.Receipt{}
+	for _, r := range receipts {
+		originals[r.ID] = ports.Original{PartnerID: r.PartnerID}
+		ids[r.Platform] = append(ids[r.Platform], r.ID)
+	}
+	for platform, ids := range ids {
+		payers, err := s.Store.ReceiptPayers(ctx, platform, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, payer := range payers {
+			originals[id] = ports.Original{PartnerID: originals[id].PartnerID, Payer: &payer}
+		}
+	}
+	return originals, nil
+}
+
+// storableReceipt returns a receipt as it is kept.
+func storableReceipt(r ports.RailReceipt) ports.RailReceipt {
+	r.Receipt = r.Storable()
+	return r
+}
+
+// appendPayer adds the payer of a receipt, if the partner has named it. The money is for a customer, or for nobody who is
+// known or will be erased later.
+func appendPayer(payers []ports.ReceiptPayer, r ports.RailReceipt, of *customer.Customer) []ports.ReceiptPayer {
+	if r.Payer == nil {
+		return payers
+	}
+	payer := ports.ReceiptPayer{Platform: r.Platform, Receipt: r.ID, Account: *r.Payer}
+	if of != nil && !of.Deleted() {
+		payer.Customer = of.ID
+	}
+	return append(payers, payer)
+}

@@ -12,7 +12,7 @@ import (
 )
 
 type receiveCommand struct {
-	receipt     transaction.Receipt
+	receipt     ports.RailReceipt
 	idempotency *ports.IdempotentRequest
 }
 
@@ -21,13 +21,13 @@ type receiveCommand struct {
 // account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A receipt with the rail and the partner's id
 // of an earlier one changes nothing.
 func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{r.Storable(), claim})
+	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{storableReceipt(ports.RailReceipt{Receipt: r}), claim})
 }
 
 func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
 	receipts := make([]transaction.Receipt, len(commands))
 	for i, c := range commands {
-		receipts[i] = c.receipt
+		receipts[i] = c.receipt.Receipt
 	}
 	var results []batch.Result[transaction.Transaction]
 	var done work
@@ -38,17 +38,24 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 			return err
 		}
 		var about []transaction.Transaction
-		for _, t := range taken {
+		var payers []ports.ReceiptPayer
+		for i, t := range taken {
 			if t.Transaction != nil {
 				about = append(about, *t.Transaction)
 			}
+			if t.IsNew {
+				payers = appendPayer(payers, commands[i].receipt, t.Parties.Customer)
+			}
+		}
+		if err := tx.SaveReceiptPayers(ctx, payers); err != nil {
+			return err
 		}
 		balances, err := done.lockBalances(ctx, tx, about)
 		if err != nil {
 			return err
 		}
 		for i, c := range commands {
-			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i], balances)
+			results[i].Value, results[i].Err = done.receive(c.receipt.Receipt, taken[i], balances)
 			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}

@@ -155,13 +155,17 @@ func (s *Service) callToSendBack(ctx context.Context, jobs []ports.Job) ([]sentB
 	if err != nil {
 		return nil, err
 	}
+	originals, err := s.originalsOfReceipts(ctx, receipts)
+	if err != nil {
+		return nil, err
+	}
 	refunds := make([]ports.Refund, len(receipts))
 	for i, r := range receipts {
 		_, inside := homes[r.ID]
 		var named ident.Transaction // used as the reference if the payer gave none
 		ident.SetUUID(&named, r.ID.UUID())
 		refunds[i] = ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Original: originalOf(r), Internal: inside}
+			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Original: originals[r.ID], Internal: inside}
 	}
 	replied := make([]sentBack, len(receipts))
 	for i, o := range s.sendRefunds(ctx, refunds) {

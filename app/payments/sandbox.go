@@ -82,7 +82,7 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
-	return s.receiveOrDeposit(ctx, receipt, accounts, claim)
+	return s.receiveOrDeposit(ctx, ports.RailReceipt{Receipt: receipt}, accounts, claim)
 }
 
 func (in SendRequest) validate() error {

@@ -283,6 +283,14 @@ func (u *tx) SaveReceipts(_ context.Context, receipts []transaction.Receipt) ([]
 	return saved, nil
 }
 
+// SaveReceiptPayers stores nothing: receipts are simulated without a payer.
+func (u *tx) SaveReceiptPayers(_ context.Context, payers []ports.ReceiptPayer) error {
+	if len(payers) > 0 {
+		u.world.fail("payers %v were not simulated", payers)
+	}
+	return nil
+}
+
 func (u *tx) LockQuotes(_ context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := map[ports.QuoteKey]ports.QuoteState{}
 	for _, k := range keys {
@@ -689,6 +697,10 @@ func (s store) Receipts(ctx context.Context, _ ident.Platform, ids []ident.Recei
 		}
 	}
 	return found, nil
+}
+
+func (s store) ReceiptPayers(ctx context.Context, _ ident.Platform, _ []ident.Receipt) (map[ident.Receipt]account.External, error) {
+	return nil, s.read(ctx, "receipt payers")
 }
 
 // assignment is the jobs that one run of a worker takes: at most limit of a step.
