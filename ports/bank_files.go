@@ -68,6 +68,8 @@ type BankFileCut struct {
 	Rail      corridor.Rail
 	Currency  money.Currency
 	MaxOrders int
+	// MaxSum is the largest sum of a file in minor units; a file of one order may be above it.
+	MaxSum int64
 	// Day is the date of the bank, such as "2026-03-14"; files of a rail are numbered by day, up to MaxOfDay.
 	Day      string
 	MaxOfDay int

@@ -72,7 +72,7 @@ func (c *bankEnv) add(orders ...bankorder.Order) []bankorder.Order {
 
 // sepaCut cuts the next file of SEPA.
 func sepaCut(maxOrders int) ports.BankFileCut {
-	return ports.BankFileCut{Rail: "SEPA", Currency: "EUR", MaxOrders: maxOrders, Day: "2026-03-14", MaxOfDay: 100, Now: noon,
+	return ports.BankFileCut{Rail: "SEPA", Currency: "EUR", MaxOrders: maxOrders, MaxSum: 1_000_00, Day: "2026-03-14", MaxOfDay: 100, Now: noon,
 		Name: func(n int64) (string, string) { return fmt.Sprintf("file-%d", n), fmt.Sprintf("M%d", n) }}
 }
 

@@ -38,16 +38,18 @@ func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.
 // maxTrace is the largest trace number; the next one is 1.
 const maxTrace = 9_999_999
 
-// assignBankOrders uses bank_orders_queued. The orders of a batch follow each other.
+// assignBankOrders uses bank_orders_queued. The orders of a batch follow each other. The oldest is taken whatever its amount.
 const assignBankOrders = `
 	WITH chosen AS MATERIALIZED (
 		SELECT platform_id, id, batch, amount, queued_at FROM bank_orders
 		WHERE connection = $1 AND rail = $2 AND currency = $3 AND state = 'QUEUED' ORDER BY queued_at, id LIMIT $4 FOR UPDATE),
-	placed AS (SELECT platform_id, id, row_number() OVER (ORDER BY batch, queued_at, id) AS position FROM chosen),
+	summed AS (SELECT *, sum(amount) OVER (ORDER BY queued_at, id) AS sum_so_far FROM chosen),
+	fitting AS (SELECT * FROM summed WHERE sum_so_far <= $7 OR sum_so_far = amount),
+	placed AS (SELECT platform_id, id, row_number() OVER (ORDER BY batch, queued_at, id) AS position FROM fitting),
 	assigned AS (
 		UPDATE bank_orders o SET state = 'IN_FILE', file_number = $5, file_position = p.position, updated_at = $6
 		FROM placed p WHERE o.platform_id = p.platform_id AND o.id = p.id)
-	SELECT count(*), coalesce(sum(amount), 0)::text FROM chosen`
+	SELECT count(*), coalesce(sum(amount), 0)::text FROM fitting`
 
 // CutBankFile implements ports.BankOutbox. The foreign key of the orders to their file is checked at the end of their
 // statement, so the file is written first, with what they come to afterwards.
@@ -70,7 +72,7 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 			return err
 		}
 		var sum string
-		if err := tx.QueryRow(ctx, assignBankOrders, f.Connection, string(f.Rail), string(f.Currency), cut.MaxOrders, f.Number, cut.Now).Scan(&f.Orders, &sum); err != nil {
+		if err := tx.QueryRow(ctx, assignBankOrders, f.Connection, string(f.Rail), string(f.Currency), cut.MaxOrders, f.Number, cut.Now, cut.MaxSum).Scan(&f.Orders, &sum); err != nil {
 			return err
 		}
 		if f.Orders == 0 {

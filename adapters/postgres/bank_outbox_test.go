@@ -56,6 +56,28 @@ func TestBankFiles_AreCutOldestFirstByBatch(t *testing.T) {
 	}
 }
 
+func TestBankFiles_HaveAMaximalSum(t *testing.T) {
+	t.Parallel()
+	// A file ends before the order that would bring it above the largest sum. An order that is above it alone stops no other.
+	c := newBankEnv(t)
+	orders := newBankOrders(c.platform.ID, 5)
+	for i, minor := range []int64{40, 60, 1, 101, 2} {
+		orders[i].Amount.Minor, orders[i].QueuedAt = minor, noon.Add(time.Duration(i)*time.Second)
+		c.add(orders[i])
+	}
+	cut := sepaCut(10)
+	cut.MaxSum = 100
+
+	for i, want := range []struct {
+		orders int
+		sum    int64
+	}{{2, 100}, {1, 1}, {1, 101}, {1, 2}} {
+		if f := c.cut(cut); f.Orders != want.orders || !f.Sum.Equal(money.TotalOf(want.sum)) {
+			t.Errorf("file %d has %d orders of %s, want %+v", i+1, f.Orders, f.Sum, want)
+		}
+	}
+}
+
 func TestBankFiles_AreNumberedByDay(t *testing.T) {
 	t.Parallel()
 	// Files of a rail are numbered by the day of the bank, up to its last number; then they wait for the next day. Trace

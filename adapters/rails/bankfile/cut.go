@@ -16,8 +16,11 @@ import (
 	"causeway/ports"
 )
 
-// maxFileSum is the largest sum of a file in minor units: amounts in ISO 20022 have 18 digits.
-const maxFileSum = 999_999_999_999_999_999
+// The largest sums of files in minor units: ISO 20022 has 18 digits, and Nacha 12.
+const (
+	maxSum    = 999_999_999_999_999_999
+	maxSumACH = 999_999_999_999
+)
 
 // cut makes a file of the orders that have waited longest and are due; false if none are.
 func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.File, bool, error) {
@@ -66,11 +69,11 @@ func timeOfDay(day time.Time, at time.Duration) time.Time {
 
 func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) ports.BankFileCut {
 	local := now.In(a.settings.zone)
-	maxOfDay := math.MaxInt32
+	maxOfDay, maxSum := math.MaxInt32, int64(maxSum)
 	if r == corridor.ACH {
-		maxOfDay = len(fileModifiers)
+		maxOfDay, maxSum = len(fileModifiers), maxSumACH
 	}
-	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, Day: local.Format(time.DateOnly), MaxOfDay: maxOfDay, Now: now,
+	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly), MaxOfDay: maxOfDay, Now: now,
 		Name: func(number int64) (name, messageID string) {
 			return a.settings.nameOf(a.connection.Name, r, c, local, number), messageIDOf(a.connection.Name, local, number)
 		}}

@@ -214,7 +214,7 @@ func (a *Adapter) checkOrder(o bankorder.Order) error {
 	if !takes(o.Rail, o.Amount.Currency) {
 		return fmt.Errorf("%s takes no %s", o.Rail, o.Amount.Currency)
 	}
-	if o.Amount.Minor > maxFileSum/int64(a.settings.maxPayments) {
+	if o.Amount.Minor > maxSum {
 		return errors.New("the amount is larger than what a file can carry: divide it")
 	}
 	block, err := a.blockOf(o.Rail, o.Amount.Currency)

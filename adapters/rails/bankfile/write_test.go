@@ -153,6 +153,28 @@ func TestAdapter_WritesACHFiles(t *testing.T) {
 	}
 }
 
+func TestAdapter_DividesWhatIsTooMuchForAFile(t *testing.T) {
+	t.Parallel()
+	// A Nacha file carries 9,999,999,999.99: what is above goes into another one.
+	d, b := openDatabase(t), newBank(t)
+	a := d.open(t, america("large", b.dir), d, nil)
+	var payouts []ports.Payout
+	for n := range 101 {
+		payouts = append(payouts, d.payout("large", n, corridor.ACH))
+		payouts[n].Transaction.Pricing.Received.Minor = 99_999_999_99
+	}
+	if outcomes := a.Send(t.Context(), payouts); !waiting(outcomes) {
+		t.Fatalf("%+v", outcomes)
+	}
+	d.clock.Advance(time.Minute)
+
+	pollAll(t, a, "")
+
+	if first, second := len(nachaIDs.FindAllString(b.only(t, "000001"), -1)), len(nachaIDs.FindAllString(b.only(t, "000002"), -1)); first != 100 || second != 1 {
+		t.Errorf("files with %d and %d payments", first, second)
+	}
+}
+
 func TestAdapter_SettlesByBusinessDays(t *testing.T) {
 	t.Parallel()
 	// ACH entries are to settle on the business day after the one on which the bank takes their file by its cut-off, never on
