@@ -162,15 +162,20 @@ func sftpTransport(server *sftptest.Server) openTransport {
 	}
 }
 
-// open opens the adapter of a process.
-func (d database) open(t testing.TB, c rail.Connection, store ports.BankFiles, tr transport.Transport) *bankfile.Adapter {
-	t.Helper()
+// testLog shows what is logged with -v.
+func testLog(t testing.TB) *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	if testing.Verbose() {
 		log.SetOutput(t.Output())
 	}
-	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: store, Clock: d.clock, IDs: d.ids, Log: log, Transport: tr})
+	return log
+}
+
+// open opens the adapter of a process.
+func (d database) open(t testing.TB, c rail.Connection, store ports.BankFiles, tr transport.Transport) *bankfile.Adapter {
+	t.Helper()
+	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: store, Clock: d.clock, IDs: d.ids, Log: testLog(t), Transport: tr})
 	if err != nil {
 		t.Fatal(err)
 	}
