@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/money"
 )
 
@@ -11,7 +12,7 @@ import (
 func BenchmarkPoll_ThousandDeposits(b *testing.B) {
 	e := newEnv(b)
 	r := e.rail()
-	e.chain.call("evm_setBlockGasLimit", "0x3b9aca00")
+	e.chain.Call("evm_setBlockGasLimit", "0x3b9aca00")
 	const deposits, perCall = 1000, 250
 	var addresses []string
 	for range deposits {
@@ -21,13 +22,13 @@ func BenchmarkPoll_ThousandDeposits(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		for i := 0; i < deposits; i += perCall {
-			parts := [][]byte{selector("mintMany(address[],uint256)"), word(64), word(1_000_000), word(perCall)}
+			parts := [][]byte{devnet.Selector("mintMany(address[],uint256)"), devnet.Word(64), devnet.Word(1_000_000), devnet.Word(perCall)}
 			for _, a := range addresses[i : i+perCall] {
-				parts = append(parts, addressWord(a))
+				parts = append(parts, devnet.AddressWord(a))
 			}
-			e.chain.call("eth_sendTransaction", map[string]any{"from": deployer, "to": e.usdc.address, "gas": "0xf42400", "data": "0x" + hexOf(bytes.Join(parts, nil))})
+			e.chain.Call("eth_sendTransaction", map[string]any{"from": devnet.Deployer, "to": e.usdc.Address, "gas": "0xf42400", "data": "0x" + hexOf(bytes.Join(parts, nil))})
 		}
-		e.chain.mine(3)
+		e.chain.Mine(3)
 		b.StartTimer()
 		if got := e.poll(r); len(got.Receipts) != deposits {
 			b.Fatalf("%d receipts", len(got.Receipts))

@@ -3,6 +3,7 @@ package evm_test
 import (
 	"testing"
 
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
@@ -10,7 +11,7 @@ import (
 func TestRailPort(t *testing.T) {
 	t.Parallel()
 	// The checks of every rail, with a crash after each effect, on one chain with a wallet for each check.
-	chain := startDevnet(t)
+	chain := devnet.Start(t, "node")
 	account := uint32(0)
 	portstest.Rail(t, func(t *testing.T) railtest.Fixture {
 		account++

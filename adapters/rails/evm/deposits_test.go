@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/account"
 	"causeway/core/money"
 	"causeway/ports"
@@ -20,15 +21,15 @@ func TestPoll_CreditsDepositAfterItsConfirmations(t *testing.T) {
 	address := e.address(r, a)
 	e.poll(r)
 
-	hash := e.usdc.mint(address, 12_345_678)
-	e.usdc.mint(address, 0)
-	e.usdc.mint(e.payee(), 5)
-	e.chain.deploy("USDC", 6).mint(address, 99)
+	hash := e.usdc.Mint(address, 12_345_678)
+	e.usdc.Mint(address, 0)
+	e.usdc.Mint(e.payee(), 5)
+	e.chain.Deploy("USDC", 6).Mint(address, 99)
 	for confirmations := 1; confirmations < 3; confirmations++ {
 		if got := e.poll(r); len(got.Receipts) != 0 {
 			t.Fatalf("after %d confirmations: %+v", confirmations, got)
 		}
-		e.chain.mine(1)
+		e.chain.Mine(1)
 	}
 
 	got := e.poll(r)
@@ -41,7 +42,7 @@ func TestPoll_CreditsDepositAfterItsConfirmations(t *testing.T) {
 		receipt.PartnerID != hash+":0" || receipt.At.IsZero() || receipt.Payer.Fields["address"] != "0x0000000000000000000000000000000000000000" {
 		t.Errorf("%+v, payer %+v", receipt, receipt.Payer)
 	}
-	e.chain.mine(5)
+	e.chain.Mine(5)
 	if again := e.poll(r); len(again.Receipts) != 0 {
 		t.Errorf("reported again: %+v", again)
 	}
@@ -54,8 +55,8 @@ func TestPoll_RepeatedCursorReturnsTheSamePiece(t *testing.T) {
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	e.usdc.mint(address, 1)
-	e.chain.mine(3)
+	e.usdc.Mint(address, 1)
+	e.chain.Mine(3)
 
 	first, err := r.Poll(t.Context(), "")
 	if err != nil || len(first.Receipts) != 1 {
@@ -80,42 +81,42 @@ func TestPoll_ReorganisationBeforeAndAfterTheCredit(t *testing.T) {
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 
-	before := e.chain.call("evm_snapshot")
-	e.usdc.mint(address, 111)
-	e.chain.mine(2)
+	before := e.chain.Call("evm_snapshot")
+	e.usdc.Mint(address, 111)
+	e.chain.Mine(2)
 	e.poll(r)
-	e.chain.call("evm_revert", before)
-	e.chain.mine(6)
+	e.chain.Call("evm_revert", before)
+	e.chain.Mine(6)
 	if got := e.poll(r); len(got.Receipts)+len(got.Reversals) != 0 {
 		t.Fatalf("vanished before its confirmations: %+v", got)
 	}
 
-	credited := e.chain.call("evm_snapshot")
-	hash := e.usdc.mint(address, 222)
-	e.chain.mine(4)
+	credited := e.chain.Call("evm_snapshot")
+	hash := e.usdc.Mint(address, 222)
+	e.chain.Mine(4)
 	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].PartnerID != hash+":0" {
 		t.Fatalf("not credited: %+v", got)
 	}
-	e.chain.call("evm_revert", credited)
-	e.usdc.mint(e.payee(), 1) // so that the new blocks differ
-	e.chain.mine(8)
+	e.chain.Call("evm_revert", credited)
+	e.usdc.Mint(e.payee(), 1) // so that the new blocks differ
+	e.chain.Mine(8)
 	got := e.poll(r)
 	if len(got.Reversals) != 1 || got.Reversals[0].Receipt != hash+":0" || got.Reversals[0].Platform != e.platform || len(got.Receipts) != 0 {
 		t.Fatalf("not reversed: %+v", got)
 	}
 
-	again := e.chain.call("evm_snapshot")
-	hash = e.usdc.mint(address, 333)
-	e.chain.mine(4)
+	again := e.chain.Call("evm_snapshot")
+	hash = e.usdc.Mint(address, 333)
+	e.chain.Mine(4)
 	if got := e.poll(r); len(got.Receipts) != 1 {
 		t.Fatalf("not credited: %+v", got)
 	}
-	e.chain.call("evm_revert", again)
-	e.chain.call("evm_increaseTime", 100)
-	if mined := e.usdc.mint(address, 333); mined != hash {
+	e.chain.Call("evm_revert", again)
+	e.chain.Call("evm_increaseTime", 100)
+	if mined := e.usdc.Mint(address, 333); mined != hash {
 		t.Fatalf("the same transaction has the hash %s, before %s", mined, hash)
 	}
-	e.chain.mine(8)
+	e.chain.Mine(8)
 	got = e.poll(r)
 	if len(got.Reversals) != 1 || len(got.Receipts) != 1 || got.Receipts[0].PartnerID != hash+":0#2" || got.Receipts[0].Amount.Minor != 333 {
 		t.Fatalf("after the same transaction is in another block: %+v", got)
@@ -140,9 +141,9 @@ func TestPoll_IssuesAddressesOfEarlierAccounts(t *testing.T) {
 	addresses = append(addresses, e.address(r, late))
 
 	for i, a := range addresses {
-		e.usdc.mint(a, int64(i+1))
+		e.usdc.Mint(a, int64(i+1))
 	}
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
 	if got := e.poll(r); len(got.Receipts) != len(addresses) {
 		t.Errorf("%d of %d deposits", len(got.Receipts), len(addresses))
@@ -156,10 +157,10 @@ func TestPoll_OversizedDepositIsKeptAside(t *testing.T) {
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	data := append(append(selector("mint(address,uint256)"), addressWord(address)...), word(1)...)
+	data := append(append(devnet.Selector("mint(address,uint256)"), devnet.AddressWord(address)...), devnet.Word(1)...)
 	data[36] = 1 // 2^248 more
-	hash := e.chain.send(e.usdc.address, data)
-	e.chain.mine(3)
+	hash := e.chain.Send(e.usdc.Address, data)
+	e.chain.Mine(3)
 
 	if got := e.poll(r); len(got.Receipts) != 0 {
 		t.Errorf("%+v", got)

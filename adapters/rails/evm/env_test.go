@@ -19,6 +19,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/core/account"
@@ -37,9 +38,6 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 const testWords = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
-// deployer is the first account of the node, which signs for it.
-const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-
 // secrets are the secrets of a test, by reference.
 type secrets map[string]string
 
@@ -54,8 +52,8 @@ func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
 // env is a devnet with a token, a database and a platform.
 type env struct {
 	t        testing.TB
-	chain    *devnet
-	usdc     token          // the contract of the currency
+	chain    *devnet.Chain
+	usdc     devnet.Token   // the contract of the currency
 	currency money.Currency // of the connection
 	db       *postgres.DB
 	clock    *portstest.FakeClock
@@ -69,18 +67,18 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	return newEnvOn(t, startDevnet(t), 0)
+	return newEnvOn(t, devnet.Start(t, "node"), 0)
 }
 
 // newEnvOn returns an env on a chain that others use too, with a wallet of its own.
-func newEnvOn(t testing.TB, chain *devnet, account uint32) *env {
+func newEnvOn(t testing.TB, chain *devnet.Chain, account uint32) *env {
 	t.Helper()
 	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, currency: money.USDC, extra: map[string]string{"account": strconv.Itoa(int(account))}}
-	e.chain.call("evm_setAutomine", false)
-	e.usdc = e.chain.deploy("USDC", 6)
-	e.proxy = newProxy(t, e.chain.url)
+	e.chain.Call("evm_setAutomine", false)
+	e.usdc = e.chain.Deploy("USDC", 6)
+	e.proxy = newProxy(t, e.chain.URL)
 	e.openDatabase()
-	e.chain.call("hardhat_setBalance", e.wallet(), "0xde0b6b3a7640000") // one ether
+	e.chain.Call("hardhat_setBalance", e.wallet(), "0xde0b6b3a7640000") // one ether
 	return e
 }
 
@@ -132,7 +130,7 @@ func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 }
 
 func (e *env) connection() rail.Connection {
-	settings := map[string]string{"urls": "env:NODE", "chain_id": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "_contract": e.usdc.address, "confirmations": "3", "sweep_from": "never"}
+	settings := map[string]string{"urls": "env:NODE", "chain_id": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "_contract": e.usdc.Address, "confirmations": "3", "sweep_from": "never"}
 	for name, value := range e.extra {
 		settings[name] = value
 	}
@@ -240,8 +238,8 @@ func external(address string) account.External {
 
 // fund gives the wallet tokens.
 func (e *env) fund(amount int64) {
-	e.usdc.mint(e.wallet(), amount)
-	e.chain.mine(1)
+	e.usdc.Mint(e.wallet(), amount)
+	e.chain.Mine(1)
 }
 
 func (e *env) send(r *evm.Rail, p ports.Payout) ports.Outcome {

@@ -82,17 +82,17 @@ func TestSend_MovesOnceAfterACrashAtAnyStep(t *testing.T) {
 					t.Fatalf("call %d: %+v", call, o)
 				}
 			}
-			e.chain.mine(3)
+			e.chain.Mine(3)
 			_, _ = crashed.Poll(t.Context(), e.cursor)
 			last := e.send(crashed, p)
 			e.proxy.fault.Store(nil)
 			other := e.rail()
 			e.send(other, p)
-			e.chain.mine(3)
+			e.chain.Mine(3)
 			e.poll(other)
 
-			if o := e.send(other, p); o.Verdict != ports.Done || e.usdc.balance(to) != 10 {
-				t.Fatalf("call %d, after %t: %+v; the payee has %d", call, after, o, e.usdc.balance(to))
+			if o := e.send(other, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 {
+				t.Fatalf("call %d, after %t: %+v; the payee has %d", call, after, o, e.usdc.Balance(to))
 			}
 			if c.calls < call { // no call was left to fail
 				if last.Verdict != ports.Done {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -32,11 +33,11 @@ type fixture struct {
 	paid    map[uuid.UUID]string
 }
 
-func newFixture(t *testing.T, chain *devnet, account uint32) *fixture {
+func newFixture(t *testing.T, chain *devnet.Chain, account uint32) *fixture {
 	f := &fixture{env: newEnvOn(t, chain, account), paid: map[uuid.UUID]string{}}
 	f.fund(1_000_000_000)
 	f.blocked = f.payee()
-	f.usdc.setBlocked(f.blocked)
+	f.usdc.SetBlocked(f.blocked)
 	fault := f.fault
 	f.proxy.fault.Store(&fault)
 	return f
@@ -115,7 +116,7 @@ func (s limitedStore) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTra
 
 func (f *fixture) OpenCrashing(_ context.Context, n int) (ports.Rail, func() bool, error) {
 	e := &effects{left: n}
-	own := newProxy(f.t, f.chain.url)
+	own := newProxy(f.t, f.chain.URL)
 	fault := func(methods []string) (bool, bool) {
 		if slices.Contains(methods, "eth_sendRawTransaction") {
 			return !e.next(), false
@@ -136,7 +137,7 @@ func (f *fixture) set(c railtest.Course) {
 	if c == railtest.RefusedForNow {
 		paused = 1
 	}
-	f.usdc.setPaused(paused)
+	f.usdc.SetPaused(paused)
 }
 
 // beneficiary returns the account that a payment goes to.
@@ -183,7 +184,7 @@ func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
 
 func (f *fixture) Run(ctx context.Context) error {
 	f.clock.Advance(time.Minute)
-	f.chain.mine(1)
+	f.chain.Mine(1)
 	if f.reports == railtest.Twice || f.reports == railtest.Reversed { // as if no cursor had been stored
 		f.cursor = ""
 	}
@@ -213,8 +214,8 @@ func (f *fixture) Moved(_ context.Context, id uuid.UUID) (moved []money.Amount, 
 		return nil, nil
 	}
 	var events []struct{ Data string }
-	err = f.chain.try("eth_getLogs", &events, map[string]any{"fromBlock": "0x0", "toBlock": "latest", "address": f.usdc.address,
-		"topics": []any{eth.FormatHash(eth.TransferTopic), nil, "0x" + hexOf(addressWord(address))}})
+	err = f.chain.Try("eth_getLogs", &events, map[string]any{"fromBlock": "0x0", "toBlock": "latest", "address": f.usdc.Address,
+		"topics": []any{eth.FormatHash(eth.TransferTopic), nil, "0x" + hexOf(devnet.AddressWord(address))}})
 	for _, e := range events {
 		amount, ok := new(big.Int).SetString(e.Data[2:], 16)
 		if !ok {

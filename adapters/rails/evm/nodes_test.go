@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/core/money"
@@ -37,12 +38,12 @@ func (e *env) behind(last uint64) func(c rpcCall) (any, bool) {
 			return at, true
 		case "eth_getBlockByNumber":
 			if tag := c.param(0); !strings.HasPrefix(tag, "0x") {
-				return e.chain.call("eth_getBlockByNumber", at, false), true
+				return e.chain.Call("eth_getBlockByNumber", at, false), true
 			} else if number(tag) > last {
 				return nil, true
 			}
 		case "eth_getTransactionReceipt":
-			receipt, _ := e.chain.call("eth_getTransactionReceipt", c.param(0)).(map[string]any)
+			receipt, _ := e.chain.Call("eth_getTransactionReceipt", c.param(0)).(map[string]any)
 			if block, _ := receipt["blockNumber"].(string); receipt == nil || number(block) > last {
 				return nil, true
 			}
@@ -54,7 +55,7 @@ func (e *env) behind(last uint64) func(c rpcCall) (any, bool) {
 	}
 }
 
-func (e *env) height() uint64 { return e.chain.number("eth_blockNumber").Uint64() }
+func (e *env) height() uint64 { return e.chain.Number("eth_blockNumber").Uint64() }
 
 func TestNodes_OfAnotherChainIsNeverUsed(t *testing.T) {
 	t.Parallel()
@@ -89,8 +90,8 @@ func TestNodes_BehindAnotherOneLosesNothing(t *testing.T) {
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	before := e.height()
-	e.usdc.mint(address, 700)
-	e.chain.mine(5)
+	e.usdc.Mint(address, 700)
+	e.chain.Mine(5)
 	for _, f := range append(fakes[:2:2], fakes[3:]...) {
 		f.set(e.behind(before))
 	}
@@ -106,7 +107,7 @@ func TestNodes_BehindAnotherOneLosesNothing(t *testing.T) {
 		answer := e.behind(before)
 		f.set(func(c rpcCall) (any, bool) {
 			if c.Method == "eth_getBlockByNumber" && c.param(0) == "latest" {
-				block, _ := e.chain.call("eth_getBlockByNumber", fmt.Sprintf("0x%x", before), false).(map[string]any)
+				block, _ := e.chain.Call("eth_getBlockByNumber", fmt.Sprintf("0x%x", before), false).(map[string]any)
 				block["timestamp"] = fmt.Sprintf("0x%x", e.clock.Now().Add(-time.Hour).Unix())
 				return block, true
 			}
@@ -150,8 +151,8 @@ func TestNodes_RateLimited(t *testing.T) {
 		},
 	}
 	for name, limit := range busy {
-		e.usdc.mint(address, 10)
-		e.chain.mine(3)
+		e.usdc.Mint(address, 10)
+		e.chain.Mine(3)
 		p := e.payout(e.payee(), 10)
 		limit(fakes[0])
 		limit(fakes[1])
@@ -184,10 +185,10 @@ func TestNodes_OversizedRangesAreHalved(t *testing.T) {
 	e.poll(r)
 	const deposits = 20
 	for range deposits {
-		e.usdc.mint(address, 10)
-		e.chain.mine(2)
+		e.usdc.Mint(address, 10)
+		e.chain.Mine(2)
 	}
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	huge := strings.Repeat("0", 49<<20)
 	fakes[0].set(func(c rpcCall) (any, bool) {
 		var filter struct{ FromBlock, ToBlock string }
@@ -228,7 +229,7 @@ func TestNodes_TimeoutAfterTheTransactionWasSent(t *testing.T) {
 		if c.Method != "eth_sendRawTransaction" {
 			return nil, false
 		}
-		result := e.chain.call(c.Method, c.param(0))
+		result := e.chain.Call(c.Method, c.param(0))
 		cancel()
 		return result, true
 	})
@@ -242,10 +243,10 @@ func TestNodes_TimeoutAfterTheTransactionWasSent(t *testing.T) {
 	}
 	fakes[0].set(nil)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 10 || e.chain.number("eth_getTransactionCount", e.wallet(), "latest").Int64() != 1 {
-		t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 || e.chain.Number("eth_getTransactionCount", e.wallet(), "latest").Int64() != 1 {
+		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
 }
 
@@ -258,8 +259,8 @@ func TestNodes_MalformedAnswersChangeNothing(t *testing.T) {
 	r := e.openAt(e.db, urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	e.usdc.mint(address, 10)
-	e.chain.mine(3)
+	e.usdc.Mint(address, 10)
+	e.chain.Mine(3)
 	p := e.payout(e.payee(), 10)
 	for _, reply := range []string{"", "{", "null", "[]", "[null]", `"text"`, "<html>", `{"result":null}`, `{"id":1,"result":"0x"}`, `{"id":1,"result":"-0x1"}`, `{"id":1,"result":"0x-1"}`,
 		`{"id":1,"result":12}`, `{"id":1,"result":{"number":"0x1"}}`, `{"id":1,"result":"0x1ffffffffffffffff"}`, `{"id":1,"error":"text"}`, `[{"id":7,"result":"0x1"}]`,
@@ -297,7 +298,7 @@ func TestNodes_FinalizedByTheChain(t *testing.T) {
 			if n == 0 {
 				return nil, true
 			}
-			return e.chain.call("eth_getBlockByNumber", fmt.Sprintf("0x%x", n), false), true
+			return e.chain.Call("eth_getBlockByNumber", fmt.Sprintf("0x%x", n), false), true
 		})
 	}
 	first := e.height()
@@ -305,8 +306,8 @@ func TestNodes_FinalizedByTheChain(t *testing.T) {
 	r := e.openAt(e.db, urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	e.usdc.mint(address, 10)
-	e.chain.mine(200)
+	e.usdc.Mint(address, 10)
+	e.chain.Mine(200)
 	for _, n := range []uint64{0, first} {
 		finalized(n)
 		if got := e.poll(r); len(got.Receipts) != 0 {
@@ -333,18 +334,18 @@ func TestNodes_OneThatLiesMovesNothing(t *testing.T) {
 	to := e.payee()
 	p := e.payout(to, 10)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	lie := func(c rpcCall) (any, bool) {
 		switch c.Method {
 		case "eth_getTransactionReceipt":
-			if receipt, _ := e.chain.call(c.Method, c.param(0)).(map[string]any); receipt != nil {
+			if receipt, _ := e.chain.Call(c.Method, c.param(0)).(map[string]any); receipt != nil {
 				receipt["status"], receipt["logs"] = "0x0", []any{}
 				return receipt, true
 			}
 		case "eth_getLogs":
-			block, _ := e.chain.call("eth_getBlockByNumber", fmt.Sprintf("0x%x", e.height()-2), false).(map[string]any)
-			return []any{map[string]any{"address": e.usdc.address, "topics": []any{eth.FormatHash(eth.TransferTopic), "0x" + hexOf(addressWord(to)), "0x" + hexOf(addressWord(address))},
-				"data": "0x" + hexOf(word(1_000_000)), "blockNumber": block["number"], "blockHash": block["hash"], "logIndex": "0x0", "transactionHash": eth.FormatHash(ports.EVMHash{1})}}, true
+			block, _ := e.chain.Call("eth_getBlockByNumber", fmt.Sprintf("0x%x", e.height()-2), false).(map[string]any)
+			return []any{map[string]any{"address": e.usdc.Address, "topics": []any{eth.FormatHash(eth.TransferTopic), "0x" + hexOf(devnet.AddressWord(to)), "0x" + hexOf(devnet.AddressWord(address))},
+				"data": "0x" + hexOf(devnet.Word(1_000_000)), "blockNumber": block["number"], "blockHash": block["hash"], "logIndex": "0x0", "transactionHash": eth.FormatHash(ports.EVMHash{1})}}, true
 		}
 		return nil, false
 	}
@@ -360,7 +361,7 @@ func TestNodes_OneThatLiesMovesNothing(t *testing.T) {
 	if got := e.poll(r); len(got.Receipts) != 0 || len(got.Changed) != 1 {
 		t.Errorf("%+v", got)
 	}
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 10 {
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -375,12 +376,12 @@ func TestNodes_SuccessWithoutTransferIsNotBelieved(t *testing.T) {
 	r := e.openAt(e.db, urls)
 	p := e.payout(e.payee(), 10)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	fakes[0].set(func(c rpcCall) (any, bool) {
 		if c.Method != "eth_getTransactionReceipt" {
 			return nil, false
 		}
-		receipt, _ := e.chain.call(c.Method, c.param(0)).(map[string]any)
+		receipt, _ := e.chain.Call(c.Method, c.param(0)).(map[string]any)
 		receipt["logs"] = []any{}
 		return receipt, true
 	})

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"causeway/adapters/rails/evm/devnet"
 )
 
 // rpcCall is one call of a batch.
@@ -35,7 +37,7 @@ type rpcFailure struct {
 type fakeNode struct {
 	t   testing.TB
 	url string
-	to  *devnet
+	to  *devnet.Chain
 
 	mu sync.Mutex
 	// answer returns the result of a call, an rpcFailure, or false to have the real node answer.
@@ -45,7 +47,7 @@ type fakeNode struct {
 	calls map[string]int
 }
 
-func newFakeNode(t testing.TB, to *devnet) *fakeNode {
+func newFakeNode(t testing.TB, to *devnet.Chain) *fakeNode {
 	f := &fakeNode{t: t, to: to, calls: map[string]int{}}
 	server := httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(server.Close)
@@ -116,7 +118,7 @@ func (f *fakeNode) reply(c rpcCall, answer func(rpcCall) (any, bool)) map[string
 		params[i] = p
 	}
 	var result any
-	if err := f.to.try(c.Method, &result, params...); err != nil {
+	if err := f.to.Try(c.Method, &result, params...); err != nil {
 		reply["error"] = rpcFailure{-32000, err.Error()}
 		return reply
 	}

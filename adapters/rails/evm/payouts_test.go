@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/account"
 	"causeway/core/money"
 	"causeway/ports"
@@ -27,21 +28,21 @@ func TestSend_DeliversOnceAfterConfirmations(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	e.send(other, p)
-	e.chain.mine(1)
+	e.chain.Mine(1)
 	if o := e.send(r, p); o.Verdict != ports.Waiting {
 		t.Fatalf("after one confirmation: %+v", o)
 	}
-	e.chain.mine(2)
+	e.chain.Mine(2)
 	report := e.poll(r)
 	first, again := e.send(r, p), e.send(other, p)
 
-	if first.Verdict != ports.Done || !strings.HasPrefix(first.PartnerID, "0x") || again.PartnerID != first.PartnerID || e.usdc.balance(to) != 2_500_000 {
-		t.Errorf("%+v, then %+v; the payee has %d", first, again, e.usdc.balance(to))
+	if first.Verdict != ports.Done || !strings.HasPrefix(first.PartnerID, "0x") || again.PartnerID != first.PartnerID || e.usdc.Balance(to) != 2_500_000 {
+		t.Errorf("%+v, then %+v; the payee has %d", first, again, e.usdc.Balance(to))
 	}
 	if len(report.Changed) != 1 || report.Changed[0].Subject != p.Transaction.ID.UUID() || report.Changed[0].Platform != e.platform {
 		t.Errorf("changed %+v", report.Changed)
 	}
-	spent := new(big.Int).Sub(big.NewInt(1_000_000_000_000_000_000), e.chain.number("eth_getBalance", e.wallet(), "latest"))
+	spent := new(big.Int).Sub(big.NewInt(1_000_000_000_000_000_000), e.chain.Number("eth_getBalance", e.wallet(), "latest"))
 	if len(report.Fees) != 1 || report.Fees[0].Amount != (money.Amount{Minor: spent.Div(spent, big.NewInt(1_000_000_000)).Int64(), Currency: "ETH"}) {
 		t.Errorf("fees %+v, spent %s gwei", report.Fees, spent)
 	}
@@ -58,13 +59,13 @@ func TestSend_RefusesWhatCanNeverArrive(t *testing.T) {
 	e.fund(10_000_000)
 	r := e.rail()
 	blocked := e.payee()
-	e.usdc.setBlocked(blocked)
+	e.usdc.SetBlocked(blocked)
 	otherChain := e.payout(e.payee(), 1)
 	otherChain.Account.Type = account.PolygonWallet
 	otherCurrency := e.payout(e.payee(), 1)
 	otherCurrency.Transaction.Pricing.Received.Currency = money.USDT
 	for code, p := range map[string]ports.Payout{
-		"INVALID_ADDRESS": e.payout("0x0000000000000000000000000000000000000000", 1), "INVALID_ADDRESS ": e.payout(e.usdc.address, 1),
+		"INVALID_ADDRESS": e.payout("0x0000000000000000000000000000000000000000", 1), "INVALID_ADDRESS ": e.payout(e.usdc.Address, 1),
 		"INVALID_ADDRESS  ": e.payout(e.wallet(), 1), "INVALID_ADDRESS   ": e.payout("0xAb5801a7D398351b8bE11C439e05C5B3259aeC9b", 1),
 		"WRONG_CHAIN": otherChain, "UNSUPPORTED": otherCurrency, "REVERTED": e.payout(blocked, 1),
 	} {
@@ -72,11 +73,11 @@ func TestSend_RefusesWhatCanNeverArrive(t *testing.T) {
 			t.Errorf("%s: %+v", code, o)
 		}
 	}
-	e.usdc.setPaused(1)
+	e.usdc.SetPaused(1)
 	if o := e.send(r, e.payout(e.payee(), 1)); o.Verdict != ports.Waiting {
 		t.Errorf("paused: %+v", o)
 	}
-	if n := e.chain.number("eth_getTransactionCount", e.wallet(), "pending"); n.Sign() != 0 {
+	if n := e.chain.Number("eth_getTransactionCount", e.wallet(), "pending"); n.Sign() != 0 {
 		t.Errorf("%s transactions were sent", n)
 	}
 }
@@ -93,15 +94,15 @@ func TestSend_WaitsForTokensAndForGas(t *testing.T) {
 	if outcomes[0].Verdict != ports.Waiting || !outcomes[0].Accepted || outcomes[1].Verdict != ports.Waiting || outcomes[1].Accepted {
 		t.Fatalf("%+v", outcomes)
 	}
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	e.fund(1_000)
-	e.chain.call("hardhat_setBalance", e.wallet(), "0x1")
+	e.chain.Call("hardhat_setBalance", e.wallet(), "0x1")
 	if o := e.send(r, b); o.Verdict != ports.Waiting || o.Accepted || !strings.Contains(o.Text, "of ETH") {
 		t.Fatalf("without gas: %+v", o)
 	}
-	e.chain.call("hardhat_setBalance", e.wallet(), "0xde0b6b3a7640000")
+	e.chain.Call("hardhat_setBalance", e.wallet(), "0xde0b6b3a7640000")
 	e.send(r, b)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	if outcomes = r.Send(t.Context(), []ports.Payout{a, b}); outcomes[0].Verdict != ports.Done || outcomes[1].Verdict != ports.Done {
 		t.Errorf("%+v", outcomes)
 	}
@@ -116,9 +117,9 @@ func TestSend_RevertedInABlockIsRefusedWithItsFee(t *testing.T) {
 	p := e.payout(e.payee(), 700)
 	// The block of the payee has the higher tip, so it comes first in the same block.
 	e.send(r, p)
-	e.usdc.call("eth_sendTransaction", map[string]any{"from": deployer, "to": e.usdc.address, "gas": "0x40000", "maxPriorityFeePerGas": "0x174876e800", "maxFeePerGas": "0x2e90edd000",
-		"data": "0x" + hexOf(selector("setPaused(bool)"), word(1))})
-	e.chain.mine(3)
+	e.usdc.Call("eth_sendTransaction", map[string]any{"from": devnet.Deployer, "to": e.usdc.Address, "gas": "0x40000", "maxPriorityFeePerGas": "0x174876e800", "maxFeePerGas": "0x2e90edd000",
+		"data": "0x" + hexOf(devnet.Selector("setPaused(bool)"), devnet.Word(1))})
+	e.chain.Mine(3)
 	report := e.poll(r)
 
 	if o := e.send(r, p); o.Verdict != ports.Refused || o.Code != "REVERTED" || !o.Accepted || o.PartnerID == "" {
@@ -145,14 +146,14 @@ func TestSend_ProcessesTogetherSendOnce(t *testing.T) {
 	}
 	group.Wait()
 	e.send(rails[0], payouts[0])
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
 	for i, o := range rails[1].Send(t.Context(), payouts) {
-		if o.Verdict != ports.Done || e.usdc.balance(payouts[i].Account.Fields["address"]) != 10 {
-			t.Errorf("payout %d: %+v, balance %d", i, o, e.usdc.balance(payouts[i].Account.Fields["address"]))
+		if o.Verdict != ports.Done || e.usdc.Balance(payouts[i].Account.Fields["address"]) != 10 {
+			t.Errorf("payout %d: %+v, balance %d", i, o, e.usdc.Balance(payouts[i].Account.Fields["address"]))
 		}
 	}
-	if n := e.chain.number("eth_getTransactionCount", e.wallet(), "latest").Int64(); n != int64(len(payouts)) {
+	if n := e.chain.Number("eth_getTransactionCount", e.wallet(), "latest").Int64(); n != int64(len(payouts)) {
 		t.Errorf("%d transactions", n)
 	}
 }
@@ -168,9 +169,9 @@ func TestPoll_ReplacesAStuckTransaction(t *testing.T) {
 	p := e.payout(to, 700)
 	e.send(r, p)
 	e.poll(r)
-	e.chain.call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
-	e.chain.call("evm_mine")
-	if e.usdc.balance(to) != 0 {
+	e.chain.Call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
+	e.chain.Call("evm_mine")
+	if e.usdc.Balance(to) != 0 {
 		t.Fatal("the transaction is not stuck")
 	}
 	e.extra["max_fee_gwei"] = "1000"
@@ -178,12 +179,12 @@ func TestPoll_ReplacesAStuckTransaction(t *testing.T) {
 	e.poll(r)
 	e.clock.Advance(2 * time.Minute)
 	e.poll(r)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 700 {
-		t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 700 {
+		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
-	if n := e.chain.number("eth_getTransactionCount", e.wallet(), "latest").Int64(); n != 1 {
+	if n := e.chain.Number("eth_getTransactionCount", e.wallet(), "latest").Int64(); n != 1 {
 		t.Errorf("%d transactions", n)
 	}
 }
@@ -197,27 +198,27 @@ func TestPoll_SendsAgainWhatVanished(t *testing.T) {
 	r := e.rail()
 	to := e.payee()
 	p := e.payout(to, 700)
-	before := e.chain.call("evm_snapshot")
+	before := e.chain.Call("evm_snapshot")
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	e.poll(r)
 	if o := e.send(r, p); o.Verdict != ports.Done {
 		t.Fatalf("%+v", o)
 	}
-	e.chain.call("evm_revert", before)
-	e.usdc.mint(e.payee(), 1)
-	e.chain.mine(6)
-	if got := e.poll(r); len(got.Changed) != 1 || e.usdc.balance(to) != 0 {
+	e.chain.Call("evm_revert", before)
+	e.usdc.Mint(e.payee(), 1)
+	e.chain.Mine(6)
+	if got := e.poll(r); len(got.Changed) != 1 || e.usdc.Balance(to) != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if o := e.send(r, p); o.Verdict != ports.Done || o.RetryAt.IsZero() {
 		t.Fatalf("after the reorganisation: %+v", o)
 	}
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	e.poll(r)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 700 {
-		t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 700 {
+		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
 }
 
@@ -233,22 +234,22 @@ func TestPoll_ForeignTransactionTakesTheNonce(t *testing.T) {
 			r := e.rail()
 			to := e.payee()
 			p := e.payout(to, 700)
-			before := e.chain.call("evm_snapshot")
+			before := e.chain.Call("evm_snapshot")
 			e.send(r, p)
 			if delivered {
-				e.chain.mine(3)
+				e.chain.Mine(3)
 				e.poll(r)
 			}
-			e.chain.call("evm_revert", before)
-			e.chain.call("hardhat_impersonateAccount", e.wallet())
-			e.chain.call("eth_sendTransaction", map[string]any{"from": e.wallet(), "to": deployer, "value": "0x1"})
-			e.chain.mine(6)
+			e.chain.Call("evm_revert", before)
+			e.chain.Call("hardhat_impersonateAccount", e.wallet())
+			e.chain.Call("eth_sendTransaction", map[string]any{"from": e.wallet(), "to": devnet.Deployer, "value": "0x1"})
+			e.chain.Mine(6)
 			e.poll(r)
 			e.poll(r)
 
 			want := map[bool]ports.Verdict{false: ports.Refused, true: ports.Returned}[delivered]
-			if o := r.Status(t.Context(), []ports.Payout{p})[0]; o.Verdict != want || o.Code != "NONCE_USED" || e.usdc.balance(to) != 0 {
-				t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+			if o := r.Status(t.Context(), []ports.Payout{p})[0]; o.Verdict != want || o.Code != "NONCE_USED" || e.usdc.Balance(to) != 0 {
+				t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 			}
 		})
 	}
@@ -259,22 +260,22 @@ func TestPoll_FillsANonceThatNobodyHas(t *testing.T) {
 	// Another program used a nonce before a payout, and its transaction vanished: a transaction of nothing takes its place.
 	e := newEnv(t)
 	e.fund(1_000)
-	before := e.chain.call("evm_snapshot")
-	e.chain.call("hardhat_impersonateAccount", e.wallet())
-	e.chain.call("eth_sendTransaction", map[string]any{"from": e.wallet(), "to": deployer, "value": "0x1"})
-	e.chain.mine(1)
+	before := e.chain.Call("evm_snapshot")
+	e.chain.Call("hardhat_impersonateAccount", e.wallet())
+	e.chain.Call("eth_sendTransaction", map[string]any{"from": e.wallet(), "to": devnet.Deployer, "value": "0x1"})
+	e.chain.Mine(1)
 	r := e.rail()
 	to := e.payee()
 	p := e.payout(to, 700)
 	e.send(r, p)
-	e.chain.call("evm_revert", before)
-	e.chain.mine(2)
+	e.chain.Call("evm_revert", before)
+	e.chain.Mine(2)
 	e.poll(r)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 	e.poll(r)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 700 {
-		t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 700 {
+		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
 }
 
@@ -287,19 +288,19 @@ func TestPoll_SweepsDepositsAndBalancesAddUp(t *testing.T) {
 	r := e.rail()
 	large, small := e.address(r, e.newAccount(money.USDC)), e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	e.usdc.mint(large, 6_000_000)
-	e.usdc.mint(small, 4_000_000)
-	e.chain.mine(3)
+	e.usdc.Mint(large, 6_000_000)
+	e.usdc.Mint(small, 4_000_000)
+	e.chain.Mine(3)
 	var fees int64
 	for range 3 { // the address gets the fee, is swept, and is empty; no time passes
 		for _, f := range e.poll(r).Fees {
 			fees += f.Amount.Minor
 		}
-		e.chain.mine(3)
+		e.chain.Mine(3)
 	}
 
-	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(large) != 0 || e.usdc.balance(small) != 4_000_000 {
-		t.Errorf("wallet %d, large %d, small %d", e.usdc.balance(e.wallet()), e.usdc.balance(large), e.usdc.balance(small))
+	if e.usdc.Balance(e.wallet()) != 6_000_000 || e.usdc.Balance(large) != 0 || e.usdc.Balance(small) != 4_000_000 {
+		t.Errorf("wallet %d, large %d, small %d", e.usdc.Balance(e.wallet()), e.usdc.Balance(large), e.usdc.Balance(small))
 	}
 	e.poll(r)
 	balances, err := r.Balances(t.Context())
@@ -322,11 +323,11 @@ func TestRefund_GoesToThePayer(t *testing.T) {
 	internal := unknown
 	internal.ID, internal.Internal = e.payout("", 1).Transaction.ID.UUID(), true
 	r.Refund(t.Context(), []ports.Refund{refund})
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
 	got := r.Refund(t.Context(), []ports.Refund{refund, unknown, internal})
 
-	if got[0].Verdict != ports.Done || got[1].Verdict != ports.Refused || got[1].Code != "NO_PAYER" || got[2].Verdict != ports.Done || e.usdc.balance(to.Fields["address"]) != 300 {
+	if got[0].Verdict != ports.Done || got[1].Verdict != ports.Refused || got[1].Code != "NO_PAYER" || got[2].Verdict != ports.Done || e.usdc.Balance(to.Fields["address"]) != 300 {
 		t.Errorf("%+v", got)
 	}
 }

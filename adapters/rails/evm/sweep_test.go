@@ -17,26 +17,26 @@ func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	e.usdc.mint(address, 6_000_000)
-	e.chain.mine(3)
+	e.usdc.Mint(address, 6_000_000)
+	e.chain.Mine(3)
 	e.poll(r)
-	e.chain.mine(3)
-	before := e.chain.call("evm_snapshot")
+	e.chain.Mine(3)
+	before := e.chain.Call("evm_snapshot")
 	e.poll(r) // signs the sweep
-	e.chain.call("evm_revert", before)
+	e.chain.Call("evm_revert", before)
 	for range 4 {
-		e.chain.call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
-		e.chain.mine(1)
+		e.chain.Call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
+		e.chain.Mine(1)
 		e.clock.Advance(3 * time.Minute)
 		e.poll(r)
 	}
 	for range 4 {
-		e.chain.mine(3)
+		e.chain.Mine(3)
 		e.poll(r)
 	}
 
-	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(address) != 0 {
-		t.Errorf("the wallet has %d, the address %d", e.usdc.balance(e.wallet()), e.usdc.balance(address))
+	if e.usdc.Balance(e.wallet()) != 6_000_000 || e.usdc.Balance(address) != 0 {
+		t.Errorf("the wallet has %d, the address %d", e.usdc.Balance(e.wallet()), e.usdc.Balance(address))
 	}
 }
 
@@ -52,19 +52,19 @@ func TestSweep_AddressThatTheContractRefusesStopsNoOther(t *testing.T) {
 	}
 	e.poll(r)
 	for _, a := range addresses {
-		e.usdc.mint(a, 6_000_000)
+		e.usdc.Mint(a, 6_000_000)
 	}
-	e.chain.mine(3)
-	e.usdc.setFrozen(addresses[0])
-	e.usdc.setFrozen(addresses[2])
+	e.chain.Mine(3)
+	e.usdc.SetFrozen(addresses[0])
+	e.usdc.SetFrozen(addresses[2])
 	for range 3 {
 		e.poll(r)
-		e.chain.mine(3)
+		e.chain.Mine(3)
 	}
 
-	if e.usdc.balance(addresses[1])+e.usdc.balance(addresses[3]) != 0 || e.usdc.balance(e.wallet()) != 12_000_000 || e.usdc.balance(addresses[0]) != 6_000_000 {
-		t.Errorf("the wallet has %d, the addresses %d, %d, %d, %d", e.usdc.balance(e.wallet()), e.usdc.balance(addresses[0]),
-			e.usdc.balance(addresses[1]), e.usdc.balance(addresses[2]), e.usdc.balance(addresses[3]))
+	if e.usdc.Balance(addresses[1])+e.usdc.Balance(addresses[3]) != 0 || e.usdc.Balance(e.wallet()) != 12_000_000 || e.usdc.Balance(addresses[0]) != 6_000_000 {
+		t.Errorf("the wallet has %d, the addresses %d, %d, %d, %d", e.usdc.Balance(e.wallet()), e.usdc.Balance(addresses[0]),
+			e.usdc.Balance(addresses[1]), e.usdc.Balance(addresses[2]), e.usdc.Balance(addresses[3]))
 	}
 }
 
@@ -77,31 +77,31 @@ func TestSweep_AfterItsDepositHasVanished(t *testing.T) {
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
-	before := e.chain.call("evm_snapshot")
-	e.usdc.mint(address, 6_000_000)
-	e.chain.mine(3)
+	before := e.chain.Call("evm_snapshot")
+	e.usdc.Mint(address, 6_000_000)
+	e.chain.Mine(3)
 	for range 3 {
 		e.poll(r)
-		e.chain.mine(3)
+		e.chain.Mine(3)
 	}
-	if e.poll(r); e.usdc.balance(e.wallet()) != 6_000_000 {
+	if e.poll(r); e.usdc.Balance(e.wallet()) != 6_000_000 {
 		t.Fatal("not swept")
 	}
-	e.chain.call("evm_revert", before)
-	e.usdc.mint(e.payee(), 1)
-	e.chain.mine(12)
-	if got := e.poll(r); len(got.Reversals) != 1 || e.usdc.balance(e.wallet()) != 0 {
+	e.chain.Call("evm_revert", before)
+	e.usdc.Mint(e.payee(), 1)
+	e.chain.Mine(12)
+	if got := e.poll(r); len(got.Reversals) != 1 || e.usdc.Balance(e.wallet()) != 0 {
 		t.Fatalf("not reversed: %+v", got)
 	}
-	e.usdc.mint(address, 6_000_000)
+	e.usdc.Mint(address, 6_000_000)
 	for range 8 {
-		e.chain.mine(3)
+		e.chain.Mine(3)
 		e.clock.Advance(3 * time.Minute)
 		e.poll(r)
 	}
 
-	if e.usdc.balance(e.wallet()) != 6_000_000 || e.usdc.balance(address) != 0 {
-		t.Errorf("the wallet has %d, the address %d", e.usdc.balance(e.wallet()), e.usdc.balance(address))
+	if e.usdc.Balance(e.wallet()) != 6_000_000 || e.usdc.Balance(address) != 0 {
+		t.Errorf("the wallet has %d, the address %d", e.usdc.Balance(e.wallet()), e.usdc.Balance(address))
 	}
 	balances, err := r.Balances(t.Context())
 	if err != nil || len(balances) != 2 || balances[1].Amount.Minor != 6_000_000 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -11,7 +12,7 @@ import (
 // newTetherEnv returns an env whose token is one like Tether's.
 func newTetherEnv(t *testing.T) *env {
 	e := newEnv(t)
-	e.usdc = e.chain.deployContract("TestTether")
+	e.usdc = e.chain.DeployContract("TestTether")
 	e.currency = money.USDT
 	return e
 }
@@ -24,21 +25,21 @@ func TestTether_PaysAndSweepsWithoutReturnValue(t *testing.T) {
 	r := e.rail()
 	address, to := e.address(r, e.newAccount(money.USDT)), e.payee()
 	e.poll(r)
-	e.usdc.mint(address, 6_000_000)
-	e.chain.mine(3)
+	e.usdc.Mint(address, 6_000_000)
+	e.chain.Mine(3)
 	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].Amount != (money.Amount{Minor: 6_000_000, Currency: money.USDT}) {
 		t.Fatalf("%+v", got)
 	}
 	for range 3 {
-		e.chain.mine(3)
+		e.chain.Mine(3)
 		e.poll(r)
 	}
 	p := e.payout(to, 1_000_000)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 1_000_000 || e.usdc.balance(e.wallet()) != 5_000_000 {
-		t.Errorf("%+v; the payee has %d, the wallet %d", o, e.usdc.balance(to), e.usdc.balance(e.wallet()))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 1_000_000 || e.usdc.Balance(e.wallet()) != 5_000_000 {
+		t.Errorf("%+v; the payee has %d, the wallet %d", o, e.usdc.Balance(to), e.usdc.Balance(e.wallet()))
 	}
 }
 
@@ -50,18 +51,18 @@ func TestTether_KeepsAFee(t *testing.T) {
 	r := e.rail()
 	address, to := e.address(r, e.newAccount(money.USDT)), e.payee()
 	e.poll(r)
-	e.usdc.mint(deployer, 2_000_000)
-	e.usdc.setFee(100)
-	e.chain.send(e.usdc.address, append(append(selector("transfer(address,uint256)"), addressWord(address)...), word(1_000_000)...))
+	e.usdc.Mint(devnet.Deployer, 2_000_000)
+	e.usdc.SetFee(100)
+	e.chain.Send(e.usdc.Address, append(append(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(address)...), devnet.Word(1_000_000)...))
 	p := e.payout(to, 500_000)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
 	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].Amount.Minor != 990_000 {
 		t.Errorf("%+v", got)
 	}
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 495_000 || e.usdc.balance(e.wallet()) != 500_000 {
-		t.Errorf("%+v; the payee has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 495_000 || e.usdc.Balance(e.wallet()) != 500_000 {
+		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
 }
 
@@ -73,16 +74,16 @@ func TestTether_FrozenWalletAndPauseWait(t *testing.T) {
 	e.fund(1_000)
 	r := e.rail()
 	p := e.payout(e.payee(), 10)
-	e.usdc.setPaused(1)
+	e.usdc.SetPaused(1)
 	if o := e.send(r, p); o.Verdict != ports.Waiting || o.Accepted {
 		t.Errorf("paused: %+v", o)
 	}
-	e.usdc.setPaused(0)
-	e.usdc.setFrozen(e.wallet())
+	e.usdc.SetPaused(0)
+	e.usdc.SetFrozen(e.wallet())
 	if o := e.send(r, p); o.Verdict != ports.Waiting || o.Accepted {
 		t.Errorf("frozen: %+v", o)
 	}
-	if n := e.chain.number("eth_getTransactionCount", e.wallet(), "pending"); n.Sign() != 0 {
+	if n := e.chain.Number("eth_getTransactionCount", e.wallet(), "pending"); n.Sign() != 0 {
 		t.Errorf("%s transactions were sent", n)
 	}
 }
@@ -121,22 +122,22 @@ func TestSend_RecipientThatSpendsEverythingMeanwhile(t *testing.T) {
 	e := newEnv(t)
 	e.fund(1_000)
 	to := e.payee()
-	e.usdc.mint(to, 5)
-	e.chain.mine(1)
-	e.chain.call("hardhat_impersonateAccount", to)
-	e.chain.call("hardhat_setBalance", to, "0xde0b6b3a7640000")
+	e.usdc.Mint(to, 5)
+	e.chain.Mine(1)
+	e.chain.Call("hardhat_impersonateAccount", to)
+	e.chain.Call("hardhat_setBalance", to, "0xde0b6b3a7640000")
 	r := e.rail()
 	p := e.payout(to, 10)
-	before := e.chain.call("evm_snapshot")
+	before := e.chain.Call("evm_snapshot")
 	e.send(r, p)
-	e.chain.call("evm_revert", before) // the node forgets the payout, and the recipient is first
-	e.chain.call("hardhat_impersonateAccount", to)
-	e.chain.call("eth_sendTransaction", map[string]any{"from": to, "to": e.usdc.address, "gas": "0x40000", "data": "0x" + hexOf(selector("transfer(address,uint256)"), addressWord(deployer), word(5))})
-	e.chain.mine(1)
+	e.chain.Call("evm_revert", before) // the node forgets the payout, and the recipient is first
+	e.chain.Call("hardhat_impersonateAccount", to)
+	e.chain.Call("eth_sendTransaction", map[string]any{"from": to, "to": e.usdc.Address, "gas": "0x40000", "data": "0x" + hexOf(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(devnet.Deployer), devnet.Word(5))})
+	e.chain.Mine(1)
 	e.send(r, p)
-	e.chain.mine(3)
+	e.chain.Mine(3)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.balance(to) != 10 {
-		t.Errorf("%+v; the recipient has %d", o, e.usdc.balance(to))
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 {
+		t.Errorf("%+v; the recipient has %d", o, e.usdc.Balance(to))
 	}
 }

@@ -1,0 +1,246 @@
+// Package devnet runs a node of Ethereum in tests (hardhat, from npm) with contracts of its own.
+package devnet
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"causeway/adapters/rails/evm/eth"
+)
+
+// checkModules fails the test if the npm packages are not in a folder.
+func checkModules(t testing.TB, folder string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal("the npm packages are not installed; install them with make needs-evm")
+	}
+}
+
+// compiled has the bytecode of contracts by folder and name.
+var compiled struct {
+	sync.Mutex
+	byFolder map[string]map[string]string
+}
+
+// bytecode returns a compiled contract.
+func bytecode(folder, name string) (string, error) {
+	compiled.Lock()
+	defer compiled.Unlock()
+	if codes, ok := compiled.byFolder[folder]; ok {
+		return codes[name], nil
+	}
+	command := exec.Command("node", "compile.cjs")
+	command.Dir = folder
+	output, err := command.Output()
+	if err != nil {
+		return "", err
+	}
+	var codes map[string]string
+	if err := json.Unmarshal(output, &codes); err != nil {
+		return "", err
+	}
+	if compiled.byFolder == nil {
+		compiled.byFolder = map[string]map[string]string{}
+	}
+	compiled.byFolder[folder] = codes
+	return codes[name], nil
+}
+
+// Deployer is the first account of the node, which signs for it.
+const Deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+// Chain is a node with a chain of its own, whose id is 31337.
+type Chain struct {
+	URL    string
+	t      testing.TB
+	folder string
+	id     atomic.Int64
+}
+
+// Start starts a node until the test ends. The folder is adapters/rails/evm/node, with the npm packages.
+func Start(t testing.TB, folder string) *Chain {
+	t.Helper()
+	checkModules(t, folder)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname", "127.0.0.1", "--port", strconv.Itoa(port))
+	command.Dir = folder
+	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	d := &Chain{t: t, folder: folder, URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	for range 600 {
+		if err := d.Try("eth_chainId", new(string)); err == nil {
+			return d
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("the node did not start: " + output.String())
+	return nil
+}
+
+func (d *Chain) Try(method string, result any, params ...any) error {
+	if params == nil {
+		params = []any{}
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": d.id.Add(1), "method": method, "params": params})
+	if err != nil {
+		return err
+	}
+	response, err := http.Post(d.URL, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var reply struct {
+		Result json.RawMessage
+		Error  *struct{ Message string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
+		return err
+	}
+	if reply.Error != nil {
+		return errors.New(reply.Error.Message)
+	}
+	return json.Unmarshal(reply.Result, result)
+}
+
+// Call calls the node and fails the test on an error.
+func (d *Chain) Call(method string, params ...any) any {
+	d.t.Helper()
+	var result any
+	if err := d.Try(method, &result, params...); err != nil {
+		d.t.Fatalf("%s: %v", method, err)
+	}
+	return result
+}
+
+func (d *Chain) Mine(blocks int) { d.Call("hardhat_mine", fmt.Sprintf("0x%x", blocks)) }
+
+// Send sends a transaction of the Deployer.
+func (d *Chain) Send(to string, data []byte) string {
+	d.t.Helper()
+	tx := map[string]any{"from": Deployer, "data": "0x" + hex.EncodeToString(data), "gas": "0x40000"}
+	if to != "" {
+		tx["to"] = to
+	} else {
+		tx["gas"] = "0x400000"
+	}
+	hash, _ := d.Call("eth_sendTransaction", tx).(string)
+	return hash
+}
+
+func (d *Chain) Number(method string, params ...any) *big.Int {
+	d.t.Helper()
+	text, _ := d.Call(method, params...).(string)
+	n, ok := new(big.Int).SetString(strings.TrimPrefix(text, "0x"), 16)
+	if !ok {
+		d.t.Fatalf("%s: %q is no number", method, text)
+	}
+	return n
+}
+
+// Token is a contract on a devnet.
+type Token struct {
+	*Chain
+	Address string
+}
+
+func Word(n int64) []byte { return new(big.Int).SetInt64(n).FillBytes(make([]byte, 32)) }
+
+func AddressWord(a string) []byte {
+	b, err := hex.DecodeString(strings.TrimPrefix(a, "0x"))
+	if err != nil {
+		panic(err)
+	}
+	return new(big.Int).SetBytes(b).FillBytes(make([]byte, 32))
+}
+
+func Selector(signature string) []byte {
+	hash := eth.Keccak256([]byte(signature))
+	return hash[:4]
+}
+
+// Deploy deploys TestToken.sol.
+func (d *Chain) Deploy(symbol string, decimals int64) Token {
+	d.t.Helper()
+	return d.DeployContract("TestToken", Word(64), Word(decimals), Word(int64(len(symbol))), append([]byte(symbol), make([]byte, 32-len(symbol))...))
+}
+
+func (d *Chain) DeployContract(name string, arguments ...[]byte) Token {
+	d.t.Helper()
+	code, err := bytecode(d.folder, name)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	data, err := hex.DecodeString(code)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	hash := d.Send("", append(data, bytes.Join(arguments, nil)...))
+	d.Mine(1)
+	receipt, _ := d.Call("eth_getTransactionReceipt", hash).(map[string]any)
+	address, _ := receipt["contractAddress"].(string)
+	a, err := eth.ParseAddress(address)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return Token{d, eth.FormatAddress(a)}
+}
+
+func (k Token) Mint(to string, amount int64) string {
+	return k.Send(k.Address, bytes.Join([][]byte{Selector("mint(address,uint256)"), AddressWord(to), Word(amount)}, nil))
+}
+
+// SetBlocked has the contract refuse what goes to an address, and setFrozen what comes from one.
+func (k Token) SetBlocked(account string) { k.setFlag("setBlocked(address,bool)", account) }
+
+func (k Token) SetFrozen(account string) { k.setFlag("setFrozen(address,bool)", account) }
+
+func (k Token) setFlag(function, account string) {
+	k.Send(k.Address, bytes.Join([][]byte{Selector(function), AddressWord(account), Word(1)}, nil))
+	k.Mine(1)
+}
+
+// SetFee has the contract keep a part of what it transfers.
+func (k Token) SetFee(basisPoints int64) {
+	k.Send(k.Address, bytes.Join([][]byte{Selector("setFee(uint256)"), Word(basisPoints)}, nil))
+	k.Mine(1)
+}
+
+func (k Token) SetPaused(paused int64) {
+	k.Send(k.Address, bytes.Join([][]byte{Selector("setPaused(bool)"), Word(paused)}, nil))
+	k.Mine(1)
+}
+
+func (k Token) Balance(of string) int64 {
+	return k.Number("eth_call", map[string]any{"to": k.Address, "data": "0x" + hex.EncodeToString(append(Selector("balanceOf(address)"), AddressWord(of)...))}, "latest").Int64()
+}
