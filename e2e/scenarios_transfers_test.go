@@ -1,6 +1,9 @@
 package e2e
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // transferInScenarios are the test values of a bank account that money is pulled from.
 func transferInScenarios() []scenario {
@@ -16,7 +19,8 @@ func transferInScenarios() []scenario {
 		{"004", "FAILED", "QUOTE_EXECUTION_FAILED", nil, 0},            // the bank rejects it
 		{"005", "FAILED", "QUOTE_EXECUTION_FAILED", nil, pendingDelay}, // pending, then failed
 		{"008", "COMPLETED", "", arrived, 0},
-		{"007", "COMPLETED", "", arrived, 0}, // the ends of quotes mean nothing here
+		{"007", "COMPLETED", "", arrived, 0},                              // the ends of quotes mean nothing here
+		{"006", "COMPLETED", "", map[string][]int64{"USD": {5000, 0}}, 0}, // taken back by the payer's bank
 	} {
 		event := "INCOMING_PAYMENT." + c.status
 		rows = append(rows, scenario{
@@ -28,13 +32,33 @@ func transferInScenarios() []scenario {
 				if c.status == "FAILED" {
 					return scenarioResult{transfer.text("id"), nil}
 				}
-				return scenarioResult{transfer.text("id"), postingLines("transfer_in", ledgerEntry{"rails/ACH", "customer", 5000, "USD"})}
+				arrived := postingLines("transfer_in", ledgerEntry{"rails/ACH", "customer", 5000, "USD"})
+				if c.end != "006" {
+					return scenarioResult{transfer.text("id"), arrived}
+				}
+				return scenarioResult{transfer.text("id"), append(arrived, s.takenBack(transfer.text("id"), to)...)}
 			},
 			events: []string{event}, balances: c.balances, delay: c.takes, delayedEvent: event,
 			finalFields: object{"status": c.status, "failureReason": c.reason, "refund.status": "", "receivedAmount.amount": 5000, "receivedAmount.currency.code": "USD"},
 		})
 	}
 	return rows
+}
+
+// takenBack waits until the payer's bank has taken a transfer in of 50.00 back, which the balance pays, and returns the
+// postings that follow.
+func (s *scenarioEnv) takenBack(transaction, account string) []string {
+	s.t.Helper()
+	settled := s.receiver.awaitDelivery("the return of "+transaction, func(d delivery) bool {
+		return d.event == "RECEIVABLE.COLLECTED" && d.text("receivable.transactionId") == transaction
+	})
+	settled.wantValues(map[string]any{"receivable.status": "SETTLED", "receivable.reasonCode": "R01", "receivable.owed": 0})
+	if timeline := s.get("/transactions/" + transaction + "/timeline").wantStatus(200); !strings.Contains(string(timeline.body), `"RECEIVABLE"`) {
+		s.t.Errorf("the timeline lacks the return: %s", timeline.body)
+	}
+	owed := "customer-receivables/" + account
+	return append(postingLines("collection_returned", ledgerEntry{owed, "rails/ACH", 5000, "USD"}),
+		postingLines("receivable_collected", ledgerEntry{"customer", owed, 5000, "USD"})...)
 }
 
 // transferOutScenarios are the test values of a bank account that money is sent to.

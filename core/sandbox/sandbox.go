@@ -51,6 +51,8 @@ const (
 	RejectedByBank    Scenario = "REJECTED_BY_BANK"
 	// PendingThenFails is pending for PendingTime, then fails.
 	PendingThenFails Scenario = "PENDING_THEN_FAILS"
+	// TakenBack: it is collected, and after ReturnDelay the payer's bank takes it back. Only money that is collected.
+	TakenBack Scenario = "TAKEN_BACK"
 )
 
 // The scenarios of quotes that pay an external account, after their execution.
@@ -82,6 +84,7 @@ var transferScenarios = map[string]Scenario{
 	"003": AccountClosed,
 	"004": RejectedByBank,
 	"005": PendingThenFails,
+	"006": TakenBack,
 }
 
 var quoteScenarios = map[string]Scenario{

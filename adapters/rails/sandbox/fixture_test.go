@@ -23,7 +23,7 @@ type fixture struct{ clock *portstest.FakeClock }
 func (*fixture) Features() railtest.Features {
 	return railtest.Features{Currencies: []money.Currency{"USD", "USDC"},
 		Payouts:     []railtest.Course{railtest.Settles, railtest.Rejected, railtest.TakenBack},
-		Collections: []railtest.Course{railtest.Settles, railtest.Rejected},
+		Collections: []railtest.Course{railtest.Settles, railtest.Rejected, railtest.TakenBack},
 		Refunds:     []railtest.Course{railtest.Settles, railtest.Rejected},
 	}
 }

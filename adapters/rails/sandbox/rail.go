@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/core/corridor"
 	"causeway/core/sandbox"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -76,7 +77,7 @@ func RefundFails(p ports.Payout) bool { return scenario(p) == sandbox.RefundFail
 func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
 	switch sandbox.TransferScenario(p.Account.Identifier()) {
-	case sandbox.Succeeds:
+	case sandbox.Succeeds, sandbox.TakenBack: // nothing is collected
 		return ports.Outcome{Verdict: ports.Done}
 	case sandbox.RejectedByBank:
 		refused.Accepted = true
@@ -121,6 +122,8 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	switch sandbox.TransferScenario(c.Account.Identifier()) {
 	case sandbox.Succeeds:
 		return ports.Outcome{Verdict: ports.Done}
+	case sandbox.TakenBack:
+		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.PendingThenFails:
 		if endsAt := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
@@ -130,13 +133,34 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
 }
 
-// CollectionStatus returns Done: a return of a collection is recorded by the platform.
+// CollectionStatus reports whether the payers' banks have taken collections back.
 func (r *Rail) CollectionStatus(_ context.Context, collections []ports.Collection) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(collections))
-	for i := range outcomes {
+	now := r.clock.Now()
+	for i, c := range collections {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
+		if sandbox.TransferScenario(c.Account.Identifier()) == sandbox.TakenBack {
+			outcomes[i] = r.takenBack(c.Transaction, now)
+		}
 	}
 	return outcomes
+}
+
+// takenBack returns the outcome for a collection that is taken back some time after its transaction has last changed.
+func (r *Rail) takenBack(t transaction.Transaction, now time.Time) ports.Outcome {
+	since := t.SettledAt
+	if since.IsZero() {
+		since = t.UpdatedAt
+	}
+	due := since.Add(r.scaleDelay(sandbox.ReturnDelay))
+	if now.Before(due) {
+		return ports.Outcome{Verdict: ports.Done, RetryAt: due}
+	}
+	code := "AM04" // ISO 20022: insufficient funds
+	if t.SourceRail == corridor.ACH {
+		code = "R01"
+	}
+	return ports.Outcome{Verdict: ports.Returned, Code: code, Text: "Insufficient funds", PartnerID: "RETURN-" + t.ID.UUID().String(), ReturnedAt: due}
 }
 
 // Refund returns Done, except for a payout whose account selects a failed refund.
