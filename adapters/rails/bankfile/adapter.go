@@ -45,6 +45,7 @@ type Adapter struct {
 	transport  transport.Transport
 	timetable  *settlement.Timetable
 	holder     uuid.UUID // of the lease
+	readTime   time.Duration
 
 	mu      sync.Mutex // held during Poll and Close
 	seen    map[string]sighting
@@ -67,7 +68,7 @@ func Open(c Config) (*Adapter, error) {
 		return nil, err
 	}
 	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable,
-		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}}
+		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}, readTime: maxReadTime}
 	if err := a.checkFormats(c.Clock.Now()); err != nil {
 		return nil, err
 	}

@@ -2,16 +2,168 @@ package bankfile
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
 
+	"causeway/adapters/rails/bankfile/transport"
+	"causeway/core/bankorder"
 	"causeway/ports"
 )
 
-type sighting struct{}
+const (
+	// maxReadTime is how long one poll reads, so that its lease outlasts it. A file that takes longer is read by several.
+	maxReadTime = 12 * time.Second
+	// maxPiece is how many items of a file are passed on at once.
+	maxPiece = 500
+)
 
-type reading struct{}
-
-func (a *Adapter) readIncoming(_ context.Context, _ ports.BankLease, from position, _ *ports.RailReport) (next position, more bool, err error) {
-	return from, false, nil
+// readIncoming passes on the next piece of the files of the bank. A file ends only in the poll after its last piece: its
+// caller has stored the piece then.
+func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (next position, more bool, err error) {
+	until := time.Now().Add(a.readTime)
+	for at := from; ; {
+		r, err := a.readingAt(ctx, lease, at)
+		switch {
+		case err != nil:
+			return at, true, err
+		case r == nil:
+			return position{}, false, nil
+		case r.file.Number != at.File: // the one of the position has ended
+			at = position{}
+		}
+		ready, err := a.prepare(ctx, lease, r, until)
+		if err != nil {
+			return at, true, err
+		}
+		switch {
+		case ready:
+			given, ended, err := a.give(ctx, lease, r, at, report, until)
+			if err != nil {
+				a.closeReading()
+				return from, true, err
+			}
+			if !ended {
+				return given, true, nil
+			}
+			if err := a.endReading(ctx, lease, r, bankorder.Read, ""); err != nil {
+				return at, true, err
+			}
+			at = position{}
+		case a.reading == nil: // it was given up
+			at = position{}
+		}
+		if time.Now().After(until) {
+			return at, true, nil
+		}
+	}
 }
 
-func (a *Adapter) closeReading() { a.reading = nil }
+// readingAt returns the file that is read at a position; nil if there is none to read.
+func (a *Adapter) readingAt(ctx context.Context, lease ports.BankLease, at position) (*reading, error) {
+	if at.File == 0 {
+		if a.reading != nil {
+			return a.reading, nil
+		}
+		return a.nextFile(ctx, lease)
+	}
+	if a.reading != nil && a.reading.file.Number == at.File {
+		return a.reading, nil
+	}
+	a.closeReading()
+	file, found, err := a.store.BankFileBeingRead(ctx, a.connection.Name, at.File)
+	if err != nil {
+		return nil, err
+	}
+	if !found || file.State != bankorder.Reading {
+		return a.nextFile(ctx, lease)
+	}
+	r, err := a.findAgain(ctx, file)
+	if err != nil || r != nil {
+		a.reading = r
+		return r, err
+	}
+	return nil, a.giveUp(ctx, lease, &reading{file: file}, "it was removed or changed before all of it was read: ask the bank for it again")
+}
+
+// findAgain returns a file that another process, or an earlier one, has begun to read; nil if it is gone.
+func (a *Adapter) findAgain(ctx context.Context, file bankorder.Received) (*reading, error) {
+	listed, err := a.listIncoming(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range listed {
+		if keyOf(a.receivedOf(f)) == keyOf(file) {
+			return a.newReading(f, file)
+		}
+	}
+	return nil, nil
+}
+
+// failedCopy leaves a file for later that cannot be copied, so that it does not block others. What was copied is kept if it
+// is more than before: the connection has broken.
+func (a *Adapter) failedCopy(r *reading, before int64, err error) error {
+	if r.copied > before {
+		return fmt.Errorf("read %s: %w", r.file.Name, err)
+	}
+	a.closeReading()
+	a.postpone(r.listed.Name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, transport.ErrTooLarge) {
+		a.log.WithField("file", r.file.Name).WithError(err).Error("cannot read a file of the bank; will retry")
+		return nil
+	}
+	return fmt.Errorf("read %s: %w", r.file.Name, err)
+}
+
+// giveUp records that nothing of a file, or nothing more of it, can be used.
+func (a *Adapter) giveUp(ctx context.Context, lease ports.BankLease, r *reading, problem string) error {
+	n := bankorder.Notice{File: r.file.Number, Place: "file", Kind: bankorder.UnreadableFile, Name: r.file.Name}
+	if err := a.keepNotice(ctx, lease, n, problem); err != nil {
+		return err
+	}
+	return a.endReading(ctx, lease, r, bankorder.Unreadable, problem)
+}
+
+// endReading records that a file has ended, and moves it away.
+func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *reading, state bankorder.ReceivedState, problem string) error {
+	if err := a.store.EndBankFile(ctx, lease, r.file.Number, state, problem, a.clock.Now()); err != nil {
+		return err
+	}
+	a.closeReading()
+	if state == bankorder.Unreadable {
+		a.finished(r.listed.Name)
+		return nil
+	}
+	a.log.WithField("file", r.file.Name).WithField("items", r.given).Info("read a file of the bank")
+	a.putAway(ctx, r.listed, r.file.Number)
+	return nil
+}
+
+// keepNotice keeps what an operator has to look at, and logs it.
+func (a *Adapter) keepNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice, problem string) error {
+	n.Connection, n.At = a.connection.Name, a.clock.Now()
+	if err := a.store.KeepBankNotice(ctx, lease, n); err != nil {
+		return err
+	}
+	a.logNotice(n, problem)
+	return nil
+}
+
+func (a *Adapter) logNotice(n bankorder.Notice, problem string) {
+	entry := a.log.WithField("notice", string(n.Kind)).WithField("number", n.File).WithField("place", n.Place).WithField("name", n.Name)
+	if n.Code != "" {
+		entry = entry.WithField("code", n.Code)
+	}
+	if problem != "" {
+		entry = entry.WithField("problem", problem)
+	}
+	entry.Error("a file of the bank has something to look at")
+}
+
+func (a *Adapter) closeReading() {
+	if a.reading != nil {
+		a.reading.close()
+		a.reading = nil
+	}
+}

@@ -1,0 +1,208 @@
+package bankfile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/core/bankorder"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+// maxStatement is the largest statement that is reconciled: as of one that is uploaded.
+const maxStatement = 64 << 20
+
+// Transaction codes of ISO 20022, and those of SWIFT and of German banks in proprietary codes.
+var (
+	returnCodes = []string{"RRTN", "RPCR", "ARET"}
+	chargeCodes = []string{"CHRG", "COMM", "COMI", "COME", "COMT", "FEES"}
+	// debitsIssued is the family of direct debits that we collect, which are no receipts: their orders settle by themselves.
+	debitsIssued = "IDDT"
+)
+
+// isReturn reports whether a payment is one that came back, or one that is taken back.
+func isReturn(e iso20022.Entry, pay iso20022.Payment) bool {
+	code := pay.TransactionCode
+	return pay.Return != nil || e.Reversal || slices.Contains(returnCodes, code.SubFamily) || strings.HasPrefix(code.Proprietary, "NRTI")
+}
+
+func isCharge(code iso20022.TransactionCode) bool {
+	return slices.Contains(chargeCodes, code.SubFamily) || strings.HasPrefix(code.Proprietary, "NCHG")
+}
+
+// isOurAccount reports whether a report is about the account of the connection. Banks write the number of an account with
+// an IBAN too, which ends with it, and one without its leading zeros.
+func (a *Adapter) isOurAccount(account iso20022.Account) bool {
+	theirs := strings.ToUpper(strings.ReplaceAll(account.ID(), " ", ""))
+	for _, ours := range []string{a.settings.iban, a.settings.accountNumber} {
+		long, short := strings.ToUpper(strings.ReplaceAll(ours, " ", "")), strings.TrimLeft(theirs, "0")
+		if len(long) < len(theirs) {
+			long, short = theirs, strings.TrimLeft(long, "0")
+		}
+		if len(short) >= minAccount && strings.HasSuffix(long, short) {
+			return true
+		}
+	}
+	return theirs == "" // a bank that serves one account
+}
+
+// minAccount is the shortest number of an account.
+const minAccount = 4
+
+// takeReport passes on a statement as a file, to be reconciled, and says so if a report is about another account.
+func (p *piece) takeReport(ctx context.Context, report iso20022.Report) error {
+	place := fmt.Sprintf("report %s", cmp.Or(report.ID, report.MessageID))
+	if !p.a.isOurAccount(report.Account) {
+		return p.notice(ctx, bankorder.OtherAccount, place, report.Account.ID(), "", "it is about another account: make a connection for it, or ask the bank to leave it out")
+	}
+	if report.Kind != iso20022.Statement || p.r.statement {
+		return nil
+	}
+	if p.r.copied > maxStatement {
+		return p.notice(ctx, bankorder.UnreadableFile, place, p.r.file.Name, "", fmt.Sprintf("a statement with more than %d MB is not reconciled: reconcile it in parts", maxStatement>>20))
+	}
+	data, err := io.ReadAll(p.r.content())
+	if err != nil {
+		return err
+	}
+	p.report.Statements = append(p.report.Statements, ports.RailStatement{Name: p.r.file.Name, Format: "CAMT053", Data: data})
+	p.r.statement = true
+	return nil
+}
+
+// takeBalance passes on what was on the account at the end of a day.
+func (p *piece) takeBalance(report iso20022.Report, b iso20022.Balance) {
+	if b.Type != "CLBD" || !p.a.isOurAccount(report.Account) || !slices.Contains(p.a.connection.Currencies, b.Amount.Currency) {
+		return
+	}
+	at := b.At
+	if !b.HasTime {
+		at = p.a.endOf(b.At)
+	}
+	p.report.Balances = append(p.report.Balances, ports.RailBalance{Amount: b.Amount, At: at})
+}
+
+// dayOf returns the beginning of a day where the bank is, and endOf its last second. Dates are at midnight UTC.
+func (a *Adapter) dayOf(date time.Time) time.Time {
+	return time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, a.settings.zone).UTC()
+}
+
+func (a *Adapter) endOf(date time.Time) time.Time {
+	return a.dayOf(date.AddDate(0, 0, 1)).Add(-time.Second)
+}
+
+// takePayment passes on what a payment on the account is: one of ours, money received or taken back, or a charge. Other
+// debits are for the reconciliation of the statement.
+func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20022.Entry, pay iso20022.Payment, place string) error {
+	wanted := iso20022.Notification
+	if p.a.settings.movements == fromStatements {
+		wanted = iso20022.Statement
+	}
+	if report.Kind != wanted || e.Status != "BOOK" || pay.Amount.Minor == 0 || !p.a.isOurAccount(report.Account) {
+		return nil
+	}
+	if !slices.Contains(p.a.connection.Currencies, pay.Amount.Currency) {
+		return p.notice(ctx, bankorder.OtherCurrency, place, pay.PartnerID, string(pay.Amount.Currency), "the connection does not carry the currency: let it, or ask the bank not to book it on this account")
+	}
+	at := p.bookedAt(report, e)
+	order := orderID(pay.References.EndToEndID, pay.References.InstructionID)
+	switch {
+	case isCharge(pay.TransactionCode):
+		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, cmp.Or(pay.Remittance, pay.Text, e.Text))
+	case e.Credit && isReturn(e, pay):
+		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at}
+		if pay.Return != nil {
+			r.Code, r.Text = pay.Return.Code, pay.Return.Text
+		}
+		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: r})
+		p.instead[place] = p.receiptOf(e, pay, at)
+	case e.Credit && pay.TransactionCode.Family == debitsIssued:
+	case e.Credit:
+		p.named = append(p.named, ports.BankReceipt{PartnerID: pay.PartnerID, Names: namesOf(pay)})
+		p.report.Receipts = append(p.report.Receipts, p.receiptOf(e, pay, at))
+	case isReturn(e, pay):
+		return p.takeReversal(ctx, pay, place, at)
+	case p.a.settings.settlesOn == settlesOnBooking:
+		return p.takeDebit(ctx, e, pay, order, place, at)
+	default:
+		p.addCharges(e, pay, order, at)
+	}
+	return nil
+}
+
+// takeDebit settles what has left the account: a payment of ours, or a whole file that the bank has booked in one sum.
+func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, order, place string, at time.Time) error {
+	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at}
+	message := cmp.Or(pay.References.MessageID, pay.References.BlockID)
+	switch {
+	case isOurs(order):
+		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: settled})
+	case e.Undivided > 1 && order == "" && message != "":
+		settled.PartnerID = "" // it is that of all together
+		if err := p.apply(ctx); err != nil {
+			return err
+		}
+		for {
+			changed, _, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, message, settled, p.a.clock.Now(), fileOrders)
+			if err != nil || changed < fileOrders {
+				return err
+			}
+		}
+	}
+	p.addCharges(e, pay, order, at)
+	return nil
+}
+
+// bookedAt returns when an entry was booked. A bank that writes only a date has booked it on that day before it wrote the report.
+func (p *piece) bookedAt(report iso20022.Report, e iso20022.Entry) time.Time {
+	day := e.Booked
+	if day.IsZero() {
+		day = e.Value
+	}
+	at := report.CreatedAt
+	if at.IsZero() {
+		at = p.r.file.FoundAt
+	}
+	switch {
+	case !e.BookedAt.IsZero():
+		return e.BookedAt
+	case day.IsZero():
+		return at
+	case at.Before(p.a.dayOf(day)):
+		return p.a.dayOf(day)
+	case at.After(p.a.endOf(day)):
+		return p.a.endOf(day)
+	}
+	return at
+}
+
+// addCharges adds what the bank has taken with a payment of ours. Charges that are not included are entries of their own.
+func (p *piece) addCharges(e iso20022.Entry, pay iso20022.Payment, order string, at time.Time) {
+	charges := pay.Charges
+	if len(e.Payments) == 1 {
+		charges = slices.Concat(charges, e.Charges)
+	}
+	if !isOurs(order) {
+		return
+	}
+	for i, c := range charges {
+		if c.Included && c.Amount.Currency == pay.Amount.Currency {
+			p.addFee(fmt.Sprintf("%s/charge/%d", pay.PartnerID, i+1), c.Amount, c.Credit, at, order)
+		}
+	}
+}
+
+func (p *piece) addFee(partnerID string, amount money.Amount, givenBack bool, at time.Time, memo string) {
+	if givenBack {
+		amount.Minor = -amount.Minor
+	}
+	if amount.Minor != 0 {
+		p.report.Fees = append(p.report.Fees, ports.RailFee{Rail: p.a.settings.receiptRail, PartnerID: partnerID, Amount: amount, At: at, Memo: memo})
+	}
+}
