@@ -46,8 +46,7 @@ func formatOf(content io.Reader) (format, error) {
 	if err != nil {
 		return "", err
 	}
-	switch found := format(name); found {
-	case formatStatus, formatNotification, formatStatement:
+	if found := format(name); found == formatStatus || found == formatNotification || found == formatStatement {
 		return found, nil
 	}
 	return "", &iso20022.FileError{Line: 1, Problem: "it is a message " + name + ", which is not read: ask the bank for pain.002, camt.054 and camt.053 only, or let its names be ignored"}

@@ -34,10 +34,9 @@ func referenceIn(text string) string {
 	var candidates [3][]string
 	for _, word := range strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return !isReferenceRune(r) }) {
 		code, isFunding := strings.CutPrefix(word, fundingPrefix)
-		kind := 0
 		if !isFunding {
-			for _, part := range strings.Split(word, "-") {
-				if kind = kindOfReference(part); kind > 0 && !slices.Contains(candidates[kind], part) {
+			for part := range strings.SplitSeq(word, "-") {
+				if kind := kindOfReference(part); kind > 0 && !slices.Contains(candidates[kind], part) {
 					candidates[kind] = append(candidates[kind], part)
 				}
 			}
