@@ -2,6 +2,7 @@ package evm_test
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -329,5 +330,42 @@ func TestRefund_GoesToThePayer(t *testing.T) {
 
 	if got[0].Verdict != ports.Done || got[1].Verdict != ports.Refused || got[1].Code != "NO_PAYER" || got[2].Verdict != ports.Done || e.usdc.Balance(to.Fields["address"]) != 300 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestRefund_NotToContracts(t *testing.T) {
+	t.Parallel()
+	// Money that a contract has paid is not sent back to it, because nobody may own what arrives there; the other refunds
+	// are sent. A refund of which the node does not say whether its payer is a contract is tried again.
+	e := newEnv(t)
+	e.fund(1_000)
+	r := e.rail()
+	refund := func(to string) ports.Refund {
+		payer := external(to)
+		return ports.Refund{ID: e.payout("", 1).Transaction.ID.UUID(), Platform: e.platform, Rail: "BASE", Amount: money.Amount{Minor: 300, Currency: money.USDC}, Original: ports.Original{Payer: &payer}}
+	}
+	contract, person, delegated := refund(e.chain.Deploy("OTHER", 6).Address), refund(e.payee()), refund(e.payee())
+	e.chain.Call("hardhat_setCode", delegated.Original.Payer.Fields["address"], "0xef0100"+strings.Repeat("ab", 20))
+	refunds := []ports.Refund{contract, person, delegated}
+	unanswered := func(methods []string) (before, after bool) { return slices.Contains(methods, "eth_getCode"), false }
+	e.proxy.fault.Store(&unanswered)
+	for i, o := range r.Refund(t.Context(), refunds) {
+		if o.Verdict != ports.Unknown {
+			t.Errorf("refund %d without an answer of the node: %+v", i, o)
+		}
+	}
+	e.proxy.fault.Store(nil)
+	r.Refund(t.Context(), refunds)
+	e.chain.Mine(3)
+
+	got := r.Refund(t.Context(), refunds)
+
+	if got[0].Verdict != ports.Refused || got[0].Code != "CONTRACT_PAYER" || got[1].Verdict != ports.Done || got[2].Verdict != ports.Done {
+		t.Errorf("%+v", got)
+	}
+	for i, want := range []int64{0, 300, 300} {
+		if balance := e.usdc.Balance(refunds[i].Original.Payer.Fields["address"]); balance != want {
+			t.Errorf("payer %d has %d, want %d", i, balance, want)
+		}
 	}
 }

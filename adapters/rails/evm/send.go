@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/big"
@@ -22,6 +23,7 @@ const (
 	codeWrongChain     = "WRONG_CHAIN"
 	codeUnsupported    = "UNSUPPORTED"
 	codeNoPayer        = "NO_PAYER"
+	codeContractPayer  = "CONTRACT_PAYER"
 	codeReverted       = "REVERTED"
 	codeNonceUsed      = "NONCE_USED"
 )
@@ -227,6 +229,15 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 		}
 		return
 	}
+	if purpose == ports.EVMRefund {
+		fresh, err = r.refuseContracts(ctx, orders, fresh, outcomes)
+		if err != nil {
+			r.log.WithError(err).Warn("payers of refunds not looked up; will retry")
+		}
+		if len(fresh) == 0 {
+			return
+		}
+	}
 	calls := make([]ports.EVMTransaction, len(fresh))
 	for n, i := range fresh {
 		calls[n] = r.tokenTransfer(r.wallet, r.keyPath(eth.HotPath()), orders[i])
@@ -247,6 +258,30 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 // recipientGas is what a transfer costs more if its recipient has spent everything since it was estimated. What is not used
 // is not paid.
 const recipientGas = 20_000
+
+// delegation is what the code of an address begins with whose owner has a key and lets a contract act for it (EIP-7702).
+var delegation = []byte{0xef, 0x01, 0x00}
+
+// refuseContracts refuses refunds whose payer is a contract, and returns the indexes of the others. What is sent to an
+// exchange, a bridge or a wallet shared by many is often credited to nobody, and the payer did not name it to be paid.
+func (r *Rail) refuseContracts(ctx context.Context, orders []order, fresh []int, outcomes []ports.Outcome) (others []int, err error) {
+	codes := make([]hexBytes, len(fresh))
+	requests := make([]*request, len(fresh))
+	for n, i := range fresh {
+		requests[n] = &request{Method: "eth_getCode", Params: []any{eth.FormatAddress(orders[i].recipient), "latest"}, Result: &codes[n]}
+	}
+	if err := r.nodes.call(ctx, requests...); err != nil {
+		return nil, err
+	}
+	for n, i := range fresh {
+		if len(codes[n]) == 0 || bytes.HasPrefix(codes[n], delegation) {
+			others = append(others, i)
+			continue
+		}
+		outcomes[i] = *refusal(codeContractPayer, "the payer "+eth.FormatAddress(orders[i].recipient)+" is a contract, which may credit nobody: ask the payer for an address, and pay it out to that")
+	}
+	return others, nil
+}
 
 // sendOne signs and stores one transaction.
 func (r *Rail) sendOne(ctx context.Context, s *session, t ports.EVMTransaction, e estimate, added *[]ports.EVMTransaction) ports.Outcome {
