@@ -47,12 +47,16 @@ func run(t *testing.T, folder, name string, args ...string) string {
 	return string(out)
 }
 
-// downloadDescription stores a published description in a file.
-func (h *testEnv) downloadDescription(folder, from string) string {
-	h.t.Helper()
+// downloadDescription stores a description that is published at a URL in a file.
+func downloadDescription(t *testing.T, folder, url string) string {
+	t.Helper()
+	status, body := getText(t, url)
+	if status != 200 {
+		t.Fatalf("GET %s: status %d, want 200: %s", url, status, body)
+	}
 	path := filepath.Join(folder, "openapi.json")
-	if err := os.WriteFile(path, h.get(from).wantStatus(200).body, 0o600); err != nil {
-		h.t.Fatal(err)
+	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -62,9 +66,9 @@ func TestDescription_PassesLinters(t *testing.T) {
 	// The recommended rules of Spectral and of Redocly find nothing in the description of the API and in that of the
 	// contract of partners, except what redocly.yaml allows.
 	h := newTestEnv(t)
-	for _, from := range []string{"/openapi.json", "/rails/partner/openapi.json"} {
-		description := h.downloadDescription(t.TempDir(), from)
-		t.Run(from, func(t *testing.T) { lintDescription(t, description) })
+	for name, url := range map[string]string{"API": h.server.baseURL + "/openapi.json", "partners": h.server.rootURL() + "/rails/partner/openapi.json"} {
+		description := downloadDescription(t, t.TempDir(), url)
+		t.Run(name, func(t *testing.T) { lintDescription(t, description) })
 	}
 }
 
@@ -115,7 +119,7 @@ func TestDescription_GeneratedClientsPay(t *testing.T) {
 	if err := os.CopyFS(clients, os.DirFS("testdata/clients")); err != nil {
 		t.Fatal(err)
 	}
-	description := h.downloadDescription(clients, "/openapi.json")
+	description := downloadDescription(t, clients, h.server.baseURL+"/openapi.json")
 	tool := func(t *testing.T, name string, args ...string) {
 		t.Helper()
 		run(t, "..", "go", append([]string{"tool", "-modfile=tools.mod", name}, args...)...)
