@@ -46,7 +46,7 @@ func newPartnerEnv(t *testing.T) *partnerEnv {
 	for name, text := range map[string]string{"secret": partnerSecret, "connection.json": `{
 		"adapter": "PARTNER", "rails": ["RTP", "FEDNOW", "ACH", "WIRE"], "currencies": ["USD"], "settings": {
 			"url": "http://` + e.address + `", "secret": "file:` + filepath.Join(e.folder, "secret") + `", "poll": "1s", "timeout": "5s",
-			"account-holder": "Example Client Money", "receive.USD": "{\"accountType\":\"US_ACCOUNT\",\"accountNumber\":\"4210000017\",\"routingNumber\":\"021000021\"}"}}`} {
+			"accountHolder": "Example Client Money", "receive.USD": "{\"accountType\":\"US_ACCOUNT\",\"accountNumber\":\"4210000017\",\"routingNumber\":\"021000021\"}"}}`} {
 		if err := os.WriteFile(filepath.Join(e.folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

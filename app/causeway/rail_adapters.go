@@ -48,13 +48,9 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 const openTimeout = 10 * time.Second
 
 func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
-	seed, err := evm.SeedReference(c)
-	if err != nil {
-		return nil, fmt.Errorf("connection %s: %w", c.Name, err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	return evm.New(ctx, evm.Config{Connection: c, Store: a.db, Keys: localkeys.New(a.secrets, seed), Secrets: a.secrets, Clock: a.clock, Log: a.log})
+	return evm.New(ctx, evm.Config{Connection: c, Store: a.db, Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Clock: a.clock, Log: a.log})
 }
 
 // newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.

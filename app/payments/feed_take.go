@@ -151,15 +151,12 @@ func (f *Feeds) takeBalances(ctx context.Context, p *piece, balances []ports.Rai
 	return f.Balances.SaveRailBalances(ctx, p.Name, known)
 }
 
-// settingStatementAccounts names the ledger accounts of the statements of a connection, as imports do.
-const settingStatementAccounts = "statement-accounts"
-
 // takeStatements queues statements to be reconciled.
 func (f *Feeds) takeStatements(ctx context.Context, p *piece, statements []ports.RailStatement) error {
 	now := f.service.Clock.Now()
 	for _, s := range statements {
 		queued := ports.QueuedStatement{ID: f.service.IDs.New(now), Platform: p.orUnmatched(ident.Platform{}), Connection: p.Name, RailStatement: s,
-			Accounts: p.Settings[settingStatementAccounts], ReceivedAt: now}
+			Accounts: p.Settings[rail.SettingStatementAccounts], ReceivedAt: now}
 		if queued.Accounts == "" && len(p.Rails) == 1 && len(p.Currencies) == 1 {
 			queued.Account, queued.Currency = p.Rails[0].LedgerPath(), string(p.Currencies[0])
 		}

@@ -139,7 +139,7 @@ func (w *world) openOn(store ports.BitcoinStore, g gate) *bitcoin.Rail {
 		}
 		return fails || w.silent, lost
 	})
-	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "deposit_xpub": depositXpub, "deposit_key": "env:KEY"}
+	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "depositXpub": depositXpub, "depositKey": "env:KEY"}
 	for name, value := range w.settings {
 		settings[name] = value
 	}

@@ -305,10 +305,10 @@ func TestTest_SaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	w.hot.feeRate = ""
-	if _, err := w.poller.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "fallback_fee_rate") {
+	if _, err := w.poller.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "fallbackFeeRate") {
 		t.Errorf("without an estimate: %v", err)
 	}
-	w.settings["fallback_fee_rate"] = "5"
+	w.settings["fallbackFeeRate"] = "5"
 	if _, err := w.open(open).Test(t.Context()); err != nil {
 		t.Errorf("with a fallback: %v", err)
 	}
@@ -321,18 +321,18 @@ func TestTest_SaysWhatIsWrong(t *testing.T) {
 func TestNew_ChecksSettings(t *testing.T) {
 	t.Parallel()
 	// Each setting that is not valid is named, and no secret is taken for its reference.
-	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest", "deposit_xpub": depositXpub, "deposit_key": "env:KEY"}
+	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest", "depositXpub": depositXpub, "depositKey": "env:KEY"}
 	for name, test := range map[string]struct{ setting, value, names string }{
 		"without a wallet":              {"wallet", "", "wallet"},
 		"without TLS to another host":   {"url", "http://node.example.com:8332", "url"},
 		"with a password in the URL":    {"url", "https://u:p@node.example.com", "url"},
-		"with the private key":          {"deposit_xpub", depositXprv, "deposit_xpub"},
-		"with a key of another network": {"network", "main", "deposit_xpub"},
-		"with the key itself":           {"deposit_key", depositXprv, "deposit_key"},
+		"with the private key":          {"depositXpub", depositXprv, "depositXpub"},
+		"with a key of another network": {"network", "main", "depositXpub"},
+		"with the key itself":           {"depositKey", depositXprv, "depositKey"},
 		"with two ways to log in":       {"user", "u", "cookie"},
 		"with no confirmation":          {"confirmations", "0", "confirmations"},
-		"with a wrong rate":             {"max_fee_rate", "many", "max_fee_rate"},
-		"with impatience":               {"replace_after", "1m", "replace_after"},
+		"with a wrong rate":             {"maxFeeRate", "many", "maxFeeRate"},
+		"with impatience":               {"replaceAfter", "1m", "replaceAfter"},
 		"with an unknown one":           {"colour", "blue", "colour"},
 	} {
 		settings := map[string]string{}

@@ -59,7 +59,7 @@ var (
 
 // New returns the adapter of a connection. It checks the settings, and calls nothing.
 func New(c Config) (*Rail, error) {
-	s, err := parseSettings(c.Connection.Settings)
+	s, err := parseSettings(c.Connection)
 	if err != nil {
 		return nil, err
 	}

@@ -2,36 +2,33 @@ package bitcoin
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/core/rail"
 )
 
 // The settings of a connection.
 const (
-	settingURL           = "url"
-	settingWallet        = "wallet"
-	settingUser          = "user"
-	settingPassword      = "password"
-	settingCookie        = "cookie"
-	settingPassphrase    = "passphrase"
-	settingNetwork       = "network"
-	settingDepositXpub   = "deposit_xpub"
-	settingDepositKey    = "deposit_key"
-	settingConfirmations = "confirmations"
-	settingFeeTarget     = "fee_target_blocks"
-	settingMaxFeeRate    = "max_fee_rate"
-	settingMinFeeRate    = "fallback_fee_rate"
-	settingMaxFee        = "max_fee"
-	settingReplaceAfter  = "replace_after"
+	settingURL             = "url"
+	settingWallet          = "wallet"
+	settingUser            = "user"
+	settingPassword        = "password"
+	settingCookie          = "cookie"
+	settingPassphrase      = "passphrase"
+	settingNetwork         = "network"
+	settingDepositXpub     = "depositXpub"
+	settingDepositKey      = "depositKey"
+	settingConfirmations   = "confirmations"
+	settingFeeTarget       = "feeTargetBlocks"
+	settingMaxFeeRate      = "maxFeeRate"
+	settingFallbackFeeRate = "fallbackFeeRate"
+	settingMaxFee          = "maxFee"
+	settingReplaceAfter    = "replaceAfter"
 )
 
 // settings are those of a connection, checked.
@@ -48,87 +45,31 @@ type settings struct {
 	replaceAfter                time.Duration
 }
 
-// parseSettings returns the settings, or what is wrong with the first that is not valid.
-func parseSettings(given map[string]string) (settings, error) {
-	s := settings{confirmations: 3, feeTarget: 6, maxFeeRate: 200_000, maxFee: 1_000_000, replaceAfter: time.Hour}
-	for _, name := range []string{settingURL, settingWallet, settingNetwork, settingDepositXpub, settingDepositKey} {
-		if given[name] == "" {
-			return s, fmt.Errorf("the setting %s is required", name)
-		}
+// parseSettings returns the settings of a connection, or INVALID_INPUT with every one that is not valid.
+func parseSettings(c rail.Connection) (settings, error) {
+	r := rail.ReadSettings(c)
+	s := settings{
+		wallet: r.Required(settingWallet, "the name of the wallet"), user: r.Text(settingUser, ""),
+		password: r.Reference(settingPassword), cookie: r.Reference(settingCookie), passphrase: r.Reference(settingPassphrase),
+		depositKey:    r.RequiredReference(settingDepositKey, "the private key of "+settingDepositXpub),
+		confirmations: r.Number(settingConfirmations, 3, 1, 100), feeTarget: int(r.Number(settingFeeTarget, 6, 1, 1008)),
+		replaceAfter: r.Duration(settingReplaceAfter, time.Hour, 10*time.Minute, 30*24*time.Hour),
 	}
-	network, err := btc.NetworkNamed(given[settingNetwork])
-	if err != nil {
-		return s, fmt.Errorf("the setting %s %w", settingNetwork, err)
-	}
-	s.network = network
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if err := s.set(name, given[name]); err != nil {
-			return s, fmt.Errorf("the setting %s %w", name, err)
+	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the node"), parseURL)
+	s.maxFeeRate = rail.ParseSetting(r, settingMaxFeeRate, r.Text(settingMaxFeeRate, "200"), btc.ParseFeeRate)
+	s.fallbackFeeRate = rail.ParseSetting(r, settingFallbackFeeRate, r.Text(settingFallbackFeeRate, ""), btc.ParseFeeRate)
+	s.maxFee = rail.ParseSetting(r, settingMaxFee, r.Text(settingMaxFee, "0.01"), btc.ParseAmount)
+	s.network = rail.ParseSetting(r, settingNetwork, r.Required(settingNetwork, "main, test, signet or regtest"), btc.NetworkNamed)
+	if xpub := r.Required(settingDepositXpub, "the public key of which deposit addresses are derived"); s.network.Name != "" {
+		s.depositXpub = rail.ParseSetting(r, settingDepositXpub, xpub, s.network.ParseExtendedKey)
+		if s.depositXpub.IsPrivate() {
+			r.Refuse(settingDepositXpub, "must be the public key; the private one is a secret")
 		}
 	}
 	if (s.user == "" || s.password == "") == (s.cookie == "") {
-		return s, fmt.Errorf("set either %s and %s, or %s", settingUser, settingPassword, settingCookie)
+		r.Refuse(settingCookie, "must be given, or %s and %s, and not both", settingUser, settingPassword)
 	}
-	return s, nil
-}
-
-func (s *settings) set(name, value string) (err error) {
-	switch name {
-	case settingNetwork:
-	case settingURL:
-		s.url, err = parseURL(value)
-	case settingWallet:
-		s.wallet = value
-	case settingUser:
-		s.user = value
-	case settingPassword:
-		s.password, err = reference(value)
-	case settingCookie:
-		s.cookie, err = reference(value)
-	case settingPassphrase:
-		s.passphrase, err = reference(value)
-	case settingDepositKey:
-		s.depositKey, err = reference(value)
-	case settingDepositXpub:
-		if s.depositXpub, err = s.network.ParseExtendedKey(value); err == nil && s.depositXpub.IsPrivate() {
-			err = errors.New("must be the public key; the private one is a secret")
-		}
-	case settingConfirmations:
-		s.confirmations, err = parseNumber(value, 1, 100)
-	case settingFeeTarget:
-		var blocks int64
-		blocks, err = parseNumber(value, 1, 1008)
-		s.feeTarget = int(blocks)
-	case settingMaxFeeRate:
-		s.maxFeeRate, err = btc.ParseFeeRate(value)
-	case settingMinFeeRate:
-		s.fallbackFeeRate, err = btc.ParseFeeRate(value)
-	case settingMaxFee:
-		s.maxFee, err = btc.ParseAmount(value)
-	case settingReplaceAfter:
-		if s.replaceAfter, err = time.ParseDuration(value); err != nil || s.replaceAfter < 10*time.Minute {
-			err = errors.New("must be a duration of at least 10m, such as 1h")
-		}
-	default:
-		err = errors.New("is not known")
-	}
-	return err
-}
-
-func parseNumber(value string, least, most int64) (int64, error) {
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("must be a number from %d to %d", least, most)
-	}
-	return n, nil
-}
-
-// reference returns a reference to a secret.
-func reference(value string) (string, error) {
-	if !strings.HasPrefix(value, "file:") && !strings.HasPrefix(value, "env:") {
-		return "", errors.New("must be a reference to the secret, file:/path or env:NAME, and never the secret itself")
-	}
-	return value, nil
+	return s, r.Err()
 }
 
 // parseURL returns the URL of the node. Without TLS it has to be on this machine.

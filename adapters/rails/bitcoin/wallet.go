@@ -111,7 +111,7 @@ func (c *client) feeRate(ctx context.Context) (btc.FeeRate, error) {
 		if c.settings.fallbackFeeRate > 0 {
 			return c.settings.fallbackFeeRate, nil
 		}
-		return 0, fmt.Errorf("the node estimates no fee (%s); set %s", strings.Join(estimate.Errors, "; "), settingMinFeeRate)
+		return 0, fmt.Errorf("the node estimates no fee (%s); set %s", strings.Join(estimate.Errors, "; "), settingFallbackFeeRate)
 	}
 	// Bitcoin for 1000 virtual bytes are satoshis for 1000 virtual bytes.
 	satoshis, err := btc.ParseAmount(string(estimate.Rate))

@@ -130,7 +130,7 @@ func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 }
 
 func (e *env) connection() rail.Connection {
-	settings := map[string]string{"urls": "env:NODE", "chain_id": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "_contract": e.usdc.Address, "confirmations": "3", "sweep_from": "never"}
+	settings := map[string]string{"urls": "env:NODE", "chainId": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "Contract": e.usdc.Address, "confirmations": "3", "sweepFrom": "never"}
 	for name, value := range e.extra {
 		settings[name] = value
 	}

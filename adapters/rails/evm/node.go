@@ -158,7 +158,7 @@ func (n *nodes) checkChain(ctx context.Context, of *node) error {
 		return fmt.Errorf("%s: eth_chainId: %w", of.name, r.Err)
 	}
 	if uint64(id) != n.chainID {
-		return fmt.Errorf("%s is of the chain %d, not %d; correct urls or chain_id", of.name, uint64(id), n.chainID)
+		return fmt.Errorf("%s is of the chain %d, not %d; correct urls or chainId", of.name, uint64(id), n.chainID)
 	}
 	of.checkedAt.Store(now)
 	return nil

@@ -404,10 +404,10 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.db, Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
 		t.Errorf("another seed: %v", err)
 	}
-	for name, value := range map[string]string{"account": "7", "chain_id": "1"} {
+	for name, value := range map[string]string{"account": "7", "chainId": "1"} {
 		c := e.connection()
 		c.Settings[name] = value
-		if _, err := e.tryOpen(e.db, c); err == nil || !strings.Contains(err.Error(), "restore the seed and chain_id") {
+		if _, err := e.tryOpen(e.db, c); err == nil || !strings.Contains(err.Error(), "restore the seed and chainId") {
 			t.Errorf("%s %s: %v", name, value, err)
 		}
 	}

@@ -175,7 +175,7 @@ func TestPoll_ReplacesAStuckTransaction(t *testing.T) {
 	if e.usdc.Balance(to) != 0 {
 		t.Fatal("the transaction is not stuck")
 	}
-	e.extra["max_fee_gwei"] = "1000"
+	e.extra["maxFeeGwei"] = "1000"
 	r = e.rail()
 	e.poll(r)
 	e.clock.Advance(2 * time.Minute)
@@ -285,7 +285,7 @@ func TestPoll_SweepsDepositsAndBalancesAddUp(t *testing.T) {
 	// A deposit above the threshold gets the fee from the wallet and goes there; a smaller one stays. The balances are
 	// what both hold together, and fees are all that was spent.
 	e := newEnv(t)
-	e.extra["sweep_from"] = "5"
+	e.extra["sweepFrom"] = "5"
 	r := e.rail()
 	large, small := e.address(r, e.newAccount(money.USDC)), e.address(r, e.newAccount(money.USDC))
 	e.poll(r)

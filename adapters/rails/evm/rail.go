@@ -68,7 +68,7 @@ const (
 func New(ctx context.Context, c Config) (*Rail, error) {
 	parsed, err := parseSettings(ctx, c.Connection, c.Secrets)
 	if err != nil {
-		return nil, fmt.Errorf("connection %s: %w", c.Connection.Name, err)
+		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost = 8

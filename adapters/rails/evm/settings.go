@@ -3,11 +3,9 @@ package evm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
+	"math"
 	"math/big"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +43,7 @@ var chains = map[corridor.Rail]chain{
 	corridor.Polygon:  {137, account.PolygonWallet, "POL", 100, 2 * time.Second, gwei(30), gwei(2000), time.Minute, 1, new(big.Int)},
 }
 
-// Settings are those of a connection, parsed.
+// settings are those of a connection, checked.
 type settings struct {
 	name   string
 	rail   corridor.Rail
@@ -62,172 +60,157 @@ type settings struct {
 	maxAttempts   int
 }
 
+// The settings of a connection.
 const (
-	defaultRange, minRange  = 500, 1
-	maxConfirmations        = 10_000
-	maxRangeSetting         = 100_000
-	maxURLs                 = 5
-	defaultAttempts         = 20
-	maxSecretReferenceBytes = 500
+	// SettingSeed refers to the seed of the wallet.
+	SettingSeed          = "seed"
+	settingURLs          = "urls"
+	settingChainID       = "chainId"
+	settingAccount       = "account"
+	settingContract      = "Contract" // after usdc or usdt
+	settingConfirmations = "confirmations"
+	settingMaxFee        = "maxFeeGwei"
+	settingMinTip        = "minPriorityFeeGwei"
+	settingStuckAfter    = "stuckAfter"
+	settingSweepFrom     = "sweepFrom"
+	settingStartBlock    = "startBlock"
+	settingLogRange      = "logRange"
 )
 
-// settingNames are the settings of a connection; another one is an error.
-var settingNames = []string{"urls", "chain_id", "seed", "account", "usdc_contract", "usdt_contract", "confirmations", "max_fee_gwei",
-	"min_priority_fee_gwei", "stuck_after", "sweep_from", "start_block", "log_range"}
+const (
+	defaultRange     = 500
+	minRange         = 1
+	maxRangeSetting  = 100_000
+	maxConfirmations = 10_000
+	maxURLs          = 5
+	defaultAttempts  = 20
+	maxSweepFrom     = 1_000_000_000
+	finalized        = "finalized" // the node's own word for a block that stays
+	neverSwept       = "never"
+)
 
-// SeedReference returns the reference of the seed of a connection.
-func SeedReference(c rail.Connection) (string, error) {
-	reference := c.Settings["seed"]
-	if !isReference(reference) {
-		return "", errors.New("seed: must be a reference to the seed, such as file:/etc/causeway/seed or env:CHAIN_SEED")
-	}
-	return reference, nil
-}
-
-func isReference(text string) bool {
-	return (strings.HasPrefix(text, "file:") || strings.HasPrefix(text, "env:")) && len(text) < maxSecretReferenceBytes
-}
-
+// parseSettings returns the settings of a connection, or INVALID_INPUT with every one that is not valid.
 func parseSettings(ctx context.Context, c rail.Connection, secrets ports.Secrets) (s settings, err error) {
-	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
-		if !slices.Contains(settingNames, name) {
-			return s, fmt.Errorf("%s: no such setting; the settings are %s", name, strings.Join(settingNames, ", "))
-		}
-	}
+	r := rail.ReadSettings(c)
+	s = settings{name: c.Name, maxAttempts: defaultAttempts}
 	var known bool
 	if len(c.Rails) == 1 {
 		s.rail = c.Rails[0]
 		s.chain, known = chains[s.rail]
 	}
 	if !known {
-		return s, errors.New("rails: a connection to an Ethereum-like chain has exactly one of ETHEREUM, BASE and POLYGON")
+		r.RefuseField("rails", "must be exactly one of ETHEREUM, BASE and POLYGON")
+		s.chain = chains[corridor.Ethereum]
 	}
-	s.name, s.maxAttempts = c.Name, defaultAttempts
-	p := parser{values: c.Settings}
-	s.chain.id = p.uint("chain_id", s.chain.id, 1, 1<<62)
-	s.account = uint32(p.uint("account", 0, 0, uint64(ports.ChainHardened-1)))
-	s.startBlock = p.uint("start_block", 0, 0, 1<<62)
-	s.maxRange = p.uint("log_range", defaultRange, minRange, maxRangeSetting)
-	s.chain.maxFee = p.gwei("max_fee_gwei", s.chain.maxFee)
-	s.chain.minTip = p.gwei("min_priority_fee_gwei", s.chain.minTip)
-	s.chain.stuckAfter = p.duration("stuck_after", s.chain.stuckAfter)
-	s.finalized = c.Settings["confirmations"] == "finalized"
-	if !s.finalized {
-		s.confirmations = p.uint("confirmations", s.chain.confirmations, 1, maxConfirmations)
+	r.RequiredReference(SettingSeed, "the seed of the wallet")
+	s.chain.id = uint64(r.Number(settingChainID, int64(s.chain.id), 1, math.MaxInt64))
+	s.account = uint32(r.Number(settingAccount, 0, 0, int64(ports.ChainHardened-1)))
+	s.startBlock = uint64(r.Number(settingStartBlock, 0, 0, math.MaxInt64))
+	s.maxRange = uint64(r.Number(settingLogRange, defaultRange, 1, maxRangeSetting))
+	s.chain.stuckAfter = r.Duration(settingStuckAfter, s.chain.stuckAfter, time.Second, 24*time.Hour)
+	for name, fee := range map[string]**big.Int{settingMaxFee: &s.chain.maxFee, settingMinTip: &s.chain.minTip} {
+		if given := rail.ParseSetting(r, name, r.Text(name, ""), parseGwei); given != nil {
+			*fee = given
+		}
 	}
-	s.tokens = p.tokens(c.Currencies)
-	s.sweepFrom = p.sweepFrom(s.chain.sweepFrom, c.Currencies)
 	if s.chain.minTip.Cmp(s.chain.maxFee) > 0 {
-		p.fail("min_priority_fee_gwei", "must not be above max_fee_gwei")
+		r.Refuse(settingMinTip, "must not be above %s", settingMaxFee)
 	}
-	if p.err != nil {
-		return s, p.err
-	}
-	s.urls, err = parseURLs(ctx, c.Settings["urls"], secrets)
-	return s, err
+	s.readConfirmations(r)
+	s.readTokens(r, c.Currencies)
+	s.readSweepFrom(r, c.Currencies)
+	s.urls = readURLs(ctx, r, secrets)
+	return s, r.Err()
 }
 
-// parser parses values, and keeps the first error.
-type parser struct {
-	values map[string]string
-	err    error
-}
-
-func (p *parser) fail(name, message string) {
-	if p.err == nil {
-		p.err = fmt.Errorf("%s: %s", name, message)
+// parseGwei returns wei. Gwei have nine decimals.
+func parseGwei(text string) (*big.Int, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	wei, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", max(0, 9-len(fraction))), 10)
+	if !ok || len(fraction) > 9 || whole == "" || strings.Trim(whole+fraction, "0123456789") != "" || wei.Sign() <= 0 || wei.Cmp(gwei(1_000_000)) > 0 {
+		return nil, errors.New("must be gwei above 0 and up to 1000000, with up to nine decimals, such as 0.05")
 	}
+	return wei, nil
 }
 
-func (p *parser) uint(name string, otherwise, lowest, highest uint64) uint64 {
-	text := p.values[name]
-	if text == "" {
-		return otherwise
+func (s *settings) readConfirmations(r *rail.SettingReader) {
+	text := r.Text(settingConfirmations, "")
+	switch text {
+	case finalized:
+		s.finalized = true
+		return
+	case "":
+		s.confirmations = s.chain.confirmations
+		return
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n < lowest || n > highest {
-		p.fail(name, fmt.Sprintf("must be a whole number from %d to %d", lowest, highest))
+	if err != nil || n < 1 || n > maxConfirmations {
+		r.Refuse(settingConfirmations, "must be a whole number from 1 to %d, or %s", maxConfirmations, finalized)
 	}
-	return n
+	s.confirmations = n
 }
 
-func (p *parser) gwei(name string, otherwise *big.Int) *big.Int {
-	if p.values[name] == "" {
-		return otherwise
-	}
-	return gwei(int64(p.uint(name, 0, 1, 1_000_000)))
-}
-
-func (p *parser) duration(name string, otherwise time.Duration) time.Duration {
-	text := p.values[name]
-	if text == "" {
-		return otherwise
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d > 24*time.Hour {
-		p.fail(name, "must be a duration from 1s to 24h, such as 3m")
-	}
-	return d
-}
-
-// tokens returns the contract of each currency: no other one is ever read or called.
-func (p *parser) tokens(currencies []money.Currency) map[money.Currency]ports.EVMAddress {
-	tokens := map[money.Currency]ports.EVMAddress{}
+// readTokens reads the contract of each currency: no other one is ever read or called.
+func (s *settings) readTokens(r *rail.SettingReader, currencies []money.Currency) {
+	s.tokens = map[money.Currency]ports.EVMAddress{}
 	seen := map[ports.EVMAddress]bool{{}: true}
 	for _, c := range currencies {
 		if c != money.USDC && c != money.USDT {
-			p.fail("currencies", "must be USDC and USDT, or one of them")
+			r.RefuseField("currencies", "must be USDC and USDT, or one of them")
 			continue
 		}
-		name := strings.ToLower(string(c)) + "_contract"
-		contract, err := eth.ParseAddress(p.values[name])
-		if err != nil {
-			p.fail(name, err.Error())
-		} else if seen[contract] {
-			p.fail(name, "must be the address of a contract of its own")
+		name := strings.ToLower(string(c)) + settingContract
+		contract, err := eth.ParseAddress(r.Text(name, ""))
+		switch {
+		case err != nil:
+			r.Refuse(name, "%v", err)
+		case seen[contract]:
+			r.Refuse(name, "must be the address of a contract of its own")
 		}
 		seen[contract] = true
-		tokens[c] = contract
+		s.tokens[c] = contract
 	}
-	if len(tokens) == 0 {
-		p.fail("currencies", "must be USDC and USDT, or one of them")
-	}
-	return tokens
 }
 
-func (p *parser) sweepFrom(otherwise int64, currencies []money.Currency) map[money.Currency]*big.Int {
-	if p.values["sweep_from"] == "never" {
-		return nil
+func (s *settings) readSweepFrom(r *rail.SettingReader, currencies []money.Currency) {
+	text := r.Text(settingSweepFrom, strconv.FormatInt(s.chain.sweepFrom, 10))
+	if text == neverSwept {
+		return
 	}
-	whole := int64(p.uint("sweep_from", uint64(otherwise), 1, 1_000_000_000))
-	from := map[money.Currency]*big.Int{}
+	whole, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || whole < 1 || whole > maxSweepFrom {
+		r.Refuse(settingSweepFrom, "must be a whole number from 1 to %d, or %s", maxSweepFrom, neverSwept)
+		return
+	}
+	s.sweepFrom = map[money.Currency]*big.Int{}
 	for _, c := range currencies {
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Decimals())), nil)
-		from[c] = unit.Mul(unit, big.NewInt(whole))
+		s.sweepFrom[c] = unit.Mul(unit, big.NewInt(whole))
 	}
-	return from
 }
 
-// parseURLs returns the URLs of nodes. One that contains a password is given as a reference to it.
-func parseURLs(ctx context.Context, text string, secrets ports.Secrets) ([]string, error) {
-	var urls []string
-	for i, item := range strings.Split(text, ",") {
-		item = strings.TrimSpace(item)
-		if isReference(item) {
+// readURLs reads the URLs of nodes. One that contains a password is given as a reference to it.
+func readURLs(ctx context.Context, r *rail.SettingReader, secrets ports.Secrets) []string {
+	items := r.List(settingURLs, "")
+	if len(items) == 0 || len(items) > maxURLs {
+		r.Refuse(settingURLs, "must name 1 to %d nodes, separated by commas", maxURLs)
+	}
+	urls := make([]string, 0, len(items))
+	for i, item := range items {
+		if rail.IsSecretReference(item) {
 			secret, err := secrets.Secret(ctx, item)
 			if err != nil {
-				return nil, err
+				r.Refuse(settingURLs, "%v", err)
+				continue
 			}
 			item = strings.TrimSpace(string(secret))
 		}
 		u, err := url.Parse(item)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return nil, fmt.Errorf("urls: the URL of node %d must begin with https:// or http://, or be a reference such as env:NODE_URL", i+1)
+			r.Refuse(settingURLs, "URL %d must begin with https:// or http://, or be a reference such as env:NODE_URL", i+1)
+			continue
 		}
 		urls = append(urls, item)
 	}
-	if len(urls) > maxURLs {
-		return nil, fmt.Errorf("urls: at most %d", maxURLs)
-	}
-	return urls, nil
+	return urls
 }

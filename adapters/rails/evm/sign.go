@@ -39,7 +39,7 @@ func (r *Rail) newSession(ctx context.Context) (s *session, wait string, err err
 	}
 	var affordable bool
 	if s.offer, affordable = s.price.offer(r.chain.maxFee); !affordable {
-		return nil, fmt.Sprintf("a unit of gas costs %s wei, more than max_fee_gwei allows", s.price.now()), nil
+		return nil, fmt.Sprintf("a unit of gas costs %s wei, more than maxFeeGwei allows", s.price.now()), nil
 	}
 	s.funds, err = r.funds(ctx)
 	return s, "", err

@@ -13,7 +13,7 @@ func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
 	// The base fee rises after a sweep was signed. Its next version costs more than the address has, so the address gets
 	// the rest too.
 	e := newEnv(t)
-	e.extra["sweep_from"], e.extra["max_fee_gwei"] = "5", "1000"
+	e.extra["sweepFrom"], e.extra["maxFeeGwei"] = "5", "1000"
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
@@ -44,7 +44,7 @@ func TestSweep_AddressThatTheContractRefusesStopsNoOther(t *testing.T) {
 	t.Parallel()
 	// The contract freezes one deposit address; what others hold is swept.
 	e := newEnv(t)
-	e.extra["sweep_from"] = "5"
+	e.extra["sweepFrom"] = "5"
 	r := e.rail()
 	var addresses []string
 	for range 4 {
@@ -73,7 +73,7 @@ func TestSweep_AfterItsDepositHasVanished(t *testing.T) {
 	// A reorganisation takes back a deposit, the fee of its sweep and the sweep. Nothing of it is paid twice: when the
 	// deposit is back, it is swept, and the balances are what both hold.
 	e := newEnv(t)
-	e.extra["sweep_from"] = "5"
+	e.extra["sweepFrom"] = "5"
 	r := e.rail()
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)

@@ -21,7 +21,7 @@ func TestTether_PaysAndSweepsWithoutReturnValue(t *testing.T) {
 	t.Parallel()
 	// The contract returns nothing from a transfer: deposits are credited and swept, and payouts done, from the event alone.
 	e := newTetherEnv(t)
-	e.extra["sweep_from"] = "5"
+	e.extra["sweepFrom"] = "5"
 	r := e.rail()
 	address, to := e.address(r, e.newAccount(money.USDT)), e.payee()
 	e.poll(r)

@@ -63,7 +63,7 @@ func (b *safeBuffer) String() string {
 // bankRail returns the connection to a sidecar.
 func bankRail(url string) rail.Connection {
 	return rail.Connection{Name: "bank", Adapter: rail.Partner, Rails: nil, Currencies: []money.Currency{"USD"}, Settings: map[string]string{
-		"url": url, "secret": "file:/secret", "timeout": "1s", "account-holder": "Causeway Client Money",
+		"url": url, "secret": "file:/secret", "timeout": "1s", "accountHolder": "Causeway Client Money",
 		"receive.USD": `{"accountType":"US_ACCOUNT","accountNumber":"4210000017","routingNumber":"021000021"}`,
 	}}
 }

@@ -59,9 +59,9 @@ const (
 
 // Open returns the connection, or an error if its settings are not valid. It makes no request.
 func Open(c Config) (*Rail, error) {
-	s, err := parseSettings(c.Connection.Settings)
+	s, err := parseSettings(c.Connection)
 	if err != nil {
-		return nil, fmt.Errorf("connection %s: %w", c.Connection.Name, err)
+		return nil, err
 	}
 	r := &Rail{Config: c, settings: s, slots: make(chan struct{}, s.concurrency), log: c.Log.WithField("connection", c.Connection.Name)}
 	r.client = &Client{base: s.url, transport: s.transport(), timeout: s.timeout, clock: c.Clock, secrets: func(ctx context.Context) (signedmessage.Secrets, error) {

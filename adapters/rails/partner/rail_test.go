@@ -352,19 +352,19 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		{"url", "http://127.0.0.1.example.com", "http is for loopback addresses"},
 		{"url", "https://u:p@partner.example.com", "without a user"},
 		{"url", "https://partner.example.com?key=1", "without a user, query"},
-		{"url", "", "url is required"},
-		{"secret", "", "secret is required"},
+		{"url", "", "settings.url: must be given"},
+		{"secret", "", "settings.secret: must be given"},
 		{"secret", secret, "never the secret itself"},
 		{"timeout", "2m", "from 1s to 1m0s"},
 		{"poll", "1ms", "from 1s to 1h0m0s"},
 		{"concurrency", "0", "from 1 to 256"},
-		{"plain-http", "yes", "must be allow"},
-		{"ca-file", "/nowhere", "cannot be read"},
-		{"receive.XXX", "{}", "no known currency"},
+		{"plainHttp", "yes", "must be allow"},
+		{"caFile", "/nowhere", "cannot be read"},
+		{"receive.XXX", "{}", "known currency"},
 		{"receive.EUR", "DE89", "JSON object"},
 		{"receive.EUR", `{"iban":"DE89"}`, "accountType"},
-		{"account-holder", "", "account-holder is required"},
-		{"colour", "red", "is not one of"},
+		{"accountHolder", "", "settings.accountHolder: must be given"},
+		{"colour", "red", "is no setting of PARTNER"},
 	} {
 		connection := bankRail("https://partner.example.com")
 		connection.Settings[c.name] = c.value
@@ -378,7 +378,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		}
 	}
 	plain := bankRail("http://sidecar:9000")
-	plain.Settings["plain-http"] = "allow"
+	plain.Settings["plainHttp"] = "allow"
 	log, _ := newLog()
 	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
 		t.Error(err)

@@ -6,18 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/rail"
 )
 
 // The settings of a connection.
@@ -27,9 +25,9 @@ const (
 	settingTimeout       = "timeout"
 	settingPoll          = "poll"
 	settingConcurrency   = "concurrency"
-	settingPlainHTTP     = "plain-http"
-	settingCA            = "ca-file"
-	settingAccountHolder = "account-holder"
+	settingPlainHTTP     = "plainHttp"
+	settingCA            = "caFile"
+	settingAccountHolder = "accountHolder"
 	prefixReceive        = "receive."
 )
 
@@ -55,81 +53,50 @@ type settings struct {
 	receive map[money.Currency]map[string]string
 }
 
-// parseSettings returns the settings, or what is wrong with the first that is not valid.
-func parseSettings(given map[string]string) (settings, error) {
-	s := settings{timeout: defaultTimeout, poll: defaultPoll, concurrency: defaultConcurrency, receive: map[money.Currency]map[string]string{}}
-	for _, name := range []string{settingURL, settingSecret} {
-		if given[name] == "" {
-			return s, fmt.Errorf("the setting %s is required", name)
-		}
+// parseSettings returns the settings of a connection, or INVALID_INPUT with every one that is not valid.
+func parseSettings(c rail.Connection) (settings, error) {
+	r := rail.ReadSettings(c)
+	s := settings{
+		secret:      r.RequiredReference(settingSecret, "the secret with which both sides sign"),
+		timeout:     r.Duration(settingTimeout, defaultTimeout, time.Second, time.Minute),
+		poll:        r.Duration(settingPoll, defaultPoll, time.Second, maxPoll),
+		concurrency: int(r.Number(settingConcurrency, defaultConcurrency, 1, 256)),
+		roots:       rail.ParseSetting(r, settingCA, r.Text(settingCA, ""), readRoots),
+		holder:      r.Text(settingAccountHolder, ""),
+		receive:     map[money.Currency]map[string]string{},
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if err := s.set(name, given[name], given[settingPlainHTTP] == "allow"); err != nil {
-			return s, fmt.Errorf("the setting %s %w", name, err)
+	plainHTTP := r.Text(settingPlainHTTP, "")
+	if plainHTTP != "" && plainHTTP != "allow" {
+		r.Refuse(settingPlainHTTP, "must be allow, or left out")
+	}
+	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the sidecar"), func(text string) (*url.URL, error) { return ParseURL(text, plainHTTP == "allow") })
+	if !isText(s.holder, maxHolder) {
+		r.Refuse(settingAccountHolder, "must have at most %d printable characters", maxHolder)
+	}
+	s.readReceive(r)
+	return s, r.Err()
+}
+
+// maxHolder is how many characters the owner of the account has at most, as in ISO 20022.
+const maxHolder = 140
+
+// readReceive reads the accounts at the partner that receive money, by currency.
+func (s *settings) readReceive(r *rail.SettingReader) {
+	for code, value := range r.Prefixed(prefixReceive) {
+		var fields map[string]string
+		currency, err := money.ParseCurrency(code)
+		switch {
+		case err != nil:
+			r.Refuse(prefixReceive+code, "must name a known currency")
+		case json.Unmarshal([]byte(value), &fields) != nil || fields["accountType"] == "":
+			r.Refuse(prefixReceive+code, `must be a JSON object of texts with an accountType, such as {"accountType":"EUR_ACCOUNT","iban":"DE89370400440532013000"}`)
+		default:
+			s.receive[currency] = fields
 		}
 	}
 	if len(s.receive) > 0 && s.holder == "" {
-		return s, fmt.Errorf("the setting %s is required with %sCURRENCY", settingAccountHolder, prefixReceive)
+		r.Refuse(settingAccountHolder, "must be given with %sCURRENCY", prefixReceive)
 	}
-	return s, nil
-}
-
-func (s *settings) set(name, value string, plainHTTP bool) (err error) {
-	switch name {
-	case settingURL:
-		s.url, err = ParseURL(value, plainHTTP)
-	case settingSecret:
-		if s.secret = value; !strings.HasPrefix(value, "file:") && !strings.HasPrefix(value, "env:") {
-			err = errors.New("must be a reference to the secret, file:/path or env:NAME, and never the secret itself")
-		}
-	case settingTimeout:
-		s.timeout, err = parseDuration(value, time.Second, time.Minute)
-	case settingPoll:
-		s.poll, err = parseDuration(value, time.Second, maxPoll)
-	case settingConcurrency:
-		if s.concurrency, err = strconv.Atoi(value); err != nil || s.concurrency < 1 || s.concurrency > 256 {
-			err = errors.New("must be a number from 1 to 256")
-		}
-	case settingPlainHTTP:
-		if value != "allow" {
-			err = errors.New("must be allow, or left out")
-		}
-	case settingCA:
-		s.roots, err = readRoots(value)
-	case settingAccountHolder:
-		if s.holder = value; !isText(value, 140) {
-			err = errors.New("must have at most 140 printable characters")
-		}
-	default:
-		err = s.setReceive(name, value)
-	}
-	return err
-}
-
-// setReceive sets the account at the partner that receives a currency.
-func (s *settings) setReceive(name, value string) error {
-	code, found := strings.CutPrefix(name, prefixReceive)
-	if !found {
-		return errors.New("is not one of an adapter PARTNER")
-	}
-	currency, err := money.ParseCurrency(code)
-	if err != nil {
-		return errors.New("names no known currency")
-	}
-	var fields map[string]string
-	if err := json.Unmarshal([]byte(value), &fields); err != nil || fields["accountType"] == "" {
-		return errors.New(`must be a JSON object of texts with an accountType, such as {"accountType":"EUR_ACCOUNT","iban":"DE89370400440532013000"}`)
-	}
-	s.receive[currency] = fields
-	return nil
-}
-
-func parseDuration(text string, least, most time.Duration) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < least || d > most {
-		return 0, fmt.Errorf("must be a duration from %s to %s", least, most)
-	}
-	return d, nil
 }
 
 // ParseURL returns the base URL of a partner: https, or http for a loopback address or if plain HTTP is allowed.
@@ -137,7 +104,7 @@ func ParseURL(text string, plainHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !plainHTTP && !isLoopback(u.Hostname())) {
-		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback addresses, or with plain-http=allow in a network of your own")
+		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback addresses, or with plainHttp set to allow in a network of your own")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
