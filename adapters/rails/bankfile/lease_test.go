@@ -2,6 +2,7 @@ package bankfile_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -95,6 +96,67 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 			}
 		}
 	}
+}
+
+// listedTransport does something before folders are listed.
+type listedTransport struct {
+	transport.Transport
+	beforeList func()
+}
+
+func (l listedTransport) List(ctx context.Context, folder string, limit int) ([]transport.File, error) {
+	l.beforeList()
+	return l.Transport.List(ctx, folder, limit)
+}
+
+func TestAdapter_KeepsTheUploadOfALaterProcess(t *testing.T) {
+	t.Parallel()
+	// A process that removes uploads that were not finished, and has lost its lease meanwhile, leaves alone what the process
+	// after it has uploaded and not yet renamed: otherwise that would be taken for renamed.
+	d, b := openDatabase(t), newBank(t)
+	connection := europe("later", b.dir)
+	recorded := recording(d.BankFiles)
+	d.BankFiles = recorded
+	send, ids := d.sendAll(connection, "later", 1)
+	creates := 6 // the step of an upload
+	d.run(t, connection, &process{endsAt: creates, how: halfway}, folderTransport(t, b.dir), send)
+	if left := b.leftovers(t); len(left) != 1 {
+		t.Fatalf("the first upload left %v", left)
+	}
+	fails := true
+	second := d.open(t, connection, d, failingTransport{folderTransport(t, b.dir), &fails})
+	listed := 0
+	first := d.open(t, connection, d, listedTransport{folderTransport(t, b.dir), func() {
+		if listed++; listed > 1 {
+			return
+		}
+		d.clock.Advance(5 * time.Minute)
+		if _, err := second.Poll(t.Context(), ""); err == nil {
+			t.Error("the rename has not failed")
+		}
+	}})
+	d.clock.Advance(5 * time.Minute)
+	pollAll(t, first, "")
+	fails = false
+
+	pollAll(t, second, "")
+
+	if err := b.checkDelivered(recorded.digests, ids); err != nil || listed == 0 {
+		t.Errorf("%v, listed %d times", err, listed)
+	}
+}
+
+// failingTransport cannot rename for a time.
+type failingTransport struct {
+	transport.Transport
+	fails *bool
+}
+
+func (f failingTransport) Rename(ctx context.Context, from, to string) error {
+	if *f.fails {
+		return errors.New("the bank is closed")
+	}
+	return f.Transport.Rename(ctx, from, to)
 }
 
 func TestAdapter_CloseGivesTheLeaseBack(t *testing.T) {
