@@ -44,15 +44,21 @@ type RailPaymentWriter interface {
 	SaveRailAccounts(ctx context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error
 	// LockRailPayments locks the recorded payments with these keys and returns them.
 	LockRailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// LockRailQueue locks the queued payments of an account and returns them, except on some rails: those first that an
-	// operator sends without regard to the queue, and then the oldest.
-	LockRailQueue(ctx context.Context, key rail.AccountKey, except []corridor.Rail, limit int) ([]rail.Payment, error)
+	// LockRailQueue locks the queued payments of an account and returns them: those first that an operator sends without
+	// regard to the queue, and then the oldest.
+	LockRailQueue(ctx context.Context, key rail.AccountKey, except RailQueueExcept, limit int) ([]rail.Payment, error)
 	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
 	RailPausesNow(ctx context.Context) ([]RailPause, error)
 	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
 	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
 	RecordRailDecision(ctx context.Context, d RailDecision) error
 	SaveOpeningBalance(ctx context.Context, b OpeningBalance) error
+}
+
+// RailQueueExcept are payments of a queue that need not be looked at.
+type RailQueueExcept struct {
+	// Stopped are rails of which no payment is sent, and Closed those of which only those are that an operator sends.
+	Stopped, Closed []corridor.Rail
 }
 
 // RailDecision is what an operator decided about a payment that waits.

@@ -163,7 +163,7 @@ func TestRailQueue_Order(t *testing.T) {
 		if err := tx.UpdateRailPayments(ctx, []rail.Payment{forced}); err != nil {
 			return err
 		}
-		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, []corridor.Rail{corridor.SEPAInstant}, 10)
+		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, ports.RailQueueExcept{Stopped: []corridor.Rail{corridor.SEPAInstant}}, 10)
 		return err
 	})
 
@@ -173,6 +173,13 @@ func TestRailQueue_Order(t *testing.T) {
 	}
 	if len(ids) != 3 || ids[0] != forced.ID || ids[1] != early.ID || ids[2] != late.ID || queue[1] != early {
 		t.Errorf("queue %+v", queue)
+	}
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+		queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{Closed: []corridor.Rail{corridor.SEPA}}, 10)
+		return err
+	})
+	if len(queue) != 2 || queue[0].ID != forced.ID || queue[1].ID != instant.ID {
+		t.Errorf("queue while SEPA is closed %+v", queue)
 	}
 	queues, err := c.RailQueues(t.Context())
 	if err != nil || len(queues) != 1 || queues[0] != early.Account() {

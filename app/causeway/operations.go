@@ -57,7 +57,7 @@ var (
 	receivablesDesc     = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by environment of the platform and currency.", "environment", "currency")
 	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment and currency.", "environment", "currency")
 	receivablesAgeDesc  = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and currency.", "environment", "currency")
-	railWaitingDesc     = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what they wait for: REVIEW, FUNDS, RESUMPTION or CONNECTION.", "wait")
+	railWaitingDesc     = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what they wait for: REVIEW, FUNDS, RESUMPTION, OPENING or CONNECTION.", "wait")
 	railWaitingAgeDesc  = describe("causeway_rail_payments_oldest_seconds", "How long the oldest of these payments waits.", "wait")
 	railDifferenceDesc  = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
 	railNoBalanceDesc   = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection has no balance, by the connections that are compared together and currency.", "connections", "currency")

@@ -20,9 +20,9 @@ import (
 type payoutsCommand struct {
 	List    payoutsListCommand    `cmd:"" help:"List all payments that wait: in review and in the queues."`
 	Review  payoutsReviewCommand  `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
-	Queue   payoutsQueueCommand   `cmd:"" help:"List the payments that wait for money, a resumption or a connection, in the order in which they are sent."`
+	Queue   payoutsQueueCommand   `cmd:"" help:"List the payments that wait for money, an opening, a resumption or a connection, in the order in which they are sent."`
 	Show    payoutsShowCommand    `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
-	Release payoutsReleaseCommand `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it or older ones wait."`
+	Release payoutsReleaseCommand `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it, its rail is closed or older ones wait."`
 	Cancel  payoutsCancelCommand  `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
 }
 

@@ -50,13 +50,13 @@ func (a Account) usage(r corridor.Rail) Usage {
 }
 
 // Dispatch decides whether a payment that is new or queued is handed over now, and what it waits for if it is not. The
-// account is that of the payment, and is changed for the next decision. Paused returns why the payment's rail or connection
-// is paused; it is empty if it is not.
-func (a *Account) Dispatch(p Payment, c Connection, paused string, now time.Time) Payment {
+// account is that of the payment, and is changed for the next decision. Paused says why the payment's rail or connection
+// is paused, and closed when the schedule opens the rail; they are empty if it is not.
+func (a *Account) Dispatch(p Payment, c Connection, paused, closed string, now time.Time) Payment {
 	if p.RecordedAt.IsZero() {
 		p.RecordedAt = now
 	}
-	wait, reason := a.wait(p, c, paused)
+	wait, reason := a.wait(p, c, paused, closed)
 	switch wait {
 	case WaitsForNothing:
 		p.State, p.SentAt = Sent, now
@@ -68,14 +68,14 @@ func (a *Account) Dispatch(p Payment, c Connection, paused string, now time.Time
 		p.State = InReview
 	default:
 		p.State = Queued
-		// What waits for a resumption keeps its place, but does not hold up payments on other rails.
+		// What waits for a resumption or opening keeps its place, but does not hold up payments on other rails.
 		a.Waiting = a.Waiting || wait == WaitsForFunds
 	}
 	p.Wait, p.Reason = wait, reason
 	return p
 }
 
-func (a *Account) wait(p Payment, c Connection, paused string) (Wait, string) {
+func (a *Account) wait(p Payment, c Connection, paused, closed string) (Wait, string) {
 	if p.Kind.IsOutgoing() && !p.Reviewed {
 		if limit := c.Exceeded(p.Rail, p.Amount, a.usage); limit != "" {
 			return WaitsForReview, limit
@@ -86,6 +86,9 @@ func (a *Account) wait(p Payment, c Connection, paused string) (Wait, string) {
 	}
 	if !p.Kind.IsOutgoing() || p.Forced {
 		return WaitsForNothing, ""
+	}
+	if closed != "" {
+		return WaitsForOpening, closed
 	}
 	available, known := a.Available()
 	switch {

@@ -43,27 +43,35 @@ func TestDispatch(t *testing.T) {
 		payment rail.Payment
 		account *rail.Account
 		paused  string
+		closed  string
 		state   rail.State
 		wait    rail.Wait
 	}{
-		{"covered", payout(100), euros(100), "", rail.Sent, ""},
-		{"not covered", payout(100), euros(99), "", rail.Queued, rail.WaitsForFunds},
-		{"unknown balance", payout(100), unknown, "", rail.Sent, ""},
-		{"behind an older one", payout(1), waiting, "", rail.Queued, rail.WaitsForFunds},
-		{"above the limit", payout(101), euros(1000), "", rail.InReview, rail.WaitsForReview},
-		{"above the limit of the day", payout(51), used, "", rail.InReview, rail.WaitsForReview},
-		{"within the limit of the day", payout(50), used, "", rail.Sent, ""},
-		{"reviewed", reviewed, euros(1000), "", rail.Sent, ""},
-		{"reviewed and not covered", reviewed, euros(1), "", rail.Queued, rail.WaitsForFunds},
-		{"forced", forced, waiting, "", rail.Sent, ""},
-		{"paused", payout(1), euros(1000), "SEPA is paused", rail.Queued, rail.WaitsForResumption},
-		{"paused and forced", forced, euros(1000), "SEPA is paused", rail.Queued, rail.WaitsForResumption},
-		{"above the limit and paused", payout(101), euros(1000), "SEPA is paused", rail.InReview, rail.WaitsForReview},
-		{"collection", collection, euros(0), "", rail.Sent, ""},
-		{"collection paused", collection, euros(0), "SEPA is paused", rail.Queued, rail.WaitsForResumption},
+		{"covered", payout(100), euros(100), "", "", rail.Sent, ""},
+		{"not covered", payout(100), euros(99), "", "", rail.Queued, rail.WaitsForFunds},
+		{"unknown balance", payout(100), unknown, "", "", rail.Sent, ""},
+		{"behind an older one", payout(1), waiting, "", "", rail.Queued, rail.WaitsForFunds},
+		{"above the limit", payout(101), euros(1000), "", "", rail.InReview, rail.WaitsForReview},
+		{"above the limit of the day", payout(51), used, "", "", rail.InReview, rail.WaitsForReview},
+		{"within the limit of the day", payout(50), used, "", "", rail.Sent, ""},
+		{"reviewed", reviewed, euros(1000), "", "", rail.Sent, ""},
+		{"reviewed and not covered", reviewed, euros(1), "", "", rail.Queued, rail.WaitsForFunds},
+		{"forced", forced, waiting, "", "", rail.Sent, ""},
+		{"paused", payout(1), euros(1000), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
+		{"paused and forced", forced, euros(1000), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
+		{"above the limit and paused", payout(101), euros(1000), "SEPA is paused", "", rail.InReview, rail.WaitsForReview},
+		{"closed", payout(100), euros(100), "", "opens at 8", rail.Queued, rail.WaitsForOpening},
+		{"closed and not covered", payout(100), waiting, "", "opens at 8", rail.Queued, rail.WaitsForOpening},
+		{"closed and paused", payout(100), euros(100), "SEPA is paused", "opens at 8", rail.Queued, rail.WaitsForResumption},
+		{"above the limit and closed", payout(101), euros(1000), "", "opens at 8", rail.InReview, rail.WaitsForReview},
+		{"reviewed and closed", reviewed, euros(1000), "", "opens at 8", rail.Queued, rail.WaitsForOpening},
+		{"forced and closed", forced, waiting, "", "opens at 8", rail.Sent, ""},
+		{"collection and closed", collection, euros(0), "", "opens at 8", rail.Sent, ""},
+		{"collection", collection, euros(0), "", "", rail.Sent, ""},
+		{"collection paused", collection, euros(0), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
 	}
 	for _, tt := range tests {
-		got := tt.account.Dispatch(tt.payment, c, tt.paused, noon)
+		got := tt.account.Dispatch(tt.payment, c, tt.paused, tt.closed, noon)
 		if got.State != tt.state || got.Wait != tt.wait || (got.Reason == "") != (got.State == rail.Sent) || !got.RecordedAt.Equal(noon) {
 			t.Errorf("%s: %s, waits for %q: %s; want %s, %q", tt.name, got.State, got.Wait, got.Reason, tt.state, tt.wait)
 		}
@@ -89,7 +97,7 @@ func TestDispatch_NeverSendsMoreThanAvailableNorOutOfOrder(t *testing.T) {
 				}
 				continue
 			}
-			p := account.Dispatch(payout(rapid.Int64Range(1, 400).Draw(t, "amount")), c, "", noon)
+			p := account.Dispatch(payout(rapid.Int64Range(1, 400).Draw(t, "amount")), c, "", "", noon)
 			if blocked && p.State == rail.Sent {
 				t.Fatalf("%s was sent before an older one", p.Amount)
 			}
@@ -162,7 +170,7 @@ func TestTo_EveryPairOfStates(t *testing.T) {
 
 func TestReleaseAndCancel(t *testing.T) {
 	t.Parallel()
-	// An operator releases what waits for a review or for money, and cancels payouts that wait. A switch that stops is not
+	// An operator releases what waits for a review, for money or for an opening, and cancels payouts that wait. A switch that stops is not
 	// overridden by a release.
 	tests := []struct {
 		state     rail.State
@@ -172,6 +180,7 @@ func TestReleaseAndCancel(t *testing.T) {
 	}{
 		{rail.InReview, rail.WaitsForReview, true, true},
 		{rail.Queued, rail.WaitsForFunds, true, true},
+		{rail.Queued, rail.WaitsForOpening, true, true},
 		{rail.Queued, rail.WaitsForResumption, false, true},
 		{rail.Queued, rail.WaitsForConnection, false, true},
 		{rail.Sent, "", false, false},

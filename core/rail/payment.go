@@ -63,11 +63,12 @@ const (
 	WaitsForReview     Wait = "REVIEW"     // of an operator
 	WaitsForFunds      Wait = "FUNDS"      // on the account of its connection, or for an older payment that does
 	WaitsForResumption Wait = "RESUMPTION" // of its connection or rail, which is paused
+	WaitsForOpening    Wait = "OPENING"    // of its rail, by the schedule of its connection
 	WaitsForConnection Wait = "CONNECTION" // that serves it
 )
 
 // Waits are what payments can wait for.
-var Waits = []Wait{WaitsForReview, WaitsForFunds, WaitsForResumption, WaitsForConnection}
+var Waits = []Wait{WaitsForReview, WaitsForFunds, WaitsForResumption, WaitsForOpening, WaitsForConnection}
 
 // Payment is a payment that takes a connection.
 type Payment struct {
@@ -120,14 +121,16 @@ func (p Payment) To(state State, now time.Time) (Payment, error) {
 	return p, nil
 }
 
-// Release returns the payment as an operator releases it: from review, or from the queue for money. It is sent when the
-// queue is next looked at.
+// Release returns the payment as an operator releases it: from review, or from the queue for money or an opening. It is sent
+// when the queue is next looked at.
 func (p Payment) Release() (Payment, error) {
 	switch {
 	case p.State == InReview:
 		p.State, p.Wait, p.Reason, p.Reviewed = Queued, WaitsForFunds, "released from review", true
 	case p.State == Queued && p.Wait == WaitsForFunds:
 		p.Forced, p.Reason = true, "released without regard to the balance"
+	case p.State == Queued && p.Wait == WaitsForOpening:
+		p.Forced, p.Reason = true, "released without regard to the schedule and the balance"
 	case p.State == Queued && p.Wait == WaitsForResumption:
 		return p, fmt.Errorf("the payment waits because %s; resume it with: causeway rails resume", p.Reason)
 	case p.State == Queued:

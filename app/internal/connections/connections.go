@@ -15,6 +15,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -55,6 +56,22 @@ type live struct {
 	bounded  ports.Rail            // calls the adapter
 	times    *settlement.Timetable // of its schedules; nil if a zone of theirs is not known
 	openedAt time.Time             // also if it could not be opened
+}
+
+// opens returns when payments of a rail are handed over again, and false if they are now.
+func (l live) opens(r corridor.Rail, now time.Time) (time.Time, bool) {
+	if l.times == nil {
+		return time.Time{}, false
+	}
+	return l.times.IsClosed(l.ScheduleOf(r), now)
+}
+
+// closed says when payments of a rail are handed over again; empty if they are now.
+func (l live) closed(r corridor.Rail, now time.Time) string {
+	if opens, closed := l.opens(r, now); closed {
+		return fmt.Sprintf("%s is closed for %s until %s (%s)", l.Name, r, opens.Format("2006-01-02 15:04"), opens.Location())
+	}
+	return ""
 }
 
 var _ ports.ConnectedRails = (*Connections)(nil)

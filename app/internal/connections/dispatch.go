@@ -47,7 +47,7 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 		switch p, known := recorded[w.key()]; {
 		case !known: // and not started by this call
 		case p.State.IsWaiting() || p.State == rail.Cancelled:
-			outcomes[i] = notCalled(p, r.Clock.Now())
+			outcomes[i] = r.notCalled(p)
 		default:
 			byConnection[p.Connection] = append(byConnection[p.Connection], i)
 		}
@@ -99,11 +99,18 @@ func (r *Rail) expectedAt(p rail.Payment, before time.Time) time.Time {
 }
 
 // notCalled is the outcome of a payment that was not handed over.
-func notCalled(p rail.Payment, now time.Time) ports.Outcome {
+func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 	if p.State == rail.Cancelled {
 		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "cancelled by an operator"}
 	}
-	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(waitDelay(p, now))}
+	now := c.Clock.Now()
+	retryAt := now.Add(waitDelay(p, now))
+	if l, known := c.named(p.Connection); known && p.Wait == rail.WaitsForOpening {
+		if opens, closed := l.opens(p.Rail, now); closed && retryAt.Before(opens) {
+			retryAt = opens.Add(minWaitDelay)
+		}
+	}
+	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: retryAt}
 }
 
 // waitDelay is as long as the payment has waited: so its job is never much later than the release, and rare for one that
@@ -283,7 +290,7 @@ func (d decisions) decide(p rail.Payment) rail.Payment {
 	if !known {
 		paused = "this version of the connections has no " + p.Connection
 	}
-	return d.accounts[p.Account()].Dispatch(p, l.Connection, paused, d.now)
+	return d.accounts[p.Account()].Dispatch(p, l.Connection, paused, l.closed(p.Rail, d.now), d.now)
 }
 
 // pausedBy returns why a payment of a connection and rail is paused; empty if it is not.

@@ -41,7 +41,7 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey) (more bool, e
 		if err != nil || key.Connection != "" && state.paused[key.Connection] {
 			return err
 		}
-		queue, err := tx.LockRailQueue(ctx, key, state.pausedRails(), maxQueueBatch)
+		queue, err := tx.LockRailQueue(ctx, key, ports.RailQueueExcept{Stopped: state.pausedRails(), Closed: state.closedRails(key.Connection)}, maxQueueBatch)
 		if err != nil {
 			return err
 		}
@@ -74,6 +74,21 @@ func (d decisions) pausedRails() []corridor.Rail {
 	for _, r := range corridor.Rails() {
 		if d.paused[string(r)] {
 			rails = append(rails, r)
+		}
+	}
+	return rails
+}
+
+// closedRails returns the rails that a connection holds payments back of.
+func (d decisions) closedRails(connection string) []corridor.Rail {
+	l, known := d.named(connection)
+	if !known {
+		return nil
+	}
+	var rails []corridor.Rail
+	for _, s := range l.Schedules {
+		if _, closed := l.opens(s.Rail, d.now); closed {
+			rails = append(rails, s.Rail)
 		}
 	}
 	return rails

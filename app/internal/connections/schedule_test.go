@@ -1,12 +1,14 @@
 package connections_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // berlin returns a time of day in March 2026 in Berlin.
@@ -83,4 +85,110 @@ func TestRail_UnknownZoneOpensNothing(t *testing.T) {
 	if outcome.Verdict != ports.Waiting || !outcome.ExpectedAt.IsZero() || len(e.banks["bank"].sent) != 0 {
 		t.Errorf("outcome %+v, sent %v", outcome, e.banks["bank"].sent)
 	}
+}
+
+// heldBack is the schedule of a bank that takes SEPA payments on business days from 8 to 16.
+func heldBack(c *rail.Connection) {
+	c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Opens: "08:00", CutOff: "16:00", Hold: true}}
+}
+
+func TestRail_HoldsBackUntilTheRailOpens(t *testing.T) {
+	t.Parallel()
+	// Outside of the hours of a rail its payouts wait, with the reason, and their jobs rest; those on other rails are sent. When
+	// it opens they are sent, the oldest first, as far as the money goes.
+	e := newRailEnv(t)
+	e.set("bank", heldBack)
+	r := e.process(e.Store)
+	e.balance("bank", 250)
+	e.Clock.Advance(berlin(t, 20, 16, 0).Sub(e.Clock.Now())) // a Friday
+	var held []ports.Payout
+	for range 3 {
+		held = append(held, e.payout(100))
+		e.Clock.Advance(time.Second)
+		outcome := e.verdict(r, held[len(held)-1])
+		if outcome.Verdict != ports.Waiting || outcome.Text != "bank is closed for SEPA until 2026-03-23 08:00 (Europe/Berlin)" || !outcome.ExpectedAt.Equal(berlin(t, 24, 18, 0)) ||
+			outcome.RetryAt.Before(berlin(t, 23, 8, 0)) {
+			t.Errorf("outcome %+v", outcome)
+		}
+	}
+	instant := e.payout(10)
+	instant.Transaction.DestinationRail = corridor.SEPAInstant
+	e.verdict(r, instant)
+	e.Clock.Advance(berlin(t, 23, 7, 59).Sub(e.Clock.Now()))
+	e.sendQueued(r)
+	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank QUEUED OPENING", held...)
+
+	e.Clock.Advance(time.Minute)
+	e.sendQueued(r)
+
+	e.wantStates("bank SENT ", held[0], held[1])
+	e.wantStates("bank QUEUED FUNDS", held[2])
+	if n := e.callsDue(); n != 2 {
+		t.Errorf("%d calls are due, want 2", n)
+	}
+}
+
+func TestRail_ReleasedBeforeTheRailOpens(t *testing.T) {
+	t.Parallel()
+	// An operator sends one payout although its rail is closed. A pause is not overridden by that.
+	e := newRailEnv(t)
+	e.set("bank", heldBack)
+	r := e.process(e.Store)
+	first, urgent := e.payout(1), e.payout(2) // on a Saturday
+	e.verdict(r, first)
+	e.verdict(r, urgent)
+	e.release(urgent)
+	e.pause("SEPA", true)
+	e.sendQueued(r)
+	e.wantStates("bank QUEUED OPENING", first, urgent)
+
+	e.pause("SEPA", false)
+	e.sendQueued(r)
+
+	e.wantStates("bank QUEUED OPENING", first)
+	e.wantStates("bank SENT ", urgent)
+}
+
+func TestRail_ManyPayoutsHeldBackDelayNoOther(t *testing.T) {
+	t.Parallel()
+	// However many payouts wait for their rail to open, those on other rails behind them are sent.
+	e := newRailEnv(t)
+	e.set("bank", heldBack)
+	r := e.process(e.Store)
+	e.balance("bank", 0)
+	held := make([]ports.Payout, 501)
+	for i := range held {
+		held[i] = e.payout(1)
+	}
+	r.Send(t.Context(), held)
+	e.Clock.Advance(time.Second)
+	instant := e.payout(10)
+	instant.Transaction.DestinationRail = corridor.SEPAInstant
+	e.verdict(r, instant)
+	e.wantStates("bank QUEUED FUNDS", instant)
+
+	e.Clock.Advance(time.Second)
+	e.balance("bank", 10)
+	e.sendQueued(r)
+
+	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank QUEUED OPENING", held[0], held[500])
+}
+
+// release releases a payout as an operator does.
+func (e *railEnv) release(p ports.Payout) {
+	e.t.Helper()
+	key := ports.RailPaymentKey{Platform: p.Transaction.Platform, ID: p.Transaction.ID.UUID(), Kind: rail.Payout}
+	portstest.MustDo(e.t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
+		if err != nil {
+			return err
+		}
+		released, err := locked[key].Release()
+		if err != nil {
+			return err
+		}
+		return tx.UpdateRailPayments(ctx, []rail.Payment{released})
+	})
 }
