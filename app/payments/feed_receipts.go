@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -94,7 +93,7 @@ func (f *Feeds) takeReceipts(ctx context.Context, p *piece, reported []ports.Rai
 		})
 	}
 	_ = taking.Wait() // each has its problem
-	if err := f.forgiveStored(ctx, plain, problems); err != nil {
+	if err := f.compareStored(ctx, p, plain, problems); err != nil {
 		return err
 	}
 	var received []transaction.Receipt
@@ -135,8 +134,8 @@ func checkReceipt(r transaction.Receipt) error {
 	return nil
 }
 
-// findPlatforms sets the platforms of receipts that have none: the one that knows the reference or, if none or
-// several do, the one for unmatched money.
+// findPlatforms sets the platforms of receipts that have none: the one that has the receipt already, the one that knows the
+// reference or, if none or several do, the one for unmatched money.
 func (f *Feeds) findPlatforms(ctx context.Context, p *piece, receipts []ports.RailReceipt) error {
 	owners := map[string]map[ident.Platform]bool{}
 	var keys []ports.ReferenceKey
@@ -164,6 +163,9 @@ func (f *Feeds) findPlatforms(ctx context.Context, p *piece, receipts []ports.Ra
 			owners[key.Reference][key.Platform] = true
 		}
 	}
+	if err := f.findStored(ctx, p, receipts); err != nil {
+		return err
+	}
 	for i := range receipts {
 		if of := owners[receipts[i].Reference]; receipts[i].Platform.IsZero() && len(of) == 1 {
 			for only := range of {
@@ -171,35 +173,6 @@ func (f *Feeds) findPlatforms(ctx context.Context, p *piece, receipts []ports.Ra
 			}
 		}
 		receipts[i].Platform = p.orUnmatched(receipts[i].Platform)
-	}
-	return nil
-}
-
-// forgiveStored removes the faults of receipts that are stored: their money is unmatched funds, or was received
-// before.
-func (f *Feeds) forgiveStored(ctx context.Context, receipts []transaction.Receipt, problems []error) error {
-	var keys []ports.RailReceiptKey
-	for i, r := range receipts {
-		if isFinalFault(problems[i]) {
-			keys = append(keys, receiptKey(r))
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	stored, err := f.Receipts.ReceiptsByPartnerID(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for i, r := range receipts {
-		if !isFinalFault(problems[i]) {
-			continue
-		}
-		if _, found := stored[receiptKey(r)]; found {
-			problems[i] = nil
-		} else {
-			problems[i] = fmt.Errorf("not stored: %w", problems[i])
-		}
 	}
 	return nil
 }
