@@ -33,7 +33,7 @@ lint: ## Lint and check the formatting
 unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
-e2e: needs-postgres needs-python needs-node needs-browser build ## Tests that drive the real binary
+e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 60m ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, 100,000 generated requests, a simulation of 1,000,000 steps
