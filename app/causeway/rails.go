@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/app/internal/connections"
+	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -83,4 +84,20 @@ func (r *railSelector) environment(p ident.Platform) (platform.Environment, erro
 	}
 	r.environments.Store(p, found.Environment)
 	return found.Environment, nil
+}
+
+// reachableBeneficiaries are those of accounts that connections can pay to.
+type reachableBeneficiaries struct {
+	ports.Beneficiaries
+	rail interface {
+		CheckAccount(a account.External) error
+	}
+}
+
+// Verify implements ports.Beneficiaries. Fault: INVALID_INPUT for an account that no connection can pay to.
+func (b reachableBeneficiaries) Verify(ctx context.Context, a account.External) (ports.Verification, error) {
+	if err := b.rail.CheckAccount(a); err != nil {
+		return ports.Verification{}, err
+	}
+	return b.Beneficiaries.Verify(ctx, a)
 }

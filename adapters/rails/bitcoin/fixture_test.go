@@ -415,6 +415,10 @@ func (f *fixture) Close() error { return nil }
 
 func TestRailPort(t *testing.T) {
 	t.Parallel()
-	// The checks of every rail, with a crash after each effect, on a real chain.
-	portstest.Rail(t, func(t *testing.T) railtest.Fixture { return &fixture{world: newWorld(t, 40)} })
+	// The checks of every rail, with a crash after each effect, on a real chain. Each has a world of its own, so they run
+	// beside each other.
+	portstest.Rail(t, func(t *testing.T) railtest.Fixture {
+		t.Parallel()
+		return &fixture{world: newWorld(t, 40)}
+	})
 }

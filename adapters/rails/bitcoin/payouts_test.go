@@ -1,6 +1,7 @@
 package bitcoin_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -350,5 +353,37 @@ func TestNew_ChecksSettings(t *testing.T) {
 	}
 	if _, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Settings: good}}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestCheckAccount_RefusesOtherNetworks(t *testing.T) {
+	t.Parallel()
+	// An address of another network than that of the connection is refused with the name of the network; one of the
+	// network is accepted, and so is an account of another type, which the connection says nothing about.
+	const mainKey = "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB"
+	addresses := map[string][]string{
+		"main":    {"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"},
+		"signet":  {"tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"},
+		"regtest": {"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"},
+	}
+	for network, key := range map[string]string{"main": mainKey, "signet": depositXpub, "regtest": depositXpub} {
+		r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Settings: map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot",
+			"cookie": "file:/run/bitcoind/.cookie", "network": network, "depositXpub": key, "depositKey": "env:KEY"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for of, list := range addresses {
+			for _, address := range list {
+				// The older addresses are the same on all test networks.
+				accepted := of == network || network == "regtest" && strings.HasPrefix(address, "m")
+				err := r.CheckAccount(account.External{Type: account.BitcoinAddress, Fields: map[string]string{"address": address}})
+				if (err == nil) != accepted || err != nil && (!fault.Is(err, fault.InvalidInput) || !strings.Contains(fmt.Sprint(err), "network "+network)) {
+					t.Errorf("%s on %s: %v", address, network, err)
+				}
+			}
+		}
+		if err := r.CheckAccount(account.External{Type: account.BaseWallet, Fields: map[string]string{"address": "0x"}}); err != nil {
+			t.Error(err)
+		}
 	}
 }

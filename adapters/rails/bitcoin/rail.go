@@ -55,6 +55,8 @@ var (
 	_ ports.ConnectedRail = (*Rail)(nil)
 	_ ports.RailFeed      = (*Rail)(nil)
 	_ ports.RailBalances  = (*Rail)(nil)
+
+	_ ports.AccountChecker = (*Rail)(nil)
 )
 
 // New returns the adapter of a connection. It checks the settings, and calls nothing.
@@ -117,6 +119,17 @@ func (r *Rail) instructions(p ident.Platform, reference, notes string) ([]accoun
 		Notes: fmt.Sprintf(notes, r.settings.confirmations),
 		Info:  map[string]any{"accountType": string(account.BitcoinAddress), "assetType": string(money.BTC), "address": address},
 	}}, nil
+}
+
+// CheckAccount implements ports.AccountChecker: addresses of another network are refused before they are paid to.
+func (r *Rail) CheckAccount(a account.External) error {
+	if a.Type != account.BitcoinAddress {
+		return nil
+	}
+	if _, err := r.settings.network.Script(a.Identifier()); err != nil {
+		return fault.Invalid(fault.Field{Field: "accountInfo.address", Message: "must be an address of the Bitcoin network " + r.settings.network.Name + ", which payments are sent on"})
+	}
+	return nil
 }
 
 // Send implements ports.Rail.

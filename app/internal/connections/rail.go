@@ -37,6 +37,30 @@ func (r *Rail) Carries(route rail.Route) error {
 	return err
 }
 
+// CheckAccount returns INVALID_INPUT for an account that none of the connections that carry its rails can ever pay to. An
+// account that no connection carries yet is accepted.
+func (r *Rail) CheckAccount(a account.External) error {
+	var refused error
+	for _, l := range *r.current.Load() {
+		carried := slices.ContainsFunc(a.Rails, func(on corridor.Rail) bool {
+			return l.Serves(rail.Route{Platform: a.Platform, Rail: on, Currency: a.Currency, Country: a.Country()})
+		})
+		if !carried {
+			continue
+		}
+		checker, checks := l.Adapter.(ports.AccountChecker)
+		if !checks {
+			return nil
+		}
+		if err := checker.CheckAccount(a); err == nil {
+			return nil
+		} else if refused == nil {
+			refused = err
+		}
+	}
+	return refused
+}
+
 // configured returns the connections as operators have set them.
 func (c *Connections) configured() []rail.Connection {
 	current := *c.current.Load()

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
 
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/connections"
@@ -20,6 +22,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // bank is an adapter in memory that delivers a payout when it is asked to.
@@ -535,5 +538,62 @@ func TestRail_ConcurrentQueuesNeverOverdraw(t *testing.T) {
 	}
 	if handedOver := 4*6*100 - queued; available.Minor != 1000-handedOver || available.Minor < 0 || available.Minor >= waiting[0].Amount.Minor {
 		t.Errorf("%s are available after %d were handed over, and the first that waits needs %s", available, handedOver, waiting[0].Amount)
+	}
+}
+
+// choosy is an adapter that pays to one account.
+type choosy struct {
+	ports.ConnectedRail
+	only string
+}
+
+func (c choosy) CheckAccount(a account.External) error {
+	if a.Fields["address"] != c.only {
+		return fault.Invalid(fault.Field{Field: "accountInfo.address", Message: "must be " + c.only})
+	}
+	return nil
+}
+
+func TestRail_ChecksAccountsThatItCanPayTo(t *testing.T) {
+	t.Parallel()
+	// An account is refused if every connection that carries its rail refuses it. It is accepted if one of several takes
+	// it, if a connection takes every account or is not open, and if no connection carries it.
+	var of ident.Platform
+	ident.SetUUID(&of, uuid.UUID{15: 1})
+	account := account.External{Platform: of, Type: account.BitcoinAddress, Currency: money.BTC, Fields: map[string]string{"address": "tb1q"}, Rails: []corridor.Rail{corridor.Bitcoin}}
+	for name, test := range map[string]struct {
+		adapters map[string]ports.ConnectedRail
+		refused  bool
+	}{
+		"another network": {map[string]ports.ConnectedRail{"main": choosy{only: "bc1q"}}, true},
+		"its network":     {map[string]ports.ConnectedRail{"test": choosy{only: "tb1q"}}, false},
+		"one of two":      {map[string]ports.ConnectedRail{"main": choosy{only: "bc1q"}, "test": choosy{only: "tb1q"}}, false},
+		"none of two":     {map[string]ports.ConnectedRail{"main": choosy{only: "bc1q"}, "other": choosy{only: "bc1p"}}, true},
+		"every account":   {map[string]ports.ConnectedRail{"main": choosy{only: "bc1q"}, "psp": &bank{}}, false},
+		"not open":        {map[string]ports.ConnectedRail{"main": nil}, false},
+		"no connection":   {nil, false},
+	} {
+		s := &store{}
+		var set []rail.Connection
+		for connection := range test.adapters {
+			set = append(set, rail.Connection{Name: connection, Version: 1, Rails: []corridor.Rail{corridor.Bitcoin}, Currencies: []money.Currency{money.BTC}})
+		}
+		s.set(set...)
+		log := logrus.New()
+		log.SetOutput(io.Discard)
+		opened := connections.New(connections.Config{Store: s, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: portstest.NewFakeClock(noon), Log: logrus.NewEntry(log),
+			Open: func(c rail.Connection) (ports.ConnectedRail, error) {
+				if a := test.adapters[c.Name]; a != nil {
+					return a, nil
+				}
+				return nil, errors.New("not available")
+			}})
+		refresh(t, opened)
+
+		err := connections.NewRail(opened, nil, nil).CheckAccount(account)
+
+		if fault.Is(err, fault.InvalidInput) != test.refused || err != nil && !test.refused {
+			t.Errorf("%s: %v, want refused %t", name, err, test.refused)
+		}
 	}
 }
