@@ -19,7 +19,7 @@ import (
 
 const partnerSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// partnerEnv is a production platform whose payments go over a sidecar in Python.
+// partnerEnv is a production platform whose payments go over the sidecar in Python.
 type partnerEnv struct {
 	*testEnv
 	login, folder  string

@@ -36,6 +36,7 @@ var examples = map[string]string{
 	"rails show":                      "causeway rails show bank-eur",
 	"rails set":                       "causeway rails set bank-eur bank-eur.json --note 'Account at Example Bank' --actor ana",
 	"rails test":                      "causeway rails test bank-eur",
+	"rails conform":                   "causeway rails conform --url https://sidecar.example.com/v1 --secret-file secret --currency EUR --rail SEPA --account account.json",
 	"rails pause":                     "causeway rails pause SEPA --note 'Incident 12' --actor ana",
 	"rails resume":                    "causeway rails resume SEPA --note 'Incident 12 is over' --actor ana",
 	"rails history":                   "causeway rails history bank-eur",

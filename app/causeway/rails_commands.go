@@ -31,6 +31,7 @@ type railsCommand struct {
 	Show    railsShowCommand    `cmd:"" help:"Show a connection with its settings, and what its account holds."`
 	Set     railsSetCommand     `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
 	Test    railsTestCommand    `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
+	Conform railsConformCommand `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
 	Pause   railsPauseCommand   `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
 	Resume  railsResumeCommand  `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
 	History railsHistoryCommand `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`

@@ -281,8 +281,8 @@ def run_bank(bank, signer, callback):
                 wait[number] = time.time() + 0.5
 
 
-def main():
-    flags = argparse.ArgumentParser(description=__doc__)
+def main(flags=None, bank=Bank, handler=Handler):
+    flags = flags or argparse.ArgumentParser(description=__doc__)
     flags.add_argument("--listen", default="127.0.0.1:9000")
     flags.add_argument("--state", default="sidecar.db", help="file with all state")
     flags.add_argument("--secret-file", required=True)
@@ -292,8 +292,8 @@ def main():
     with open(a.secret_file) as f:
         signer = Signer(f.read())
     host, _, port = a.listen.rpartition(":")
-    server = ThreadingHTTPServer((host, int(port)), Handler)
-    server.bank, server.signer, server.simulates, server.holds = Bank(a.state), signer, a.simulate, threading.Event()
+    server = ThreadingHTTPServer((host, int(port)), handler)
+    server.bank, server.signer, server.simulates, server.holds = bank(a.state), signer, a.simulate, threading.Event()
     server.holds.set()
     threading.Thread(target=run_bank, args=(server.bank, signer, a.callback), daemon=True).start()
     print(f"listening on {server.server_address[0]}:{server.server_address[1]}", flush=True)

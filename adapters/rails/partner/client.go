@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"causeway/core/rail"
 	"causeway/core/signedmessage"
 	"causeway/ports"
 )
@@ -31,7 +32,13 @@ type StatusError struct {
 }
 
 // Error implements error.
-func (e *StatusError) Error() string { return fmt.Sprintf("the answer has the status %d", e.Status) }
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("the answer has the status %d", e.Status)
+	if e.Status >= 300 && e.Status < 400 {
+		text += ", and redirects are not followed"
+	}
+	return text
+}
 
 // Temporary reports whether the partner refuses for now, and says so.
 func (e *StatusError) Temporary() bool {
@@ -41,11 +48,35 @@ func (e *StatusError) Temporary() bool {
 // Client makes signed requests to one partner. It follows no redirect, uses no proxy and keeps no cookies.
 type Client struct {
 	base      *url.URL
-	transport *http.Transport
+	transport http.RoundTripper
+	close     func() // closes idle connections
 	timeout   time.Duration
 	clock     ports.Clock
 	secrets   func(context.Context) (signedmessage.Secrets, error)
 }
+
+// OpenClient returns a client for a connection. wrap may be nil; it returns the transport of requests
+// that are signed already.
+func OpenClient(connection rail.Connection, secrets ports.Secrets, clock ports.Clock, wrap func(http.RoundTripper) http.RoundTripper) (*Client, error) {
+	s, err := parseSettings(connection)
+	if err != nil {
+		return nil, err
+	}
+	return newClient(s, secrets, clock, wrap), nil
+}
+
+func newClient(s settings, secrets ports.Secrets, clock ports.Clock, wrap func(http.RoundTripper) http.RoundTripper) *Client {
+	transport := s.transport()
+	c := &Client{base: s.url, transport: transport, close: transport.CloseIdleConnections, timeout: s.timeout, clock: clock,
+		secrets: func(ctx context.Context) (signedmessage.Secrets, error) { return readSecrets(ctx, secrets, s.secret) }}
+	if wrap != nil {
+		c.transport = wrap(transport)
+	}
+	return c
+}
+
+// Close closes idle connections.
+func (c *Client) Close() { c.close() }
 
 // call makes one request. The body is nil for a GET, whose signature is over its method and target.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, into any, limit int64) error {

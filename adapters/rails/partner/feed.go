@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	pageLimit = 100 // events of one request
+	// MaxEvents is the limit of a request for events.
+	MaxEvents = 100
 	maxCursor = 200
 )
 
@@ -26,7 +27,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	if err != nil {
 		return ports.RailReport{}, err
 	}
-	page, err := r.client.Events(ctx, position.partner)
+	page, err := r.client.Events(ctx, position.partner, MaxEvents)
 	if err == nil {
 		err = r.store(ctx, page.Events)
 	}
@@ -35,7 +36,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 		err = fmt.Errorf("events of the partner: %w", err)
 		page = EventPage{Cursor: position.partner}
 	}
-	stored, errStored := r.Events.PartnerEvents(ctx, r.Connection.Name, position.number, pageLimit)
+	stored, errStored := r.Events.PartnerEvents(ctx, r.Connection.Name, position.number, MaxEvents)
 	if errStored != nil {
 		return ports.RailReport{}, errStored
 	}
@@ -45,7 +46,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	if err != nil {
 		r.log.WithError(err).Warn("partner does not list its events; those that it has sent are used")
 	}
-	report := ports.RailReport{More: page.More || len(stored) == pageLimit}
+	report := ports.RailReport{More: page.More || len(stored) == MaxEvents}
 	next := feedPosition{number: position.number, partner: page.Cursor}
 	for _, s := range stored {
 		if err := appendEvent(&report, s.Body); err != nil {
@@ -102,16 +103,16 @@ func parseCursor(text string) (feedPosition, error) {
 	return feedPosition{n, partner}, nil
 }
 
-// Events returns the events after a cursor of the partner, which were checked.
-func (c *Client) Events(ctx context.Context, after string) (EventPage, error) {
+// Events returns at most limit events after a cursor of the partner, which were checked.
+func (c *Client) Events(ctx context.Context, after string, limit int) (EventPage, error) {
 	var page EventPage
-	query := url.Values{"after": {after}, "limit": {strconv.Itoa(pageLimit)}}
+	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
 	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &page, maxPage); err != nil {
 		return page, err
 	}
 	switch {
-	case len(page.Events) > pageLimit:
-		return page, fmt.Errorf("there are more than %d events, the limit of the request", pageLimit)
+	case len(page.Events) > limit:
+		return page, fmt.Errorf("there are more than %d events, the limit of the request", limit)
 	case !isToken(page.Cursor, maxCursor) || page.Cursor == "" && len(page.Events) > 0:
 		return page, errors.New("cursor must have at most 200 printable ASCII characters, and some if there are events")
 	case page.More && page.Cursor == after:
@@ -191,7 +192,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 	if len(balances) == 0 {
 		checked = append(checked, "the account has no balances")
 	}
-	if _, err := r.client.Events(ctx, ""); err != nil {
+	if _, err := r.client.Events(ctx, "", MaxEvents); err != nil {
 		return checked, fmt.Errorf("GET /events: %w", err)
 	}
 	return append(checked, "events are listed"), nil

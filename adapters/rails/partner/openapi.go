@@ -132,7 +132,7 @@ func signatureHeaders() []*huma.Param {
 func (d *description) listEvents() *huma.Operation {
 	o := d.operation("list-events", "Account", "List events", "Returns what has happened after a cursor, oldest first: everything that is sent as an event, and what could not be sent. An event keeps its id. The sidecar lists events for at least 90 days.",
 		nil, d.response(EventPage{}, "A page of events."), "400", "401", "429", "503")
-	least, most := 1.0, float64(pageLimit)
+	least, most := 1.0, float64(MaxEvents)
 	o.Parameters = append(o.Parameters,
 		&huma.Param{Name: "after", In: "query", Description: "The cursor of an earlier answer; empty for the beginning.", Schema: &huma.Schema{Type: huma.TypeString}, Example: "7"},
 		&huma.Param{Name: "limit", In: "query", Description: "Maximum number of events.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}, Example: 100})

@@ -64,9 +64,7 @@ func Open(c Config) (*Rail, error) {
 		return nil, err
 	}
 	r := &Rail{Config: c, settings: s, slots: make(chan struct{}, s.concurrency), log: c.Log.WithField("connection", c.Connection.Name)}
-	r.client = &Client{base: s.url, transport: s.transport(), timeout: s.timeout, clock: c.Clock, secrets: func(ctx context.Context) (signedmessage.Secrets, error) {
-		return readSecrets(ctx, c.Secrets, s.secret)
-	}}
+	r.client = newClient(s, c.Secrets, c.Clock, nil)
 	return r, nil
 }
 
@@ -85,7 +83,7 @@ func readSecrets(ctx context.Context, secrets ports.Secrets, reference string) (
 
 // Close closes idle connections.
 func (r *Rail) Close() error {
-	r.client.transport.CloseIdleConnections()
+	r.client.Close()
 	return nil
 }
 

@@ -189,12 +189,12 @@ func (s *Sidecar) showEvents(w http.ResponseWriter, r *http.Request) {
 	if s.Fault == OldCursorsExpire && s.cursors[after] {
 		after = len(s.events)
 	}
-	s.cursors[after] = true
 	page := partner.EventPage{Events: []partner.Event{}, Cursor: strconv.Itoa(after)}
 	if s.Fault != ForgetsEvents {
 		end := min(after+limit, len(s.events))
 		page.Events = append(page.Events, s.events[after:end]...)
 		page.Cursor, page.More = strconv.Itoa(end), end < len(s.events)
+		s.cursors[after] = end > after
 	}
 	s.answer(w, http.StatusOK, page)
 }

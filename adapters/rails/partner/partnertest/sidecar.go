@@ -58,7 +58,7 @@ type Sidecar struct {
 	balance  map[string]partner.Minor
 	relented bool
 	nonsense int
-	cursors  map[int]bool        // that were used
+	cursors  map[int]bool        // that had events after them
 	refused  map[paymentKey]bool // payments that were refused once
 }
 

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"causeway/adapters/rails/partner"
+	"causeway/adapters/rails/partner/conformance"
+	"causeway/adapters/secrets"
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/rail"
+)
+
+type railsConformCommand struct {
+	URL        string        `name:"url" required:"" help:"Base URL of the sidecar's test environment: https, or http for a loopback address." placeholder:"URL"`
+	SecretFile string        `required:"" help:"File with the secret with which both sides sign, that other users cannot read." placeholder:"PATH" type:"path"`
+	Kinds      []string      `default:"PAYOUT,COLLECTION,REFUND" enum:"PAYOUT,COLLECTION,REFUND" help:"What the sidecar can do. The first is used for all tests that need any." placeholder:"KIND"`
+	Rail       string        `default:"RTP" help:"Rail of the payments." placeholder:"RAIL"`
+	Currency   string        `default:"USD" help:"Currency of the payments." placeholder:"CURRENCY"`
+	Account    string        `help:"JSON file with the account of the payments, as in the contract. Default: an invented US_ACCOUNT." placeholder:"PATH" type:"path"`
+	Listen     string        `help:"Address and port to listen on for events that the sidecar sends. Without it, only listed events are tested." placeholder:"ADDRESS"`
+	Timeout    time.Duration `default:"30s" help:"Maximum time to wait for what the sidecar does by itself."`
+	Skip       []string      `help:"Names of rules that are not checked." placeholder:"RULE"`
+	CAFile     string        `name:"ca-file" help:"Certificates in the PEM format that the sidecar's is signed with, in place of those of the system." placeholder:"PATH" type:"path"`
+	PlainHTTP  bool          `name:"plain-http" help:"Allow http to other addresses than loopback ones."`
+}
+
+// Run prints a line for each rule, and returns an error if one is broken.
+func (c railsConformCommand) Run(ctx context.Context, out io.Writer) error {
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	suite, err := conformance.New(ctx, options)
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		listener, err := listen(ctx, "--listen", c.Listen)
+		if err != nil {
+			return err
+		}
+		server := &http.Server{Handler: suite, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 32 << 10}
+		go func() { _ = server.Serve(listener) }() // until Close; without it the suite reports that no message arrives
+		defer server.Close()
+		if _, err := fmt.Fprintf(out, "Let the sidecar send its events to %s\n", "http://"+listener.Addr().String()+strings.Replace(partner.CallbackPath, "{connection}", "test", 1)); err != nil {
+			return err
+		}
+	}
+	return printRailConformance(ctx, out, suite)
+}
+
+func (c railsConformCommand) options() (conformance.Options, error) {
+	currency, err := money.ParseCurrency(c.Currency)
+	switch {
+	case err != nil:
+		return conformance.Options{}, fmt.Errorf("--currency: %w", err)
+	case !corridor.RailNamed(c.Rail).Known():
+		return conformance.Options{}, fmt.Errorf("--rail: %q is not a known name, such as SEPA", c.Rail)
+	case c.Timeout <= 0:
+		return conformance.Options{}, fmt.Errorf("--timeout must be positive, not %s", c.Timeout)
+	}
+	o := conformance.Options{Connection: rail.Connection{Name: "test", Adapter: rail.Partner, Settings: map[string]string{"url": c.URL, "secret": "file:" + c.SecretFile}}, Secrets: secrets.New(), Clock: systemClock{}, Timeout: c.Timeout,
+		Rail: c.Rail, Currency: currency, Account: conformance.DefaultAccount(), Sends: c.Listen != "", Skip: c.Skip}
+	for _, k := range c.Kinds {
+		o.Kinds = append(o.Kinds, partner.Kind(k))
+	}
+	if c.CAFile != "" {
+		o.Connection.Settings["caFile"] = c.CAFile
+	}
+	if c.PlainHTTP {
+		o.Connection.Settings["plainHttp"] = "allow"
+	}
+	if c.Account == "" {
+		return o, nil
+	}
+	text, err := os.ReadFile(c.Account)
+	if err != nil {
+		return o, fmt.Errorf("--account: %w", err)
+	}
+	o.Account = partner.Account{}
+	if err := json.Unmarshal(text, &o.Account); err != nil || o.Account.Type == "" {
+		return o, errors.New("--account: the file must have a JSON object with type, currency and fields, as account in docs/partner-contract.md")
+	}
+	return o, nil
+}
+
+func printRailConformance(ctx context.Context, out io.Writer, suite *conformance.Suite) error {
+	rules := 0
+	var writing error
+	failed := suite.Run(ctx, func(r conformance.Result) {
+		line := fmt.Sprintf("pass  %-17s %s\n", r.Rule, r.Text)
+		switch {
+		case r.Skipped:
+			line = fmt.Sprintf("skip  %-17s %s\n", r.Rule, r.Text)
+		case r.Err != nil:
+			line = fmt.Sprintf("FAIL  %-17s %s\n      %s\n", r.Rule, r.Text, strings.ReplaceAll(r.Err.Error(), "\n", "\n      "))
+			rules++
+		default:
+			rules++
+		}
+		_, err := io.WriteString(out, line)
+		writing = errors.Join(writing, err)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > 0:
+		return fmt.Errorf("the sidecar breaks %d of %d rules", failed, rules)
+	case writing != nil:
+		return writing
+	}
+	_, err := fmt.Fprintf(out, "The sidecar follows all %d rules.\n", rules)
+	return err
+}
