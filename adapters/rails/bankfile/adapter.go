@@ -18,6 +18,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/rails/bankfile/transport"
+	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -44,7 +45,8 @@ type Adapter struct {
 	log        logrus.FieldLogger
 	transport  transport.Transport
 	timetable  *settlement.Timetable
-	holder     uuid.UUID // of the lease
+	zones      map[corridor.Rail]*time.Location // of the schedules
+	holder     uuid.UUID                        // of the lease
 	readTime   time.Duration
 
 	mu      sync.Mutex // held during Poll and Close
@@ -63,11 +65,17 @@ func Open(c Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	timetable, err := settlement.NewTimetable(time.LoadLocation, settlement.Schedule{Zone: parsed.zone.String()})
+	timetable, err := c.Connection.Timetable(time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable,
+	zones := map[corridor.Rail]*time.Location{}
+	for _, r := range c.Connection.Rails {
+		if zones[r], err = time.LoadLocation(c.Connection.ScheduleOf(r).Zone); err != nil {
+			return nil, err
+		}
+	}
+	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable, zones: zones,
 		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}, readTime: maxReadTime}
 	if err := a.checkFormats(c.Clock.Now()); err != nil {
 		return nil, err
@@ -130,7 +138,7 @@ func (a *Adapter) Test(ctx context.Context) ([]string, error) {
 	if s.temporary != s.outgoing {
 		folders = append(folders, s.temporary)
 	}
-	if s.archive != noArchive {
+	if s.archive != none {
 		folders = append(folders, s.archive)
 	}
 	for i, folder := range folders {
@@ -147,7 +155,7 @@ func (a *Adapter) Test(ctx context.Context) ([]string, error) {
 		done("folder %q can be listed; it has %d files", folder, len(files))
 	}
 	writable := map[string]string{s.temporary: s.outgoing}
-	if s.archive != noArchive {
+	if s.archive != none {
 		writable[s.archive] = s.archive
 	}
 	for from, to := range writable {

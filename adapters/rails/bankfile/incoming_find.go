@@ -188,7 +188,7 @@ func (a *Adapter) postpone(name string) {
 
 // putAway moves a file that was read to the archive. What cannot be moved is left, and tried again.
 func (a *Adapter) putAway(ctx context.Context, f transport.File, number int64) {
-	if a.settings.archive == noArchive {
+	if a.settings.archive == none {
 		a.finished(f.Name)
 		return
 	}

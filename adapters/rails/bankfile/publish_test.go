@@ -109,7 +109,7 @@ func TestAdapter_WithoutItsFoldersNothingIsDelivered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := d.queued(t, b, "mounted", nil, "temporaryFolder", "tmp", "temporarySuffix", "")
+	a := d.queued(t, b, "mounted", nil, "temporaryFolder", "tmp", "temporarySuffix", "none")
 	move("out", "away/out")
 	pollFails(t, a, "correct the setting outgoing")
 	move("tmp", "away/tmp")

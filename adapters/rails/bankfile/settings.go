@@ -11,7 +11,6 @@ import (
 	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/core/corridor"
 	"causeway/core/rail"
-	"causeway/core/settlement"
 )
 
 // settings are those of a connection, checked.
@@ -40,7 +39,6 @@ type settings struct {
 	achOriginName, achCompanyID, achCompanyName, achODFI string
 	achDescription                                       string
 	achDebits                                            nacha.Class // of consumers
-	cutOff                                               string      // of the bank
 	maxFileBytes                                         int64
 }
 
@@ -61,8 +59,8 @@ const (
 	fromStatements    movements = "CAMT053"
 )
 
-// noArchive leaves files where the bank has put them.
-const noArchive = "none"
+// none is an archive that leaves files where the bank has put them, and a temporarySuffix that is empty.
+const none = "none"
 
 // Defaults and bounds of settings.
 const (
@@ -87,7 +85,7 @@ func parseSettings(c rail.Connection) (settings, error) {
 		temporarySuffix: r.Text("temporarySuffix", ".tmp"), markerSuffix: r.Text("markerSuffix", ""), fileName: r.Text("fileName", "{connection}-{number}.{extension}"),
 		ignored:   r.List("ignored", ".tmp,.part,.filepart,.partial"),
 		stableFor: r.Duration("stableFor", defaultStableFor, 0, time.Hour),
-		cutEvery:  r.Duration("cutEvery", defaultCutEveryOf(c), 0, 24*time.Hour), cutOff: r.Text("cutOff", ""), maxPayments: int(r.Number("maxPayments", defaultMaxPayments, 1, maxMaxPayments)),
+		cutEvery:  r.Duration("cutEvery", defaultCutEveryOf(c), 0, 24*time.Hour), maxPayments: int(r.Number("maxPayments", defaultMaxPayments, 1, maxMaxPayments)),
 		holder: r.Required("accountHolder", "the name of the account, as the bank has it"),
 		iban:   r.Text("iban", ""), bic: r.Text("bic", ""), bankName: r.Required("bankName", "the name of the bank"),
 		routingNumber: r.Text("routingNumber", ""), accountNumber: r.Text("accountNumber", ""),
@@ -98,6 +96,9 @@ func parseSettings(c rail.Connection) (settings, error) {
 		maxFileBytes: r.Number("maxFileBytes", defaultMaxFile, 1<<10, 4<<30),
 	}
 	s.temporary = r.Text("temporaryFolder", s.outgoing)
+	if s.temporarySuffix == none {
+		s.temporarySuffix = ""
+	}
 	s.readTimes(r, c)
 	s.readACH(r, c)
 	s.check(r, c)
@@ -117,11 +118,8 @@ func (s *settings) readTimes(r *rail.SettingReader, c rail.Connection) {
 	if len(s.cutAt) > 0 && c.Settings["cutEvery"] != "" {
 		r.Refuse("cutAt", "cannot be given with cutEvery: a connection has one of them")
 	}
-	if _, err := time.Parse("15:04", s.cutOff); s.cutOff != "" && (err != nil || len(s.cutOff) != len("15:04")) {
-		r.Refuse("cutOff", "must be a time of day such as 15:30")
-	}
 	var err error
-	if s.zone, err = time.LoadLocation(r.Text("zone", settlement.DefaultFor(firstRail(c)).Zone)); err != nil {
+	if s.zone, err = time.LoadLocation(r.Text("zone", c.ScheduleOf(firstRail(c)).Zone)); err != nil {
 		r.Refuse("zone", "must be a time zone such as Europe/Berlin")
 	}
 	if s.settlesOn == "" {
@@ -188,6 +186,9 @@ func (s *settings) check(r *rail.SettingReader, c rail.Connection) {
 	}
 	if s.archive == s.incoming || s.incoming == s.outgoing || s.incoming == s.temporary {
 		r.Refuse("incoming", "must be another folder than outgoing, temporaryFolder and archive")
+	}
+	if s.temporary == s.outgoing && s.temporarySuffix == "" {
+		r.Refuse("temporarySuffix", "must be given, or a temporaryFolder: the bank must not take a file that is not complete")
 	}
 	if name := s.nameOf(c.Name, "", "", time.Time{}, 1); !strings.Contains(s.fileName, "{number}") || strings.ContainsAny(name, "/\\{}\x00") {
 		r.Refuse("fileName", "must contain {number} and no slash; {connection}, {date}, {rail}, {currency} and {extension} are replaced too")

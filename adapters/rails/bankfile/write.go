@@ -16,7 +16,6 @@ import (
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
 	"causeway/core/money"
-	"causeway/core/settlement"
 )
 
 // orderSeq yields the orders of a file by their positions.
@@ -224,25 +223,23 @@ func (a *Adapter) checkOrder(o bankorder.Order) error {
 	return block.CheckTransfer(transferOf(o))
 }
 
-// scheduleOf returns when the bank executes payments of a rail: as its payment system, by the clock and the cut-off of the bank.
-func (a *Adapter) scheduleOf(r corridor.Rail) settlement.Schedule {
-	s := settlement.DefaultFor(r)
-	s.Zone = a.settings.zone.String()
-	if s.CutOff != "" {
-		s.CutOff = cmp.Or(a.settings.cutOff, s.CutOff)
-	}
-	return s
-}
+// Times of the day by which payments settle, of schedules that have none.
+const (
+	settlesAtACH     = "08:30"
+	settlesAtDefault = "18:00"
+)
 
-// executeOn returns the day on which a file that is delivered at a time is to be executed. The effective date of ACH entries
-// is the next business day after that: an earlier one would ask for settlement on the same day.
+// executeOn returns the day on which a file that is delivered at a time is to be executed, by the schedule of the connection.
+// The effective date of ACH entries is the next business day after that: an earlier one would ask for settlement on the
+// same day, which takes another agreement with the bank.
 func (a *Adapter) executeOn(r corridor.Rail, at time.Time) time.Time {
-	schedule := a.scheduleOf(r)
+	schedule := a.connection.ScheduleOf(r)
 	day := a.timetable.ExecutedAt(schedule, at)
 	if r == corridor.ACH {
+		schedule.Days, schedule.SettlesAt = 1, cmp.Or(schedule.SettlesAt, settlesAtACH)
 		day = a.timetable.SettlesAt(schedule, at)
 	}
-	return day.In(a.settings.zone)
+	return day.In(a.zones[r])
 }
 
 // settlesAt returns when orders of a file settle without a return; zero if by a report of the bank.
@@ -250,7 +247,7 @@ func (a *Adapter) settlesAt(r corridor.Rail, deliveredAt time.Time) time.Time {
 	if a.settings.settlesOn != settlesOnDays {
 		return time.Time{}
 	}
-	schedule := a.scheduleOf(r)
-	schedule.CutOff, schedule.Days, schedule.SettlesAt = "", a.settings.settleDays, cmp.Or(schedule.SettlesAt, "18:00")
+	schedule := a.connection.ScheduleOf(r)
+	schedule.Opens, schedule.CutOff, schedule.Days, schedule.SettlesAt = "", "", a.settings.settleDays, cmp.Or(schedule.SettlesAt, settlesAtDefault)
 	return a.timetable.SettlesAt(schedule, timeOfDay(a.executeOn(r, deliveredAt), 0))
 }

@@ -184,21 +184,26 @@ func TestAdapter_SettlesByBusinessDays(t *testing.T) {
 	for name, c := range map[string]struct {
 		delivered, effective, settled string
 		settings                      []string
+		schedule                      rail.Schedule
 	}{
-		"before the cut-off":       {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T08:30:00-04:00", nil},
-		"at the cut-off":           {"2026-03-10T17:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil},
-		"with an early cut-off":    {"2026-03-10T16:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", []string{"cutOff", "15:30"}},
-		"on a Friday":              {"2026-03-13T12:00:00-04:00", "260316", "2026-03-19T08:30:00-04:00", nil},
-		"late on a Friday":         {"2026-03-13T18:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil},
-		"on a Sunday":              {"2026-03-15T12:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil},
-		"before Independence Day":  {"2027-07-02T12:00:00-04:00", "270706", "2027-07-09T08:30:00-04:00", nil},
-		"with other business days": {"2026-03-10T16:00:00-04:00", "260311", "2026-03-12T08:30:00-04:00", []string{"settleDays", "1"}},
+		"before the cut-off":       {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T08:30:00-04:00", nil, rail.Schedule{}},
+		"at the cut-off":           {"2026-03-10T17:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{}},
+		"with an early cut-off":    {"2026-03-10T16:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{CutOff: "15:30"}},
+		"on a Friday":              {"2026-03-13T12:00:00-04:00", "260316", "2026-03-19T08:30:00-04:00", nil, rail.Schedule{}},
+		"late on a Friday":         {"2026-03-13T18:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
+		"on a Sunday":              {"2026-03-15T12:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
+		"before Independence Day":  {"2027-07-02T12:00:00-04:00", "270706", "2027-07-09T08:30:00-04:00", nil, rail.Schedule{}},
+		"on a day off of the bank": {"2026-03-10T16:00:00-04:00", "260313", "2026-03-18T08:30:00-04:00", nil, rail.Schedule{Holidays: []string{"2026-03-10", "2026-03-12"}}},
+		"never on the same day":    {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T18:00:00-04:00", nil, rail.Schedule{Takes: time.Minute}},
+		"with other business days": {"2026-03-10T16:00:00-04:00", "260311", "2026-03-12T08:30:00-04:00", []string{"settleDays", "1"}, rail.Schedule{}},
 	} {
 		b := newBank(t)
 		connection := america(strings.ReplaceAll(name, " ", "-"), b.dir)
 		for i := 0; i < len(c.settings); i += 2 {
 			connection.Settings[c.settings[i]] = c.settings[i+1]
 		}
+		c.schedule.Rail = corridor.ACH
+		connection.Schedules = []rail.Schedule{c.schedule}
 		a := d.open(t, connection, d, nil)
 		payouts := []ports.Payout{d.payout(name, 1, corridor.ACH)}
 		d.setClock(instant(t, c.delivered).Add(-time.Minute))
