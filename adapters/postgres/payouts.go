@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -15,7 +16,7 @@ import (
 // readExternalAccounts uses the primary key. A deleted account still receives pending
 // payouts, and pending collections are still made from it.
 const readExternalAccounts = `
-	SELECT e.platform_id, e.id, e.account_type, e.fields
+	SELECT e.platform_id, e.id, e.account_type, e.currency, e.fields, e.beneficiary
 	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
 
 // externalKey identifies an account that is paid to or collected from.
@@ -81,17 +82,27 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		var platformID, id pgtype.UUID
-		var kind string
-		var fields []byte
-		if err := rows.Scan(&platformID, &id, &kind, &fields); err != nil {
+		var kind, currency string
+		var fields, beneficiary []byte
+		if err := rows.Scan(&platformID, &id, &kind, &currency, &fields, &beneficiary); err != nil {
 			return err
 		}
-		a := account.External{Type: account.Type(kind)}
+		a := account.External{Type: account.Type(kind), Currency: money.Currency(currency)}
 		ident.SetUUID(&a.Platform, platformID.Bytes)
 		ident.SetUUID(&a.ID, id.Bytes)
-		err := db.openJSON(ctx, sealedRow{platformID.Bytes, id.Bytes}, externalAccountsFields, fields, &a.Fields)
+		row := sealedRow{platformID.Bytes, id.Bytes}
+		if err := db.openJSON(ctx, row, externalAccountsFields, fields, &a.Fields); err != nil {
+			return err
+		}
+		if len(beneficiary) > 0 {
+			var owner *beneficiaryColumn
+			if err := db.openJSON(ctx, row, externalAccountsBeneficiary, beneficiary, &owner); err != nil {
+				return err
+			}
+			a.Beneficiary = owner.beneficiary()
+		}
 		found[externalKey{a.Platform, a.ID}] = a
-		return err
+		return nil
 	}); err != nil {
 		return nil, err
 	}

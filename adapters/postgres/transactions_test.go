@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/party"
 	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -135,6 +137,32 @@ func TestCollections_IncludeSourceAccount(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
 		found[0].Transaction.ID != payment.ID {
 		t.Fatalf("%+v, %v", found, err)
+	}
+}
+
+func TestPayouts_IncludeBeneficiary(t *testing.T) {
+	t.Parallel()
+	// A payout is read with the whole account that it pays to: banks need the name and address of its owner.
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
+	c.createCustomers(t, ana)
+	to := newWallet(c.platform, ana.ID, "x")
+	to.Type, to.Currency, to.Fields = "EUR_ACCOUNT", "EUR", map[string]string{"iban": "DE89370400440532013000"}
+	to.Beneficiary = &account.Beneficiary{Type: account.Business, LegalName: "Silva & Sons", Address: &party.Address{Line1: "1 Road", City: "Lisbon", PostalCode: "1000", Country: "PT"}}
+	c.createAccounts(t, to)
+	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
+	payment.Destination.ExternalAccount = to.ID
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateTransactions(ctx, []transaction.Transaction{payment})
+	})
+
+	found, err := c.Payouts(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: payment.ID}})
+
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if got := found[0].Account; got.ID != to.ID || got.Currency != "EUR" || !reflect.DeepEqual(got.Fields, to.Fields) || !reflect.DeepEqual(got.Beneficiary, to.Beneficiary) {
+		t.Errorf("paid to %+v, want %+v", got, to)
 	}
 }
 
