@@ -23,8 +23,8 @@ type RailPaymentKey struct {
 type RailPaymentReader interface {
 	// RailPayments returns the payments with these keys that are recorded.
 	RailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// WaitingRailPayments returns payments that wait, the oldest first: those in review, or else the queued ones, of one
-	// connection or, if it is empty, of all.
+	// WaitingRailPayments returns payments in one of the states InReview, Queued and Sent, of one connection or, if it is
+	// empty, of all: the oldest first, those that are queued or handed over by connection.
 	WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
 	// RailPaymentsByID returns the payments with an id, of any kind and platform.
 	RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error)

@@ -15,6 +15,8 @@ import (
 type RailOperations struct {
 	// Waiting are the payments that wait, by what they wait for.
 	Waiting map[rail.Wait]Backlog
+	// Unsettled are the accounts of connections with payments that were handed over and are not settled.
+	Unsettled []RailUnsettledMetric
 	// Proofs are those of the last day that has some, and ProofAge is the time since they were made.
 	Proofs   []RailProofMetric
 	ProofAge time.Duration
@@ -33,6 +35,12 @@ type RailFeedMetric struct {
 	KeptAside int
 }
 
+// RailUnsettledMetric is how long the oldest payment of an account at a partner is not settled.
+type RailUnsettledMetric struct {
+	rail.AccountKey
+	Age time.Duration
+}
+
 // RailProofMetric is the result of one proof.
 type RailProofMetric struct {
 	Connections string // separated by commas
@@ -49,6 +57,12 @@ const countWaitingPayments = `
 		UNION ALL
 		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $1)) AS waiting
 	GROUP BY wait`
+
+// selectOldestSent uses rail_payments_in_flight: one probe for each account.
+const selectOldestSent = `
+	SELECT a.connection, a.currency, p.sent_at FROM rail_accounts a CROSS JOIN LATERAL (
+		SELECT sent_at FROM rail_payments WHERE connection = a.connection AND currency = a.currency AND state = 'SENT' ORDER BY sent_at LIMIT 1) AS p
+	ORDER BY a.connection, a.currency`
 
 // selectLastProofs uses the primary key.
 const selectLastProofs = `
@@ -76,6 +90,17 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 		err := rows.Scan(&wait, &b.Count, &oldest)
 		b.Age = age(oldest)
 		o.Waiting[wait] = b
+		return err
+	})
+	if err != nil {
+		return o, err
+	}
+	err = read(selectOldestSent, nil, func(rows pgx.Rows) error {
+		var u RailUnsettledMetric
+		var sent *time.Time
+		err := rows.Scan(&u.Connection, &u.Currency, &sent)
+		u.Age = age(sent)
+		o.Unsettled = append(o.Unsettled, u)
 		return err
 	})
 	if err != nil {

@@ -191,6 +191,34 @@ func TestRailQueue_Order(t *testing.T) {
 	}
 }
 
+func TestRailPayments_UnsettledAreListedAndCounted(t *testing.T) {
+	t.Parallel()
+	// What was handed over and is not settled is listed by connection, the oldest first, and the oldest of each account is
+	// counted; what waits or has ended is neither.
+	c := newEnv(t)
+	c.lockRailAccount(t, noon)
+	late, early := railPayment(c, rail.Collection, -10, 1, rail.Sent, ""), railPayment(c, rail.Payout, -20, 2, rail.Sent, "")
+	ended := railPayment(c, rail.Payout, -30, 3, rail.Sent, "")
+	c.createRailPayments(t, late, early, ended, railPayment(c, rail.Payout, -40, 4, rail.Queued, rail.WaitsForFunds))
+	done, err := ended.To(rail.Done, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateRailPayments(ctx, []rail.Payment{done}) })
+
+	listed, err := c.WaitingRailPayments(t.Context(), rail.Sent, "bank", 10)
+	if err != nil || len(listed) != 2 || listed[0].ID != early.ID || listed[1].ID != late.ID {
+		t.Errorf("listed %+v, %v", listed, err)
+	}
+	if other, err := c.WaitingRailPayments(t.Context(), rail.Sent, "other", 10); err != nil || len(other) != 0 {
+		t.Errorf("of another connection %+v, %v", other, err)
+	}
+	o, err := c.Operations(t.Context(), nil)
+	if u := o.Rails.Unsettled; err != nil || len(u) != 1 || u[0].Connection != "bank" || u[0].Currency != "EUR" || u[0].Age < 20*time.Minute {
+		t.Errorf("operations %+v, %v", o.Rails, err)
+	}
+}
+
 func TestRailDecisions_AreKept(t *testing.T) {
 	t.Parallel()
 	// Every decision about a payment is listed with the payment as it was.

@@ -53,6 +53,7 @@ var examples = map[string]string{
 	"payouts list":                    "causeway payouts list",
 	"payouts review":                  "causeway payouts review",
 	"payouts queue":                   "causeway payouts queue --connection bank-eur",
+	"payouts unsettled":               "causeway payouts unsettled --connection bank-eur",
 	"payouts show":                    "causeway payouts show Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"payouts release":                 "causeway payouts release Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33 --note 'Confirmed by phone' --actor ana",
 	"payouts cancel":                  "causeway payouts cancel Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33 --note 'Sent by mistake' --actor ana",

@@ -59,6 +59,7 @@ var (
 	receivablesAgeDesc  = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and currency.", "environment", "currency")
 	railWaitingDesc     = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what they wait for: REVIEW, FUNDS, RESUMPTION, OPENING or CONNECTION.", "wait")
 	railWaitingAgeDesc  = describe("causeway_rail_payments_oldest_seconds", "How long the oldest of these payments waits.", "wait")
+	railUnsettledDesc   = describe("causeway_rail_payments_unsettled_oldest_seconds", "Time since the oldest payment was handed over that is not settled, by connection and currency.", "connection", "currency")
 	railDifferenceDesc  = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
 	railNoBalanceDesc   = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection has no balance, by the connections that are compared together and currency.", "connections", "currency")
 	railProofAgeDesc    = describe("causeway_rail_proof_age_seconds", "Time since the last daily proof.")
@@ -131,7 +132,7 @@ func (o *operations) read(ctx context.Context) {
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }
@@ -185,6 +186,9 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	for _, wait := range rail.Waits {
 		gauge(railWaitingDesc, float64(last.Rails.Waiting[wait].Count), string(wait))
 		gauge(railWaitingAgeDesc, last.Rails.Waiting[wait].Age.Seconds(), string(wait))
+	}
+	for _, u := range last.Rails.Unsettled {
+		gauge(railUnsettledDesc, u.Age.Seconds(), u.Connection, string(u.Currency))
 	}
 	for _, p := range last.Rails.Proofs {
 		missing := 0.0

@@ -18,12 +18,13 @@ import (
 
 // payoutsCommand decides about payments that wait.
 type payoutsCommand struct {
-	List    payoutsListCommand    `cmd:"" help:"List all payments that wait: in review and in the queues."`
-	Review  payoutsReviewCommand  `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
-	Queue   payoutsQueueCommand   `cmd:"" help:"List the payments that wait for money, an opening, a resumption or a connection, in the order in which they are sent."`
-	Show    payoutsShowCommand    `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
-	Release payoutsReleaseCommand `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it, its rail is closed or older ones wait."`
-	Cancel  payoutsCancelCommand  `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
+	List      payoutsListCommand      `cmd:"" help:"List all payments that wait: in review and in the queues."`
+	Review    payoutsReviewCommand    `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
+	Queue     payoutsQueueCommand     `cmd:"" help:"List the payments that wait for money, an opening, a resumption or a connection, in the order in which they are sent."`
+	Unsettled payoutsUnsettledCommand `cmd:"" help:"List the payments that were handed over and are not settled: the partner has not said that they are done or refused."`
+	Show      payoutsShowCommand      `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
+	Release   payoutsReleaseCommand   `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it, its rail is closed or older ones wait."`
+	Cancel    payoutsCancelCommand    `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
 }
 
 type waitingArgs struct {
@@ -33,6 +34,10 @@ type waitingArgs struct {
 }
 
 func (c waitingArgs) write(ctx context.Context, out io.Writer, none string, states ...rail.State) error {
+	return c.writeWith(ctx, out, none, writeWaiting, states...)
+}
+
+func (c waitingArgs) writeWith(ctx context.Context, out io.Writer, none string, writeTable func(io.Writer, []rail.Payment) error, states ...rail.State) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
 	}
@@ -49,7 +54,7 @@ func (c waitingArgs) write(ctx context.Context, out io.Writer, none string, stat
 			_, err := fmt.Fprintln(out, none)
 			return err
 		}
-		if err := writeWaiting(out, waiting[:min(len(waiting), c.Limit)]); err != nil || len(waiting) <= c.Limit {
+		if err := writeTable(out, waiting[:min(len(waiting), c.Limit)]); err != nil || len(waiting) <= c.Limit {
 			return err
 		}
 		_, err := fmt.Fprintln(out, "There are more. Narrow the list with --connection, or raise --limit.")
@@ -97,6 +102,22 @@ type payoutsQueueCommand struct{ waitingArgs }
 
 func (c payoutsQueueCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.write(ctx, out, "No payment waits in a queue.", rail.Queued)
+}
+
+type payoutsUnsettledCommand struct{ waitingArgs }
+
+func (c payoutsUnsettledCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.writeWith(ctx, out, "Every payment that was handed over is settled.", func(out io.Writer, sent []rail.Payment) error {
+		t := table{rightAligned: []int{2}}
+		for _, p := range sent {
+			partnerID := "-"
+			if p.PartnerID != "" {
+				partnerID = printable(p.PartnerID)
+			}
+			t.add(paymentName(p), string(p.Kind), p.Amount.String(), string(p.Rail), p.Connection, formatMinute(p.SentAt), partnerID)
+		}
+		return t.write(out, "payment", "kind", "amount", "rail", "connection", "handed over", "partner's id")
+	}, rail.Sent)
 }
 
 type payoutsShowCommand struct {

@@ -45,6 +45,8 @@ func railsDatabase(t *testing.T) string {
 		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,
 			Route: rail.Route{Platform: must(ident.ParsePlatform(fakePlatform)), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}, RecordedAt: noon.Add(time.Duration(n) * time.Minute)}
 	}
+	sent := payment(4, 700, rail.Sent, rail.WaitsForNothing, "")
+	sent.SentAt = noon.Add(time.Hour)
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
 		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{{Connection: "bank-eur", Currency: "EUR"}}, noon); err != nil {
 			return err
@@ -52,6 +54,7 @@ func railsDatabase(t *testing.T) string {
 		return tx.CreateRailPayments(ctx, []rail.Payment{
 			payment(1, 2_000_000, rail.InReview, rail.WaitsForReview, "above the limit of 10000.00 EUR per payout"),
 			payment(2, 500_00, rail.Queued, rail.WaitsForFunds, "bank-eur has 10.00 EUR available"),
+			sent,
 			payment(3, 100, rail.Queued, rail.WaitsForFunds, "behind an older payment that waits for money"),
 		})
 	})
@@ -133,6 +136,8 @@ func TestRailsCommands_Output(t *testing.T) {
 		"payouts review",
 		"payouts queue",
 		"payouts queue --connection base",
+		"payouts unsettled",
+		"payouts unsettled --connection base",
 		"rails items list",
 		"rails items list --limit 1",
 		"rails items list --connection base",
