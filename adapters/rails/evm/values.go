@@ -46,7 +46,7 @@ func (n *hexBig) UnmarshalJSON(data []byte) error {
 	if len(digits) > maxBigDigits {
 		return errors.New("number of more than 256 bits")
 	}
-	if _, ok := n.SetString(digits, 16); !ok || n.Sign() < 0 {
+	if _, ok := n.SetString(digits, 16); !ok || strings.ContainsAny(digits, "+-") {
 		return fmt.Errorf("%.40q is no number", digits)
 	}
 	return nil
