@@ -34,6 +34,7 @@ var examples = map[string]string{
 	"corridors reject":                "causeway corridors reject Proposal:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44 --actor ben --note 'Not agreed'",
 	"rails list":                      "causeway rails list",
 	"rails show":                      "causeway rails show bank-eur",
+	"rails calendar":                  "causeway rails calendar bank-eur --year 2027",
 	"rails set":                       "causeway rails set bank-eur bank-eur.json --note 'Account at Example Bank' --actor ana",
 	"rails test":                      "causeway rails test bank-eur",
 	"rails conform":                   "causeway rails conform --url https://sidecar.example.com/v1 --secret-file secret --currency EUR --rail SEPA --account account.json",

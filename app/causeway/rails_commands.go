@@ -27,16 +27,17 @@ import (
 
 // railsCommand manages the connections of production platforms to partners and chains.
 type railsCommand struct {
-	List    railsListCommand    `cmd:"" help:"List the connections to banks, partners and chains, and what is paused."`
-	Show    railsShowCommand    `cmd:"" help:"Show a connection with its settings, and what its account holds."`
-	Set     railsSetCommand     `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
-	Test    railsTestCommand    `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
-	Conform railsConformCommand `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
-	Pause   railsPauseCommand   `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
-	Resume  railsResumeCommand  `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
-	History railsHistoryCommand `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
-	Prove   railsProveCommand   `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
-	Balance railsBalanceCommand `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
+	List     railsListCommand     `cmd:"" help:"List the connections to banks, partners and chains, and what is paused."`
+	Show     railsShowCommand     `cmd:"" help:"Show a connection with its settings, and what its account holds."`
+	Calendar railsCalendarCommand `cmd:"" help:"Show the cut-offs and business days of a connection, where they come from, and when a payment of now would settle."`
+	Set      railsSetCommand      `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
+	Test     railsTestCommand     `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
+	Conform  railsConformCommand  `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
+	Pause    railsPauseCommand    `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
+	Resume   railsResumeCommand   `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
+	History  railsHistoryCommand  `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
+	Prove    railsProveCommand    `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
+	Balance  railsBalanceCommand  `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
 
 	Items      railsItemsCommand      `cmd:"" help:"What partners reported and the service could not take: list, retry or discard it."`
 	Statements railsStatementsCommand `cmd:"" help:"Statements of partners that wait to be reconciled: list, retry or discard them."`
