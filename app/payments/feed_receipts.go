@@ -57,8 +57,13 @@ func (f *Feeds) takeReceipts(ctx context.Context, p *piece, reported []ports.Rai
 	for i, r := range reported {
 		r.Receipt = r.Storable()
 		r.ID = ident.NewReceipt(f.service.IDs.New, now)
-		if err := checkReceipt(r.Receipt); err != nil {
-			if err := p.failed(now, receiptItem(r), r, err); err != nil {
+		err := checkReceipt(r.Receipt)
+		item := receiptItem(r)
+		if foreign := p.checkPlatform(r.Platform); foreign != nil {
+			item.Platform, err = ident.Platform{}, foreign
+		}
+		if err != nil {
+			if err := p.failed(now, item, r, err); err != nil {
 				return err
 			}
 			continue

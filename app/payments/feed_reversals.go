@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -13,11 +14,13 @@ import (
 func (f *Feeds) takeReversals(ctx context.Context, p *piece, reversals []ports.ReceiptReversal) error {
 	now := f.service.Clock.Now()
 	for _, reversal := range reversals {
-		err := f.takeReversal(ctx, p, reversal)
-		if err == nil {
+		of, err := reversal.Platform, p.checkPlatform(reversal.Platform)
+		if err != nil {
+			of = ident.Platform{}
+		} else if err = f.takeReversal(ctx, p, reversal); err == nil {
 			continue
 		}
-		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Platform: reversal.Platform, Kind: ports.RailFeedReversal, Key: reversalKey(reversal.Rail, reversal.Receipt)}
+		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Platform: of, Kind: ports.RailFeedReversal, Key: reversalKey(reversal.Rail, reversal.Receipt)}
 		if err := p.failed(now, item, reversal, err); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"causeway/app/internal/uow"
@@ -65,6 +66,14 @@ func (p *piece) orUnmatched(of ident.Platform) ident.Platform {
 	}
 }
 
+// checkPlatform returns why something is not of a platform that the partner names: it is none of the connection's.
+func (p *piece) checkPlatform(of ident.Platform) error {
+	if of.IsZero() || slices.Contains(p.platforms, of) {
+		return nil
+	}
+	return reject("the partner names the platform %s, which the connection does not serve: add it to the platforms of the connection, if that is right", of)
+}
+
 // checkMoney returns why an amount on a rail cannot be posted.
 func checkMoney(on corridor.Rail, amount money.Amount, at time.Time) error {
 	switch {
@@ -84,11 +93,15 @@ func checkMoney(on corridor.Rail, amount money.Amount, at time.Time) error {
 func (f *Feeds) takeFees(ctx context.Context, p *piece, fees []ports.RailFee) error {
 	now := f.service.Clock.Now()
 	var valid []rail.Fee
-	for _, fee := range fees {
+	for _, reported := range fees {
+		fee := reported
 		fee.Platform = p.orUnmatched(fee.Platform)
 		err := checkMoney(fee.Rail, fee.Amount, fee.At)
+		foreign := p.checkPlatform(reported.Platform)
 		switch {
 		case err != nil:
+		case foreign != nil:
+			fee.Platform, err = ident.Platform{}, foreign
 		case fee.PartnerID == "":
 			err = reject("it has no id of the partner")
 		case fee.Platform.IsZero():
@@ -97,7 +110,7 @@ func (f *Feeds) takeFees(ctx context.Context, p *piece, fees []ports.RailFee) er
 			valid = append(valid, rail.Fee(fee))
 			continue
 		}
-		if err := p.failed(now, f.feeItem(rail.Fee(fee)), fee, err); err != nil {
+		if err := p.failed(now, f.feeItem(rail.Fee(fee)), reported, err); err != nil {
 			return err
 		}
 	}

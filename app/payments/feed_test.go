@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -299,6 +300,41 @@ func TestFeeds_ItemsKeptAside(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	e.WantBalances(map[string]int64{e.account(): -7_00, "funding/unmatched USD": -2_00, "rails/ACH USD": 8_75, "expense/rails USD": 25})
+	credited, err := e.Store.LedgerReader().Balances(t.Context(), []ledger.Account{elsewhere.LedgerAccount()})
+	if err != nil || credited[elsewhere.LedgerAccount()] != 8_00 {
+		t.Errorf("the account of the other platform has %v, %v", credited, err)
+	}
+}
+
+func TestFeeds_PlatformThatTheConnectionDoesNotServe(t *testing.T) {
+	t.Parallel()
+	// A partner names another platform than those of its connection: nothing of it is taken, until an operator lets the
+	// connection serve that platform.
+	e := newFeedEnv(t)
+	other := e.NewPlatform()
+	elsewhere := e.NewInternalAccountOn(other.ID, ident.Customer{}, "USD", 0)
+	foreign, unknown := e.receipt("1", elsewhere.Reference, 8_00), e.receipt("2", e.dollars.Reference, 1_00)
+	foreign.Platform, unknown.Platform = other.ID, ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() }, apptest.Noon)
+	reversal := e.reversal("9")
+	reversal.Platform = other.ID
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{foreign, unknown, e.receipt("3", e.dollars.Reference, 7_00)}, Reversals: []ports.ReceiptReversal{reversal},
+		Fees: []ports.RailFee{{Platform: other.ID, Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon}}})
+
+	e.read()
+
+	for _, item := range e.items() {
+		if !strings.Contains(item.Problem, "which the connection does not serve") {
+			t.Errorf("%+v", item)
+		}
+	}
+	if n := len(e.items()); n != 4 {
+		t.Errorf("%d items are kept aside, want 4", n)
+	}
+	e.WantBalances(map[string]int64{e.account(): -7_00, "rails/ACH USD": 7_00})
+
+	e.live.Platforms = append(e.live.Platforms, other.ID)
+	e.Clock.Advance(time.Minute)
+	e.read()
 	credited, err := e.Store.LedgerReader().Balances(t.Context(), []ledger.Account{elsewhere.LedgerAccount()})
 	if err != nil || credited[elsewhere.LedgerAccount()] != 8_00 {
 		t.Errorf("the account of the other platform has %v, %v", credited, err)
