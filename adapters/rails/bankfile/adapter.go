@@ -50,6 +50,7 @@ type Adapter struct {
 	readTime   time.Duration
 
 	mu      sync.Mutex // held during Poll and Close
+	leased  bool       // it may have the lease
 	seen    map[string]sighting
 	reading *reading // nil if no file of the bank is open
 }
@@ -118,6 +119,9 @@ func (a *Adapter) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closeReading()
+	if !a.leased {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(context.Background()), closeTimeout)
 	defer cancel()
 	now := a.clock.Now()

@@ -185,3 +185,23 @@ func TestAdapter_CloseGivesTheLeaseBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAdapter_CloseTakesNoLease(t *testing.T) {
+	t.Parallel()
+	// An adapter that has only checked settings takes no lease when it is closed, so that it ends that of nobody.
+	d, b := openDatabase(t), newBank(t)
+	connection := europe("checked", b.dir)
+	holder := d.ids.New(noon)
+	before, _, err := d.TakeBankLease(t.Context(), connection.Name, holder, noon, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := d.open(t, connection, d, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if now, held, err := d.TakeBankLease(t.Context(), connection.Name, holder, noon, noon); err != nil || !held || now != before {
+		t.Errorf("lease %+v, and %+v before, %v", now, before, err)
+	}
+}

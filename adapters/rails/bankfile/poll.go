@@ -49,6 +49,7 @@ func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, erro
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), pollTimeout)
 	defer cancel()
 	now := a.clock.Now()
+	a.leased = true
 	lease, held, err := a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now.Add(leaseTime))
 	if err != nil {
 		return ports.RailReport{}, err
