@@ -90,6 +90,9 @@ func (a *Adapter) upload(ctx context.Context, lease ports.BankLease, f bankorder
 	if err == nil && size != f.Size {
 		err = fmt.Errorf("the bank has %d of %d bytes", size, f.Size)
 	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("it takes more than %s: use a faster line, and set maxPayments lower: %w", sendTimeout, err)
+	}
 	if err != nil {
 		return f, fmt.Errorf("upload %s: %w", name, err)
 	}

@@ -67,7 +67,7 @@ const (
 	defaultStableFor   = 10 * time.Second
 	defaultCutEvery    = time.Minute
 	defaultCutEveryACH = time.Hour // the files of a day are few
-	defaultMaxPayments = 50_000
+	defaultMaxPayments = 10_000    // a file is uploaded within one poll
 	maxMaxPayments     = 100_000
 	defaultReturnDays  = 60
 	defaultSettleDays  = 3
