@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/localkeys"
@@ -38,7 +39,7 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	case rail.Partner:
 		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Clock: a.clock, Log: a.log})
 	case rail.BankFile:
-		return nil, fmt.Errorf("this version of causeway has no adapter %s", c.Adapter)
+		return bankfile.Open(bankfile.Config{Connection: c, Store: a.db, Secrets: a.secrets, Clock: a.clock, IDs: a.ids, Log: a.log})
 	default:
 		return nil, fmt.Errorf("adapter %q is not known", c.Adapter)
 	}
