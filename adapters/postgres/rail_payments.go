@@ -73,10 +73,10 @@ func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) (
 // rail_payments_in_flight.
 func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
 	query := `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
-	switch state {
-	case rail.Sent:
+	if state == rail.Sent {
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'SENT' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, sent_at LIMIT $2`
-	case rail.Queued:
+	}
+	if state == rail.Queued {
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
 	}
 	return db.readRailPayments(ctx, query, connection, limit)

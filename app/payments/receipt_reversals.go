@@ -3,12 +3,12 @@ package payments
 import (
 	"context"
 
+	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -95,31 +95,10 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 // openReceivable records that the owner of a transaction owes the money that was taken back. Later money and the
 // balance pay it, as for collections that were returned.
 func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) error {
-	owedBy, err := s.owingAccount(ctx, tx, w, v, t)
-	if err != nil {
-		return err
-	}
-	opened := receivable.New(ident.NewReceivable(s.IDs.New, w.Now), t, owedBy, receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID,
-		ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy})
-	opened.Amount, opened.Partner = v.Receipt.Amount, v.Receipt.Rail.LedgerPath()
-	r, change := opened.Open(w.Now)
-	if err := tx.CreateReceivable(ctx, r); err != nil {
-		return err
-	}
-	w.Post(r.PostingFor(change))
-	w.Emit(r.Event(ident.NewWebhook(s.IDs.New, w.Now), change))
-	return tx.AddReceivableChange(ctx, r, change)
-}
-
-// owingAccount returns the account whose money pays: the one that was credited or, for others and for a wallet, from
-// which only its owner can pay, that of the customer in the currency of the receipt. It is opened if there is none.
-func (s *Service) owingAccount(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) (account.Internal, error) {
-	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
-		return s.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
-	}
-	opened, err := account.NewRefundAccount(ident.NewInternalAccount(s.IDs.New, w.Now), t.Platform, t.Customer, v.Receipt.Amount.Currency, w.Now)
-	if err != nil {
-		return opened, err
-	}
-	return uow.EnsureAccount(ctx, tx, opened)
+	returned := receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID, ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy}
+	_, err := returns.Recorder{Store: s.Store, IDs: s.IDs}.Open(ctx, tx, w, t, v.Receipt.Amount.Currency, returned, func(opened receivable.Receivable) receivable.Receivable {
+		opened.Amount, opened.Partner = v.Receipt.Amount, v.Receipt.Rail.LedgerPath()
+		return opened
+	})
+	return err
 }

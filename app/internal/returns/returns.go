@@ -10,6 +10,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -42,29 +43,35 @@ func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key port
 	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
 		return details, false, err
 	}
-	owedBy, err := r.payingAccount(ctx, tx, t, w.Now)
-	if err != nil {
+	if details, err = r.Open(ctx, tx, w, t, t.Pricing.Sent.Currency, returned, func(opened receivable.Receivable) receivable.Receivable { return opened }); err != nil {
 		return details, false, err
-	}
-	opened, change := receivable.New(ident.NewReceivable(r.IDs.New, w.Now), t, owedBy, returned).Open(w.Now)
-	if err := tx.CreateReceivable(ctx, opened); err != nil {
-		return details, false, err
-	}
-	details = ports.ReceivableDetails{Receivable: opened}
-	if err := r.Add(ctx, tx, w, &details, opened, change); err != nil {
-		return details, true, err
 	}
 	return details, true, r.Collect(ctx, tx, w, &details)
 }
 
+// Open opens a receivable for money of a transaction in a currency that was taken back; as changes what is special to it.
+func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction, currency money.Currency, returned receivable.Return,
+	as func(receivable.Receivable) receivable.Receivable) (details ports.ReceivableDetails, err error) {
+	owedBy, err := r.payingAccount(ctx, tx, t, currency, w.Now)
+	if err != nil {
+		return details, err
+	}
+	opened, change := as(receivable.New(ident.NewReceivable(r.IDs.New, w.Now), t, owedBy, returned)).Open(w.Now)
+	if err := tx.CreateReceivable(ctx, opened); err != nil {
+		return details, err
+	}
+	err = r.Add(ctx, tx, w, &details, opened, change)
+	return details, err
+}
+
 // payingAccount returns the account whose money pays: the one that was credited or, for others and for an embedded
-// wallet, from which only its owner can pay, the account of the customer in the currency that was collected. It is
+// wallet, from which only its owner can pay, the account of the customer in the currency that was taken back. It is
 // opened if there is none.
-func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, now time.Time) (account.Internal, error) {
+func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, currency money.Currency, now time.Time) (account.Internal, error) {
 	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
 		return r.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
 	}
-	opened, err := account.NewRefundAccount(ident.NewInternalAccount(r.IDs.New, now), t.Platform, t.Customer, t.Pricing.Sent.Currency, now)
+	opened, err := account.NewRefundAccount(ident.NewInternalAccount(r.IDs.New, now), t.Platform, t.Customer, currency, now)
 	if err != nil {
 		return opened, err
 	}
