@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ type chainEnv struct {
 	address           string // for deposits to it
 }
 
-func newChainEnv(t *testing.T) *chainEnv {
+func newChainEnv(t testing.TB) *chainEnv {
 	t.Helper()
 	e := &chainEnv{testEnv: newDatabaseEnv(t), chain: devnet.Start(t, "../adapters/rails/evm/node")}
 	e.usdc = e.chain.Deploy("USDC", 6)
@@ -112,4 +113,50 @@ func TestEVM_MoneyComesInAndGoesOut(t *testing.T) {
 		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
 		return status == 0 && strings.Contains(out, "base-usdc")
 	})
+}
+
+func BenchmarkEVM_ThousandDeposits(b *testing.B) {
+	// From the last confirmation of a block with 1,000 deposits to the credit of each: read from the node, checked, stored and
+	// posted by the service.
+	e := newChainEnv(b)
+	const deposits, perCall = 1000, 250
+	e.chain.Call("evm_setIntervalMining", 0)
+	e.chain.Call("evm_setAutomine", false) // so that all of them are in one block
+	e.chain.Call("evm_setBlockGasLimit", "0x3b9aca00")
+	for range deposits - 1 {
+		e.createCustomer()
+	}
+	var addresses []string
+	eventually(b, "every account has an address", func() bool {
+		return e.queryInt(`SELECT count(*) FROM evm_addresses`) >= deposits
+	})
+	rows, err := e.db.Query(`SELECT '0x' || encode(address, 'hex') FROM evm_addresses LIMIT $1`, deposits)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var address string
+		if err := rows.Scan(&address); err != nil {
+			b.Fatal(err)
+		}
+		addresses = append(addresses, address)
+	}
+	if err := rows.Err(); err != nil {
+		b.Fatal(err)
+	}
+	want := int64(0)
+	for b.Loop() {
+		b.StopTimer()
+		for some := range slices.Chunk(addresses, perCall) {
+			e.usdc.MintMany(some, 1_000)
+		}
+		e.chain.Mine(2)
+		want += deposits
+		b.StartTimer()
+		eventually(b, "the deposits are credited", func() bool {
+			return e.queryInt(`SELECT count(*) FROM ledger_postings WHERE kind = 'deposit'`) == want
+		})
+	}
+	b.ReportMetric(float64(deposits*b.N)/b.Elapsed().Seconds(), "deposits/s")
 }
