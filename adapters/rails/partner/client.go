@@ -159,7 +159,8 @@ func retryAfter(header string) time.Duration {
 	if err != nil || seconds < 0 {
 		return 0
 	}
-	return min(max(time.Duration(seconds)*time.Second, time.Second), maxRetryAfter)
+	seconds = min(max(seconds, 1), int(maxRetryAfter/time.Second)) // before it is a duration, which may overflow
+	return time.Duration(seconds) * time.Second
 }
 
 // decode decodes a JSON object. Its error names the field and has nothing of the text, which may be personal data.

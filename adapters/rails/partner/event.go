@@ -20,8 +20,8 @@ func (e Event) check(now time.Time) error {
 	if e.ID == "" || !isToken(e.ID, maxCursor) {
 		return errors.New("id must have 1 to 200 printable ASCII characters without spaces")
 	}
-	if e.At.IsZero() || e.At.After(now.Add(maxAhead)) {
-		return errors.New("at is missing or in the future")
+	if !isTime(e.At, now) {
+		return errors.New("at is missing, before 2000 or in the future")
 	}
 	var report ports.RailReport
 	return e.appendTo(&report)

@@ -124,6 +124,9 @@ func isText(text string, maxRunes int) bool {
 // zone may have begun.
 const maxAhead = 26 * time.Hour
 
+// isTime reports whether a time can be that of something that has happened.
+func isTime(at, now time.Time) bool { return at.Year() >= 2000 && !at.After(now.Add(maxAhead)) }
+
 // check returns why a state cannot be the answer to a request about a payment.
 func (s State) check(p Payment, now time.Time) error {
 	if s.ID != p.ID {
@@ -150,8 +153,8 @@ func (s State) check(p Payment, now time.Time) error {
 		}
 	}
 	for name, at := range map[string]time.Time{"acceptedAt": s.AcceptedAt, "settledAt": s.SettledAt, "returnedAt": s.ReturnedAt} {
-		if at.After(now.Add(maxAhead)) {
-			return fmt.Errorf("%s is in the future", name)
+		if !at.IsZero() && !isTime(at, now) {
+			return fmt.Errorf("%s is before 2000 or in the future", name)
 		}
 	}
 	if !isText(s.PartnerID, transaction.MaxPartnerID) || !isText(s.Code, 40) || !isText(s.Text, 500) {

@@ -92,6 +92,8 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 		"other amount":          {200, "", with("amount", map[string]any{"minor": "1101", "currency": "USD", "decimals": 2}), unknown},
 		"fraction":              {200, "", with("amount", map[string]any{"minor": 1100.0000001, "currency": "USD", "decimals": 2}), unknown},
 		"exponent":              {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `11e2`, 1), unknown},
+		"more than 64 bits":     {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `"18446744073709552716"`, 1), unknown},
+		"settled long ago":      {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "SETTLED", "1999-12-31T23:59:59Z" }), unknown},
 		"other currency":        {200, "", with("amount", map[string]any{"minor": "1100", "currency": "EUR", "decimals": 2}), unknown},
 		"other decimals":        {200, "", with("amount", map[string]any{"minor": "1100", "currency": "USD", "decimals": 3}), unknown},
 		"no code":               {200, "", with("code", ""), unknown},
