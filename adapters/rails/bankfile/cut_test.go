@@ -112,3 +112,39 @@ func TestAdapter_NamesFiles(t *testing.T) {
 		t.Errorf("%v, want %v", names, want)
 	}
 }
+
+func TestAdapter_OrdersThatWaitStopNoOthers(t *testing.T) {
+	t.Parallel()
+	// Orders of a rail that the connection no longer carries, and ACH orders beyond the last file of a day, wait: the operator
+	// sees what to do, and all others are delivered.
+	d, b := openDatabase(t), newBank(t)
+	both := europe("fewer", b.dir)
+	both.Rails = append(both.Rails, corridor.SEPAInstant)
+	before := d.open(t, both, d, nil)
+	before.Send(t.Context(), []ports.Payout{d.payout("instant", 1, corridor.SEPAInstant)})
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.Advance(time.Second)
+	a := d.queued(t, b, "fewer", nil)
+	pollFails(t, a, "1 orders of SEPA_INSTANT in EUR wait, which the connection no longer carries")
+	b.only(t, "fewer")
+
+	connection := america("days", b.dir)
+	connection.Settings["maxPayments"] = "1"
+	daily := d.open(t, connection, d, nil)
+	var payouts []ports.Payout
+	for n := range 38 {
+		payouts = append(payouts, d.payout("days", n, corridor.ACH))
+	}
+	daily.Send(t.Context(), payouts)
+	pollFails(t, daily, "2 orders of ACH wait for tomorrow")
+	if err := b.take(); err != nil || len(b.taken) != 1+36 {
+		t.Errorf("%d files on the first day, %v", len(b.taken), err)
+	}
+	d.clock.Advance(24 * time.Hour)
+	pollAll(t, daily, "")
+	if err := b.take(); err != nil || len(b.taken) != 1+38 {
+		t.Errorf("%d files on the second day, %v", len(b.taken), err)
+	}
+}
