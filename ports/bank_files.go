@@ -112,10 +112,19 @@ type BankOrderReport struct {
 type BankNotice struct {
 	bankorder.Notice
 	Correction map[string]string
+	// FileName and Problem are those of the file of the bank; empty if it was not read, or is no longer kept.
+	FileName, Problem string
+}
+
+// BankNotices reads what operators have to look at.
+type BankNotices interface {
+	// BankNotices returns the newest notices of a connection, newest first.
+	BankNotices(ctx context.Context, connection string, limit int) ([]BankNotice, error)
 }
 
 // BankInbox are the files of banks.
 type BankInbox interface {
+	BankNotices
 	// KnownBankFiles returns those files that were received before, by name, size and time of the change.
 	KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error)
 	// BeginBankFile records a file that is read; if the same content was begun before, it returns that, to be read on. One
@@ -133,6 +142,4 @@ type BankInbox interface {
 	ReportBankFile(ctx context.Context, lease BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (int, bool, error)
 	// KeepBankNotice keeps a notice, once.
 	KeepBankNotice(ctx context.Context, lease BankLease, n bankorder.Notice) error
-	// BankNotices returns the newest notices of a connection, newest first.
-	BankNotices(ctx context.Context, connection string, limit int) ([]BankNotice, error)
 }

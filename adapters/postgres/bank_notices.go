@@ -32,11 +32,13 @@ func insertBankNotices(ctx context.Context, tx pgx.Tx, notices []bankorder.Notic
 	return err
 }
 
-// bankNotices uses bank_notices_newest and bank_correction_notice_unique.
+// bankNotices uses bank_notices_newest, bank_correction_notice_unique and the primary key of bank_received_files.
 const bankNotices = `
-	SELECT n.file, n.place, n.kind, n.name, n.code, n.noticed_at, c.platform_id, c.id, coalesce(c.details, '')
-	FROM bank_notices n LEFT JOIN bank_corrections c ON c.connection = n.connection AND c.file = n.file AND c.place = n.place
-	WHERE n.connection = $1 ORDER BY n.noticed_at DESC, n.file DESC, n.place DESC LIMIT $2`
+	SELECT n.file, n.place, n.kind, n.name, n.code, n.noticed_at, c.platform_id, c.id, coalesce(c.details, ''), coalesce(r.name, ''), coalesce(r.problem, '')
+	FROM (SELECT * FROM bank_notices WHERE connection = $1 ORDER BY noticed_at DESC, file DESC, place DESC LIMIT $2) n
+	LEFT JOIN bank_corrections c ON c.connection = n.connection AND c.file = n.file AND c.place = n.place
+	LEFT JOIN bank_received_files r ON r.connection = n.connection AND r.number = n.file
+	ORDER BY n.noticed_at DESC, n.file DESC, n.place DESC`
 
 // BankNotices implements ports.BankInbox.
 func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]ports.BankNotice, error) {
@@ -49,7 +51,7 @@ func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]
 		n := ports.BankNotice{Notice: bankorder.Notice{Connection: connection}}
 		var platform, id pgtype.UUID
 		var kind, details string
-		if err := rows.Scan(&n.File, &n.Place, &kind, &n.Name, &n.Code, &n.At, &platform, &id, &details); err != nil {
+		if err := rows.Scan(&n.File, &n.Place, &kind, &n.Name, &n.Code, &n.At, &platform, &id, &details, &n.FileName, &n.Problem); err != nil {
 			return err
 		}
 		n.Kind, n.At = bankorder.NoticeKind(kind), n.At.UTC()

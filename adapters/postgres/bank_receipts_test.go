@@ -72,7 +72,7 @@ func TestBankReceipts_NamesEndWithTheRetention(t *testing.T) {
 
 func TestBankNotices_OfEveryKind(t *testing.T) {
 	t.Parallel()
-	// Every kind of notice is kept, once for a place.
+	// Every kind of notice is kept, once for a place, and counted.
 	c := newBankEnv(t)
 	kinds := []bankorder.NoticeKind{bankorder.UnknownPayment, bankorder.Contradiction, bankorder.DuplicateFile, bankorder.UnreadableFile,
 		bankorder.Correction, bankorder.OtherAccount, bankorder.OtherCurrency}
@@ -88,5 +88,18 @@ func TestBankNotices_OfEveryKind(t *testing.T) {
 
 	if err != nil || len(notices) != len(kinds) {
 		t.Errorf("%d notices, %v", len(notices), err)
+	}
+	if err := c.KeepBankNotice(t.Context(), c.lease, bankorder.Notice{Connection: bankName, File: 2, Place: "1", Kind: bankorder.Contradiction, At: noon.AddDate(0, 0, -2)}); err != nil {
+		t.Fatal(err)
+	}
+	// Metrics count those of a day.
+	counted, err := c.Operations(t.Context(), nil)
+	if err != nil || len(counted.Rails.BankNotices) != len(kinds) {
+		t.Errorf("%+v, %v", counted.Rails.BankNotices, err)
+	}
+	for _, n := range counted.Rails.BankNotices {
+		if n.Connection != bankName || n.Count != 1 {
+			t.Errorf("%+v", n)
+		}
 	}
 }

@@ -43,6 +43,7 @@ var examples = map[string]string{
 	"rails history":                   "causeway rails history bank-eur",
 	"rails prove":                     "causeway rails prove",
 	"rails balance":                   "causeway rails balance bank-eur --set 1000050 --currency EUR --note 'Statement of 1 March' --actor ana",
+	"rails notices":                   "causeway rails notices bank-eur",
 	"rails items list":                "causeway rails items list --connection bank-eur",
 	"rails items show":                "causeway rails items show 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e61",
 	"rails items retry":               "causeway rails items retry 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e61",

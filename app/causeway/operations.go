@@ -66,6 +66,7 @@ var (
 	railFeedAgeDesc     = describe("causeway_rail_feed_age_seconds", "Time since the reports of a partner were read, by connection; 0 before the first time.", "connection")
 	railFeedErrorsDesc  = describe("causeway_rail_feed_failures", "How often reading the reports of a partner has failed since the last success, by connection.", "connection")
 	railKeptAsideDesc   = describe("causeway_rail_feed_kept_aside", "Reports of partners that could not be taken and wait to be tried again, by connection.", "connection")
+	bankNoticesDesc     = describe("causeway_bank_notices", "What operators have to look at in the files of banks of the last day, by connection and kind of the notice.", "connection", "kind")
 	railRefusedDesc     = describe("causeway_rail_statements_refused", "Statements of partners that reconciliation refused and that wait to be tried again, by connection.", "connection")
 	railRefusedAgeDesc  = describe("causeway_rail_statements_refused_oldest_seconds", "Time since the oldest of these statements was received, by connection.", "connection")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
@@ -132,7 +133,7 @@ func (o *operations) read(ctx context.Context) {
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }
@@ -205,6 +206,9 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 		gauge(railFeedAgeDesc, f.Age.Seconds(), f.Connection)
 		gauge(railFeedErrorsDesc, float64(f.Failures), f.Connection)
 		gauge(railKeptAsideDesc, float64(f.KeptAside), f.Connection)
+	}
+	for _, n := range last.Rails.BankNotices {
+		gauge(bankNoticesDesc, float64(n.Count), n.Connection, string(n.Kind))
 	}
 	for connection, b := range last.Rails.RefusedStatements {
 		gauge(railRefusedDesc, float64(b.Count), connection)

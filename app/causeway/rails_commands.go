@@ -41,6 +41,7 @@ type railsCommand struct {
 
 	Items      railsItemsCommand      `cmd:"" help:"What partners reported and the service could not take: list, retry or discard it."`
 	Statements railsStatementsCommand `cmd:"" help:"Statements of partners that wait to be reconciled: list, retry or discard them."`
+	Notices    railsNoticesCommand    `cmd:"" help:"List what is to be looked at in the files of a bank, newest first. Needs CAUSEWAY_MASTER_KEY with a database URL if a file corrects an account, because that is personal data."`
 }
 
 // noteFlag is the reason for a change.
@@ -61,7 +62,7 @@ func (f databaseFlags) withRails(ctx context.Context, fn func(*rails.Service) er
 
 // newRails returns the use cases.
 func newRails(a railAdapters) *rails.Service {
-	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db, Statements: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
+	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db, Statements: a.db, BankNotices: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 
 type railsListCommand struct{ databaseFlags }

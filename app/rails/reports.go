@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/fault"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -98,4 +99,17 @@ func (s *Service) DiscardStatement(ctx context.Context, id uuid.UUID, by Author)
 		err = fault.New(fault.InvalidInput, "Nothing was changed: the statement was reconciled or discarded.")
 	}
 	return statement, err
+}
+
+// Notices returns what is to be looked at in the files of a connection to a bank, newest first. It returns INVALID_INPUT if
+// there is no such connection.
+func (s *Service) Notices(ctx context.Context, name string, limit int) ([]ports.BankNotice, error) {
+	shown, err := s.Show(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case shown.Adapter != rail.BankFile:
+		return nil, fault.New(fault.InvalidInput, "%s has no files of a bank: its adapter is %s.", name, shown.Adapter)
+	}
+	return s.BankNotices.BankNotices(ctx, name, limit)
 }

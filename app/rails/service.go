@@ -30,6 +30,8 @@ type Config struct {
 	// Feeds and Statements have what partners reported and could not be taken or reconciled.
 	Feeds      ports.RailFeedStore
 	Statements ports.RailStatementStore
+	// BankNotices has what is to be looked at in files of banks.
+	BankNotices ports.BankNotices
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
 	Open  func(rail.Connection) (ports.ConnectedRail, error)
 	Clock ports.Clock
