@@ -168,6 +168,20 @@ func TestTo_EveryPairOfStates(t *testing.T) {
 	}
 }
 
+func TestRelease_TwiceIsOneRelease(t *testing.T) {
+	t.Parallel()
+	// Two operators release the same payment: the second release does not send it without regard to the balance.
+	for _, p := range []rail.Payment{{State: rail.InReview, Wait: rail.WaitsForReview}, {State: rail.Queued, Wait: rail.WaitsForFunds}, {State: rail.Queued, Wait: rail.WaitsForOpening}} {
+		released, err := p.Release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := released.Release(); err == nil || again != released {
+			t.Errorf("%s %s: released again as %+v, %v", p.State, p.Wait, again, err)
+		}
+	}
+}
+
 func TestReleaseAndCancel(t *testing.T) {
 	t.Parallel()
 	// An operator releases what waits for a review, for money or for an opening, and cancels payouts that wait. A switch that stops is not

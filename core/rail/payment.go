@@ -1,6 +1,7 @@
 package rail
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -121,12 +122,18 @@ func (p Payment) To(state State, now time.Time) (Payment, error) {
 	return p, nil
 }
 
+// releasedFromReview is the reason of a payment until the queue is next looked at.
+const releasedFromReview = "released from review"
+
 // Release returns the payment as an operator releases it: from review, or from the queue for money or an opening. It is sent
 // when the queue is next looked at.
 func (p Payment) Release() (Payment, error) {
 	switch {
 	case p.State == InReview:
-		p.State, p.Wait, p.Reason, p.Reviewed = Queued, WaitsForFunds, "released from review", true
+		p.State, p.Wait, p.Reason, p.Reviewed = Queued, WaitsForFunds, releasedFromReview, true
+	case p.State == Queued && (p.Forced || p.Reason == releasedFromReview):
+		// Two operators who release it at once mean one release, and not that the balance does not count.
+		return p, errors.New("the payment was released already, and is sent when the queue is next looked at")
 	case p.State == Queued && p.Wait == WaitsForFunds:
 		p.Forced, p.Reason = true, "released without regard to the balance"
 	case p.State == Queued && p.Wait == WaitsForOpening:
