@@ -44,9 +44,9 @@ type RailPaymentWriter interface {
 	SaveRailAccounts(ctx context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error
 	// LockRailPayments locks the recorded payments with these keys and returns them.
 	LockRailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// LockRailQueue locks the queued payments of an account and returns them: those first that an operator sends without
-	// regard to the queue, and then the oldest.
-	LockRailQueue(ctx context.Context, key rail.AccountKey, except RailQueueExcept, limit int) ([]rail.Payment, error)
+	// LockRailQueue locks queued payments of an account and returns them: those first that an operator sends without
+	// regard to the queue, and then the oldest. It begins after a payment of the queue; at its beginning if that is zero.
+	LockRailQueue(ctx context.Context, key rail.AccountKey, except RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error)
 	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
 	RailPausesNow(ctx context.Context) ([]RailPause, error)
 	CreateRailPayments(ctx context.Context, payments []rail.Payment) error

@@ -121,10 +121,11 @@ func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey
 // lockRailQueue uses rail_payments_queued, in its order. The planner cannot estimate the CASE; of a comparison with the
 // array it expects no rows, and then sorts the whole queue.
 const lockRailQueue = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false WHEN rail = ANY ($4::text[]) THEN forced ELSE true END
-	ORDER BY forced DESC, recorded_at, id LIMIT $5 FOR UPDATE`
+		AND (NOT forced, recorded_at, id) > ($5, $6::timestamptz, $7::uuid)
+	ORDER BY forced DESC, recorded_at, id LIMIT $8 FOR UPDATE`
 
 // LockRailQueue implements ports.RailPaymentWriter.
-func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, limit int) ([]rail.Payment, error) {
+func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error) {
 	var queue []rail.Payment
 	names := func(rails []corridor.Rail) []string {
 		texts := make([]string, len(rails))
@@ -133,7 +134,11 @@ func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except po
 		}
 		return texts
 	}
-	err := u.query(ctx, lockRailQueue, []any{key.Connection, string(key.Currency), names(except.Stopped), names(except.Closed), limit}, func(rows pgx.Rows) error {
+	since := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	if !after.RecordedAt.IsZero() {
+		since = pgtype.Timestamptz{Time: after.RecordedAt, Valid: true}
+	}
+	err := u.query(ctx, lockRailQueue, []any{key.Connection, string(key.Currency), names(except.Stopped), names(except.Closed), !after.Forced && !after.RecordedAt.IsZero(), since, pgID(after.ID), limit}, func(rows pgx.Rows) error {
 		p, err := scanRailPayment(rows)
 		queue = append(queue, p)
 		return err

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,7 +164,7 @@ func TestRailQueue_Order(t *testing.T) {
 		if err := tx.UpdateRailPayments(ctx, []rail.Payment{forced}); err != nil {
 			return err
 		}
-		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, ports.RailQueueExcept{Stopped: []corridor.Rail{corridor.SEPAInstant}}, 10)
+		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, ports.RailQueueExcept{Stopped: []corridor.Rail{corridor.SEPAInstant}}, rail.Payment{}, 10)
 		return err
 	})
 
@@ -175,11 +176,24 @@ func TestRailQueue_Order(t *testing.T) {
 		t.Errorf("queue %+v", queue)
 	}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
-		queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{Closed: []corridor.Rail{corridor.SEPA}}, 10)
+		queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{Closed: []corridor.Rail{corridor.SEPA}}, rail.Payment{}, 10)
 		return err
 	})
 	if len(queue) != 2 || queue[0].ID != forced.ID || queue[1].ID != instant.ID {
 		t.Errorf("queue while SEPA is closed %+v", queue)
+	}
+	after := rail.Payment{}
+	for i, want := range [][]rail.Payment{{forced, instant}, {early, late}, nil} {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+			queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{}, after, 2)
+			return err
+		})
+		if !slices.Equal(queue, want) {
+			t.Fatalf("page %d: %+v\nwant %+v", i, queue, want)
+		}
+		if len(queue) > 0 {
+			after = queue[len(queue)-1]
+		}
 	}
 	queues, err := c.RailQueues(t.Context())
 	if err != nil || len(queues) != 1 || queues[0] != early.Account() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -280,7 +281,8 @@ func (r *Rail) lock(ctx context.Context, tx ports.Tx, payments []rail.Payment) (
 	return d, err
 }
 
-// decide decides whether a payment is handed over.
+// decide decides whether a payment is handed over. One that its connection no longer carries waits; money that is sent back
+// leaves over the connection that it came over.
 func (d decisions) decide(p rail.Payment) rail.Payment {
 	if p.Connection == "" {
 		return p
@@ -289,6 +291,13 @@ func (d decisions) decide(p rail.Payment) rail.Payment {
 	paused := d.pausedBy(p.Connection, p.Rail)
 	if !known {
 		paused = "this version of the connections has no " + p.Connection
+	}
+	if known && !p.Back && (!slices.Contains(l.Rails, p.Rail) || !slices.Contains(l.Currencies, p.Currency)) {
+		p.State, p.Wait, p.Reason = rail.Queued, rail.WaitsForConnection, fmt.Sprintf("%s no longer carries %s over %s", p.Connection, p.Currency, p.Rail)
+		if p.RecordedAt.IsZero() {
+			p.RecordedAt = d.now
+		}
+		return p
 	}
 	return d.accounts[p.Account()].Dispatch(p, l.Connection, paused, l.closed(p.Rail, d.now), d.now)
 }

@@ -23,8 +23,9 @@ func (r *Rail) SendQueued(ctx context.Context) error {
 	}
 	var failures []error
 	for _, key := range queues {
+		var last rail.Payment
 		for more := true; more && ctx.Err() == nil; {
-			if more, err = r.sendQueue(ctx, key); err != nil {
+			if last, more, err = r.sendQueue(ctx, key, last); err != nil {
 				failures = append(failures, fmt.Errorf("queue of %s in %s: %w", key.Connection, key.Currency, err))
 				break
 			}
@@ -33,15 +34,16 @@ func (r *Rail) SendQueued(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// sendQueue hands over what can be sent of the beginning of one queue, and reports whether there may be more.
-func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey) (more bool, err error) {
+// sendQueue hands over what can be sent of the payments of one queue that follow a payment. It returns the last one that it has
+// looked at, and reports whether more can follow: what waits for something else than money holds up no other.
+func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey, after rail.Payment) (last rail.Payment, more bool, err error) {
 	err = r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		more = false
 		state, err := r.lock(ctx, tx, []rail.Payment{{Connection: key.Connection, Route: rail.Route{Currency: key.Currency}}})
 		if err != nil || key.Connection != "" && state.paused[key.Connection] {
 			return err
 		}
-		queue, err := tx.LockRailQueue(ctx, key, ports.RailQueueExcept{Stopped: state.pausedRails(), Closed: state.closedRails(key.Connection)}, maxQueueBatch)
+		queue, err := tx.LockRailQueue(ctx, key, ports.RailQueueExcept{Stopped: state.pausedRails(), Closed: state.closedRails(key.Connection)}, after, maxQueueBatch)
 		if err != nil {
 			return err
 		}
@@ -57,7 +59,10 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey) (more bool, e
 			}
 		}
 		sent := sentOf(changed)
-		more = len(queue) == maxQueueBatch && len(sent) == maxQueueBatch
+		if more = len(queue) == maxQueueBatch; more {
+			last = queue[len(queue)-1]
+			more = key.Connection == "" || !state.accounts[key].Waiting
+		}
 		if err := tx.UpdateRailPayments(ctx, changed); err != nil {
 			return err
 		}
@@ -66,7 +71,7 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey) (more bool, e
 		}
 		return tx.SaveRailAccounts(ctx, state.accounts, sent, state.now)
 	})
-	return more, err
+	return last, more, err
 }
 
 func (d decisions) pausedRails() []corridor.Rail {
