@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"causeway/adapters/rails/bitcoin/devnet"
 	"causeway/e2e/kit"
 )
 
@@ -20,6 +21,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer remove()
+	defer devnet.RemoveNode()
 	binary = path
 	return m.Run()
 }

@@ -1,6 +1,7 @@
 package bitcoin_test
 
 import (
+	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,14 +35,14 @@ func TestPoll_CreditsDepositsWithTheirConfirmations(t *testing.T) {
 	// again is the same.
 	w := newWorld(t, 0)
 	ana, ben := w.show("ANA"), w.show("BEN")
-	other := w.hot.address()
-	first := w.payer.pay(t, "10", map[string]int64{ana: 50_000, ben: 70_000, other: 90_000})
-	w.node.mine(t, 1)
-	w.payer.pay(t, "10", map[string]int64{ana: 60_000})
+	other := w.hot.Address()
+	first := w.payer.Pay(t, "10", map[string]int64{ana: 50_000, ben: 70_000, other: 90_000})
+	w.node.Mine(t, 1)
+	w.payer.Pay(t, "10", map[string]int64{ana: 60_000})
 	w.wantReceipts(t, w.poll())
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 	w.wantReceipts(t, w.poll())
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 
 	begin := w.cursor
 	credited := w.poll()
@@ -54,9 +55,9 @@ func TestPoll_CreditsDepositsWithTheirConfirmations(t *testing.T) {
 	if again, err := w.poller.Poll(t.Context(), begin); err != nil || fmt.Sprint(again.Receipts) != fmt.Sprint(credited.Receipts) || again.Cursor != w.cursor {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 	w.wantReceipts(t, w.poll(), "ANA 60000")
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	w.wantReceipts(t, w.poll())
 	if _, err := w.poller.Poll(t.Context(), "x"); err == nil {
 		t.Error("a cursor that is none was accepted")
@@ -68,11 +69,11 @@ func TestPoll_FindsPaymentsBeforeTheAddressIsWatched(t *testing.T) {
 	// The service did not run when an address was paid, and the wallet does not look back by itself: it is let read the
 	// blocks since the address was shown.
 	w := newWorld(t, 0)
-	w.hot.importReads = false
+	w.hot.ImportReads = false
 	w.poll()
 	address := w.show("LATE")
-	w.payer.pay(t, "10", map[string]int64{address: 50_000})
-	w.node.mine(t, 20)
+	w.payer.Pay(t, "10", map[string]int64{address: 50_000})
+	w.node.Mine(t, 20)
 	// The address was shown two hours before the last block, by the clock of the chain.
 	w.references.list[0].CreatedAt = w.clock.Now().Add(-2 * time.Hour)
 	w.wantReceipts(t, w.poll(), "LATE 50000")
@@ -84,16 +85,16 @@ func TestPoll_WalletThatWasLostIsReadAgain(t *testing.T) {
 	// found; what was credited before is not credited again.
 	w := newWorld(t, 0)
 	ana := w.show("ANA")
-	w.payer.pay(t, "10", map[string]int64{ana: 50_000})
-	w.node.mine(t, 3)
+	w.payer.Pay(t, "10", map[string]int64{ana: 50_000})
+	w.node.Mine(t, 3)
 	w.wantReceipts(t, w.poll(), "ANA 50000")
 
-	w.hot.mu.Lock()
-	fresh := newCoreWallet(t, "fresh")
-	w.hot.keys, w.hot.labels, w.hot.txs, w.hot.order = fresh.keys, fresh.labels, fresh.txs, nil
-	w.hot.mu.Unlock()
-	w.payer.pay(t, "10", map[string]int64{ana: 60_000})
-	w.node.mine(t, 3)
+	w.hot.Mu.Lock()
+	fresh := devnet.NewWallet(t, "fresh")
+	w.hot.Keys, w.hot.Labels, w.hot.Txs, w.hot.Order = fresh.Keys, fresh.Labels, fresh.Txs, nil
+	w.hot.Mu.Unlock()
+	w.payer.Pay(t, "10", map[string]int64{ana: 60_000})
+	w.node.Mine(t, 3)
 	w.wantReceipts(t, w.poll())
 	w.clock.Advance(time.Hour)
 
@@ -106,19 +107,19 @@ func TestPoll_ReplacedPaymentIsNeverCredited(t *testing.T) {
 	w := newWorld(t, 0)
 	ana := w.show("ANA")
 	w.poll()
-	txid := w.payer.pay(t, "5", map[string]int64{ana: 50_000})
+	txid := w.payer.Pay(t, "5", map[string]int64{ana: 50_000})
 	w.poll()
-	w.payer.spend(t, "50", w.coinsOf(t, txid), map[string]int64{w.payer.address(): 50_000})
-	w.node.mine(t, 6)
+	w.payer.Spend(t, "50", w.coinsOf(t, txid), map[string]int64{w.payer.Address(): 50_000})
+	w.node.Mine(t, 6)
 	w.wantReceipts(t, w.poll())
 }
 
 // coinsOf returns the coins that a transaction of the payer spends.
 func (w *world) coinsOf(t *testing.T, txid string) (coins []ports.BitcoinOutput) {
 	t.Helper()
-	w.payer.mu.Lock()
-	defer w.payer.mu.Unlock()
-	for _, i := range w.payer.txs[txid].Inputs {
+	w.payer.Mu.Lock()
+	defer w.payer.Mu.Unlock()
+	for _, i := range w.payer.Txs[txid].Inputs {
 		coins = append(coins, ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
 	}
 	return coins
@@ -131,21 +132,21 @@ func TestPoll_ReplacedBlocksReverseDeposits(t *testing.T) {
 	w := newWorld(t, 0)
 	ana, ben := w.show("ANA"), w.show("BEN")
 	w.poll()
-	lost := w.payer.pay(t, "5", map[string]int64{ana: 50_000})
-	block := w.node.mine(t, 1)[0]
-	w.payer.pay(t, "5", map[string]int64{ben: 70_000})
-	w.node.mine(t, 3)
+	lost := w.payer.Pay(t, "5", map[string]int64{ana: 50_000})
+	block := w.node.Mine(t, 1)[0]
+	w.payer.Pay(t, "5", map[string]int64{ben: 70_000})
+	w.node.Mine(t, 3)
 	before := w.poll()
 	w.wantReceipts(t, before, "ANA 50000", "BEN 70000")
 
-	w.node.replaceFrom(t, block)
-	w.payer.sync(t.Context())
+	w.node.ReplaceFrom(t, block)
+	w.payer.Sync(t.Context())
 	// While the chain is shorter than it was, it is not known what will be in it.
 	if r := w.poll(); len(r.Receipts)+len(r.Reversals) > 0 {
 		t.Fatalf("reported %+v", r)
 	}
-	w.payer.spend(t, "50", w.coinsOf(t, lost), map[string]int64{w.payer.address(): 50_000})
-	replaced := w.node.mine(t, 6)[0]
+	w.payer.Spend(t, "50", w.coinsOf(t, lost), map[string]int64{w.payer.Address(): 50_000})
+	replaced := w.node.Mine(t, 6)[0]
 	after := w.poll()
 	w.wantReceipts(t, after)
 	if len(after.Reversals) == 0 || len(after.Reversals) > 2 {
@@ -157,9 +158,9 @@ func TestPoll_ReplacedBlocksReverseDeposits(t *testing.T) {
 		}
 	}
 
-	w.node.replaceFrom(t, replaced)
-	w.node.must(t, nil, "reconsiderblock", block)
-	w.node.mine(t, 4)
+	w.node.ReplaceFrom(t, replaced)
+	w.node.Must(t, nil, "reconsiderblock", block)
+	w.node.Mine(t, 4)
 	returned := w.poll()
 	if len(returned.Reversals) > 0 || len(returned.Receipts) != len(after.Reversals) {
 		t.Fatalf("returned %+v", returned)
@@ -169,7 +170,7 @@ func TestPoll_ReplacedBlocksReverseDeposits(t *testing.T) {
 			t.Errorf("the receipt %q that returned has the id of the first one", r.PartnerID)
 		}
 	}
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	if r := w.poll(); len(r.Receipts)+len(r.Reversals) > 0 {
 		t.Errorf("later %+v", r)
 	}
@@ -178,10 +179,10 @@ func TestPoll_ReplacedBlocksReverseDeposits(t *testing.T) {
 // inChain reports whether the transaction of a receipt is in the chain.
 func (w *world) inChain(t *testing.T, receipt string) bool {
 	t.Helper()
-	w.hot.mu.Lock()
-	defer w.hot.mu.Unlock()
+	w.hot.Mu.Lock()
+	defer w.hot.Mu.Unlock()
 	txid, _, _ := strings.Cut(receipt, ":")
-	return w.hot.txs[txid] != nil && w.hot.txs[txid].height > 0
+	return w.hot.Txs[txid] != nil && w.hot.Txs[txid].Height > 0
 }
 
 func TestPoll_DepositInTheNewBlocksStays(t *testing.T) {
@@ -189,17 +190,17 @@ func TestPoll_DepositInTheNewBlocksStays(t *testing.T) {
 	// Blocks are replaced by others with the same payment: nothing is reported.
 	w := newWorld(t, 0)
 	ana := w.show("ANA")
-	w.payer.pay(t, "5", map[string]int64{ana: 50_000})
-	block := w.node.mine(t, 1)[0]
-	w.node.mine(t, 2)
+	w.payer.Pay(t, "5", map[string]int64{ana: 50_000})
+	block := w.node.Mine(t, 1)[0]
+	w.node.Mine(t, 2)
 	w.wantReceipts(t, w.poll(), "ANA 50000")
 
-	w.node.replaceFrom(t, block)
-	w.node.mine(t, 1)
+	w.node.ReplaceFrom(t, block)
+	w.node.Mine(t, 1)
 	if r := w.poll(); len(r.Receipts)+len(r.Reversals) > 0 {
 		t.Errorf("reported %+v", r)
 	}
-	w.node.mine(t, 9)
+	w.node.Mine(t, 9)
 	if r := w.poll(); len(r.Receipts)+len(r.Reversals) > 0 {
 		t.Errorf("reported %+v", r)
 	}
@@ -209,18 +210,18 @@ func TestPoll_RewardsAreCreditedWhenMature(t *testing.T) {
 	t.Parallel()
 	// The wallet mines. A reward is credited when it can be spent, a hundred blocks later.
 	w := newWorld(t, 0)
-	w.hot.mu.Lock()
-	w.hot.keys, w.hot.labels = w.payer.keys, map[string]string{}
-	for script := range w.payer.keys {
-		w.hot.labels[script] = ""
+	w.hot.Mu.Lock()
+	w.hot.Keys, w.hot.Labels = w.payer.Keys, map[string]string{}
+	for script := range w.payer.Keys {
+		w.hot.Labels[script] = ""
 	}
-	w.hot.hashes = nil // it reads the chain from the beginning
-	w.hot.mu.Unlock()
+	w.hot.Hashes = nil // it reads the chain from the beginning
+	w.hot.Mu.Unlock()
 	mature := w.poll()
 	if len(mature.Receipts) != firstBlocksRead-100 {
 		t.Fatalf("credited %d rewards, want %d", len(mature.Receipts), firstBlocksRead-100)
 	}
-	w.node.mine(t, 2)
+	w.node.Mine(t, 2)
 	if next := w.poll(); len(next.Receipts) != 2 || next.Receipts[0].Reference != "" || next.Receipts[0].Platform != (ident.Platform{}) {
 		t.Errorf("credited %+v", next.Receipts)
 	}
@@ -239,8 +240,8 @@ func TestPoll_ThousandDepositsInABlock(t *testing.T) {
 		amounts[w.show(fmt.Sprintf("R%04d", i))] = 10_000 + int64(i)
 	}
 	w.poll()
-	w.payer.pay(t, "2", amounts)
-	w.node.mine(t, 3)
+	w.payer.Pay(t, "2", amounts)
+	w.node.Mine(t, 3)
 	began := time.Now()
 	report := w.poll()
 	t.Logf("%d deposits in one block were read in %s", deposits, time.Since(began))
@@ -261,12 +262,12 @@ func TestPoll_ErrorsNeverHaveKeys(t *testing.T) {
 	t.Parallel()
 	// The wallet refuses to import an address, and its error has the private key of it.
 	w := newWorld(t, 0)
-	w.hot.refuseImports = true
+	w.hot.RefuseImports = true
 	w.show("ANA")
 	_, err := w.pollOnce(t.Context())
 	if err == nil || strings.Contains(err.Error(), "wpkh(") || strings.Contains(err.Error(), "hunter2") {
 		t.Fatalf("got %v", err)
 	}
-	w.hot.refuseImports = false
+	w.hot.RefuseImports = false
 	w.poll()
 }

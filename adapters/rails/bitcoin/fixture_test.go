@@ -3,21 +3,19 @@ package bitcoin_test
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/google/uuid"
-	"github.com/mr-tron/base58"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/bitcoin"
+	"causeway/adapters/rails/bitcoin/devnet"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -28,16 +26,6 @@ import (
 	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
-
-// depositXprv and depositXpub are a key of deposits on a test network, and its public key.
-var depositXprv, depositXpub = func() (private, public string) {
-	chainCode, secret := sha256.Sum256([]byte("chain code")), sha256.Sum256([]byte("deposits"))
-	encode := func(version uint32, key []byte) string {
-		payload := slices.Concat(binary.BigEndian.AppendUint32(nil, version), make([]byte, 9), chainCode[:], key)
-		return base58.Encode(append(payload, double(payload)[:4]...))
-	}
-	return encode(0x04358394, append([]byte{0}, secret[:]...)), encode(0x043587cf, secp256k1.PrivKeyFromBytes(secret[:]).PubKey().SerializeCompressed())
-}()
 
 // secrets are those of the tests.
 type secrets map[string]string
@@ -71,8 +59,8 @@ func (r *references) DepositReferences(_ context.Context, _ []ident.Platform, _ 
 // world is a chain with a hot wallet, the wallet of somebody who pays, and a store.
 type world struct {
 	t          testing.TB
-	node       *node
-	hot, payer *coreWallet
+	node       *devnet.Node
+	hot, payer *devnet.Wallet
 	store      *postgres.DB
 	clock      *portstest.FakeClock
 	platform   ident.Platform
@@ -91,20 +79,20 @@ type world struct {
 // newWorld returns a world whose hot wallet has so many coins of 0.1 bitcoin.
 func newWorld(t testing.TB, coins int) *world {
 	t.Helper()
-	w := &world{t: t, hot: newCoreWallet(t, "hot "+t.Name()), payer: newCoreWallet(t, "payer"), clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)),
+	w := &world{t: t, hot: devnet.NewWallet(t, "hot "+t.Name()), payer: devnet.NewWallet(t, "payer"), clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)),
 		references: &references{}, settings: map[string]string{}, requested: map[uuid.UUID]string{}}
-	w.node = newNode(t, w.payer.newKey())
-	w.hot.node, w.payer.node = w.node, w.node
+	w.node = devnet.StartNode(t, w.payer.NewKey())
+	w.hot.Node, w.payer.Node = w.node, w.node
 	w.openStore()
 	if coins > 0 {
 		amounts := map[string]int64{}
 		for range coins {
-			amounts[w.hot.address()] = 10_000_000
+			amounts[w.hot.Address()] = 10_000_000
 		}
-		w.payer.pay(t, "10", amounts)
-		w.node.mine(t, 3)
+		w.payer.Pay(t, "10", amounts)
+		w.node.Mine(t, 3)
 	}
-	w.poller = w.open(open)
+	w.poller = w.open(devnet.Open)
 	return w
 }
 
@@ -126,11 +114,11 @@ func (w *world) openStore() {
 }
 
 // open returns the adapter of one more process.
-func (w *world) open(g gate) *bitcoin.Rail { return w.openOn(w.store, g) }
+func (w *world) open(g devnet.Gate) *bitcoin.Rail { return w.openOn(w.store, g) }
 
-func (w *world) openOn(store ports.BitcoinStore, g gate) *bitcoin.Rail {
+func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *bitcoin.Rail {
 	w.t.Helper()
-	url := w.hot.serve(w.t, func(method string) (fails, lost bool) {
+	url := w.hot.Serve(w.t, func(method string) (fails, lost bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		fails, lost = g(method)
@@ -139,12 +127,12 @@ func (w *world) openOn(store ports.BitcoinStore, g gate) *bitcoin.Rail {
 		}
 		return fails || w.silent, lost
 	})
-	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "depositXpub": depositXpub, "depositKey": "env:KEY"}
+	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
 	for name, value := range w.settings {
 		settings[name] = value
 	}
 	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
-		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:KEY": depositXprv}, Clock: w.clock})
+		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:KEY": devnet.DepositXprv}, Clock: w.clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -195,7 +183,7 @@ func (w *world) pollOnce(ctx context.Context) (all ports.RailReport, err error) 
 // addressFor returns an address of somebody else, another one for each id.
 func (w *world) addressFor(id uuid.UUID) string {
 	key := sha256.Sum256(id[:])
-	return w.payer.network.WitnessAddress(append([]byte{2}, key[:]...))
+	return w.payer.Network.WitnessAddress(append([]byte{2}, key[:]...))
 }
 
 func external(address string) account.External {
@@ -203,7 +191,7 @@ func external(address string) account.External {
 }
 
 func (w *world) payout(n int, satoshis int64, address string) ports.Payout {
-	id := uuid.UUID(littleID(1, n))
+	id := uuid.UUID(devnet.LittleID(1, n))
 	if address == "" {
 		address = w.addressFor(id)
 	}
@@ -217,25 +205,25 @@ func (w *world) payout(n int, satoshis int64, address string) ports.Payout {
 
 // paid returns the amounts that the chain has paid to an address, the smallest first.
 func (w *world) paid(ctx context.Context, address string) (amounts []int64, err error) {
-	script, err := w.payer.network.Script(address)
+	script, err := w.payer.Network.Script(address)
 	if err != nil {
 		return nil, nil //nolint:nilerr // nobody can pay to an address of another network
 	}
 	var tip int64
-	if err := w.node.call(ctx, &tip, "getblockcount"); err != nil {
+	if err := w.node.Call(ctx, &tip, "getblockcount"); err != nil {
 		return nil, err
 	}
-	for height := int64(segWitHeight); height <= tip; height++ {
-		hash, err := w.node.hashAt(ctx, height)
+	for height := int64(devnet.SegWitHeight); height <= tip; height++ {
+		hash, err := w.node.HashAt(ctx, height)
 		if err != nil {
 			return nil, err
 		}
-		b, err := w.node.block(ctx, hash)
+		b, err := w.node.Block(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
 		for _, tx := range b.Txs {
-			for _, o := range outputsOf(tx.Hex) {
+			for _, o := range devnet.OutputsOf(tx.Hex) {
 				if string(o.Script) == string(script) {
 					amounts = append(amounts, o.Satoshis)
 				}
@@ -258,7 +246,7 @@ func (f *fixture) Features() railtest.Features {
 		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true}
 }
 
-func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.open(open), nil }
+func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.open(devnet.Open), nil }
 
 // crash lets the first effects happen and no later one.
 type crash struct {
@@ -335,9 +323,9 @@ func (f *fixture) set(c railtest.Course) {
 	f.mu.Lock()
 	f.silent, f.lose = c == railtest.Silent, c == railtest.AnswerLost
 	f.mu.Unlock()
-	f.hot.mu.Lock()
-	f.hot.poor = c == railtest.RefusedForNow
-	f.hot.mu.Unlock()
+	f.hot.Mu.Lock()
+	f.hot.Poor = c == railtest.RefusedForNow
+	f.hot.Mu.Unlock()
 }
 
 func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
@@ -351,9 +339,9 @@ func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
 }
 
 func (f *fixture) Collection(n int, _ railtest.Course) ports.Collection {
-	c := ports.Collection{Account: external(f.addressFor(littleID(2, n))), Transaction: transaction.Transaction{Platform: f.platform,
+	c := ports.Collection{Account: external(f.addressFor(devnet.LittleID(2, n))), Transaction: transaction.Transaction{Platform: f.platform,
 		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 100_000, Currency: money.BTC}}}}
-	ident.SetUUID(&c.Transaction.ID, littleID(2, n))
+	ident.SetUUID(&c.Transaction.ID, devnet.LittleID(2, n))
 	return c
 }
 
@@ -361,7 +349,7 @@ func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
 	if c != railtest.Settles && c != railtest.Rejected {
 		f.set(c)
 	}
-	refund := ports.Refund{ID: littleID(3, n), Platform: f.platform, Rail: "BITCOIN", Reference: "REF", Amount: money.Amount{Minor: 50_000 + int64(n), Currency: money.BTC}}
+	refund := ports.Refund{ID: devnet.LittleID(3, n), Platform: f.platform, Rail: "BITCOIN", Reference: "REF", Amount: money.Amount{Minor: 50_000 + int64(n), Currency: money.BTC}}
 	if c != railtest.Rejected {
 		payer := external(f.addressFor(refund.ID))
 		refund.Original.Payer = &payer
@@ -372,7 +360,7 @@ func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
 
 func (f *fixture) Run(ctx context.Context) error {
 	f.clock.Advance(time.Minute)
-	f.node.mine(f.t, 1)
+	f.node.Mine(f.t, 1)
 	f.mu.Lock()
 	silent := f.silent
 	f.mu.Unlock()
@@ -380,7 +368,7 @@ func (f *fixture) Run(ctx context.Context) error {
 		f.cursor = ""
 	}
 	// The feed waits for a process that vanished, and a node that is silent fails it.
-	if _, err := f.pollOnce(ctx); err != nil && !silent && !f.hot.poor {
+	if _, err := f.pollOnce(ctx); err != nil && !silent && !f.hot.Poor {
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bitcoin_test
 
 import (
+	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -37,11 +38,11 @@ func (w *world) wantPaid(t *testing.T, p ports.Payout, want ...int64) {
 // feeInChain returns the fee of a transaction of the hot wallet, from its coins.
 func (w *world) feeInChain(t *testing.T, txid string) (fee int64) {
 	t.Helper()
-	w.hot.mu.Lock()
-	defer w.hot.mu.Unlock()
-	tx := w.hot.txs[txid]
+	w.hot.Mu.Lock()
+	defer w.hot.Mu.Unlock()
+	tx := w.hot.Txs[txid]
 	for _, i := range tx.Inputs {
-		coin, _ := w.hot.coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		coin, _ := w.hot.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
 		fee += coin.Satoshis
 	}
 	for _, o := range tx.Outputs {
@@ -56,15 +57,15 @@ func TestSend_PayoutsShareATransaction(t *testing.T) {
 	// confirmations, which the feed reports with the fee of each transaction.
 	w := newWorld(t, 5)
 	w.poll()
-	same := w.addressFor(littleID(9, 1))
+	same := w.addressFor(devnet.LittleID(9, 1))
 	payouts := []ports.Payout{w.payout(1, 10_000, ""), w.payout(2, 20_000, same), w.payout(3, 30_000, same), w.payout(4, 40_000, "")}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
-	w.node.mine(t, 2)
+	w.node.Mine(t, 2)
 	if r := w.poll(); len(r.Changed)+len(r.Fees) > 0 {
 		t.Fatalf("reported early: %+v", r)
 	}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 
 	report := w.poll()
 	done := w.wantVerdicts(t, w.poller, payouts, ports.Done)
@@ -78,7 +79,7 @@ func TestSend_PayoutsShareATransaction(t *testing.T) {
 	}
 	w.wantPaid(t, payouts[0], 10_000)
 	w.wantPaid(t, payouts[1], 20_000, 30_000)
-	w.node.mine(t, 100)
+	w.node.Mine(t, 100)
 	if r := w.poll(); len(r.Changed)+len(r.Fees) > 0 {
 		t.Errorf("reported again: %+v", r)
 	}
@@ -91,7 +92,7 @@ func TestSend_StuckTransactionIsReplaced(t *testing.T) {
 	// is the one that is reported, and the payout leaves once.
 	w := newWorld(t, 3)
 	w.poll()
-	w.hot.feeRate = "0.00002000"
+	w.hot.FeeRate = "0.00002000"
 	payouts := []ports.Payout{w.payout(1, 50_000, ""), w.payout(2, 60_000, "")}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
 	first := w.waiting(t)
@@ -106,12 +107,12 @@ func TestSend_StuckTransactionIsReplaced(t *testing.T) {
 	if second == first {
 		t.Fatal("not replaced")
 	}
-	w.hot.feeRate = "0.00500000" // above the limit: it is not replaced again
+	w.hot.FeeRate = "0.00500000" // above the limit: it is not replaced again
 	w.clock.Advance(time.Hour)
 	if _, err := w.pollOnce(t.Context()); err == nil || w.waiting(t) != second {
 		t.Errorf("above the limit: %v", err)
 	}
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 
 	report := w.poll()
 	if done := w.wantVerdicts(t, w.poller, payouts, ports.Done); done[0].PartnerID != second {
@@ -128,7 +129,7 @@ func TestSend_StuckTransactionIsReplaced(t *testing.T) {
 func (w *world) waiting(t *testing.T) string {
 	t.Helper()
 	var ids []string
-	w.node.must(t, &ids, "getrawmempool")
+	w.node.Must(t, &ids, "getrawmempool")
 	if len(ids) != 1 {
 		t.Fatalf("%v wait for a block", ids)
 	}
@@ -155,9 +156,9 @@ func TestSend_CoinsThatSomebodyElseSpent(t *testing.T) {
 		t.Fatal(err)
 	}
 	coin := ports.BitcoinOutput{TxID: kept.Inputs[0].TxID, Vout: int64(kept.Inputs[0].Vout)}
-	w.hot.spend(t, "20", []ports.BitcoinOutput{coin}, map[string]int64{w.payer.address(): 1_000_000})
+	w.hot.Spend(t, "20", []ports.BitcoinOutput{coin}, map[string]int64{w.payer.Address(): 1_000_000})
 	for range 5 {
-		w.node.mine(t, 1)
+		w.node.Mine(t, 1)
 		w.poll()
 	}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
@@ -165,9 +166,9 @@ func TestSend_CoinsThatSomebodyElseSpent(t *testing.T) {
 		t.Fatalf("made anew after 5 blocks: %+v", open)
 	}
 
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 	w.poll()
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	w.poll()
 	w.wantVerdicts(t, w.poller, payouts, ports.Done)
 	w.wantPaid(t, payouts[0], 50_000)
@@ -183,13 +184,13 @@ func TestSend_ConfirmedPayoutIsSentAgainWhenItsBlockIsReplaced(t *testing.T) {
 	w.poll()
 	payouts := []ports.Payout{w.payout(1, 50_000, "")}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
-	block := w.node.mine(t, 3)[0]
+	block := w.node.Mine(t, 3)[0]
 	w.poll()
 	done := w.wantVerdicts(t, w.poller, payouts, ports.Done)
 
-	w.node.replaceFrom(t, block)
+	w.node.ReplaceFrom(t, block)
 	w.poll()
-	w.node.mine(t, 5)
+	w.node.Mine(t, 5)
 	w.poll()
 	if again := w.wantVerdicts(t, w.poller, payouts, ports.Done); again[0].PartnerID != done[0].PartnerID {
 		t.Errorf("done as %q, and then %q", done[0].PartnerID, again[0].PartnerID)
@@ -210,13 +211,13 @@ func TestSend_WaitsForMoneyInOrder(t *testing.T) {
 	if !outcomes[0].Accepted || outcomes[1].Accepted || !strings.Contains(outcomes[1].Text, "Insufficient funds") || outcomes[1].RetryAt.IsZero() {
 		t.Fatalf("got %+v", outcomes)
 	}
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	w.poll()
 	w.poll() // nothing fails while a payout waits
-	w.payer.pay(t, "10", map[string]int64{w.hot.address(): 20_000_000})
-	w.node.mine(t, 1)
+	w.payer.Pay(t, "10", map[string]int64{w.hot.Address(): 20_000_000})
+	w.node.Mine(t, 1)
 	w.wantVerdicts(t, w.poller, []ports.Payout{second}, ports.Waiting)
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	w.poll()
 	w.wantVerdicts(t, w.poller, []ports.Payout{first, second}, ports.Done)
 	w.wantPaid(t, first, 6_000_000)
@@ -280,17 +281,17 @@ func TestBalances_AreWhatWasReported(t *testing.T) {
 		t.Fatalf("the feed reports the balances %v, %v", report.Balances, err)
 	}
 	check("at first")
-	w.payer.pay(t, "10", map[string]int64{ana: 500_000})
+	w.payer.Pay(t, "10", map[string]int64{ana: 500_000})
 	check("with a deposit that waits")
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 	check("with a deposit that has one confirmation")
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
 	check("with payouts that wait")
-	w.node.mine(t, 2)
+	w.node.Mine(t, 2)
 	check("with a deposit that is credited")
-	w.node.mine(t, 1)
+	w.node.Mine(t, 1)
 	check("with payouts that are done")
-	w.node.mine(t, 3)
+	w.node.Mine(t, 3)
 	check("at last")
 }
 
@@ -303,20 +304,20 @@ func TestTest_SaysWhatIsWrong(t *testing.T) {
 		t.Fatalf("%q, %v", checked, err)
 	}
 	for _, text := range checked {
-		if strings.Contains(text, depositXprv) || strings.Contains(text, "hunter2") {
+		if strings.Contains(text, devnet.DepositXprv) || strings.Contains(text, "hunter2") {
 			t.Errorf("a check names a secret: %s", text)
 		}
 	}
-	w.hot.feeRate = ""
+	w.hot.FeeRate = ""
 	if _, err := w.poller.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "fallbackFeeRate") {
 		t.Errorf("without an estimate: %v", err)
 	}
 	w.settings["fallbackFeeRate"] = "5"
-	if _, err := w.open(open).Test(t.Context()); err != nil {
+	if _, err := w.open(devnet.Open).Test(t.Context()); err != nil {
 		t.Errorf("with a fallback: %v", err)
 	}
 	w.settings["user"] = "somebody"
-	if _, err := w.open(open).Test(t.Context()); err == nil || !strings.Contains(err.Error(), "rpcauth") {
+	if _, err := w.open(devnet.Open).Test(t.Context()); err == nil || !strings.Contains(err.Error(), "rpcauth") {
 		t.Errorf("with another user: %v", err)
 	}
 }
@@ -324,14 +325,14 @@ func TestTest_SaysWhatIsWrong(t *testing.T) {
 func TestNew_ChecksSettings(t *testing.T) {
 	t.Parallel()
 	// Each setting that is not valid is named, and no secret is taken for its reference.
-	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest", "depositXpub": depositXpub, "depositKey": "env:KEY"}
+	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest", "depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
 	for name, test := range map[string]struct{ setting, value, names string }{
 		"without a wallet":              {"wallet", "", "wallet"},
 		"without TLS to another host":   {"url", "http://node.example.com:8332", "url"},
 		"with a password in the URL":    {"url", "https://u:p@node.example.com", "url"},
-		"with the private key":          {"depositXpub", depositXprv, "depositXpub"},
+		"with the private key":          {"depositXpub", devnet.DepositXprv, "depositXpub"},
 		"with a key of another network": {"network", "main", "depositXpub"},
-		"with the key itself":           {"depositKey", depositXprv, "depositKey"},
+		"with the key itself":           {"depositKey", devnet.DepositXprv, "depositKey"},
 		"with two ways to log in":       {"user", "u", "cookie"},
 		"with no confirmation":          {"confirmations", "0", "confirmations"},
 		"with a wrong rate":             {"maxFeeRate", "many", "maxFeeRate"},
@@ -347,7 +348,7 @@ func TestNew_ChecksSettings(t *testing.T) {
 			settings["password"] = "env:RPC"
 		}
 		_, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Settings: settings}})
-		if err == nil || !strings.Contains(err.Error(), test.names) || strings.Contains(err.Error(), depositXprv) {
+		if err == nil || !strings.Contains(err.Error(), test.names) || strings.Contains(err.Error(), devnet.DepositXprv) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -366,7 +367,7 @@ func TestCheckAccount_RefusesOtherNetworks(t *testing.T) {
 		"signet":  {"tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"},
 		"regtest": {"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"},
 	}
-	for network, key := range map[string]string{"main": mainKey, "signet": depositXpub, "regtest": depositXpub} {
+	for network, key := range map[string]string{"main": mainKey, "signet": devnet.DepositXpub, "regtest": devnet.DepositXpub} {
 		r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Settings: map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot",
 			"cookie": "file:/run/bitcoind/.cookie", "network": network, "depositXpub": key, "depositKey": "env:KEY"}}})
 		if err != nil {

@@ -1,4 +1,4 @@
-package bitcoin_test
+package devnet
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func parseUnsigned(raw []byte) (t rawTx) {
 	return t
 }
 
-func double(data []byte) []byte {
+func Double(data []byte) []byte {
 	once := sha256.Sum256(data)
 	twice := sha256.Sum256(once[:])
 	return twice[:]
@@ -118,14 +118,14 @@ func (t *rawTx) sign(index int, coin btc.Output, key *secp256k1.PrivateKey) {
 		outputs = append(outputs, outputBytes(o)...)
 	}
 	code := slices.Concat([]byte{0x19, 0x76, 0xa9, 0x14}, coin.Script[2:], []byte{0x88, 0xac})
-	image := slices.Concat(little(uint32(2)), double(prevouts), double(sequences), t.inputs[index].outpoint(), code, little(coin.Satoshis),
-		little(t.inputs[index].sequence), double(outputs), []byte{0, 0, 0, 0}, little(uint32(1)))
-	signature := ecdsa.Sign(key, double(image)).Serialize()
+	image := slices.Concat(little(uint32(2)), Double(prevouts), Double(sequences), t.inputs[index].outpoint(), code, little(coin.Satoshis),
+		little(t.inputs[index].sequence), Double(outputs), []byte{0, 0, 0, 0}, little(uint32(1)))
+	signature := ecdsa.Sign(key, Double(image)).Serialize()
 	t.inputs[index].witness = [][]byte{append(signature, 1), key.PubKey().SerializeCompressed()}
 }
 
 // outputsOf returns the outputs of a transaction in hexadecimal digits.
-func outputsOf(text string) []btc.Output {
+func OutputsOf(text string) []btc.Output {
 	raw, err := hex.DecodeString(text)
 	if err != nil {
 		return nil

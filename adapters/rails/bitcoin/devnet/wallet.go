@@ -1,4 +1,4 @@
-package bitcoin_test
+package devnet
 
 import (
 	"context"
@@ -22,82 +22,93 @@ import (
 	"causeway/ports"
 )
 
-// coreWallet is a wallet with the methods of Bitcoin Core that the adapter calls, as its documentation describes their
+// Wallet is a wallet with the methods of Bitcoin Core that the adapter calls, as its documentation describes their
 // arguments, results and errors, on a chain of btcd: what it signs is checked, relayed and mined there.
-type coreWallet struct {
-	node    *node
-	network btc.Network
+type Wallet struct {
+	Node    *Node
+	Network btc.Network
 
-	mu     sync.Mutex
+	Mu     sync.Mutex
 	seed   string
 	made   int
-	keys   map[string]*secp256k1.PrivateKey // by script
-	labels map[string]string                // by script; change has none
+	Keys   map[string]*secp256k1.PrivateKey // by script
+	Labels map[string]string                // by script; change has none
 	locked map[ports.BitcoinOutput]bool
-	txs    map[string]*walletTx
-	order  []string
-	hashes []string // of the blocks that it knows, by height
-	// importReads: importing reads the latest blocks, as Bitcoin Core does for those of two hours.
-	importReads bool
-	feeRate     string // of estimatesmartfee, in bitcoin; empty: no estimate
-	poor        bool   // it says that it has not enough
-	// refuseImports: it refuses descriptors, with errors that contain them.
-	refuseImports bool
+	Txs    map[string]*Tx
+	Order  []string
+	Hashes []string // of the blocks that it knows, by height
+	// ImportReads: importing reads the latest blocks, as Bitcoin Core does for those of two hours.
+	ImportReads bool
+	FeeRate     string // of estimatesmartfee, in bitcoin; empty: no estimate
+	Poor        bool   // it says that it has not enough
+	// RefuseImports: it refuses descriptors, with errors that contain them.
+	RefuseImports bool
 }
 
-type walletTx struct {
+// Tx is a transaction that a wallet knows.
+type Tx struct {
 	btc.Transaction
 	raw      []byte
 	coinbase bool
-	height   int64 // 0: in no block
+	Height   int64 // 0: in no block
 	block    string
 	time     int64
 	conflict int64 // the height of the block with another transaction that spends its coins
 	waits    bool  // the node keeps it for the next block
 }
 
-func newCoreWallet(t testing.TB, seed string) *coreWallet {
+func NewWallet(t testing.TB, seed string) *Wallet {
 	t.Helper()
 	network, err := btc.NetworkNamed("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &coreWallet{network: network, seed: seed, keys: map[string]*secp256k1.PrivateKey{}, labels: map[string]string{}, locked: map[ports.BitcoinOutput]bool{},
-		txs: map[string]*walletTx{}, importReads: true, feeRate: "0.00010000"}
+	return &Wallet{Network: network, seed: seed, Keys: map[string]*secp256k1.PrivateKey{}, Labels: map[string]string{}, locked: map[ports.BitcoinOutput]bool{},
+		Txs: map[string]*Tx{}, ImportReads: true, FeeRate: "0.00010000"}
 }
 
-// newKey returns the address of a new key.
-func (w *coreWallet) newKey() string {
+// NewKey returns the address of a new key.
+func (w *Wallet) NewKey() string {
 	w.made++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", w.seed, w.made))
 	return w.addKey(secp256k1.PrivKeyFromBytes(sum[:]))
 }
 
-func (w *coreWallet) addKey(key *secp256k1.PrivateKey) string {
-	address := w.network.WitnessAddress(key.PubKey().SerializeCompressed())
-	script, err := w.network.Script(address)
+func (w *Wallet) addKey(key *secp256k1.PrivateKey) string {
+	address := w.Network.WitnessAddress(key.PubKey().SerializeCompressed())
+	script, err := w.Network.Script(address)
 	if err != nil {
 		panic(err)
 	}
-	w.keys[string(script)] = key
+	w.Keys[string(script)] = key
 	return address
 }
 
-// address returns a new address with a label.
-func (w *coreWallet) address() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	address := w.newKey()
-	script, _ := w.network.Script(address)
-	w.labels[string(script)] = ""
+// Address returns a new address with a label.
+func (w *Wallet) Address() string {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	address := w.NewKey()
+	script, _ := w.Network.Script(address)
+	w.Labels[string(script)] = ""
 	return address
 }
 
-// gate decides about a call of one process: whether it fails before it is made, and whether its answer is lost.
-type gate func(method string) (fails, lost bool)
+// Gate decides about a call of one process: whether it fails before it is made, and whether its answer is lost.
+type Gate func(method string) (fails, lost bool)
 
-// serve offers the wallet to a process, and returns the URL.
-func (w *coreWallet) serve(t testing.TB, g gate) string {
+// DepositXprv and DepositXpub are a key of deposits on a test network, and its public key.
+var DepositXprv, DepositXpub = func() (private, public string) {
+	chainCode, secret := sha256.Sum256([]byte("chain code")), sha256.Sum256([]byte("deposits"))
+	encode := func(version uint32, key []byte) string {
+		payload := slices.Concat(binary.BigEndian.AppendUint32(nil, version), make([]byte, 9), chainCode[:], key)
+		return base58.Encode(append(payload, Double(payload)[:4]...))
+	}
+	return encode(0x04358394, append([]byte{0}, secret[:]...)), encode(0x043587cf, secp256k1.PrivKeyFromBytes(secret[:]).PubKey().SerializeCompressed())
+}()
+
+// Serve offers the wallet to a process, and returns the URL.
+func (w *Wallet) Serve(t testing.TB, g Gate) string {
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		if user != "causeway" || password != "hunter2" {
@@ -138,7 +149,8 @@ func (w *coreWallet) serve(t testing.TB, g gate) string {
 	return server.URL
 }
 
-func open(string) (fails, lost bool) { return false, false }
+// Open lets every call pass.
+func Open(string) (fails, lost bool) { return false, false }
 
 func failure(code int, format string, args ...any) *nodeError {
 	return &nodeError{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -156,10 +168,10 @@ func decodeParams(params []json.RawMessage, into ...any) *nodeError {
 	return nil
 }
 
-func (w *coreWallet) answer(ctx context.Context, method string, params []json.RawMessage) (any, *nodeError) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.sync(ctx); err != nil {
+func (w *Wallet) answer(ctx context.Context, method string, params []json.RawMessage) (any, *nodeError) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	if err := w.Sync(ctx); err != nil {
 		return nil, failure(-32603, "%v", err)
 	}
 	methods := map[string]func(context.Context, []json.RawMessage) (any, *nodeError){
@@ -167,16 +179,16 @@ func (w *coreWallet) answer(ctx context.Context, method string, params []json.Ra
 			return map[string]any{"version": 280100}, nil
 		},
 		"getblockchaininfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
-			return map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.hashes[w.tip()], "initialblockdownload": false, "pruned": false}, nil
+			return map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.Hashes[w.tip()], "initialblockdownload": false, "pruned": false}, nil
 		},
 		"getwalletinfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
 			return map[string]any{"walletname": "hot", "descriptors": true, "private_keys_enabled": true, "scanning": false}, nil
 		},
 		"estimatesmartfee": func(context.Context, []json.RawMessage) (any, *nodeError) {
-			if w.feeRate == "" {
+			if w.FeeRate == "" {
 				return map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 2}, nil
 			}
-			return map[string]any{"feerate": json.Number(w.feeRate), "blocks": 2}, nil
+			return map[string]any{"feerate": json.Number(w.FeeRate), "blocks": 2}, nil
 		},
 		"getblockhash": w.getBlockHash, "getblockheader": w.getBlockHeader, "listsinceblock": w.listSinceBlock, "gettransaction": w.getTransaction,
 		"getaddressinfo": w.getAddressInfo, "importdescriptors": w.importDescriptors, "rescanblockchain": w.rescanBlockchain, "deriveaddresses": w.deriveAddresses,
@@ -190,24 +202,24 @@ func (w *coreWallet) answer(ctx context.Context, method string, params []json.Ra
 	return call(ctx, params)
 }
 
-func (w *coreWallet) tip() int64 { return int64(len(w.hashes)) - 1 }
+func (w *Wallet) tip() int64 { return int64(len(w.Hashes)) - 1 }
 
-// sync reads what the chain has become since the last call.
-func (w *coreWallet) sync(ctx context.Context) error {
+// Sync reads what the chain has become since the last call.
+func (w *Wallet) Sync(ctx context.Context) error {
 	var best string
-	if err := w.node.call(ctx, &best, "getbestblockhash"); err != nil {
+	if err := w.Node.Call(ctx, &best, "getbestblockhash"); err != nil {
 		return err
 	}
-	if len(w.hashes) == 0 || w.hashes[w.tip()] != best {
-		for len(w.hashes) > 0 {
-			if hash, err := w.node.hashAt(ctx, w.tip()); err == nil && hash == w.hashes[w.tip()] {
+	if len(w.Hashes) == 0 || w.Hashes[w.tip()] != best {
+		for len(w.Hashes) > 0 {
+			if hash, err := w.Node.HashAt(ctx, w.tip()); err == nil && hash == w.Hashes[w.tip()] {
 				break
 			}
 			w.disconnect(w.tip())
-			w.hashes = w.hashes[:w.tip()]
+			w.Hashes = w.Hashes[:w.tip()]
 		}
 		for {
-			hash, err := w.node.hashAt(ctx, w.tip()+1)
+			hash, err := w.Node.HashAt(ctx, w.tip()+1)
 			if _, answered := isNodeError(err); answered {
 				break
 			}
@@ -217,16 +229,16 @@ func (w *coreWallet) sync(ctx context.Context) error {
 			if err := w.read(ctx, hash); err != nil {
 				return err
 			}
-			w.hashes = append(w.hashes, hash)
+			w.Hashes = append(w.Hashes, hash)
 		}
 	}
 	return w.readWaiting(ctx)
 }
 
-func (w *coreWallet) disconnect(height int64) {
-	for _, t := range w.txs {
-		if t.height == height {
-			t.height, t.block = 0, ""
+func (w *Wallet) disconnect(height int64) {
+	for _, t := range w.Txs {
+		if t.Height == height {
+			t.Height, t.block = 0, ""
 		}
 		if t.conflict == height {
 			t.conflict = 0
@@ -235,8 +247,8 @@ func (w *coreWallet) disconnect(height int64) {
 }
 
 // read reads a block for the keys that are known now.
-func (w *coreWallet) read(ctx context.Context, hash string) error {
-	b, err := w.node.block(ctx, hash)
+func (w *Wallet) read(ctx context.Context, hash string) error {
+	b, err := w.Node.Block(ctx, hash)
 	if err != nil {
 		return err
 	}
@@ -248,25 +260,25 @@ func (w *coreWallet) read(ctx context.Context, hash string) error {
 	return nil
 }
 
-func (w *coreWallet) readWaiting(ctx context.Context) error {
+func (w *Wallet) readWaiting(ctx context.Context) error {
 	var waiting []string
-	if err := w.node.call(ctx, &waiting, "getrawmempool"); err != nil {
+	if err := w.Node.Call(ctx, &waiting, "getrawmempool"); err != nil {
 		return err
 	}
-	for _, t := range w.txs {
+	for _, t := range w.Txs {
 		t.waits = false
 	}
 	for _, id := range waiting {
-		if w.txs[id] == nil {
+		if w.Txs[id] == nil {
 			var text string
-			if err := w.node.call(ctx, &text, "getrawtransaction", id, 0); err != nil {
+			if err := w.Node.Call(ctx, &text, "getrawtransaction", id, 0); err != nil {
 				continue // it is in a block by now
 			}
 			if err := w.see(text, nil); err != nil {
 				return err
 			}
 		}
-		if t := w.txs[id]; t != nil {
+		if t := w.Txs[id]; t != nil {
 			t.waits = true
 		}
 	}
@@ -274,7 +286,7 @@ func (w *coreWallet) readWaiting(ctx context.Context) error {
 }
 
 // see looks at a transaction of a block, or at one that waits.
-func (w *coreWallet) see(text string, b *nodeBlock) error {
+func (w *Wallet) see(text string, b *nodeBlock) error {
 	raw, err := hex.DecodeString(text)
 	if err != nil {
 		return err
@@ -286,34 +298,34 @@ func (w *coreWallet) see(text string, b *nodeBlock) error {
 	if b != nil {
 		w.markConflicts(parsed, b.Height)
 	}
-	mine := slices.ContainsFunc(parsed.Outputs, func(o btc.Output) bool { return w.keys[string(o.Script)] != nil }) ||
+	mine := slices.ContainsFunc(parsed.Outputs, func(o btc.Output) bool { return w.Keys[string(o.Script)] != nil }) ||
 		slices.ContainsFunc(parsed.Inputs, func(i btc.Input) bool {
-			_, ours := w.coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+			_, ours := w.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
 			return ours
 		})
-	t := w.txs[parsed.TxID]
+	t := w.Txs[parsed.TxID]
 	if t == nil && !mine {
 		return nil
 	}
 	if t == nil {
-		t = &walletTx{Transaction: parsed, raw: raw, coinbase: strings.Trim(parsed.Inputs[0].TxID, "0") == ""}
-		w.txs[parsed.TxID], w.order = t, append(w.order, parsed.TxID)
+		t = &Tx{Transaction: parsed, raw: raw, coinbase: strings.Trim(parsed.Inputs[0].TxID, "0") == ""}
+		w.Txs[parsed.TxID], w.Order = t, append(w.Order, parsed.TxID)
 	}
 	if b != nil {
-		t.height, t.block, t.time, t.conflict = b.Height, b.Hash, b.Time, 0
+		t.Height, t.block, t.time, t.conflict = b.Height, b.Hash, b.Time, 0
 	}
 	return nil
 }
 
 // markConflicts marks transactions that cannot follow one of a block, with those that spend them.
-func (w *coreWallet) markConflicts(mined btc.Transaction, height int64) {
-	for _, id := range w.order {
-		t := w.txs[id]
-		if t.TxID == mined.TxID || t.height > 0 || t.conflict > 0 {
+func (w *Wallet) markConflicts(mined btc.Transaction, height int64) {
+	for _, id := range w.Order {
+		t := w.Txs[id]
+		if t.TxID == mined.TxID || t.Height > 0 || t.conflict > 0 {
 			continue
 		}
 		for _, i := range t.Inputs {
-			parent := w.txs[i.TxID]
+			parent := w.Txs[i.TxID]
 			if parent != nil && parent.conflict == height || slices.ContainsFunc(mined.Inputs, func(m btc.Input) bool { return m.TxID == i.TxID && m.Vout == i.Vout }) {
 				t.conflict = height
 			}
@@ -321,19 +333,19 @@ func (w *coreWallet) markConflicts(mined btc.Transaction, height int64) {
 	}
 }
 
-func (w *coreWallet) coin(o ports.BitcoinOutput) (btc.Output, bool) {
-	t := w.txs[o.TxID]
+func (w *Wallet) Coin(o ports.BitcoinOutput) (btc.Output, bool) {
+	t := w.Txs[o.TxID]
 	if t == nil || o.Vout >= int64(len(t.Outputs)) {
 		return btc.Output{}, false
 	}
 	out := t.Outputs[o.Vout]
-	return out, w.keys[string(out.Script)] != nil
+	return out, w.Keys[string(out.Script)] != nil
 }
 
-func (w *coreWallet) confirmations(t *walletTx) int64 {
+func (w *Wallet) confirmations(t *Tx) int64 {
 	switch {
-	case t.height > 0:
-		return w.tip() - t.height + 1
+	case t.Height > 0:
+		return w.tip() - t.Height + 1
 	case t.conflict > 0:
 		return -(w.tip() - t.conflict + 1)
 	default:
@@ -341,17 +353,17 @@ func (w *coreWallet) confirmations(t *walletTx) int64 {
 	}
 }
 
-func (w *coreWallet) ours(t *walletTx) bool {
+func (w *Wallet) ours(t *Tx) bool {
 	return !t.coinbase && slices.ContainsFunc(t.Inputs, func(i btc.Input) bool {
-		_, ours := w.coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		_, ours := w.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
 		return ours
 	})
 }
 
 // unspent returns the coins that can be spent, largest first.
-func (w *coreWallet) unspent(minimum int64) []ports.BitcoinOutput {
+func (w *Wallet) unspent(minimum int64) []ports.BitcoinOutput {
 	spent := map[ports.BitcoinOutput]bool{}
-	for _, t := range w.txs {
+	for _, t := range w.Txs {
 		if t.conflict == 0 {
 			for _, i := range t.Inputs {
 				spent[ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)}] = true
@@ -359,8 +371,8 @@ func (w *coreWallet) unspent(minimum int64) []ports.BitcoinOutput {
 		}
 	}
 	var coins []ports.BitcoinOutput
-	for _, id := range w.order {
-		t := w.txs[id]
+	for _, id := range w.Order {
+		t := w.Txs[id]
 		n := w.confirmations(t)
 		trusted := n > 0 || n == 0 && t.waits && w.ours(t)
 		if !trusted || n < minimum || t.coinbase && n <= 100 {
@@ -368,14 +380,14 @@ func (w *coreWallet) unspent(minimum int64) []ports.BitcoinOutput {
 		}
 		for vout := range t.Outputs {
 			o := ports.BitcoinOutput{TxID: id, Vout: int64(vout)}
-			if _, ours := w.coin(o); ours && !spent[o] {
+			if _, ours := w.Coin(o); ours && !spent[o] {
 				coins = append(coins, o)
 			}
 		}
 	}
 	slices.SortStableFunc(coins, func(a, b ports.BitcoinOutput) int {
-		x, _ := w.coin(a)
-		y, _ := w.coin(b)
+		x, _ := w.Coin(a)
+		y, _ := w.Coin(b)
 		return int(y.Satoshis - x.Satoshis)
 	})
 	return coins
@@ -383,7 +395,7 @@ func (w *coreWallet) unspent(minimum int64) []ports.BitcoinOutput {
 
 func amount(satoshis int64) json.Number { return json.Number(btc.FormatAmount(satoshis)) }
 
-func (w *coreWallet) getBlockHash(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) getBlockHash(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var height int64
 	if err := decodeParams(params, &height); err != nil {
 		return nil, err
@@ -391,60 +403,60 @@ func (w *coreWallet) getBlockHash(_ context.Context, params []json.RawMessage) (
 	if height < 0 || height > w.tip() {
 		return nil, failure(-8, "Block height out of range")
 	}
-	return w.hashes[height], nil
+	return w.Hashes[height], nil
 }
 
-func (w *coreWallet) getBlockHeader(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) getBlockHeader(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
 	var hash string
 	if err := decodeParams(params, &hash); err != nil {
 		return nil, err
 	}
-	b, err := w.node.block(ctx, hash)
+	b, err := w.Node.Block(ctx, hash)
 	if err != nil {
 		return nil, failure(-5, "Block not found")
 	}
 	return map[string]any{"hash": hash, "height": b.Height, "time": b.Time}, nil
 }
 
-func (w *coreWallet) listSinceBlock(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) listSinceBlock(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
 	var hash string
 	target := int64(1)
 	if err := decodeParams(params, &hash, &target); err != nil {
 		return nil, err
 	}
-	fork := int64(slices.Index(w.hashes, hash))
+	fork := int64(slices.Index(w.Hashes, hash))
 	for fork < 0 { // the block was replaced: transactions from the fork point onward are included
-		b, err := w.node.block(ctx, hash)
+		b, err := w.Node.Block(ctx, hash)
 		if err != nil {
 			return nil, failure(-5, "Block not found")
 		}
 		hash = b.Previous
-		fork = int64(slices.Index(w.hashes, hash))
+		fork = int64(slices.Index(w.Hashes, hash))
 	}
 	entries := []map[string]any{}
-	for _, id := range w.order {
-		if t := w.txs[id]; t.height == 0 || t.height > fork {
+	for _, id := range w.Order {
+		if t := w.Txs[id]; t.Height == 0 || t.Height > fork {
 			entries = append(entries, w.entries(t)...)
 		}
 	}
-	last := w.hashes[0]
+	last := w.Hashes[0]
 	if height := w.tip() - target + 1; height > 0 {
-		last = w.hashes[height]
+		last = w.Hashes[height]
 	}
 	return map[string]any{"transactions": entries, "lastblock": last}, nil
 }
 
 // entries lists the outputs of a transaction, as sent, as received, or as both; those of change are not listed.
-func (w *coreWallet) entries(t *walletTx) (entries []map[string]any) {
+func (w *Wallet) entries(t *Tx) (entries []map[string]any) {
 	ours := w.ours(t)
 	for vout, o := range t.Outputs {
-		label, inBook := w.labels[string(o.Script)]
-		mine := w.keys[string(o.Script)] != nil
+		label, inBook := w.Labels[string(o.Script)]
+		mine := w.Keys[string(o.Script)] != nil
 		entry := func(category string, satoshis int64) {
 			e := map[string]any{"address": w.addressOf(o.Script), "category": category, "amount": amount(satoshis), "vout": vout, "confirmations": w.confirmations(t),
 				"txid": t.TxID, "walletconflicts": []string{}, "abandoned": false, "label": label}
-			if t.height > 0 {
-				e["blockhash"], e["blockheight"], e["blocktime"] = t.block, t.height, t.time
+			if t.Height > 0 {
+				e["blockhash"], e["blockheight"], e["blocktime"] = t.block, t.Height, t.time
 			} else {
 				e["trusted"] = ours && t.waits
 			}
@@ -470,42 +482,42 @@ func (w *coreWallet) entries(t *walletTx) (entries []map[string]any) {
 	return entries
 }
 
-func (w *coreWallet) addressOf(script []byte) string {
-	if key := w.keys[string(script)]; key != nil {
-		return w.network.WitnessAddress(key.PubKey().SerializeCompressed())
+func (w *Wallet) addressOf(script []byte) string {
+	if key := w.Keys[string(script)]; key != nil {
+		return w.Network.WitnessAddress(key.PubKey().SerializeCompressed())
 	}
 	return ""
 }
 
-func (w *coreWallet) getTransaction(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) getTransaction(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var id string
 	if err := decodeParams(params, &id); err != nil {
 		return nil, err
 	}
-	t := w.txs[id]
+	t := w.Txs[id]
 	if t == nil {
 		return nil, failure(-5, "Invalid or non-wallet transaction id")
 	}
 	result := map[string]any{"txid": id, "confirmations": w.confirmations(t), "hex": hex.EncodeToString(t.raw)}
-	if t.height > 0 {
-		result["blockhash"], result["blockheight"], result["blocktime"] = t.block, t.height, t.time
+	if t.Height > 0 {
+		result["blockhash"], result["blockheight"], result["blocktime"] = t.block, t.Height, t.time
 	}
 	return result, nil
 }
 
-func (w *coreWallet) getAddressInfo(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) getAddressInfo(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var address string
 	if err := decodeParams(params, &address); err != nil {
 		return nil, err
 	}
-	script, err := w.network.Script(address)
+	script, err := w.Network.Script(address)
 	if err != nil {
 		return nil, failure(-5, "Invalid address")
 	}
-	return map[string]any{"address": address, "ismine": w.keys[string(script)] != nil}, nil
+	return map[string]any{"address": address, "ismine": w.Keys[string(script)] != nil}, nil
 }
 
-func (w *coreWallet) importDescriptors(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) importDescriptors(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
 	var requests []struct {
 		Desc, Timestamp, Label string
 	}
@@ -517,16 +529,16 @@ func (w *coreWallet) importDescriptors(ctx context.Context, params []json.RawMes
 		key, ok := strings.CutPrefix(r.Desc, "wpkh(")
 		key, _, closed := strings.Cut(key, ")#")
 		data, err := base58.Decode(key)
-		if !ok || !closed || err != nil || len(data) != 38 || btc.WithChecksum("wpkh("+key+")") != r.Desc || r.Timestamp != "now" || w.refuseImports {
+		if !ok || !closed || err != nil || len(data) != 38 || btc.WithChecksum("wpkh("+key+")") != r.Desc || r.Timestamp != "now" || w.RefuseImports {
 			results = append(results, map[string]any{"success": false, "error": map[string]any{"code": -5, "message": "bad descriptor " + r.Desc}})
 			continue
 		}
 		address := w.addKey(secp256k1.PrivKeyFromBytes(data[1:33]))
-		script, _ := w.network.Script(address)
-		w.labels[string(script)] = r.Label
+		script, _ := w.Network.Script(address)
+		w.Labels[string(script)] = r.Label
 		results = append(results, map[string]any{"success": true})
 	}
-	if w.importReads {
+	if w.ImportReads {
 		if err := w.readBlocks(ctx, max(w.tip()-12, 0), w.tip()); err != nil {
 			return nil, failure(-1, "%v", err)
 		}
@@ -534,16 +546,16 @@ func (w *coreWallet) importDescriptors(ctx context.Context, params []json.RawMes
 	return results, nil
 }
 
-func (w *coreWallet) readBlocks(ctx context.Context, from, to int64) error {
+func (w *Wallet) readBlocks(ctx context.Context, from, to int64) error {
 	for height := from; height <= to; height++ {
-		if err := w.read(ctx, w.hashes[height]); err != nil {
+		if err := w.read(ctx, w.Hashes[height]); err != nil {
 			return err
 		}
 	}
 	return w.readWaiting(ctx)
 }
 
-func (w *coreWallet) rescanBlockchain(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) rescanBlockchain(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
 	var from, to int64
 	if err := decodeParams(params, &from, &to); err != nil {
 		return nil, err
@@ -557,7 +569,7 @@ func (w *coreWallet) rescanBlockchain(ctx context.Context, params []json.RawMess
 	return map[string]any{"start_height": from, "stop_height": to}, nil
 }
 
-func (w *coreWallet) deriveAddresses(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) deriveAddresses(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var descriptor string
 	if err := decodeParams(params, &descriptor); err != nil {
 		return nil, err
@@ -567,22 +579,22 @@ func (w *coreWallet) deriveAddresses(_ context.Context, params []json.RawMessage
 	if err != nil || btc.WithChecksum("wpkh("+text+")") != descriptor {
 		return nil, failure(-5, "Invalid descriptor")
 	}
-	return []string{w.network.WitnessAddress(key)}, nil
+	return []string{w.Network.WitnessAddress(key)}, nil
 }
 
-func (w *coreWallet) balance() (total int64) {
+func (w *Wallet) Balance() (total int64) {
 	for _, o := range w.unspent(0) {
-		coin, _ := w.coin(o)
+		coin, _ := w.Coin(o)
 		total += coin.Satoshis
 	}
 	return total
 }
 
-func (w *coreWallet) getBalances(context.Context, []json.RawMessage) (any, *nodeError) {
-	return map[string]any{"mine": map[string]any{"trusted": amount(w.balance()), "untrusted_pending": amount(0), "immature": amount(0)}}, nil
+func (w *Wallet) getBalances(context.Context, []json.RawMessage) (any, *nodeError) {
+	return map[string]any{"mine": map[string]any{"trusted": amount(w.Balance()), "untrusted_pending": amount(0), "immature": amount(0)}}, nil
 }
 
-func (w *coreWallet) createRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) createRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var inputs []ports.BitcoinOutput
 	var outputs []map[string]string
 	var lockTime int
@@ -597,7 +609,7 @@ func (w *coreWallet) createRaw(_ context.Context, params []json.RawMessage) (any
 	taken := map[string]bool{}
 	for _, o := range outputs {
 		for address, text := range o {
-			script, err := w.network.Script(address)
+			script, err := w.Network.Script(address)
 			satoshis, errAmount := btc.ParseAmount(text)
 			if err != nil || errAmount != nil || taken[address] {
 				return nil, failure(-8, "Invalid parameter, duplicated address: %s", address)
@@ -616,7 +628,7 @@ func sequenceOf(replaceable bool) uint32 {
 	return 0xfffffffe
 }
 
-func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) fundRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var text string
 	var options struct {
 		FeeRate     string `json:"fee_rate"`
@@ -631,7 +643,7 @@ func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, 
 	if err != nil || errRate != nil {
 		return nil, failure(-22, "TX decode failed")
 	}
-	if w.poor {
+	if w.Poor {
 		return nil, failure(-4, "Insufficient funds")
 	}
 	t := parseUnsigned(raw)
@@ -643,7 +655,7 @@ func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, 
 	chosen := map[ports.BitcoinOutput]bool{}
 	for _, i := range t.inputs {
 		o := ports.BitcoinOutput{TxID: i.txid, Vout: int64(i.vout)}
-		coin, ok := w.coin(o)
+		coin, ok := w.Coin(o)
 		if !ok {
 			return nil, failure(-4, "Unable to find UTXO for external input")
 		}
@@ -657,7 +669,7 @@ func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, 
 		if w.locked[o] || chosen[o] {
 			continue
 		}
-		coin, _ := w.coin(o)
+		coin, _ := w.Coin(o)
 		held, bytes, chosen[o] = held+coin.Satoshis, bytes+68, true
 		t.inputs = append(t.inputs, rawInput{txid: o.TxID, vout: uint32(o.Vout), sequence: sequenceOf(options.Replaceable)})
 	}
@@ -666,7 +678,7 @@ func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, 
 		return nil, failure(-4, "Insufficient funds")
 	}
 	if rest := held - wanted - rate.Fee(bytes+change); rest >= 546 {
-		script, _ := w.network.Script(w.newKey())
+		script, _ := w.Network.Script(w.NewKey())
 		fee = rate.Fee(bytes + change)
 		t.outputs = append([]btc.Output{{Satoshis: rest, Script: script}}, t.outputs...)
 	} else {
@@ -675,7 +687,7 @@ func (w *coreWallet) fundRaw(_ context.Context, params []json.RawMessage) (any, 
 	return map[string]any{"hex": hex.EncodeToString(t.serialise(false)), "fee": amount(fee), "changepos": 0}, nil
 }
 
-func (w *coreWallet) signRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) signRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var text string
 	if err := decodeParams(params, &text); err != nil {
 		return nil, err
@@ -686,16 +698,16 @@ func (w *coreWallet) signRaw(_ context.Context, params []json.RawMessage) (any, 
 	}
 	t := parseUnsigned(raw)
 	for i, input := range t.inputs {
-		coin, ok := w.coin(ports.BitcoinOutput{TxID: input.txid, Vout: int64(input.vout)})
+		coin, ok := w.Coin(ports.BitcoinOutput{TxID: input.txid, Vout: int64(input.vout)})
 		if !ok {
 			return map[string]any{"hex": text, "complete": false}, nil
 		}
-		t.sign(i, coin, w.keys[string(coin.Script)])
+		t.sign(i, coin, w.Keys[string(coin.Script)])
 	}
 	return map[string]any{"hex": hex.EncodeToString(t.serialise(true)), "complete": true}, nil
 }
 
-func (w *coreWallet) lockUnspent(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) lockUnspent(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var unlock bool
 	var coins []ports.BitcoinOutput
 	if err := decodeParams(params, &unlock, &coins); err != nil {
@@ -712,22 +724,22 @@ func (w *coreWallet) lockUnspent(_ context.Context, params []json.RawMessage) (a
 	return true, nil
 }
 
-func (w *coreWallet) sendRaw(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
+func (w *Wallet) sendRaw(ctx context.Context, params []json.RawMessage) (any, *nodeError) {
 	var text string
 	if err := decodeParams(params, &text); err != nil {
 		return nil, err
 	}
 	var id string
-	err := w.node.call(ctx, &id, "sendrawtransaction", text)
+	err := w.Node.Call(ctx, &id, "sendrawtransaction", text)
 	if answered, ok := isNodeError(err); ok {
 		raw, _ := hex.DecodeString(text)
 		parsed, errParse := btc.ParseTransaction(raw)
-		switch t := w.txs[parsed.TxID]; {
+		switch t := w.Txs[parsed.TxID]; {
 		case errParse != nil:
 			return nil, failure(-22, "TX decode failed")
 		case t != nil && t.waits:
 			return parsed.TxID, nil
-		case t != nil && t.height > 0:
+		case t != nil && t.Height > 0:
 			return nil, failure(-27, "Transaction outputs already in utxo set")
 		default:
 			return nil, failure(-26, "%s", answered.Message)
@@ -742,15 +754,15 @@ func (w *coreWallet) sendRaw(ctx context.Context, params []json.RawMessage) (any
 	return id, nil
 }
 
-// pay pays to addresses by itself, as an operator does or another person, and returns the transaction.
-func (w *coreWallet) pay(t testing.TB, rate string, amounts map[string]int64) (txid string) {
+// Pay pays to addresses by itself, as an operator does or another person, and returns the transaction.
+func (w *Wallet) Pay(t testing.TB, rate string, amounts map[string]int64) (txid string) {
 	t.Helper()
-	txid, _ = w.spend(t, rate, nil, amounts)
+	txid, _ = w.Spend(t, rate, nil, amounts)
 	return txid
 }
 
-// spend is pay with coins that are spent besides others.
-func (w *coreWallet) spend(t testing.TB, rate string, coins []ports.BitcoinOutput, amounts map[string]int64) (txid, raw string) {
+// Spend is pay with coins that are spent besides others.
+func (w *Wallet) Spend(t testing.TB, rate string, coins []ports.BitcoinOutput, amounts map[string]int64) (txid, raw string) {
 	t.Helper()
 	do := func(into any, method string, params ...any) {
 		t.Helper()
@@ -791,7 +803,8 @@ func (w *coreWallet) spend(t testing.TB, rate string, coins []ports.BitcoinOutpu
 }
 
 // littleID keeps the numbers of test ids apart.
-func littleID(kind byte, n int) (id [16]byte) {
+// LittleID returns an id of a kind and a number.
+func LittleID(kind byte, n int) (id [16]byte) {
 	id[0] = kind
 	binary.BigEndian.PutUint32(id[12:], uint32(n))
 	return id

@@ -1,4 +1,5 @@
-package bitcoin_test
+// Package devnet runs a private Bitcoin chain (btcd) in tests, and a wallet with the methods of Bitcoin Core on it.
+package devnet
 
 import (
 	"bytes"
@@ -13,41 +14,64 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// node is a private chain: btcd on regtest, whose blocks the tests make.
-type node struct{ url string }
+// Node is a private chain: btcd on regtest, whose blocks the tests make.
+type Node struct{ url string }
+
+// builtIn is the folder with the program of the node, if it was built.
+var builtIn atomic.Pointer[string]
 
 // buildNode builds btcd once, from its own module file, so that nothing of it is in the program.
 var buildNode = sync.OnceValues(func() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
 	folder, err := os.MkdirTemp("", "causeway-btcd")
 	if err != nil {
 		return "", err
 	}
+	builtIn.Store(&folder)
 	path := filepath.Join(folder, "btcd")
 	build := exec.Command("go", "build", "-modfile=adapters/rails/bitcoin/testdata/btcd.mod", "-o", path, "github.com/btcsuite/btcd")
-	build.Dir = "../../.."
+	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build btcd: %w: %s", err, out)
 	}
 	return path, nil
 })
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := buildNode(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+// RemoveNode removes the program of the node after the tests of a package.
+func RemoveNode() {
+	if folder := builtIn.Load(); folder != nil {
+		_ = os.RemoveAll(*folder)
 	}
-	os.Exit(code)
 }
 
-// segWitHeight is after the height at which the chain knows SegWit.
-const segWitHeight = 450
+// moduleRoot returns the folder with go.mod.
+func moduleRoot() (string, error) {
+	folder, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
+			return folder, nil
+		}
+		if filepath.Dir(folder) == folder {
+			return "", errors.New("go.mod was not found above the working directory")
+		}
+		folder = filepath.Dir(folder)
+	}
+	return "", err
+}
 
-// newNode starts a chain on which SegWit is active, and whose rewards are paid to an address.
-func newNode(t testing.TB, miner string) *node {
+// SegWitHeight is after the height at which the chain knows SegWit.
+const SegWitHeight = 450
+
+// StartNode starts a chain on which SegWit is active, and whose rewards are paid to an address.
+func StartNode(t testing.TB, miner string) *Node {
 	t.Helper()
 	path, err := buildNode()
 	if err != nil {
@@ -66,15 +90,15 @@ func newNode(t testing.TB, miner string) *node {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	n := &node{url: "http://" + rpc}
+	n := &Node{url: "http://" + rpc}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if err := n.call(t.Context(), nil, "getblockcount"); err == nil {
+		if err := n.Call(t.Context(), nil, "getblockcount"); err == nil {
 			break
 		} else if time.Now().After(deadline) {
 			t.Fatalf("btcd does not answer: %v\n%s", err, out.String())
 		}
 	}
-	n.mine(t, segWitHeight)
+	n.Mine(t, SegWitHeight)
 	return n
 }
 
@@ -96,7 +120,7 @@ type nodeError struct {
 
 func (e *nodeError) Error() string { return fmt.Sprintf("btcd: %s (%d)", e.Message, e.Code) }
 
-func (n *node) call(ctx context.Context, into any, method string, params ...any) error {
+func (n *Node) Call(ctx context.Context, into any, method string, params ...any) error {
 	if params == nil {
 		params = []any{}
 	}
@@ -135,24 +159,24 @@ func (n *node) call(ctx context.Context, into any, method string, params ...any)
 	return json.Unmarshal(answer.Result, into)
 }
 
-func (n *node) must(t testing.TB, into any, method string, params ...any) {
+func (n *Node) Must(t testing.TB, into any, method string, params ...any) {
 	t.Helper()
-	if err := n.call(t.Context(), into, method, params...); err != nil {
+	if err := n.Call(t.Context(), into, method, params...); err != nil {
 		t.Fatalf("%s: %v", method, err)
 	}
 }
 
-// mine makes blocks of what waits, and returns their hashes.
-func (n *node) mine(t testing.TB, blocks int) (hashes []string) {
+// Mine makes blocks of what waits, and returns their hashes.
+func (n *Node) Mine(t testing.TB, blocks int) (hashes []string) {
 	t.Helper()
-	n.must(t, &hashes, "generate", blocks)
+	n.Must(t, &hashes, "generate", blocks)
 	return hashes
 }
 
-// replaceFrom removes a block and those after it, which puts their transactions back among those that wait.
-func (n *node) replaceFrom(t testing.TB, block string) {
+// ReplaceFrom removes a block and those after it, which puts their transactions back among those that wait.
+func (n *Node) ReplaceFrom(t testing.TB, block string) {
 	t.Helper()
-	n.must(t, nil, "invalidateblock", block)
+	n.Must(t, nil, "invalidateblock", block)
 }
 
 // nodeBlock is a block with its transactions.
@@ -166,12 +190,12 @@ type nodeBlock struct {
 	} `json:"rawtx"`
 }
 
-func (n *node) block(ctx context.Context, hash string) (b nodeBlock, err error) {
-	return b, n.call(ctx, &b, "getblock", hash, 2)
+func (n *Node) Block(ctx context.Context, hash string) (b nodeBlock, err error) {
+	return b, n.Call(ctx, &b, "getblock", hash, 2)
 }
 
-func (n *node) hashAt(ctx context.Context, height int64) (hash string, err error) {
-	return hash, n.call(ctx, &hash, "getblockhash", height)
+func (n *Node) HashAt(ctx context.Context, height int64) (hash string, err error) {
+	return hash, n.Call(ctx, &hash, "getblockhash", height)
 }
 
 // isNodeError reports whether btcd answered with an error.
