@@ -49,7 +49,7 @@ upgrade: needs-postgres build ## Run an earlier release, built from the git hist
 		cd "$$source" && $(GO) build -trimpath -o $(abspath bin/earlier) ./app/causeway
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m -v ./e2e -run TestUpgrade -earlier $(abspath bin/earlier)
 
-bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
+bench: needs-postgres needs-evm build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench
 
 screenshots: needs-postgres needs-node needs-browser build ## Write the pictures of the documentation, docs/images

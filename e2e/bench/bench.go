@@ -63,7 +63,10 @@ func (b *bench) measureAll(ctx context.Context) {
 	if b.includes("start") {
 		b.measureStart(ctx)
 	}
-	if b.part == "start" {
+	if b.includes("rails") {
+		b.measureRails(ctx)
+	}
+	if b.part == "start" || b.part == "rails" {
 		return
 	}
 	b.prepare(ctx)

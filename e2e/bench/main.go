@@ -36,7 +36,7 @@ type options struct {
 }
 
 // partNames are the values of --only.
-var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
+var partNames = []string{"start", "rails", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
 	"transfers-in", "hot", "agents", "agent-hot", "exports", "customers", "check", "proof", "reconciliation", "statements", "exchange", "months", "books", "large-ledger"}
 
 // parse reads the flags and writes help to usage.
@@ -101,6 +101,9 @@ func (o options) timeout() time.Duration {
 	timeout := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
 	if o.includes("large-ledger") {
 		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
+	}
+	if o.includes("rails") {
+		timeout += 10 * time.Minute
 	}
 	return timeout + time.Duration(o.importRows)*2*time.Millisecond
 }

@@ -25,6 +25,7 @@ var (
 	agents             = newSection("Agents")
 	quotes             = newSection("Quotes")
 	hotRail            = newSection("One hot rail")
+	railsOfProduction  = newSection("Rails of production platforms")
 	exports            = newSection("Exports")
 	onboarding         = newSection("Customers")
 	ledgerLog          = newSection("Ledger log")
@@ -161,6 +162,8 @@ var (
 	goalExportMemory   = under(byteSize(64_000_000), "", "") // added, whatever the size of the ledger
 	goalImport         = under(time.Minute, "", " for 100000 rows")
 	goalReconciliation = under(30*time.Second, "", " for 100000 lines")
+	goalBankFile       = under(time.Minute, "", "")
+	goalDeposits       = under(10*time.Second, "", "")
 	goalLargeLedger    = atMost(1.2, " times") // of what a commit takes on a small ledger
 	goalPastQuery      = under(20*time.Millisecond, "p99 ", "")
 	goalTrialBalance   = under(2*time.Second, "p99 ", "")

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// railPayouts is how many payouts the file of a bank has.
+const railPayouts = 100_000
+
+// measureRails runs the Go benchmarks of connections, each of which has a partner or chain of its own.
+func (b *bench) measureRails(ctx context.Context) {
+	logf("measuring files for banks and deposits on a chain")
+	files := must(b.goBenchmark(ctx, "./adapters/rails/bankfile", "BenchmarkFile", "-bank-payouts", strconv.Itoa(railPayouts)))
+	for _, format := range []string{"pain.001", "Nacha"} {
+		m, found := files["BenchmarkFile/"+format]
+		if !found {
+			failf("the benchmark of files for banks has not measured %s", format)
+		}
+		taking, delivering := seconds(m["s/orders"]), seconds(m["s/file"])
+		b.report.add(railsOfProduction, fmt.Sprintf("%d payouts are taken for one %s file", railPayouts, format), taking, "", "", judge(goalBankFile, taking))
+		b.report.add(railsOfProduction, "They are put into the file, which is delivered to a folder", delivering, megabytes(m["MB/file"]), megabytes(m["MB-heap"]), judge(goalBankFile, delivering))
+	}
+	chain := must(b.goBenchmark(ctx, "./e2e", "BenchmarkEVM_ThousandDeposits"))
+	m, found := chain["BenchmarkEVM_ThousandDeposits"]
+	if !found {
+		failf("the benchmark of deposits has measured nothing")
+	}
+	took := time.Duration(m["ns/op"])
+	b.report.add(railsOfProduction, "1000 deposits in one block are read from the chain and credited", took, "", "", judge(goalDeposits, took))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func megabytes(size float64) byteSize { return byteSize(size * 1e6) }
+
+// goBenchmark runs a Go benchmark once, and returns what it measured, by its name and unit.
+func (b *bench) goBenchmark(ctx context.Context, pkg, name string, flags ...string) (map[string]map[string]float64, error) {
+	args := append([]string{"test", "-run", "^$", "-bench", "^" + name + "$", "-benchtime", "1x", pkg}, flags...)
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Env = append(os.Environ(), "CAUSEWAY_BIN="+b.binary)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", command, err, out)
+	}
+	return parseBenchmarks(string(out))
+}
+
+// parseBenchmarks reads the output of go test -bench: lines with a name and the number of processors, how often it ran,
+// and values with their units.
+func parseBenchmarks(out string) (map[string]map[string]float64, error) {
+	measured := map[string]map[string]float64{}
+	for line := range strings.Lines(out) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || len(fields)%2 != 0 || !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		name := fields[0]
+		if i := strings.LastIndex(name, "-"); i > 0 {
+			name = name[:i]
+		}
+		measured[name] = map[string]float64{}
+		for i := 2; i < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%q is no line of a benchmark: %w", line, err)
+			}
+			measured[name][fields[i+1]] = value
+		}
+	}
+	if len(measured) == 0 {
+		return nil, errors.New("the benchmark has measured nothing")
+	}
+	return measured, nil
+}
