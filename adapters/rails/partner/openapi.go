@@ -73,6 +73,9 @@ func newDescription() *huma.OpenAPI {
 		if s.AdditionalProperties == false {
 			s.AdditionalProperties = nil // unknown fields are ignored
 		}
+		for _, p := range s.Properties {
+			p.Nullable = false // an empty list is [], and generators do not know lists that are null
+		}
 	}
 	return o
 }
