@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -142,6 +143,11 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 		return err
 	}
 	return db.asOwner(ctx, "rail_connections", func(tx bun.Tx) error {
+		if v.Version == 1 {
+			if err := checkConnectionCount(ctx, tx); err != nil {
+				return err
+			}
+		}
 		inserted, err := tx.ExecContext(ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt)
 		if err != nil {
@@ -152,6 +158,22 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 		}
 		return ports.ErrRailConnectionChanged
 	})
+}
+
+// checkConnectionCount returns INVALID_INPUT if there can be no further connection. With more of them no process would read any, so
+// commands that add one wait for each other.
+func checkConnectionCount(ctx context.Context, tx bun.Tx) error {
+	if _, err := tx.ExecContext(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		return err
+	}
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT count(DISTINCT name) FROM rail_connections`).Scan(&n); err != nil {
+		return err
+	}
+	if n >= rail.MaxConnections {
+		return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", n)
+	}
+	return nil
 }
 
 // RailPauses implements ports.RailConnectionReader. It uses the primary key.

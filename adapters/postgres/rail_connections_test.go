@@ -2,11 +2,14 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
 	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -47,6 +50,44 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 	}
 	if want := []ports.RailConnectionVersion{first, second}; !reflect.DeepEqual(history, want) {
 		t.Errorf("history %+v\nwant %+v", history, want)
+	}
+}
+
+func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
+	t.Parallel()
+	// Commands that add connections at the same time do not add more than every process reads. One that exists can be changed.
+	env := newEnv(t)
+	save := func(n, version int) error {
+		return env.SaveRailConnection(t.Context(), ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: fmt.Sprintf("bank-%d", n), Adapter: rail.BankFile,
+			Version: version, Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, SetAt: noon}})
+	}
+	for n := range rail.MaxConnections - 1 {
+		if err := save(n, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var running sync.WaitGroup
+	results := make(chan error, 4)
+	for n := range cap(results) {
+		running.Go(func() { results <- save(rail.MaxConnections+n, 1) })
+	}
+	running.Wait()
+	close(results)
+	refused := 0
+	for err := range results {
+		if fault.Is(err, fault.InvalidInput) {
+			refused++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+
+	found, err := env.RailConnections(t.Context())
+	if len(found) != rail.MaxConnections || refused != 3 || err != nil {
+		t.Errorf("%d connections, %d refused, %v", len(found), refused, err)
+	}
+	if err := save(0, 2); err != nil {
+		t.Errorf("a connection that exists: %v", err)
 	}
 }
 
