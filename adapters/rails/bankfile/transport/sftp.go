@@ -114,13 +114,31 @@ func (c *deadlineConn) extend() error {
 	}
 }
 
-// call runs a call with a connection. The connection is closed after an error that is not an answer of the server.
+// call runs a call with a connection, and returns errors of the network as text.
 func (s *SFTP) call(ctx context.Context, do func() error) error {
+	return withoutNetwork(s.connected(ctx, do))
+}
+
+var errClosed = errors.New("the connection to the server is closed")
+
+// withoutNetwork returns an error of the network with its text, and not the cause itself: in the log that is taken for an
+// outage of the database.
+func withoutNetwork(err error) error {
+	var network net.Error
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || isAnswer(err) ||
+		!errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return errors.New(err.Error())
+}
+
+// connected runs a call with a connection. The connection is closed after an error that is not an answer of the server.
+func (s *SFTP) connected(ctx context.Context, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return net.ErrClosed
+		return errClosed
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
