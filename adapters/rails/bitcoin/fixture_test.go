@@ -66,6 +66,7 @@ type world struct {
 	platform   ident.Platform
 	references *references
 	settings   map[string]string
+	passphrase string // that the service knows
 	cursor     string
 	seen       ports.RailReport // all that was reported
 	poller     *bitcoin.Rail
@@ -132,7 +133,7 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *bitcoin.Rail {
 		settings[name] = value
 	}
 	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
-		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:KEY": devnet.DepositXprv}, Clock: w.clock})
+		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv}, Clock: w.clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}

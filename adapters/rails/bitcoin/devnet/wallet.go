@@ -41,6 +41,11 @@ type Wallet struct {
 	ImportReads bool
 	FeeRate     string // of estimatesmartfee, in bitcoin; empty: no estimate
 	Poor        bool   // it says that it has not enough
+	// Passphrase encrypts the wallet: it neither signs nor imports until it is unlocked.
+	Passphrase string
+	unlocked   bool
+	// Chain and Info replace fields of getblockchaininfo and getwalletinfo.
+	Chain, Info map[string]any
 	// RefuseImports: it refuses descriptors, with errors that contain them.
 	RefuseImports bool
 }
@@ -179,11 +184,19 @@ func (w *Wallet) answer(ctx context.Context, method string, params []json.RawMes
 			return map[string]any{"version": 280100}, nil
 		},
 		"getblockchaininfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
-			return map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.Hashes[w.tip()], "initialblockdownload": false, "pruned": false}, nil
+			chain := map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.Hashes[w.tip()], "initialblockdownload": false, "pruned": false}
+			maps.Copy(chain, w.Chain)
+			return chain, nil
 		},
 		"getwalletinfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
-			return map[string]any{"walletname": "hot", "descriptors": true, "private_keys_enabled": true, "scanning": false}, nil
+			info := map[string]any{"walletname": "hot", "descriptors": true, "private_keys_enabled": true, "scanning": false}
+			if w.Passphrase != "" {
+				info["unlocked_until"] = 0
+			}
+			maps.Copy(info, w.Info)
+			return info, nil
 		},
+		"walletpassphrase": w.unlock,
 		"estimatesmartfee": func(context.Context, []json.RawMessage) (any, *nodeError) {
 			if w.FeeRate == "" {
 				return map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 2}, nil
@@ -195,11 +208,27 @@ func (w *Wallet) answer(ctx context.Context, method string, params []json.RawMes
 		"getbalances": w.getBalances, "createrawtransaction": w.createRaw, "fundrawtransaction": w.fundRaw, "signrawtransactionwithwallet": w.signRaw,
 		"lockunspent": w.lockUnspent, "sendrawtransaction": w.sendRaw,
 	}
+	if w.Passphrase != "" && !w.unlocked && (method == "signrawtransactionwithwallet" || method == "importdescriptors") {
+		return nil, failure(-13, "Please enter the wallet passphrase with walletpassphrase first.")
+	}
 	call, ok := methods[method]
 	if !ok {
 		return nil, failure(-32601, "Method not found")
 	}
 	return call(ctx, params)
+}
+
+func (w *Wallet) unlock(_ context.Context, params []json.RawMessage) (any, *nodeError) {
+	var passphrase string
+	var seconds int
+	if err := decodeParams(params, &passphrase, &seconds); err != nil {
+		return nil, err
+	}
+	if passphrase != w.Passphrase {
+		return nil, failure(-14, "The wallet passphrase entered was incorrect.")
+	}
+	w.unlocked = true
+	return nil, nil
 }
 
 func (w *Wallet) tip() int64 { return int64(len(w.Hashes)) - 1 }
