@@ -97,7 +97,7 @@ func (a *Adapter) copyFile(ctx context.Context, r *reading, until time.Time) (bo
 	if r.copied < r.listed.Size {
 		err := a.transport.ReadFrom(limited, r.path, r.copied, &spoolWriter{r}, r.listed.Size-r.copied)
 		switch {
-		case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		case err != nil && ctx.Err() == nil && limited.Err() != nil && r.copied > before:
 			return false, nil // it continues in the next poll
 		case errors.Is(err, transport.ErrTooLarge):
 			return false, a.leave(r)

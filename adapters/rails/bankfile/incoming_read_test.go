@@ -1,14 +1,22 @@
 package bankfile
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/adapters/rails/bankfile/transport"
+	"causeway/core/bankorder"
 )
 
 // FuzzReading_ChecksWhatItGives checks that a file is recognised and checked without a panic, that the same content is always
@@ -127,3 +135,69 @@ func TestReading_ChecksInPieces(t *testing.T) {
 		r.close()
 	}
 }
+
+// slowTransport gives a piece of a file and then waits until it is stopped.
+type slowTransport struct {
+	transport.Transport
+	piece int64
+	reads int
+}
+
+func (s *slowTransport) ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error {
+	s.reads++
+	var piece bytes.Buffer
+	if err := s.Transport.ReadFrom(ctx, name, offset, &piece, maxBytes); err != nil {
+		return err
+	}
+	if _, err := to.Write(piece.Next(int(s.piece))); err != nil || int64(piece.Len()) == 0 {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestReading_CopiesInPieces(t *testing.T) {
+	t.Parallel()
+	// A file that cannot be copied in the time of one poll is continued in the next ones, and one of which nothing comes is
+	// left for later with an error.
+	dir := t.TempDir()
+	content := bytes.Repeat([]byte("0123456789"), 100)
+	if err := os.WriteFile(filepath.Join(dir, "a"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := transport.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = folder.Close() })
+	listed, err := folder.Stat(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for piece, want := range map[int64]int{300: 4, 1000: 1, 0: 1} {
+		slow := &slowTransport{Transport: folder, piece: piece}
+		log := logrus.New()
+		log.SetOutput(io.Discard)
+		a := &Adapter{transport: slow, settings: settings{incoming: "."}, seen: map[string]sighting{}, clock: fixedClock{}, log: log}
+		r, err := a.newReading(listed, bankorder.Received{Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.reading = r
+		var complete bool
+		for polls := 0; polls < 10 && !complete && err == nil; polls++ {
+			complete, err = a.copyFile(t.Context(), r, time.Now().Add(time.Second))
+		}
+		if (err != nil) != (piece == 0) || complete == (piece == 0) || slow.reads != want {
+			t.Errorf("%d bytes at a time: complete %v after %d reads, %v", piece, complete, slow.reads, err)
+		}
+		if sum := sha256.Sum256(content); complete && !bytes.Equal(r.digest.Sum(nil), sum[:]) {
+			t.Errorf("%d bytes at a time: another content", piece)
+		}
+		a.closeReading()
+	}
+}
+
+type fixedClock struct{}
+
+func (fixedClock) Now() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
