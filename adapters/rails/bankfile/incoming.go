@@ -130,12 +130,13 @@ func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *read
 	if err := a.store.EndBankFile(ctx, lease, r.file.Number, state, problem, a.clock.Now()); err != nil {
 		return err
 	}
+	items := r.given // before it is closed
 	a.closeReading()
 	if state == bankorder.Unreadable {
 		a.finished(r.listed.Name)
 		return nil
 	}
-	a.log.WithField("file", r.file.Name).WithField("items", r.given).Info("read a file of the bank")
+	a.log.WithField("file", r.file.Name).WithField("items", items).Info("read a file of the bank")
 	a.putAway(ctx, r.listed, r.file.Number)
 	return nil
 }
