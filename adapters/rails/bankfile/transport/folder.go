@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,10 @@ import (
 // Folder is a folder on this computer, such as one that the program of a bank exchanges with it.
 type Folder struct {
 	base string
-	root *os.Root
+
+	mu     sync.Mutex
+	root   *os.Root
+	closed bool
 }
 
 var _ Transport = (*Folder)(nil)
@@ -32,15 +36,49 @@ func OpenFolder(base string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{base, root}, nil
+	return &Folder{base: base, root: root}, nil
 }
 
 // Close implements Transport.
-func (f *Folder) Close() error { return f.root.Close() }
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	return f.root.Close()
+}
+
+// current returns the folder that has the path now, which is another one after it was moved and made again, or mounted: the
+// one that was opened first would be used for ever without anybody noticing. That the folder is missing does not mean
+// that its files are, so the error is not fs.ErrNotExist.
+func (f *Folder) current() (*os.Root, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, os.ErrClosed
+	}
+	now, err := os.Stat(f.base)
+	if err != nil {
+		return nil, fmt.Errorf("make or mount the folder, and let the service enter it: %v", err) //nolint:errorlint // as above
+	}
+	if opened, err := f.root.Stat("."); err == nil && os.SameFile(opened, now) {
+		return f.root, nil
+	}
+	root, err := os.OpenRoot(f.base)
+	if err != nil {
+		return nil, fmt.Errorf("make or mount the folder, and let the service enter it: %v", err) //nolint:errorlint // as above
+	}
+	_ = f.root.Close()
+	f.root = root
+	return root, nil
+}
 
 // List implements Transport.
 func (f *Folder) List(ctx context.Context, folder string, limit int) ([]File, error) {
-	dir, err := f.root.Open(local(folder))
+	root, err := f.current()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := root.Open(local(folder))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +125,11 @@ func fileOf(info fs.FileInfo) File { return File{info.Name(), info.Size(), info.
 
 // Stat implements Transport.
 func (f *Folder) Stat(_ context.Context, name string) (File, error) {
-	info, err := f.root.Lstat(local(name))
+	root, err := f.current()
+	if err != nil {
+		return File{}, err
+	}
+	info, err := root.Lstat(local(name))
 	if err != nil {
 		return File{}, err
 	}
@@ -101,7 +143,11 @@ func (f *Folder) Read(ctx context.Context, name string, to io.Writer, maxBytes i
 
 // ReadFrom implements Transport.
 func (f *Folder) ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error {
-	file, err := f.root.Open(local(name))
+	root, err := f.current()
+	if err != nil {
+		return err
+	}
+	file, err := root.Open(local(name))
 	if err != nil {
 		return err
 	}
@@ -115,7 +161,11 @@ func (f *Folder) ReadFrom(ctx context.Context, name string, offset int64, to io.
 
 // Create implements Transport.
 func (f *Folder) Create(ctx context.Context, name string, content io.Reader) (size int64, err error) {
-	file, err := f.root.OpenFile(local(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	root, err := f.current()
+	if err != nil {
+		return 0, err
+	}
+	file, err := root.OpenFile(local(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return 0, err
 	}
@@ -131,13 +181,17 @@ func (f *Folder) Create(ctx context.Context, name string, content io.Reader) (si
 
 // Rename implements Transport.
 func (f *Folder) Rename(_ context.Context, from, to string) error {
+	root, err := f.current()
+	if err != nil {
+		return err
+	}
 	// os.Root has no rename that leaves the target alone. The paths come from settings and from Join.
-	err := unix.Renameat2(unix.AT_FDCWD, filepath.Join(f.base, from), unix.AT_FDCWD, filepath.Join(f.base, to), unix.RENAME_NOREPLACE)
+	err = unix.Renameat2(unix.AT_FDCWD, filepath.Join(f.base, from), unix.AT_FDCWD, filepath.Join(f.base, to), unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // a file system that cannot, such as NFS
-		if _, err = f.root.Lstat(local(to)); err == nil {
+		if _, err = root.Lstat(local(to)); err == nil {
 			err = fs.ErrExist
 		} else if errors.Is(err, fs.ErrNotExist) {
-			err = f.root.Rename(local(from), local(to))
+			err = root.Rename(local(from), local(to))
 		}
 	}
 	if err != nil {
@@ -147,11 +201,21 @@ func (f *Folder) Rename(_ context.Context, from, to string) error {
 }
 
 // Remove implements Transport.
-func (f *Folder) Remove(_ context.Context, name string) error { return f.root.Remove(local(name)) }
+func (f *Folder) Remove(_ context.Context, name string) error {
+	root, err := f.current()
+	if err != nil {
+		return err
+	}
+	return root.Remove(local(name))
+}
 
 // syncFolder makes a change of a folder last through a power failure.
 func (f *Folder) syncFolder(folder string) error {
-	dir, err := f.root.Open(local(folder))
+	root, err := f.current()
+	if err != nil {
+		return err
+	}
+	dir, err := root.Open(local(folder))
 	if err != nil {
 		return err
 	}
