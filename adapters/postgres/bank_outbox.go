@@ -94,7 +94,7 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 	return f, some && err == nil, err
 }
 
-const bankFileColumns = `connection, number, rail, currency, day_number, name, message_id, orders, sum::text, first_trace, state, temporary_name, sha256, coalesce(size, 0), created_at, delivered_at, settles_at`
+const bankFileColumns = `connection, number, rail, currency, day_number, name, message_id, orders, sum::text, first_trace, state, temporary_name, sha256, coalesce(size, 0), place, created_at, delivered_at, settles_at`
 
 // undeliveredBankFile uses bank_files_undelivered.
 const undeliveredBankFile = `SELECT ` + bankFileColumns + ` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
@@ -105,7 +105,7 @@ func (db *DB) UndeliveredBankFile(ctx context.Context, connection string) (f ban
 	var digest []byte
 	var delivered, settles *time.Time
 	err = db.pool.QueryRow(ctx, undeliveredBankFile, connection).
-		Scan(&f.Connection, &f.Number, &rail, &currency, &f.DayNumber, &f.Name, &f.MessageID, &f.Orders, &sum, &f.FirstTrace, &state, &f.TemporaryName, &digest, &f.Size, &f.CreatedAt, &delivered, &settles)
+		Scan(&f.Connection, &f.Number, &rail, &currency, &f.DayNumber, &f.Name, &f.MessageID, &f.Orders, &sum, &f.FirstTrace, &state, &f.TemporaryName, &digest, &f.Size, &f.Place, &f.CreatedAt, &delivered, &settles)
 	if isNoRows(err) {
 		return f, false, nil
 	}
@@ -154,8 +154,8 @@ func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number
 // BankFileUploaded implements ports.BankOutbox.
 func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
 	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7
-			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256[:], f.Size, db.clock.Now())
+		done, err := tx.Exec(ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
+			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256[:], f.Size, db.clock.Now(), f.Place)
 		return oneBankFile(done.RowsAffected(), f.Number, err)
 	})
 }

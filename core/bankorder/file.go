@@ -36,8 +36,10 @@ type File struct {
 	TemporaryName string
 	SHA256        [32]byte
 	Size          int64
-	CreatedAt     time.Time
-	DeliveredAt   time.Time
+	// Place is where the upload is: the server and folder of the settings of then. Empty if it is not known.
+	Place       string
+	CreatedAt   time.Time
+	DeliveredAt time.Time
 	// SettlesAt is when orders settle of which no return was reported; zero if a report of the bank settles them.
 	SettlesAt time.Time
 }

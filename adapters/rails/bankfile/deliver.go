@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -82,6 +83,7 @@ func (a *Adapter) upload(ctx context.Context, lease ports.BankLease, f bankorder
 	}
 	f.SHA256 = [sha256.Size]byte(digest.Sum(nil))
 	f.TemporaryName = temporaryPrefix(f) + fmt.Sprintf("%d-%d", lease.Fence, attempt) + a.settings.temporarySuffix
+	f.Place = a.settings.place()
 	name, err := transport.Join(a.settings.temporary, f.TemporaryName)
 	if err != nil {
 		return f, err
@@ -112,6 +114,14 @@ func newSpool() (*os.File, error) {
 }
 
 func temporaryPrefix(f bankorder.File) string { return f.Name + "." }
+
+// place names where files are uploaded.
+func (s settings) place() string {
+	if s.folder != "" {
+		return path.Join(s.folder, s.temporary)
+	}
+	return "sftp://" + s.user + "@" + s.address + "/" + path.Join(s.base, s.temporary)
+}
 
 // removeAbandoned removes uploads of a file that were not finished. Those of a later lease stay: one of them may be the one
 // that counts. What cannot be removed harms nobody.
@@ -178,6 +188,10 @@ func (a *Adapter) checkRenamed(ctx context.Context, f bankorder.File, temporary,
 		return fmt.Errorf("%w: make the folder, or correct the setting outgoing", failed)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
+	}
+	if f.Place != "" && f.Place != a.settings.place() {
+		return fmt.Errorf("it was uploaded as %s to %s, which the settings no longer name: set that again until it is delivered, or move the upload to %s if it is still there",
+			f.TemporaryName, f.Place, a.settings.place())
 	}
 	// Without its folders, as on a file system that is not mounted, a file is missing that was not renamed.
 	for _, folder := range []string{a.settings.temporary, a.settings.outgoing} {

@@ -158,3 +158,27 @@ func (m markerTransport) Stat(ctx context.Context, name string) (transport.File,
 	}
 	return m.Transport.Stat(ctx, name)
 }
+
+func TestAdapter_UploadsStayWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	// The settings get another folder while an upload waits for its name. That it is missing there does not mean that the
+	// bank has it: it waits until the folder is set again, and is delivered from there.
+	d, first, second := openDatabase(t), newBank(t), newBank(t)
+	a := d.queued(t, first, "moved", linkingTransport{folderTransport(t, first.dir), t.TempDir(), new(bool)})
+	pollFails(t, a, "interrupted")
+	if len(first.leftovers(t)) != 1 {
+		t.Fatal("nothing is uploaded")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := d.open(t, europe("moved", second.dir), d, nil)
+	pollFails(t, other, "to "+filepath.Join(first.dir, "out")+", which the settings no longer name: set that again")
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pollAll(t, d.open(t, europe("moved", first.dir), d, nil), "")
+	if first.only(t, "moved") == "" {
+		t.Error("the file is empty")
+	}
+}
