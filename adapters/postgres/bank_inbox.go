@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/bankorder"
+	"causeway/core/money"
 	"causeway/ports"
 )
 
@@ -97,7 +98,7 @@ func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int
 const ordersOfReports = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
 
 // ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
-func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, err error) {
+func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
 	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
 		orders, err := db.lockReportedOrders(ctx, tx, lease.Connection, reports)
 		if err != nil {
@@ -126,6 +127,8 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 				applied, effect := order.Apply(r.Report, now)
 				if effect == bankorder.Contradicts {
 					notice.Kind = bankorder.Contradiction
+				} else if deducted := applied.Deducted(r.Report); deducted.Minor > 0 {
+					fees = append(fees, deductionFee(applied, deducted, r.Report, now))
 				}
 				*order = applied
 				changes.reported(order, effect == bankorder.Changes)
@@ -139,7 +142,20 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 		}
 		return insertBankNotices(ctx, tx, notices)
 	})
-	return notices, err
+	return notices, fees, err
+}
+
+// deductionFee returns what was deducted from a payment that came back. A payment comes back once, however often and by
+// whichever ids the bank reports it, so that the id of the fee is that of the payment.
+func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, now time.Time) ports.RailFee {
+	at := o.ReturnedAt
+	if at.IsZero() { // it was rejected before
+		at = r.At
+	}
+	if at.IsZero() {
+		at = now
+	}
+	return ports.RailFee{Platform: o.Platform, Rail: o.Rail, PartnerID: o.EndToEndID + "/return", Amount: deducted, At: at, Memo: "deducted from the return"}
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
@@ -252,14 +268,28 @@ func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection stri
 const reportBankFile = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
 	AND o.state = ANY($3::text[]) AND o.reported_in <> $4 ORDER BY o.file_position LIMIT $5 FOR UPDATE`
 
+// bankFileHasSum uses the primary key, and bank_order_position_unique for a file whose sum differs.
+const bankFileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT coalesce(sum(o.amount), 0) FROM bank_orders o
+		WHERE o.connection = f.connection AND o.file_number = f.number AND o.state <> 'REJECTED'))
+	FROM bank_files f WHERE f.connection = $1 AND f.number = $2`
+
 // ReportBankFile implements ports.BankInbox.
-func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (changed int, known bool, err error) {
+func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
 	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
 		var number int64
 		err := tx.QueryRow(ctx, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`, lease.Connection, messageID).Scan(&number)
-		if known = err == nil; isNoRows(err) {
+		if isNoRows(err) {
+			problem = bankorder.UnknownPayment
 			return nil
-		} else if err != nil {
+		}
+		if err == nil && report.Amount != (money.Amount{}) {
+			var same bool
+			if err = tx.QueryRow(ctx, bankFileHasSum, lease.Connection, number, report.Amount.Minor, string(report.Amount.Currency)).Scan(&same); !same {
+				problem = bankorder.Contradiction
+			}
+			report.Amount = money.Amount{} // it is of no single order
+		}
+		if err != nil || problem != "" {
 			return err
 		}
 		var states []string
@@ -285,5 +315,5 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 		changed = len(changes.orders)
 		return changes.write(ctx, tx, lease.Connection)
 	})
-	return changed, known, err
+	return changed, problem, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/core/bankorder"
+	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -22,7 +23,7 @@ func (c *bankEnv) inFile(n int) []bankorder.Order {
 
 func (c *bankEnv) report(file int64, reports ...ports.BankOrderReport) []bankorder.Notice {
 	c.t.Helper()
-	notices, err := c.ReportBankOrders(c.t.Context(), c.lease, file, reports, noon)
+	notices, _, err := c.ReportBankOrders(c.t.Context(), c.lease, file, reports, noon)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -188,9 +189,9 @@ func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
 	rejected := bankorder.Report{State: bankorder.Rejected, Code: "FF01", Text: "no"}
 	var changed []int
 	for range 3 {
-		n, known, err := c.ReportBankFile(ctx, c.lease, 2, "M1", rejected, noon, 2)
-		if err != nil || !known {
-			t.Fatal(known, err)
+		n, problem, err := c.ReportBankFile(ctx, c.lease, 2, "M1", rejected, noon, 2)
+		if err != nil || problem != "" {
+			t.Fatal(problem, err)
 		}
 		changed = append(changed, n)
 	}
@@ -207,11 +208,66 @@ func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
 	if want := []bankorder.State{bankorder.Settled, bankorder.Rejected, bankorder.Accepted, bankorder.InFile, bankorder.Rejected, bankorder.Rejected, bankorder.InFile}; !slices.Equal(got, want) {
 		t.Errorf("states %v, want %v", got, want)
 	}
-	if _, known, err := c.ReportBankFile(ctx, c.lease, 2, "M9", rejected, noon, 2); known || err != nil {
-		t.Errorf("an unknown message: %t, %v", known, err)
+	if _, problem, err := c.ReportBankFile(ctx, c.lease, 2, "M9", rejected, noon, 2); problem != bankorder.UnknownPayment || err != nil {
+		t.Errorf("an unknown message: %s, %v", problem, err)
 	}
 	if n, _, err := c.ReportBankFile(ctx, c.lease, 3, "M2", bankorder.Report{State: bankorder.Accepted}, noon, 10); n != 1 || err != nil {
 		t.Errorf("the file of %s: %d, %v", later[0].ID, n, err)
+	}
+}
+
+func TestBankReports_Amounts(t *testing.T) {
+	t.Parallel()
+	// What was deducted from a payment that came back is returned as a fee with every report of it, the same each time. An
+	// amount that cannot be true is noticed and changes nothing.
+	c := newBankEnv(t)
+	ctx := t.Context()
+	orders := c.inFile(3) // of 1, 2 and 3 cents
+	returned := func(i int, minor int64, at time.Time) ports.BankOrderReport {
+		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: orders[i].Key,
+			Report: bankorder.Report{State: bankorder.Returned, Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}}
+	}
+	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	earlier := noon.Add(-time.Hour)
+	fee := func(i int, at time.Time) ports.RailFee {
+		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return", Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return"}
+	}
+	want := []ports.RailFee{fee(1, earlier), fee(2, earlier)}
+	for round, at := range []time.Time{earlier, earlier, noon} { // the last one in another file, with another time
+		notices, fees, err := c.ReportBankOrders(ctx, c.lease, int64(round/2+2), []ports.BankOrderReport{returned(0, 2, at), returned(1, 1, at), returned(2, 2, earlier)}, noon)
+		if err != nil || !reflect.DeepEqual(fees, want) || len(notices) != 1 || notices[0].Kind != bankorder.Contradiction || notices[0].Name != orders[0].EndToEndID {
+			t.Errorf("round %d: fees %+v, notices %+v, %v", round, fees, notices, err)
+		}
+	}
+	if got := c.ordersIn(1); got[0].State != bankorder.InFile || got[1].State != bankorder.Returned || got[2].State != bankorder.Rejected {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBankReports_SumsOfFiles(t *testing.T) {
+	t.Parallel()
+	// A report about a whole file with an amount applies if that is the sum of the file, or of what of it was not rejected.
+	c := newBankEnv(t)
+	orders := c.inFile(3) // of 1, 2 and 3 cents
+	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	var file int64 = 2
+	settle := func(minor int64, currency money.Currency, changed int, problem bankorder.NoticeKind) {
+		t.Helper()
+		report := bankorder.Report{State: bankorder.Settled, Amount: money.Amount{Minor: minor, Currency: currency}}
+		n, got, err := c.ReportBankFile(t.Context(), c.lease, file, "M1", report, noon, 10)
+		if file++; err != nil || n != changed || got != problem {
+			t.Errorf("%s: %d, %q, %v; want %d, %q", report.Amount, n, got, err, changed, problem)
+		}
+	}
+	settle(5, "EUR", 0, bankorder.Contradiction)
+	settle(0, "EUR", 0, bankorder.Contradiction)
+	settle(3, "USD", 0, bankorder.Contradiction)
+	settle(3, "EUR", 2, "")
+	settle(6, "EUR", 0, "")
+	c.inFile(1)
+	c.report(file, ports.BankOrderReport{EndToEndID: c.ordersIn(2)[0].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	if _, problem, err := c.ReportBankFile(t.Context(), c.lease, file+1, "M2", bankorder.Report{State: bankorder.Settled, Amount: money.Amount{Minor: 2, Currency: "EUR"}}, noon, 10); problem != bankorder.Contradiction || err != nil {
+		t.Errorf("a file of which all was rejected: %q, %v", problem, err)
 	}
 }
 

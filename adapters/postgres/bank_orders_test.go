@@ -264,7 +264,7 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 		},
 		"end": func(l ports.BankLease) error { return c.EndBankFile(ctx, l, 1, bankorder.Read, "", noon) },
 		"orders": func(l ports.BankLease) error {
-			_, err := c.ReportBankOrders(ctx, l, 1, []ports.BankOrderReport{{EndToEndID: c.ordersIn(1)[0].EndToEndID, Place: "1", Report: report}}, noon)
+			_, _, err := c.ReportBankOrders(ctx, l, 1, []ports.BankOrderReport{{EndToEndID: c.ordersIn(1)[0].EndToEndID, Place: "1", Report: report}}, noon)
 			return err
 		},
 		"file": func(l ports.BankLease) error {
@@ -342,7 +342,7 @@ func TestBankOrders_Retention(t *testing.T) {
 	begin(3, time.Time{})
 	report := func(i int, at time.Time) {
 		t.Helper()
-		if _, err := c.ReportBankOrders(ctx, c.lease, 1, []ports.BankOrderReport{
+		if _, _, err := c.ReportBankOrders(ctx, c.lease, 1, []ports.BankOrderReport{
 			{EndToEndID: orders[i].EndToEndID, Place: fmt.Sprint(i), Report: bankorder.Report{State: bankorder.Settled}},
 			{EndToEndID: orders[i].EndToEndID, Place: fmt.Sprint(i, "c"), Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"}, Correction: map[string]string{"accountNumber": "1"}},
 		}, at); err != nil {

@@ -228,7 +228,7 @@ func TestBankFiles_SettleWhenDue(t *testing.T) {
 	c.deliver(due)
 	c.cut(sepaCut(1))
 	c.deliver(due.Add(time.Hour))
-	if _, err := c.ReportBankOrders(ctx, c.lease, 1, []ports.BankOrderReport{
+	if _, _, err := c.ReportBankOrders(ctx, c.lease, 1, []ports.BankOrderReport{
 		{EndToEndID: orders[0].EndToEndID, Place: "0", Report: bankorder.Report{State: bankorder.Rejected}},
 		{EndToEndID: orders[1].EndToEndID, Place: "1", Report: bankorder.Report{State: bankorder.Returned}},
 		{EndToEndID: orders[4].EndToEndID, Place: "4", Report: bankorder.Report{State: bankorder.Returned}},

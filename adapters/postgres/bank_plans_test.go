@@ -52,6 +52,7 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 		"continue":   {continueBankFile, "text, text, timestamptz, bytea", "'bank', 'x', now(), " + sha, 20},
 		"reported":   {ordersOfReports, "text, text[], text[]", "'bank', '{E950-1,E950-2}', '{K950-3}'", 60},
 		"whole_file": {reportBankFile, "text, bigint, text[], bigint, int", "'bank', 950, '{IN_FILE}', 1, 20", 100},
+		"file_sum":   {bankFileHasSum, "text, bigint, numeric, text", "'bank', 950, 49, 'EUR'", 100},
 		"names":      {bankReceiptsByName, "text, text[]", "'bank', '{n1,n2,n3}'", 20},
 		"notices":    {bankNotices, "text, int", "'bank', 50", 1200},
 	} {

@@ -102,6 +102,8 @@ type Report struct {
 	State                 State // Accepted, Pending, Settled, Rejected or Returned
 	PartnerID, Code, Text string
 	At                    time.Time // zero if the bank has not named it
+	// Amount is what was booked or came back, without charges that were booked with it; zero if the bank has not named it.
+	Amount money.Amount
 }
 
 // Effect is what a report does to an order.
@@ -141,7 +143,7 @@ func Reportable(reported State) []State {
 func (o Order) Apply(r Report, now time.Time) (Order, Effect) {
 	effect, known := effects[o.State][r.State]
 	switch {
-	case !known:
+	case !known || o.differsFrom(r):
 		return o, Contradicts
 	case effect != Changes:
 		return o, effect
@@ -166,4 +168,25 @@ func (o Order) Apply(r Report, now time.Time) (Order, Effect) {
 	default: // a rejected one has no time of its own
 	}
 	return o, effect
+}
+
+// differsFrom reports whether a report names an amount that cannot be of the order. Banks deduct charges from a payment that
+// comes back. What is taken back of a collection is what was collected.
+func (o Order) differsFrom(r Report) bool {
+	switch {
+	case r.Amount == (money.Amount{}) || r.State != Settled && r.State != Returned:
+		return false
+	case r.State == Returned && o.Kind != Collection && r.Amount.Currency == o.Amount.Currency:
+		return r.Amount.Minor > o.Amount.Minor
+	default:
+		return r.Amount != o.Amount
+	}
+}
+
+// Deducted returns what banks have kept of a payment that came back, according to a report of that; zero if nothing.
+func (o Order) Deducted(r Report) money.Amount {
+	if r.State != Returned || r.Amount == (money.Amount{}) || o.differsFrom(r) {
+		return money.Amount{}
+	}
+	return money.Amount{Minor: o.Amount.Minor - r.Amount.Minor, Currency: o.Amount.Currency}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/bankorder"
+	"causeway/core/money"
 	"causeway/core/rail"
 )
 
@@ -89,5 +90,49 @@ func TestIDs_OfPayoutAndRefundDiffer(t *testing.T) {
 	}
 	if short := rail.ShortID(payout); len(short) != 15 || short == rail.ShortID(refund) || short != "31EBBPW7E4WZQP4" {
 		t.Errorf("short id %s", short)
+	}
+}
+
+func TestOrder_AmountsOfReports(t *testing.T) {
+	t.Parallel()
+	// A booking is of exactly the amount, and a payment comes back with all of it or less, of which the rest was deducted;
+	// a collection with all of it. Every other amount contradicts, in every state, and changes nothing. Without an amount
+	// all of it is meant.
+	euros := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "EUR"} }
+	for _, c := range []struct {
+		kind        bankorder.Kind
+		report      bankorder.State
+		amount      money.Amount
+		contradicts bool
+		deducted    int64
+	}{
+		{bankorder.Payout, bankorder.Settled, euros(100), false, 0},
+		{bankorder.Payout, bankorder.Settled, money.Amount{}, false, 0},
+		{bankorder.Payout, bankorder.Settled, euros(99), true, 0},
+		{bankorder.Payout, bankorder.Settled, euros(101), true, 0},
+		{bankorder.Payout, bankorder.Settled, euros(0), true, 0},
+		{bankorder.Payout, bankorder.Settled, money.Amount{Minor: 100, Currency: "USD"}, true, 0},
+		{bankorder.Payout, bankorder.Accepted, euros(99), false, 0},
+		{bankorder.Payout, bankorder.Returned, euros(100), false, 0},
+		{bankorder.Payout, bankorder.Returned, money.Amount{}, false, 0},
+		{bankorder.Payout, bankorder.Returned, euros(98), false, 2},
+		{bankorder.Refund, bankorder.Returned, euros(1), false, 99},
+		{bankorder.Payout, bankorder.Returned, euros(101), true, 0},
+		{bankorder.Payout, bankorder.Returned, money.Amount{Minor: 98, Currency: "USD"}, true, 0},
+		{bankorder.Collection, bankorder.Returned, euros(100), false, 0},
+		{bankorder.Collection, bankorder.Returned, euros(98), true, 0},
+	} {
+		for _, state := range states[1:] {
+			before := bankorder.Order{Kind: c.kind, State: state, Amount: euros(100)}
+			report := bankorder.Report{State: c.report, Amount: c.amount}
+			_, without := before.Apply(bankorder.Report{State: c.report}, noon)
+			after, effect := before.Apply(report, noon)
+			if want := c.contradicts || without == bankorder.Contradicts; (effect == bankorder.Contradicts) != want || want && after.State != state {
+				t.Errorf("%s of %s, %s of %s reported: effect %d, %s", c.kind, state, c.report, c.amount, effect, after.State)
+			}
+			if got := after.Deducted(report); got.Minor != c.deducted {
+				t.Errorf("%s, %s of %s: deducted %s", c.kind, c.report, c.amount, got)
+			}
+		}
 	}
 }

@@ -116,7 +116,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	case isCharge(pay.TransactionCode):
 		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, cmp.Or(pay.Remittance, pay.Text, e.Text))
 	case e.Credit && isReturn(e, pay):
-		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at}
+		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount}
 		if pay.Return != nil {
 			r.Code, r.Text = pay.Return.Code, pay.Return.Text
 		}
@@ -130,7 +130,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 		return p.takeReversal(ctx, pay, place, at)
 	case p.a.settings.settlesOn == settlesOnBooking:
 		return p.takeDebit(ctx, e, pay, order, place, at)
-	default:
+	case isOurs(order):
 		p.addCharges(e, pay, order, at)
 	}
 	return nil
@@ -138,25 +138,37 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 
 // takeDebit settles what has left the account: a payment of ours, or a whole file that the bank has booked in one sum.
 func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, order, place string, at time.Time) error {
-	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at}
+	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay)}
 	message := cmp.Or(pay.References.MessageID, pay.References.BlockID)
-	switch {
-	case isOurs(order):
-		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: settled})
-	case e.Undivided > 1 && order == "" && message != "":
+	if e.Undivided > 1 && order == "" && message != "" {
 		settled.PartnerID = "" // it is that of all together
-		if err := p.apply(ctx); err != nil {
+		return p.takeFileDebit(ctx, e, pay, message, place, settled)
+	}
+	if isOurs(order) {
+		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: settled})
+		p.addCharges(e, pay, order, at)
+	}
+	return nil
+}
+
+// takeFileDebit settles a whole file. A sum that is not that of a file of ours is left to operators, and a debit of
+// another program to the reconciliation.
+func (p *piece) takeFileDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, message, place string, settled bankorder.Report) error {
+	if err := p.apply(ctx); err != nil {
+		return err
+	}
+	for {
+		changed, problem, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, message, settled, p.a.clock.Now(), fileOrders)
+		switch {
+		case err != nil || problem == bankorder.UnknownPayment:
 			return err
-		}
-		for {
-			changed, _, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, message, settled, p.a.clock.Now(), fileOrders)
-			if err != nil || changed < fileOrders {
-				return err
-			}
+		case problem != "":
+			return p.notice(ctx, problem, place, message, "", fmt.Sprintf("the bank has booked %s for a file of another sum: ask it which payments it has made", settled.Amount))
+		case changed < fileOrders:
+			p.addCharges(e, pay, message, settled.At)
+			return nil
 		}
 	}
-	p.addCharges(e, pay, order, at)
-	return nil
 }
 
 // bookedAt returns when an entry was booked. A bank that writes only a date has booked it on that day before it wrote the report.
@@ -182,20 +194,42 @@ func (p *piece) bookedAt(report iso20022.Report, e iso20022.Entry) time.Time {
 	return at
 }
 
-// addCharges adds what the bank has taken with a payment of ours. Charges that are not included are entries of their own.
-func (p *piece) addCharges(e iso20022.Entry, pay iso20022.Payment, order string, at time.Time) {
+// chargesOf returns what the bank has taken with a payment: of debits, below zero if it was given back. Charges that are not
+// included are entries of their own.
+func chargesOf(e iso20022.Entry, pay iso20022.Payment) []money.Amount {
 	charges := pay.Charges
 	if len(e.Payments) == 1 {
 		charges = slices.Concat(charges, e.Charges)
 	}
-	if !isOurs(order) {
-		return
-	}
+	amounts := make([]money.Amount, len(charges)) // zero for those that do not count, so that the others keep their numbers
 	for i, c := range charges {
-		if c.Included && c.Amount.Currency == pay.Amount.Currency {
-			p.addFee(fmt.Sprintf("%s/charge/%d", pay.PartnerID, i+1), c.Amount, c.Credit, at, order)
+		switch {
+		case !c.Included || c.Amount.Currency != pay.Amount.Currency:
+		case c.Credit:
+			amounts[i] = money.Amount{Minor: -c.Amount.Minor, Currency: c.Amount.Currency}
+		default:
+			amounts[i] = c.Amount
 		}
 	}
+	return amounts
+}
+
+// addCharges adds what the bank has taken with payments of ours.
+func (p *piece) addCharges(e iso20022.Entry, pay iso20022.Payment, memo string, at time.Time) {
+	for i, charge := range chargesOf(e, pay) {
+		p.addFee(fmt.Sprintf("%s/charge/%d", pay.PartnerID, i+1), charge, false, at, memo)
+	}
+}
+
+// withoutCharges returns what of a debit is for the beneficiaries.
+func withoutCharges(e iso20022.Entry, pay iso20022.Payment) money.Amount {
+	amount := pay.Amount
+	for _, charge := range chargesOf(e, pay) {
+		if rest, err := amount.Sub(charge); err == nil { // one that does not count has no currency
+			amount = rest
+		}
+	}
+	return amount
 }
 
 func (p *piece) addFee(partnerID string, amount money.Amount, givenBack bool, at time.Time, memo string) {

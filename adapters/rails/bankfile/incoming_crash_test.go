@@ -41,20 +41,20 @@ func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.BankLease, nu
 	return s.p.step(func() error { return s.BankFiles.EndBankFile(ctx, lease, number, state, problem, at) })
 }
 
-func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, err error) {
+func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
 	err = s.p.step(func() error {
-		notices, err = s.BankFiles.ReportBankOrders(ctx, lease, file, reports, now)
+		notices, fees, err = s.BankFiles.ReportBankOrders(ctx, lease, file, reports, now)
 		return err
 	})
-	return notices, err
+	return notices, fees, err
 }
 
-func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, message string, r bankorder.Report, now time.Time, limit int) (changed int, known bool, err error) {
+func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, message string, r bankorder.Report, now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
 	err = s.p.step(func() error {
-		changed, known, err = s.BankFiles.ReportBankFile(ctx, lease, file, message, r, now, limit)
+		changed, problem, err = s.BankFiles.ReportBankFile(ctx, lease, file, message, r, now, limit)
 		return err
 	})
-	return changed, known, err
+	return changed, problem, err
 }
 
 func (s steppedInbox) KeepBankNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice) error {
@@ -104,7 +104,7 @@ func (i *inbox) bankFiles() map[string]string {
 		"1-status.xml": statusReport(i.message, "ACSP", transfer(i.id(0), "RJCT AC01"), transfer(i.id(1), "ACSC"), transfer("OTHER", "ACSC")),
 		"2-camt.xml": notification(
 			entry("CRDT", "5.00", "B1", "", payment("E-1", memo("one"))), entry("CRDT", "6.00", "", "", payment("E-2", memo("two"))),
-			entry("CRDT", "10.01", "B3", "", payment(i.id(1), returned)), entry("CRDT", "1.00", "B4", "", payment("OTHER", returned)),
+			entry("CRDT", "9.81", "B3", "", payment(i.id(1), returned)), entry("CRDT", "1.00", "B4", "", payment("OTHER", returned)),
 			entry("DBIT", "5.00", "B5", "<RvslInd>", payment("E-1")), entry("DBIT", "7.00", "B6", "<RvslInd>", payment("E-9")),
 			entry("DBIT", "0.50", "B7", `<BkTxCd><Domn><Fmly><SubFmlyCd>CHRG</SubFmlyCd></Fmly></Domn></BkTxCd>`)),
 		"3-statement.xml": statement(`<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">9.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-10</Dt></Dt></Bal>`),
@@ -123,7 +123,7 @@ func (i *inbox) summary() string {
 		seen["reversal "+r.PartnerID+" of "+r.Receipt] = true
 	}
 	for _, f := range i.got.Fees {
-		seen["fee "+f.PartnerID+" "+f.Amount.String()] = true
+		seen["fee "+i.normal(f.PartnerID)+" "+f.Amount.String()] = true
 	}
 	for _, b := range i.got.Balances {
 		seen["balance "+b.Amount.String()] = true

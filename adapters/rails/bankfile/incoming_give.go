@@ -87,10 +87,11 @@ func (p *piece) apply(ctx context.Context) error {
 	if err := p.keepNames(ctx); err != nil || len(p.reports) == 0 {
 		return err
 	}
-	notices, err := p.a.store.ReportBankOrders(ctx, p.lease, p.r.file.Number, p.reports, p.a.clock.Now())
+	notices, fees, err := p.a.store.ReportBankOrders(ctx, p.lease, p.r.file.Number, p.reports, p.a.clock.Now())
 	if err != nil {
 		return err
 	}
+	p.report.Fees = append(p.report.Fees, fees...)
 	for _, n := range notices {
 		p.a.logNotice(n, "")
 		if receipt, is := p.instead[n.Place]; is && n.Kind == bankorder.UnknownPayment {

@@ -79,12 +79,12 @@ func (p *piece) takeFileStatus(ctx context.Context, place, messageID string, rep
 		return false, err
 	}
 	for {
-		changed, known, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, messageID, report, p.a.clock.Now(), fileOrders)
+		changed, problem, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, messageID, report, p.a.clock.Now(), fileOrders)
 		switch {
 		case err != nil:
 			return false, err
-		case !known:
-			return true, p.notice(ctx, bankorder.UnknownPayment, place, messageID, report.Code, "the bank names a file that is none of ours")
+		case problem != "":
+			return true, p.notice(ctx, problem, place, messageID, report.Code, "the bank names a file that is none of ours")
 		case changed < fileOrders:
 			return true, nil
 		case time.Now().After(p.until):
@@ -126,6 +126,9 @@ func isOurs(id string) bool {
 func (p *piece) takeReturn(r nacha.Return) {
 	report := ports.BankOrderReport{Key: r.Key, Place: fmt.Sprintf("return %d, line %d", p.r.given, r.Line),
 		Report: bankorder.Report{State: bankorder.Returned, PartnerID: r.Trace, Code: r.Code, Text: r.Information, At: r.SettledOn}}
+	if r.Amount.Minor != 0 {
+		report.Amount = r.Amount
+	}
 	if r.Kind != nacha.Returned { // a dispute between the banks, about a return that was reported before
 		report.Notice = bankorder.Contradiction
 	}

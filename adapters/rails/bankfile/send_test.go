@@ -72,7 +72,7 @@ func (d database) report(t testing.TB, connection, endToEndID string, reports []
 		t.Fatalf("lease: %t, %v", held, err)
 	}
 	for i, r := range reports {
-		notices, err := d.ReportBankOrders(t.Context(), lease, int64(i+1), []ports.BankOrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
+		notices, _, err := d.ReportBankOrders(t.Context(), lease, int64(i+1), []ports.BankOrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
 		if err != nil || len(notices) > 0 {
 			t.Fatalf("%v, %v", notices, err)
 		}
