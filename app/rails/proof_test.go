@@ -120,7 +120,7 @@ func TestProve_SumsConnectionsOfTheSameAccounts(t *testing.T) {
 	t.Parallel()
 	// Two banks for the same rail are proved together. Without the balance of one there is no proof.
 	e := newProofEnv(t)
-	if _, err := e.Set(t.Context(), "bank-two", []byte(bankFile), ana); err != nil {
+	if _, err := e.Set(t.Context(), "bank-two", []byte(strings.Replace(bankFile, "/srv/bank", "/srv/bank-two", 1)), ana); err != nil {
 		t.Fatal(err)
 	}
 	e.balance(t, "bank-eur", 60_00, apptest.Noon.Add(time.Minute))

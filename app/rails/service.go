@@ -144,6 +144,13 @@ func (s *Service) Set(ctx context.Context, name string, file []byte, by Author) 
 	} else if len(versions) >= rail.MaxConnections {
 		return none, fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(versions))
 	}
+	others := make([]rail.Connection, len(versions))
+	for i, v := range versions {
+		others[i] = v.Connection
+	}
+	if err := c.CheckShared(others); err != nil {
+		return none, err
+	}
 	adapter, err := s.Open(c)
 	if err != nil {
 		return none, err

@@ -124,6 +124,21 @@ func TestSet_RefusedByTheAdapterChangesNothing(t *testing.T) {
 	}
 }
 
+func TestSet_TwoConnectionsReadNoFilesOfEachOther(t *testing.T) {
+	t.Parallel()
+	// The file of a connection under another name, as to rename it, would take the files of the first one.
+	e := newEnv(t)
+	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
+		t.Fatal(err)
+	}
+
+	_, err := e.Set(t.Context(), "bank-new", []byte(bankFile), ana)
+
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || f.Fields[0].Field != "settings.incoming" || e.opened != 1 {
+		t.Errorf("%v after %d adapters, want the folder refused", err, e.opened)
+	}
+}
+
 func TestTest_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	// A test returns what was checked and the first thing that is wrong, and closes what it has opened.

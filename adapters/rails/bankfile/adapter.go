@@ -19,6 +19,7 @@ import (
 
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -85,7 +86,9 @@ func Open(c Config) (*Adapter, error) {
 		return a, nil
 	}
 	if parsed.folder != "" {
-		a.transport, err = transport.OpenFolder(parsed.folder)
+		if a.transport, err = transport.OpenFolder(parsed.folder); err != nil {
+			err = fault.Invalid(fault.Field{Field: "settings.folder", Message: fmt.Sprintf("must be a folder that exists, and that the service can enter: %v", err)})
+		}
 	} else {
 		a.transport, err = transport.NewSFTP(transport.SFTPConfig{Address: parsed.address, User: parsed.user, Base: parsed.base, HostKeys: parsed.hostKey,
 			Timeout: parsed.timeout, Login: func(ctx context.Context) (transport.Login, error) { return parsed.login(ctx, c.Secrets) }})

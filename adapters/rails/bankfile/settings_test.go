@@ -62,6 +62,7 @@ func TestOpen_RefusesBadSettings(t *testing.T) {
 		"settings.fileName: must contain {number}":        func(c *rail.Connection) { c.Settings["fileName"] = "payments.xml" },
 		"settings.fileName: must contain {number} and no": func(c *rail.Connection) { c.Settings["fileName"] = "{number}-{day}" },
 		"settings.folder: must be an absolute path":       func(c *rail.Connection) { c.Settings["folder"] = "bank" },
+		"settings.folder: must be a folder that exists":   func(c *rail.Connection) { c.Settings["folder"] = "/no/such/folder" },
 		"settings.folder: cannot be given with sftpAddre": func(c *rail.Connection) { c.Settings["sftpAddress"] = "bank.example:22" },
 		"settings.iban: must be given":                    func(c *rail.Connection) { delete(c.Settings, "iban") },
 		"settings.incoming: must be another folder":       func(c *rail.Connection) { c.Settings["incoming"] = "out" },
