@@ -1,11 +1,10 @@
 package rails
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"causeway/core/corridor"
@@ -78,23 +77,15 @@ func scheduleFile(s rail.Schedule) schedule {
 
 // ParseConnection returns the connection of a file, or INVALID_INPUT with every bad field.
 func ParseConnection(name string, file []byte) (rail.Connection, error) {
-	var d document
-	decoder := json.NewDecoder(bytes.NewReader(file))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&d)
-	if err == nil {
-		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more than one value")
-		}
-	}
-	if err != nil {
-		return rail.Connection{}, fault.Invalid(fault.Field{Field: "file", Message: fmt.Sprintf("must be the JSON object of a connection: %v", err)})
+	d, bad := decode(file)
+	if len(bad) > 0 && bad[0].Field == "file" {
+		return rail.Connection{}, fault.Invalid(bad...)
 	}
 	c := rail.Connection{Name: name, Adapter: d.Adapter, Rails: d.Rails, Currencies: d.Currencies, Countries: d.Countries, Priority: d.Priority, Settings: d.Settings}
 	for _, l := range d.Limits {
 		c.Limits = append(c.Limits, rail.Limit(l))
 	}
-	var bad []fault.Field
+	unread := bad
 	for i, s := range d.Schedules {
 		parsed, ok := s.parse()
 		if !ok {
@@ -118,12 +109,23 @@ func ParseConnection(name string, file []byte) (rail.Connection, error) {
 		c.Unmatched = parse("unmatched", d.Unmatched)
 	}
 	if f, ok := fault.As(c.Check(time.LoadLocation)); ok {
-		bad = append(bad, f.Fields...)
+		for _, field := range f.Fields {
+			// What could not be read is empty, which is not what is wrong with it.
+			if !slices.ContainsFunc(unread, func(u fault.Field) bool { return isWithin(u.Field, field.Field) || isWithin(field.Field, u.Field) }) {
+				bad = append(bad, field)
+			}
+		}
 	}
 	if len(bad) > 0 {
 		return rail.Connection{}, fault.Invalid(bad...)
 	}
 	return c, nil
+}
+
+// isWithin reports whether a field is another one or a part of it, such as limits[0].rail of limits[0].
+func isWithin(field, whole string) bool {
+	rest, within := strings.CutPrefix(field, whole)
+	return within && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // File returns the file of a connection.
