@@ -94,7 +94,10 @@ func writeConnections(out io.Writer, listed []rails.Listed) error {
 		if len(l.PausedBy) > 0 {
 			state = "partly paused"
 		}
-		if slices.ContainsFunc(l.PausedBy, func(p ports.RailPause) bool { return p.Name == l.Name }) {
+		paused := func(name string) bool {
+			return slices.ContainsFunc(l.PausedBy, func(p ports.RailPause) bool { return p.Name == name })
+		}
+		if paused(l.Name) || !slices.ContainsFunc(l.Rails, func(r corridor.Rail) bool { return !paused(string(r)) }) {
 			state = "paused"
 		}
 		t.add(l.Name, string(l.Adapter), strconv.Itoa(l.Version), strconv.Itoa(l.Priority), state, list(l.Rails), list(l.Currencies), orAll(l.Countries), platformsText(l.Connection))
