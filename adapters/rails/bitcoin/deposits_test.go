@@ -233,14 +233,21 @@ const firstBlocksRead = 144
 func TestPoll_ThousandDepositsInABlock(t *testing.T) {
 	t.Parallel()
 	// They are reported at once, each with its reference, and read again in pieces they are the same.
-	const deposits = 1_500
+	const accounts, payments = 50, 30
+	const deposits = accounts * payments
 	w := newWorld(t, 0)
-	amounts := map[string]int64{}
-	for i := range deposits {
-		amounts[w.show(fmt.Sprintf("R%04d", i))] = 10_000 + int64(i)
+	addresses := make([]string, accounts)
+	for i := range addresses {
+		addresses[i] = w.show(fmt.Sprintf("R%04d", i))
 	}
 	w.poll()
-	w.payer.Pay(t, "2", amounts)
+	for n := range payments {
+		amounts := map[string]int64{}
+		for i, address := range addresses {
+			amounts[address] = 10_000 + int64(n*accounts+i)
+		}
+		w.payer.Pay(t, "2", amounts)
+	}
 	w.node.Mine(t, 3)
 	began := time.Now()
 	report := w.poll()
@@ -248,7 +255,7 @@ func TestPoll_ThousandDepositsInABlock(t *testing.T) {
 
 	seen := map[string]bool{}
 	for _, r := range report.Receipts {
-		if seen[r.PartnerID] || r.Reference != fmt.Sprintf("R%04d", r.Amount.Minor-10_000) {
+		if seen[r.PartnerID] || r.Reference != fmt.Sprintf("R%04d", (r.Amount.Minor-10_000)%accounts) {
 			t.Fatalf("credited %+v", r)
 		}
 		seen[r.PartnerID] = true
