@@ -100,7 +100,7 @@ func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
 
 func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
 	t.Parallel()
-	// Blocks and transactions bring events at the same time. Whoever has read one event has read every one with a lower
+	// Blocks and transactions bring events at the same time. A reader of one event has read every one with a lower
 	// number.
 	c := newEnv(t)
 	from := c.openEVM(t, baseChain)

@@ -189,7 +189,7 @@ func TestRailsSet_ListsEveryBadField(t *testing.T) {
 			[]string{"nothing was changed:", "platforms[0] must be", "adapter must be one of", "rails[1] is listed twice", "currencies must name", "settings.password must not hold a secret"}},
 		"schedules": {`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "schedules": [{"rail": "WIRE", "zone": "CET/Nowhere", "calendar": "BANK", "opens": "18:00", "cutOff": "25:00",
 			"days": 31, "takes": "soon", "holidays": ["24 December"], "workingDays": ["2026-02-30"]}]}`,
-			[]string{"schedules[0].rail must be one of rails", "schedules[0].zone must", "schedules[0].calendar must be one of", "schedules[0].cutOff must", "schedules[0].days must",
+			[]string{"schedules[0].rail must be one of rails", "schedules[0].zone must", "schedules[0].calendar must be one of EVERY_DAY, WEEKDAYS, ", "schedules[0].cutOff must", "schedules[0].days must",
 				"schedules[0].takes must be a duration", "schedules[0].holidays must be days such as", "schedules[0].workingDays must be days such as"}},
 		"unknown fields": {`{"adapter": "BANK_FILE", "colour": "hunter2", "rail": [], "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"curency": "EUR"}], "schedules": [{"rail": "SEPA", "cutoff": "10:00"}]}`,
 			[]string{"colour is an unknown field; there are adapter, countries,", "rail is an unknown field", "limits[0].curency is an unknown field", "schedules[0].cutoff is an unknown field"}},

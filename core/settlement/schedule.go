@@ -90,7 +90,7 @@ func (s Schedule) Check(prefix string, zone func(name string) (*time.Location, e
 		refuse("zone", "must be a time zone of the IANA database, such as Europe/Berlin; %.40q is none", s.Zone)
 	}
 	if !slices.Contains(Calendars(), s.Calendar) {
-		refuse("calendar", "must be one of %v", Calendars())
+		refuse("calendar", "must be one of %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(Calendars()), " ", ", "), "[]"))
 	}
 	s.checkTimes(refuse)
 	s.checkDates(refuse)
