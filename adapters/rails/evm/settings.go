@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -197,7 +198,8 @@ func readURLs(ctx context.Context, r *rail.SettingReader, secrets ports.Secrets)
 	}
 	urls := make([]string, 0, len(items))
 	for i, item := range items {
-		if rail.IsSecretReference(item) {
+		isReference := rail.IsSecretReference(item)
+		if isReference {
 			secret, err := secrets.Secret(ctx, item)
 			if err != nil {
 				r.Refuse(settingURLs, "%v", err)
@@ -206,6 +208,10 @@ func readURLs(ctx context.Context, r *rail.SettingReader, secrets ports.Secrets)
 			item = strings.TrimSpace(string(secret))
 		}
 		u, err := url.Parse(item)
+		if err == nil && !isReference && holdsKey(u) {
+			r.Refuse(settingURLs, "URL %d seems to hold a key: put the whole URL into a file and set file:/path, or into the environment and set env:NAME", i+1)
+			continue
+		}
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 			r.Refuse(settingURLs, "URL %d must begin with https:// or http://, or be a reference such as env:NODE_URL", i+1)
 			continue
@@ -213,4 +219,15 @@ func readURLs(ctx context.Context, r *rail.SettingReader, secrets ports.Secrets)
 		urls = append(urls, item)
 	}
 	return urls
+}
+
+// minKey is the least length of what is taken for a key in a URL.
+const minKey = 16
+
+// holdsKey reports whether a URL has a password, a query, or a part of its path that is long and has digits: providers of
+// nodes give each customer a URL with a key.
+func holdsKey(u *url.URL) bool {
+	return u.User != nil || u.RawQuery != "" || slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool {
+		return len(part) >= minKey && strings.ContainsAny(part, "0123456789")
+	})
 }
