@@ -49,7 +49,7 @@ var pureStdlib = []string{
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
 	"crypto/ecdh", "crypto/ecdsa", "crypto/elliptic", "crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
 	"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
-	"hash", "hash/fnv", "net/mail", "net/netip", "net/url",
+	"hash", "hash/fnv", "net/mail", "net/netip", "net/url", "path",
 }
 
 // pureModules lists the other modules that the pure layers may import.
