@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,70 +276,6 @@ type railsResumeCommand struct{ railsSwitchArgs }
 
 func (c railsResumeCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.set(ctx, out, false, "is resumed. What waited for it is sent within seconds.")
-}
-
-type railsHistoryCommand struct {
-	databaseFlags
-	Name string `arg:"" help:"Name of a connection, or a rail such as SEPA."`
-}
-
-func (c railsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.withRails(ctx, func(service *rails.Service) error {
-		changes, err := service.History(ctx, c.Name)
-		if err != nil {
-			return err
-		}
-		if len(changes) == 0 {
-			_, err := fmt.Fprintf(out, "%s was never paused.\n", c.Name)
-			return err
-		}
-		var t table
-		var before rail.Connection
-		for _, change := range changes {
-			if p := change.Pause; p != nil {
-				t.add(formatMinute(p.At), map[bool]string{true: "paused", false: "resumed"}[p.Paused], p.By, p.Note, "-")
-				continue
-			}
-			v := change.Version
-			t.add(formatMinute(v.SetAt), fmt.Sprintf("version %d", v.Version), v.By, v.Note, changedFields(before, v.Connection))
-			before = v.Connection
-		}
-		return t.write(out, "time", "change", "by", "why", "changed")
-	})
-}
-
-// changedFields names what differs between two versions of a connection.
-func changedFields(before, after rail.Connection) string {
-	if before.Version == 0 {
-		return "created"
-	}
-	var names []string
-	add := func(name string, same bool) {
-		if !same {
-			names = append(names, name)
-		}
-	}
-	add("rails", slices.Equal(before.Rails, after.Rails))
-	add("currencies", slices.Equal(before.Currencies, after.Currencies))
-	add("countries", slices.Equal(before.Countries, after.Countries))
-	add("platforms", slices.Equal(before.Platforms, after.Platforms))
-	add("unmatched", before.Unmatched == after.Unmatched)
-	add("priority", before.Priority == after.Priority)
-	add("limits", slices.Equal(before.Limits, after.Limits))
-	add("schedules", reflect.DeepEqual(before.Schedules, after.Schedules))
-	seen := map[string]bool{}
-	for _, settings := range []map[string]string{before.Settings, after.Settings} {
-		for name := range settings {
-			seen[name] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		add("settings."+name, before.Settings[name] == after.Settings[name])
-	}
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, ", ")
 }
 
 type railsBalanceCommand struct {

@@ -303,7 +303,7 @@ func TestRead_LinesOfBanks(t *testing.T) {
 
 func TestHasHeader(t *testing.T) {
 	t.Parallel()
-	// A file of the Nacha format is told from others by its beginning.
+	// A file of the Nacha format is recognised by its beginning.
 	for start, want := range map[string]bool{"101 021000021": true, "": false, "10": false, "<?xml": false, "5220": false} {
 		if got := nacha.HasHeader([]byte(start)); got != want {
 			t.Errorf("%q: %v", start, got)
