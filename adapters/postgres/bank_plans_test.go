@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -62,16 +61,7 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "+name+"("+tt.arguments+")", pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		var plans []struct {
-			Plan struct {
-				Hit  int `json:"Shared Hit Blocks"`
-				Read int `json:"Shared Read Blocks"`
-			}
-		}
-		if err := json.Unmarshal([]byte(text), &plans); err != nil {
-			t.Fatal(err)
-		}
-		if pages := plans[0].Plan.Hit + plans[0].Plan.Read; pages > tt.maxPages {
+		if pages := pagesOf(t, text); pages > tt.maxPages {
 			t.Errorf("%s reads %d pages, want at most %d\n%s", name, pages, tt.maxPages, text)
 		} else {
 			t.Logf("%s reads %d pages", name, pages)

@@ -49,17 +49,23 @@ func TestRailPayments_NoSumScansHistory(t *testing.T) {
 		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+execute, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 			t.Fatal(err)
 		}
-		var plans []struct {
-			Plan struct {
-				Hit  int `json:"Shared Hit Blocks"`
-				Read int `json:"Shared Read Blocks"`
-			}
-		}
-		if err := json.Unmarshal([]byte(text), &plans); err != nil {
-			t.Fatal(err)
-		}
-		if pages := plans[0].Plan.Hit + plans[0].Plan.Read; pages > tt.maxPages {
+		if pages := pagesOf(t, text); pages > tt.maxPages {
 			t.Errorf("%s reads %d pages, want at most %d\n%s", name, pages, tt.maxPages, text)
 		}
 	}
+}
+
+// pagesOf returns how many pages a statement has read, by the output of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
+func pagesOf(t *testing.T, explained string) int {
+	t.Helper()
+	var plans []struct {
+		Plan struct {
+			Hit  int `json:"Shared Hit Blocks"`
+			Read int `json:"Shared Read Blocks"`
+		}
+	}
+	if err := json.Unmarshal([]byte(explained), &plans); err != nil || len(plans) == 0 {
+		t.Fatalf("%v: %s", err, explained)
+	}
+	return plans[0].Plan.Hit + plans[0].Plan.Read
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,27 +63,9 @@ func (c identityConformanceCommand) Run(ctx context.Context, out io.Writer) erro
 }
 
 func printConformance(ctx context.Context, out io.Writer, suite *conformance.Suite) error {
-	rules := 0
-	var writing error
-	failed := suite.Run(ctx, func(r conformance.Result) {
-		rules++
-		line := fmt.Sprintf("pass  %-13s %s\n", r.Rule, r.Text)
-		if r.Err != nil {
-			line = fmt.Sprintf("FAIL  %-13s %s\n      %s\n", r.Rule, r.Text, strings.ReplaceAll(r.Err.Error(), "\n", "\n      "))
-		}
-		_, err := io.WriteString(out, line)
-		writing = errors.Join(writing, err)
-	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case failed > 0:
-		return fmt.Errorf("the provider breaks %d of %d rules", failed, rules)
-	case writing != nil:
-		return writing
-	}
-	_, err := fmt.Fprintf(out, "The provider follows all %d rules.\n", rules)
-	return err
+	p := rulePrinter{out: out, width: 13}
+	broken := suite.Run(ctx, func(r conformance.Result) { p.print(r.Rule, r.Text, r.Err) })
+	return p.end(ctx, "provider", broken)
 }
 
 // readSecretFile returns the content of a file that a flag names, without white space around it.

@@ -94,30 +94,13 @@ func (c railsConformCommand) options() (conformance.Options, error) {
 }
 
 func printRailConformance(ctx context.Context, out io.Writer, suite *conformance.Suite) error {
-	rules := 0
-	var writing error
-	failed := suite.Run(ctx, func(r conformance.Result) {
-		line := fmt.Sprintf("pass  %-17s %s\n", r.Rule, r.Text)
-		switch {
-		case r.Skipped:
-			line = fmt.Sprintf("skip  %-17s %s\n", r.Rule, r.Text)
-		case r.Err != nil:
-			line = fmt.Sprintf("FAIL  %-17s %s\n      %s\n", r.Rule, r.Text, strings.ReplaceAll(r.Err.Error(), "\n", "\n      "))
-			rules++
-		default:
-			rules++
+	p := rulePrinter{out: out, width: 17}
+	broken := suite.Run(ctx, func(r conformance.Result) {
+		if r.Skipped {
+			p.skip(r.Rule, r.Text)
+		} else {
+			p.print(r.Rule, r.Text, r.Err)
 		}
-		_, err := io.WriteString(out, line)
-		writing = errors.Join(writing, err)
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case failed > 0:
-		return fmt.Errorf("the sidecar breaks %d of %d rules", failed, rules)
-	case writing != nil:
-		return writing
-	}
-	_, err := fmt.Fprintf(out, "The sidecar follows all %d rules.\n", rules)
-	return err
+	return p.end(ctx, "sidecar", broken)
 }
