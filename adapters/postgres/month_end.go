@@ -26,13 +26,13 @@ const monthEndRunColumns = `month, run, ran_at, token_id, actor, last_seq, previ
 
 // These statements use the primary key.
 const (
-	selectMonthEndRun = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
+	selectMonthEndRun = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month = $3 ORDER BY run DESC LIMIT 1`
-	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
+	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month < $3 ORDER BY month DESC, run DESC LIMIT 1`
-	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
+	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
-	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + ` FROM ledger_month_end_runs
+	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 ORDER BY month, run DESC`
 )
 
@@ -44,7 +44,7 @@ func scanMonthEndRun(rows pgx.Rows, p ident.Platform, kind ledger.Kind) (monthen
 	var approverName string
 	var previousRun pgtype.Int4
 	var postings []pgtype.UUID
-	if err := rows.Scan(&month, &run.Number, &at, &by, &run.By.Actor, &run.LastSeq, &previous, &previousRun, &postings, &proposal, &approver, &approverName); err != nil {
+	if err := rows.Scan(&month, &run.Number, &at, &by, &run.By.Actor, &run.LastSeq, &previous, &previousRun, &postings, &proposal, &approver, &approverName, &run.Rule); err != nil {
 		return run, err
 	}
 	run.Month, run.At, run.By.Token = period.MonthOf(month.Time), utcTime(at), tokenID(by)
@@ -137,10 +137,10 @@ func (u *unit) SaveMonthEndRun(_ context.Context, run monthend.Run) error {
 	if !run.Previous.Month.IsZero() {
 		previous = monthDate(run.Previous.Month)
 	}
-	u.queueExec(`INSERT INTO ledger_month_end_runs (platform_id, kind, `+monthEndRunColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+	u.queueExec(`INSERT INTO ledger_month_end_runs (platform_id, kind, `+monthEndRunColumns+`, rule) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, nullif($15::smallint, 0))`,
 		pgID(run.Platform.UUID()), string(run.Kind), monthDate(run.Month), run.Number, pgTime(run.At), pgID(run.By.Token.UUID()), run.By.Actor, run.LastSeq,
 		previous, pgtype.Int4{Int32: int32(run.Previous.Number), Valid: previous.Valid}, postings,
-		pgID(run.Approval.Proposal.UUID()), pgID(run.Approval.By.Token.UUID()), run.Approval.By.Actor)
+		pgID(run.Approval.Proposal.UUID()), pgID(run.Approval.By.Token.UUID()), run.Approval.By.Actor, int16(run.Rule))
 	return nil
 }
 
@@ -217,8 +217,8 @@ func (u *unit) SaveExchangeResult(_ context.Context, run monthend.Run, r monthen
 			append(key, string(line.Currency), line.Quantity, line.Cost, rate, rateAt, line.RateSource, line.Value, line.Unrealised, line.Carried)...)
 	}
 	for _, t := range r.Translations {
-		u.queueExec(`INSERT INTO ledger_exchange_translations (platform_id, month, run, account, currency, quantity, value, postings) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			append(key, t.Account, string(t.Currency), t.Quantity, t.Value, t.Postings)...)
+		u.queueExec(`INSERT INTO ledger_exchange_translations (platform_id, month, run, account, currency, quantity, value, postings, remainder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, '0'))`,
+			append(key, t.Account, string(t.Currency), t.Quantity, t.Value, t.Postings, t.Remainder.String())...)
 	}
 	origins := r.Realised
 	for _, origin := range exchange.Origins() {
@@ -260,10 +260,15 @@ func (db *DB) ExchangeResult(ctx context.Context, run monthend.Run) (r monthend.
 	if err != nil {
 		return r, err
 	}
-	err = queryRows(ctx, db.readPool, `SELECT account, currency, quantity, value, postings FROM ledger_exchange_translations
+	err = queryRows(ctx, db.readPool, `SELECT account, currency, quantity, value, postings, coalesce(remainder, '0') FROM ledger_exchange_translations
 		WHERE platform_id = $1 AND month = $2 AND run = $3 ORDER BY account COLLATE "C", currency COLLATE "C"`, key, func(rows pgx.Rows) error {
 		var t exchange.Translation
-		err := rows.Scan(&t.Account, &t.Currency, &t.Quantity, &t.Value, &t.Postings)
+		var remainder string
+		if err := rows.Scan(&t.Account, &t.Currency, &t.Quantity, &t.Value, &t.Postings, &remainder); err != nil {
+			return err
+		}
+		var err error
+		t.Remainder, err = money.ParseExact(remainder)
 		r.Translations = append(r.Translations, t)
 		return err
 	})

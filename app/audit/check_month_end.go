@@ -8,6 +8,7 @@ import (
 
 	runs "causeway/app/internal/monthend"
 	"causeway/core/books"
+	"causeway/core/exchange"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -138,8 +139,28 @@ func (c *monthEndCheck) checkExchangeResult(ctx context.Context, run, previous m
 	if problem := compareResults(stored, computed); problem != "" || !current {
 		return postings, problem, nil
 	}
+	if err := c.compareRules(ctx, run, previous, stored, unrealised); err != nil {
+		return nil, "", err
+	}
 	problem, err := c.checkValuation(ctx, run, computed)
 	return postings, problem, err
+}
+
+// compareRules reports what a month of an earlier release, which rounded each posting, lacks by its exact translation.
+func (c *monthEndCheck) compareRules(ctx context.Context, run, previous monthend.Run, stored monthend.ExchangeResult, unrealised books.UnrealisedResult) error {
+	if run.Rule == exchange.CurrentRule {
+		return nil
+	}
+	run.Rule = exchange.CurrentRule
+	exact, err := c.reader.ExchangeResult(ctx, run, previous, stored.Functional, unrealised)
+	if err != nil {
+		return err
+	}
+	difference, err := money.SubMinor(exact.Translated, stored.Translated)
+	if err == nil && difference != 0 {
+		c.report.RoundedMonths = append(c.report.RoundedMonths, RoundedMonth{run.Platform, run.Month, money.Amount{Minor: difference, Currency: stored.Functional}})
+	}
+	return err
 }
 
 // checkWithoutRates checks the result of a month whose market rates were deleted: its quantities by the entries, and
@@ -189,7 +210,7 @@ func compareResults(stored, computed monthend.ExchangeResult) string {
 	case !slices.Equal(stored.Lines, computed.Lines) || stored.Cash != computed.Cash:
 		return fmt.Sprintf("the position is stored as %d %s and %v, and by the entries and kept rates it is %d and %v",
 			stored.Cash, stored.Functional, stored.Lines, computed.Cash, computed.Lines)
-	case !slices.Equal(stored.Translations, computed.Translations) || stored.Translated != computed.Translated:
+	case !slices.EqualFunc(stored.Translations, computed.Translations, exchange.Translation.Equal) || stored.Translated != computed.Translated:
 		return fmt.Sprintf("income, expense and own funds are stored as %v, and by the entries and kept rates they are %v", stored.Translations, computed.Translations)
 	case !slices.Equal(stored.Realised, computed.Realised) || stored.Opening != computed.Opening:
 		return fmt.Sprintf("the realised result is stored as %v, and by the entries it is %v", stored.Realised, computed.Realised)

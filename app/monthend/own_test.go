@@ -59,7 +59,7 @@ func TestRevalue_OwnFundsIncomeAndExpense(t *testing.T) {
 		{Account: ledger.IncomeFees, Currency: "EUR", Quantity: 100, Value: 110, Postings: 1},
 		{Account: "platform/<InternalAccount>", Currency: "EUR", Quantity: 500, Value: 550, Postings: 1},
 	}
-	if !slices.Equal(done.Result.Translations, want) || done.Result.Translated != 11_616 || done.Result.Opening != 0 {
+	if !slices.EqualFunc(done.Result.Translations, want, exchange.Translation.Equal) || done.Result.Translated != 11_616 || done.Result.Opening != 0 {
 		t.Errorf("%+v, %d", done.Result.Translations, done.Result.Translated)
 	}
 	if c := done.Result.Changes; c.ByOrigin[exchange.IncomeAndExpense] != 66 || c.ByOrigin[exchange.OwnFunds] != 11_550 || c.RateChanges != 1_056 || c.Closing != 12_672 {
@@ -72,7 +72,7 @@ func TestRevalue_OwnFundsIncomeAndExpense(t *testing.T) {
 		}
 	}
 	stored, err := e.service.Result(t.Context(), e.Platform.ID, march)
-	if err != nil || !slices.Equal(stored.Result.Translations, want) || stored.Result.Translated != 11_616 {
+	if err != nil || !slices.EqualFunc(stored.Result.Translations, want, exchange.Translation.Equal) || stored.Result.Translated != 11_616 {
 		t.Errorf("stored %+v, %v", stored.Result, err)
 	}
 	var values int64
@@ -133,7 +133,7 @@ func TestRevalue_EntriesBetweenOwnAccountsChangeNothing(t *testing.T) {
 
 	again := e.revalue(march)
 
-	if again.Run.Number != 1 || !slices.Equal(again.Result.Lines, first.Result.Lines) || !slices.Equal(again.Result.Translations, first.Result.Translations) {
+	if again.Run.Number != 1 || !slices.Equal(again.Result.Lines, first.Result.Lines) || !slices.EqualFunc(again.Result.Translations, first.Result.Translations, exchange.Translation.Equal) {
 		t.Errorf("%+v, want %+v", again, first)
 	}
 	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "A fee", Effective: march.End().AddDate(0, 0, -1),

@@ -21,6 +21,10 @@ type Book struct {
 	// Translated is what income, expense and own funds in foreign currencies were worth at the rates of their times.
 	// It is a part of the cost, and no result of the position.
 	Translated int64
+	// Rule is that of their translation.
+	Rule Rule
+	// lines are the exact values of the month, by RoundedByLine.
+	lines map[translationKey]translatedLine
 }
 
 // Open returns a book of positions whose cost is their value at rates. So is the value of income, expense and own funds
@@ -156,7 +160,7 @@ func (b *Book) Trade(t Trade, rates *Rates) (Measured, error) {
 			continue
 		}
 		delete(own, leg.Currency)
-		if leg.Realised, err = b.change(leg.Currency, rest.quantity, rest.value); err != nil {
+		if leg.Realised, err = b.changeOwn(leg.Currency, rest); err != nil {
 			return m, err
 		}
 		if m.Realised, err = money.AddMinor(m.Realised, leg.Realised); err != nil {
@@ -189,6 +193,20 @@ func (b *Book) translate(legs []MeasuredOwn) (sums map[money.Currency]ownSum, er
 	return sums, nil
 }
 
+// changeOwn changes a holding by the sum of own legs and returns what is realised by it. Each of their accounts is rounded by
+// itself, so the sum of several may have a value of the other sign than its quantity, or one without a quantity. That is
+// the rounding of a posting, and no cost.
+func (b *Book) changeOwn(currency money.Currency, sum ownSum) (realised int64, err error) {
+	cost := sum.value
+	if sum.quantity == 0 || cost != 0 && (cost > 0) != (sum.quantity > 0) {
+		cost = 0
+	}
+	if realised, err = b.change(currency, sum.quantity, cost); err != nil {
+		return 0, err
+	}
+	return money.AddMinor(realised, cost-sum.value)
+}
+
 // tradeForeign changes a holding by a leg and returns what is realised by it. An own leg of the other sign is taken
 // out of own: the rest of both has its market value.
 func (b *Book) tradeForeign(leg MeasuredLeg, own map[money.Currency]ownSum, rates *Rates) (realised int64, err error) {
@@ -216,7 +234,7 @@ func (b *Book) tradeForeign(leg MeasuredLeg, own map[money.Currency]ownSum, rate
 func (b *Book) measure(t Trade, rates *Rates) (Measured, error) {
 	m := Measured{Origin: t.Origin, Legs: make([]MeasuredLeg, len(t.Legs))}
 	var err error
-	if m.Own, err = measureOwn(t.Own, rates); err != nil {
+	if m.Own, err = b.measureOwn(t.Own, rates); err != nil {
 		return m, err
 	}
 	for i, leg := range t.Legs {

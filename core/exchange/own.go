@@ -72,45 +72,6 @@ type MeasuredOwn struct {
 	Realised int64
 }
 
-// measureOwn returns the legs with their market values. Those of one currency add up to the value of their sum, so
-// that what is moved between accounts has no value.
-func measureOwn(legs []OwnLeg, rates *Rates) ([]MeasuredOwn, error) {
-	if len(legs) == 0 {
-		return nil, nil
-	}
-	measured := make([]MeasuredOwn, len(legs))
-	var quantity, value int64 // of the legs of a currency so far
-	for i, leg := range legs {
-		if i > 0 && leg.Currency != legs[i-1].Currency {
-			quantity, value = 0, 0
-		}
-		var err error
-		if quantity, err = money.AddMinor(quantity, leg.Quantity); err != nil {
-			return nil, err
-		}
-		next, err := rates.Value(leg.Currency, quantity)
-		if err != nil {
-			return nil, err
-		}
-		measured[i].OwnLeg = leg
-		if measured[i].Value, err = money.SubMinor(next, value); err != nil {
-			return nil, err
-		}
-		value = next
-	}
-	return measured, nil
-}
-
-// Translation is what the entries of a month on an account of income, expense or own funds, in a foreign currency, were
-// worth at the rates of their times.
-type Translation struct {
-	Account  string
-	Currency money.Currency
-	// Quantity and Value are above zero for what was earned or paid in.
-	Quantity, Value int64
-	Postings        int64
-}
-
 // Positions are the balances, above zero for a credit, that a position consists of.
 type Positions struct {
 	// Traded is that of fx/position in each currency, Own that of income, expense and own funds in each foreign one.

@@ -57,6 +57,15 @@ func (r *Rates) Value(currency money.Currency, quantity int64) (int64, error) {
 	return value, nil
 }
 
+// exact returns the exact value of a quantity of a foreign currency. Fault: that of Rate.
+func (r *Rates) exact(currency money.Currency, quantity int64) (money.Exact, error) {
+	rate, err := r.Rate(currency)
+	if err != nil {
+		return money.Exact{}, err
+	}
+	return rate.Rate.Times(quantity), nil
+}
+
 // ValueAt returns the value of a quantity at a rate, rounded as by Rates.Value. Error: money.ErrOverflow.
 func ValueAt(rate money.Rate, quantity int64) (int64, error) {
 	if quantity == 0 {

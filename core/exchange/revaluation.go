@@ -60,11 +60,6 @@ type Calculation struct {
 	translations map[translationKey]*Translation
 }
 
-type translationKey struct {
-	account  string
-	currency money.Currency
-}
-
 type resultKey struct {
 	origin   Origin
 	currency money.Currency
@@ -109,29 +104,6 @@ func (c *Calculation) Trade(t Trade, rates *Rates) (Measured, error) {
 	return m, nil
 }
 
-// translate adds the values of own legs.
-func (c *Calculation) translate(legs []MeasuredOwn) (err error) {
-	for _, leg := range legs {
-		key := translationKey{leg.Account, leg.Currency}
-		if c.translations == nil {
-			c.translations = map[translationKey]*Translation{}
-		}
-		t := c.translations[key]
-		if t == nil {
-			t = &Translation{Account: leg.Account, Currency: leg.Currency}
-			c.translations[key] = t
-		}
-		t.Postings++
-		if t.Quantity, err = money.AddMinor(t.Quantity, leg.Quantity); err != nil {
-			return err
-		}
-		if t.Value, err = money.AddMinor(t.Value, leg.Value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // add adds the result of one trade.
 func (c *Calculation) add(origin Origin, currency money.Currency, amount int64) (err error) {
 	key := resultKey{origin, currency}
@@ -152,12 +124,7 @@ func (c *Calculation) add(origin Origin, currency money.Currency, amount int64) 
 // of Rates.Value.
 func (c *Calculation) Close(rates *Rates) (Month, error) {
 	m := Month{Functional: c.Book.Functional, Opening: c.Opening, Cash: c.Book.Cash, Translated: c.Book.Translated}
-	for _, t := range c.translations {
-		m.Translations = append(m.Translations, *t)
-	}
-	slices.SortFunc(m.Translations, func(a, b Translation) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Currency, b.Currency))
-	})
+	m.Translations = c.closedTranslations()
 	for _, origin := range Origins() {
 		var ofOrigin []Realised
 		for key, r := range c.realised {
@@ -204,9 +171,9 @@ func (c *Calculation) closeLine(currency money.Currency, rates *Rates) (Line, er
 	return line, err
 }
 
-// Book returns the book with which the next month begins.
+// Book returns the book with which the next month begins, without a rule.
 func (m Month) Book() *Book {
-	b := &Book{Functional: m.Functional, Cash: m.Cash, Holdings: make(map[money.Currency]Holding, len(m.Lines)), Translated: m.Translated}
+	b := &Book{Functional: m.Functional, Cash: m.Cash, Holdings: make(map[money.Currency]Holding, len(m.Lines)), Translated: m.Translated, lines: m.carriedLines()}
 	for _, line := range m.Lines {
 		if line.Holding != (Holding{}) {
 			b.Holdings[line.Currency] = line.Holding

@@ -93,8 +93,10 @@ type translationBody struct {
 	Account  string           `json:"account" doc:"Path of the account. The platform's balances are together, as platform/<InternalAccount>." example:"income/fees"`
 	Currency httpapi.Currency `json:"currency" doc:"Foreign currency." example:"EUR"`
 	Quantity httpapi.BigMinor `json:"quantity" doc:"Credits minus debits, in the smallest unit of the currency."`
-	Value    httpapi.BigMinor `json:"value" doc:"Value in the functional currency at the market rates of their times."`
-	Postings int64            `json:"postings" doc:"Number of postings." example:"1204"`
+	Value    httpapi.BigMinor `json:"value" doc:"Value in the functional currency at the market rates of their times, rounded half to even."`
+	Postings int64            `json:"postings" doc:"Number of postings. 0 for an account that only carries a remainder." example:"1204"`
+	// Remainder is a text, because it may have 62 decimals.
+	Remainder string `json:"remainder,omitempty" doc:"What the exact value is above value, in its smallest unit, as a decimal. It is carried into the next month. Omitted if it is 0." example:"-0.25"`
 }
 
 // PositionValueChanges are the parts of a change of the value of the FX position.
@@ -131,7 +133,10 @@ func renderExchangeResult(r monthend.Revaluation) exchangeResultBody {
 		body.Realised[i] = exchangeRealisedBody{string(o.Origin), httpapi.Currency(o.Currency), bigMinor(o.Amount), o.Trades}
 	}
 	for i, t := range r.Result.Translations {
-		body.Translations[i] = translationBody{t.Account, httpapi.Currency(t.Currency), bigMinor(t.Quantity), bigMinor(t.Value), t.Postings}
+		body.Translations[i] = translationBody{t.Account, httpapi.Currency(t.Currency), bigMinor(t.Quantity), bigMinor(t.Value), t.Postings, ""}
+		if !t.Remainder.IsZero() {
+			body.Translations[i].Remainder = t.Remainder.String()
+		}
 	}
 	for i, l := range r.Result.Lines {
 		body.Positions[i] = exchangePositionBody{Currency: httpapi.Currency(l.Currency), Quantity: bigMinor(l.Quantity), Cost: bigMinor(l.Cost), RateAt: optionalTime(l.RateAt), RateSource: l.RateSource,
