@@ -99,8 +99,9 @@ func parseMT940Amount(text string, currency money.Currency) (int64, error) {
 }
 
 // A statement line: value date, entry date, direction, funds code, amount, type of transaction,
-// reference of the account owner and, after //, of the bank. Some banks have shorter types, or none.
-var statementLineSyntax = regexp.MustCompile(`^([0-9]{6})([0-9]{4})?(R?[CD])([A-Z])?([0-9,.]+)(NONREF.*|//.*)?(?: ?[A-Z]([A-Z0-9 ]{3})(.*))?$`)
+// reference of the account owner and, after //, of the bank. Some banks have shorter types, or none, and
+// four blanks for no entry date.
+var statementLineSyntax = regexp.MustCompile(`^([0-9]{6})([0-9]{4}|    )?(R?[CD])([A-Z])?([0-9,.]+)(NONREF.*|//.*)?(?: ?[A-Z]([A-Z0-9 ]{3})(.*))?$`)
 
 // ownerReferenceLength is the length of the reference of the account owner. Some banks fill it with
 // spaces and write a name behind it.
@@ -123,7 +124,7 @@ func (m *mt940Parser) beginMovement(f mt940Field) error {
 	if l.Value, err = parseValueDate(part(1)); err != nil {
 		return f.errorf(0, "value date: %v", err)
 	}
-	if l.Booked = l.Value; part(2) != "" {
+	if l.Booked = l.Value; strings.TrimSpace(part(2)) != "" {
 		var ok bool
 		if l.Booked, ok = entryDate(l.Value, part(2)); !ok {
 			return f.errorf(match[4], "entry date: %q is not a date of the form MMDD", part(2))

@@ -35,6 +35,8 @@ func TestRead_MT940(t *testing.T) {
 			"11250 ignored 0\n2026-03-10 2026-03-12 1250 BANKREF1 [OWNER-REF-1] \"/OCMT/EUR11,00/ INVOICE 77 THANK YOU\" false\n"},
 		{"no entry date, no references", mt940With("99,50", ":61:260310D,5NMSCNONREF"), header +
 			"9950 ignored 0\n2026-03-10 2026-03-10 -50  [] \"\" false\n"},
+		{"an entry date of blanks", mt940With("99,50", ":61:260310    DD,5NMSCNONREF"), header +
+			"9950 ignored 0\n2026-03-10 2026-03-10 -50  [] \"\" false\n"},
 		{"reversals", mt940With("99,00", ":61:260310RC2,NTRFA1", ":61:260310RDD1,00S103B1//"), header +
 			"9900 ignored 0\n2026-03-10 2026-03-10 -200  [A1] \"\" true\n2026-03-10 2026-03-10 100  [B1] \"\" true\n"},
 		{"a returned item", mt940With("101,00", ":61:260310C1,00NRTIA1"), header +
