@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"causeway/adapters/ids"
@@ -132,7 +133,7 @@ type writer struct {
 	index int      // of the commit that is created, with what it writes
 	steps [][]step // later steps of payments by the index of their commit
 	posts []ledger.Posting
-	ended []transaction.Transaction
+	moved []transaction.Transaction // that were posted
 	// received is the receipt of the activity that is created; receipts are those of the commit.
 	received transaction.Receipt
 	receipts []transaction.Receipt
@@ -187,32 +188,30 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 // writeCommit creates and writes the postings of a commit: steps of earlier payments, and new activity.
 func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 	commits := len(w.steps)
-	w.posts, w.ended, w.receipts = nil, nil, nil
+	w.posts, w.moved, w.receipts = nil, nil, nil
 	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(w.index)).Truncate(time.Millisecond)
 	for _, step := range w.steps[w.index] {
-		applied, err := w.apply(step.decide(w.now))
-		if err != nil {
+		if _, err := w.apply(step(w.now)); err != nil {
 			return err
-		}
-		if !applied {
-			w.ended = append(w.ended, step.payment)
 		}
 	}
 	w.steps[w.index] = nil
+	earlier := len(w.moved)
 	for w.entries < w.Entries*(w.index+1)/commits {
 		if err := w.addActivity(); err != nil {
 			return err
 		}
 	}
-	w.postings, w.payments = w.postings+len(w.posts), w.payments+len(w.ended)
+	// A payment is written with its first posting, as the service does: what is sealed with it does not change.
+	begun, changed := w.moved[earlier:], slices.Clone(w.moved[:earlier])
+	w.postings, w.payments = w.postings+len(w.posts), w.payments+len(begun)
 	var quotes []quote.Quote
-	var changed []transaction.Transaction // what was received and refunded is written by an update
-	for _, t := range w.ended {
+	for _, t := range begun {
 		if !t.Quote.IsZero() {
 			quotes = append(quotes, quote.Quote{ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Side: quote.Sending,
 				LockedAmount: t.Pricing.Sent.Minor, Pricing: t.Pricing, Reference: t.Reference, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt})
 		}
-		if t.Refund != nil || !t.Receipt.IsZero() {
+		if !t.Receipt.IsZero() { // what was received is written by an update
 			changed = append(changed, t)
 		}
 	}
@@ -222,7 +221,7 @@ func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 				return err
 			}
 		}
-		if err := tx.CreateQuotes(ctx, quotes, w.ended); err != nil {
+		if err := tx.CreateQuotes(ctx, quotes, begun); err != nil {
 			return err
 		}
 		if err := tx.UpdateTransactions(ctx, changed); err != nil {
@@ -258,11 +257,10 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 	if t := d.Transaction; !t.ID.IsZero() {
 		// A step after the last commit is not done: the payment is unfinished at the end.
 		next := w.index + 1 + w.rand.IntN(4)
-		if decide := w.nextStep(t); decide != nil && next < len(w.steps) {
-			w.steps[next] = append(w.steps[next], step{t, decide})
-		} else {
-			w.ended = append(w.ended, t)
+		if step := w.nextStep(t); step != nil && next < len(w.steps) {
+			w.steps[next] = append(w.steps[next], step)
 		}
+		w.moved = append(w.moved, t)
 	}
 	return true, nil
 }

@@ -2,12 +2,15 @@ package history_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -69,12 +72,16 @@ func (h *env) postings() (all []ports.RecordedPosting) {
 	}
 }
 
+func (h *env) checker() *audit.Checker {
+	tables, pool := ledgerdb.New(), h.store.Pool()
+	return audit.NewChecker(ledgerdb.NewReader(tables, pool), ledgerdb.NewAudit(tables, pool), h.store.CheckTransactions).
+		WithMonthEnd(h.store).WithTreasury(h.store).WithReceivables(h.store).WithAgents(h.store, "").WithEvidence(h.store)
+}
+
 // checkLedger runs the ledger check, the states of payments included.
 func (h *env) checkLedger() {
 	h.Helper()
-	tables, pool := ledgerdb.New(), h.store.Pool()
-	checker := audit.NewChecker(ledgerdb.NewReader(tables, pool), ledgerdb.NewAudit(tables, pool), h.store.CheckTransactions)
-	report, err := checker.Check(h.Context())
+	report, err := h.checker().Check(h.Context())
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -140,6 +147,45 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%v, %d late, %d early", kinds, late, early)
 			}
 		})
+	}
+}
+
+func TestWrite_WhileTheLogIsSealed(t *testing.T) {
+	// A running service seals what is written, at any commit: nothing of it changes later, so that the books verify.
+	t.Parallel()
+	h := newEnv(t, 3_000, 1)
+	box, err := encryption.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, clock := h.store.LedgerLog(), portstest.NewFakeClock(endTime)
+	sealer := audit.NewLog(audit.LogConfig{Log: log, Evidence: h.store.EvidenceLog(), Signer: checkpoints.NewKeyring(log, box, clock, ids.New()), Clock: clock})
+	seal := func() error { return errors.Join(sealer.SealDue(t.Context()), sealer.SealEvidenceDue(t.Context())) }
+	written, sealed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-written:
+				sealed <- seal()
+				return
+			default:
+				if err := seal(); err != nil {
+					sealed <- err
+					return
+				}
+			}
+		}
+	}()
+
+	h.write()
+	close(written)
+
+	if err := <-sealed; err != nil {
+		t.Fatal(err)
+	}
+	report, err := h.checker().Verify(t.Context(), audit.VerifyOptions{SealedBefore: endTime})
+	if err != nil || !report.Clean() {
+		t.Errorf("%d findings, the first of %v; %v", len(report.Findings), report.Findings[:min(1, len(report.Findings))], err)
 	}
 }
 

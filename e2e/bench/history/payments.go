@@ -80,13 +80,10 @@ func (w *writer) addActivity() error {
 }
 
 // step is a later step of a payment.
-type step struct {
-	payment transaction.Transaction
-	decide  func(now time.Time) (transaction.Decision, error)
-}
+type step func(now time.Time) (transaction.Decision, error)
 
 // nextStep returns what happens to a payment next; nil if nothing does.
-func (w *writer) nextStep(t transaction.Transaction) func(now time.Time) (transaction.Decision, error) {
+func (w *writer) nextStep(t transaction.Transaction) step {
 	switch {
 	case t.State.Refund == transaction.RefundPending:
 		return func(now time.Time) (transaction.Decision, error) { return t.RefundPaid(t.SourceAccount, now) }
