@@ -60,15 +60,25 @@ type ledgerCommand struct {
 	Restore                ledgerRestoreCommand         `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
 
-type ledgerCheckCommand struct{ databaseFlags }
+type ledgerCheckCommand struct {
+	databaseFlags
+	Platform string `help:"Check this platform alone, by its id. Default: all platforms." placeholder:"ID"`
+}
 
 func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		report, err := newAudit(db).Check(ctx)
+		var only ident.Platform
+		if l.Platform != "" {
+			var err error
+			if only, err = resolvePlatform(ctx, db, l.Platform); err != nil {
+				return err
+			}
+		}
+		report, err := newAudit(db).Of(only).Check(ctx)
 		if err != nil {
 			return err
 		}
-		if err := checkUnposted(ctx, db, ident.Platform{}, &report); err != nil {
+		if err := checkUnposted(ctx, db, only, &report); err != nil {
 			return err
 		}
 		return writeReport(out, report)

@@ -134,6 +134,33 @@ func TestLedgerCheck_DetectsTampering(t *testing.T) {
 	checkGolden(t, "check_damaged.txt", out)
 }
 
+func TestLedgerCheck_OfOnePlatform(t *testing.T) {
+	t.Parallel()
+	// With a platform, the check counts and reports nothing of others. A platform that does not exist is named.
+	url := seededDatabase(t)
+	other := must(ident.ParsePlatform("PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"))
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreatePlatform(ctx, must(platform.New(other, "Other", platform.Sandbox, true, noon)))
+	})
+	pgtest.ExecAsSuperuser(t, url, "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING'")
+
+	if out, errOut, status := runLedger(t, url, "check --platform "+fakePlatform); status != 1 || !strings.Contains(out, fakePlatform) {
+		t.Errorf("status %d, %s%s", status, out, errOut)
+	}
+	if out, errOut, status := runLedger(t, url, "check --platform "+other.String()); status != 0 || !strings.Contains(out, "rules passed") {
+		t.Errorf("status %d, %s%s", status, out, errOut)
+	}
+	const missing = "PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e13"
+	if _, errOut, status := runLedger(t, url, "check --platform "+missing); status != 1 || !strings.Contains(errOut, missing+" does not exist") {
+		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
 // runLedger runs a ledger command on a database.
 func runLedger(t testing.TB, url, args string) (out, errOut string, status int) {
 	t.Helper()
