@@ -17,13 +17,15 @@ import (
 type walletCodeRow struct {
 	bun.BaseModel `bun:"table:wallet_codes"`
 
-	PlatformID   uuid.UUID `bun:"platform_id,pk"`
-	CredentialID uuid.UUID `bun:"credential_id,pk"`
-	Hash         []byte    `bun:"hash"`
-	Tries        int       `bun:"tries"`
-	ExpiresAt    time.Time `bun:"expires_at"`
-	BurstUntil   time.Time `bun:"burst_until"`
-	HourUntil    time.Time `bun:"hour_until"`
+	PlatformID   uuid.UUID  `bun:"platform_id,pk"`
+	CredentialID uuid.UUID  `bun:"credential_id,pk"`
+	Hash         []byte     `bun:"hash"`
+	Tries        int        `bun:"tries"`
+	ExpiresAt    time.Time  `bun:"expires_at"`
+	BurstUntil   time.Time  `bun:"burst_until"`
+	HourUntil    time.Time  `bun:"hour_until"`
+	Failures     int        `bun:"failures"`
+	BlockedUntil *time.Time `bun:"blocked_until"`
 }
 
 // WalletCodeHash implements ports.WalletReader.
@@ -46,6 +48,7 @@ func (u *unit) LockWalletCode(ctx context.Context, p ident.Platform, id ident.Au
 	copy(found.Hash[:], row.Hash)
 	found.Tries, found.ExpiresAt = row.Tries, row.ExpiresAt.UTC()
 	found.Sending = wallet.CodeSending{BurstUntil: row.BurstUntil.UTC(), HourUntil: row.HourUntil.UTC()}
+	found.Failures, found.BlockedUntil = row.Failures, timeOrZero(row.BlockedUntil)
 	return found, translate(err)
 }
 
@@ -55,9 +58,10 @@ func (u *unit) SaveWalletCode(ctx context.Context, c wallet.Code) error {
 		return err
 	}
 	row := &walletCodeRow{PlatformID: c.Platform.UUID(), CredentialID: c.Credential.UUID(), Hash: c.Hash[:], Tries: c.Tries, ExpiresAt: c.ExpiresAt,
-		BurstUntil: c.Sending.BurstUntil, HourUntil: c.Sending.HourUntil}
+		BurstUntil: c.Sending.BurstUntil, HourUntil: c.Sending.HourUntil, Failures: c.Failures, BlockedUntil: nullTime(c.BlockedUntil)}
 	_, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(row).On("CONFLICT (platform_id, credential_id) DO UPDATE").
-		Set("hash = EXCLUDED.hash, tries = EXCLUDED.tries, expires_at = EXCLUDED.expires_at, burst_until = EXCLUDED.burst_until, hour_until = EXCLUDED.hour_until").Exec(ctx)
+		Set("hash = EXCLUDED.hash, tries = EXCLUDED.tries, expires_at = EXCLUDED.expires_at, burst_until = EXCLUDED.burst_until, hour_until = EXCLUDED.hour_until").
+		Set("failures = EXCLUDED.failures, blocked_until = EXCLUDED.blocked_until").Exec(ctx)
 	return translate(err)
 }
 

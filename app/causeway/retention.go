@@ -41,8 +41,9 @@ const (
 	screeningRunRetention = 365 * 24 * time.Hour
 	// walletSessionRetention is long after a session or request of a wallet has ended.
 	walletSessionRetention = 30 * 24 * time.Hour
-	// walletCodeRetention is more than the hour in which codes are counted.
-	walletCodeRetention        = 24 * time.Hour
+	// walletCodeRetention is how long wrong codes count after the expiry of the last code: much longer than the delay of a day
+	// that follows many of them, so that waiting gives no more tries.
+	walletCodeRetention        = 30 * 24 * time.Hour
 	revokedCredentialRetention = 365 * 24 * time.Hour
 	// mailRetention is how long it is shown what became of a mail; its content is deleted at once.
 	mailRetention = 30 * 24 * time.Hour

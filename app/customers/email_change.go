@@ -69,7 +69,7 @@ func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platfo
 			return err
 		}
 		if code.Hash != (wallet.CodeHash{}) {
-			if err := tx.SaveWalletCode(ctx, code.Used()); err != nil {
+			if err := tx.SaveWalletCode(ctx, code.Ended()); err != nil {
 				return err
 			}
 		}

@@ -147,7 +147,7 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 	code := env.addCredential(env.wallet, wallet.EmailOTP, "ana@example.com", true)
 	sign := env.openSession(t, code)
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveWalletCode(ctx, wallet.Code{Platform: env.platform, Credential: code.ID, Hash: wallet.CodeHash{1}, ExpiresAt: env.Clock.Now().Add(time.Minute),
+		return tx.SaveWalletCode(ctx, wallet.Code{Platform: env.platform, Credential: code.ID, Hash: wallet.CodeHash{1}, ExpiresAt: env.Clock.Now().Add(time.Minute), Failures: 4,
 			Sending: wallet.CodeSending{BurstUntil: env.Clock.Now(), HourUntil: env.Clock.Now()}})
 	})
 
@@ -171,6 +171,9 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 		last, err := tx.LockWalletCode(ctx, env.platform, code.ID)
 		if last.Valid(env.Clock.Now()) {
 			t.Error("the code that was sent to the old address is still valid")
+		}
+		if last.Failures != 4 {
+			t.Errorf("%d wrong codes count after the change, want 4", last.Failures)
 		}
 		return err
 	})

@@ -22,7 +22,8 @@ type Challenged struct {
 
 // Challenge begins the verification of a credential: it sends a new code by e-mail, or returns a challenge
 // for a passkey, for which it needs the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED,
-// USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED.
+// USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED if too many codes were sent or
+// too many wrong ones tried.
 func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (_ Challenged, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
@@ -158,7 +159,7 @@ type Verification struct {
 }
 
 // Verify opens a session. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
-// another type of credential; UNAUTHORIZED with a reason.
+// another type of credential; UNAUTHORIZED with a reason; RATE_LIMITED if too many wrong codes were tried.
 func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, v Verification) (_ OpenedSession, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
@@ -225,8 +226,9 @@ type proof struct {
 	use func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error)
 }
 
-// proveCode checks a one-time code. A wrong one is counted in a commit of its own. That there is no code,
-// that it has expired and that it was tried too often is the same error as a wrong one.
+// proveCode checks a one-time code. A wrong one is counted in a commit of its own, in which the row is locked, so that
+// none is missed. That there is no code, that it has expired and that it was tried too often is the same error as a wrong
+// one. After too many wrong ones, no code is looked at until the delay is over; the test value of the sandbox always is.
 func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wallet.Credential, v Verification) (proof, error) {
 	tried, err := s.Store.WalletCodeHash(ctx, c.Platform, c.ID, v.Code)
 	if err != nil {
@@ -241,10 +243,13 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 				return err
 			}
 			now := s.now()
+			if err := code.CheckDelay(now); err != nil {
+				return err
+			}
 			if matches = code.Matches(tried, now); matches || !code.Valid(now) {
 				return nil
 			}
-			return tx.SaveWalletCode(ctx, code.Failed())
+			return tx.SaveWalletCode(ctx, code.Failed(now))
 		}); err != nil {
 			return proof{}, err
 		}
@@ -254,15 +259,23 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 	}
 	return proof{client: v.ClientKey, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
 		code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
-		switch {
-		case err != nil:
+		if err != nil {
 			return locked, err
-		case !testCode && !code.Matches(tried, s.now()):
-			return locked, wallet.InvalidCode()
-		case code.Hash == (wallet.CodeHash{}):
-			return locked, nil
 		}
-		return locked, tx.SaveWalletCode(ctx, code.Used())
+		if !testCode {
+			now := s.now()
+			if err := code.CheckDelay(now); err != nil {
+				return locked, err
+			}
+			if !code.Matches(tried, now) {
+				return locked, wallet.InvalidCode()
+			}
+		}
+		used := code.Used()
+		if used == code {
+			return locked, nil // the test value, and no code was sent
+		}
+		return locked, tx.SaveWalletCode(ctx, used)
 	}}, nil
 }
 

@@ -60,6 +60,7 @@ func TestService_CodesAreSingleUseAndForgetful(t *testing.T) {
 	for range wallet.MaxCodeTries {
 		refused("wrong", "000000")
 	}
+	env.Clock.Advance(time.Minute) // the delay after the fifth
 	refused("dead", dead)
 	if err := verify(challenge()); err != nil {
 		t.Errorf("the code after a dead one: %v", err)
@@ -127,7 +128,8 @@ func TestService_RightCodeOpensOneSessionAmongConcurrent(t *testing.T) {
 
 func TestService_WrongCodesAmongConcurrentEndTheCode(t *testing.T) {
 	t.Parallel()
-	// Wrong codes at the same time are all counted: after five the right one is refused.
+	// Wrong codes at the same time are all counted: the right one after five is refused until the delay is over, and then as
+	// one that was tried too often.
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, id, nil); err != nil {
@@ -140,9 +142,100 @@ func TestService_WrongCodesAmongConcurrentEndTheCode(t *testing.T) {
 	})
 	v.Code = env.proofs.code
 	_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+	if f, ok := fault.As(err); !ok || f.Code != fault.RateLimited || f.RetryAfter != time.Minute {
+		t.Errorf("the right one at once: %v", err)
+	}
+	env.Clock.Advance(time.Minute)
+	_, err = env.wallets.Verify(t.Context(), env.live, nil, id, v)
 	wantReason(t, "the right one", err, "Invalid OTP code")
+	if stored := env.QueryStrings(`SELECT failures || ' ' || tries FROM wallet_codes`); !slices.Equal(stored, []string{"5 5"}) {
+		t.Errorf("stored failures and tries %q", stored)
+	}
 	if tried.succeeded > 0 || len(env.sessions(env.liveWallet)) > 0 {
 		t.Errorf("%d wrong codes opened a session", tried.succeeded)
+	}
+}
+
+func TestService_WrongCodesAreCountedOverCodes(t *testing.T) {
+	t.Parallel()
+	// New codes give no new tries: from the fifth wrong one on, each is followed by a longer delay, in which no code is sent
+	// and not even the right one is accepted, by another process either. The right code after a delay ends it.
+	env := newEnv(t)
+	other := env.newService(env.Store)
+	id := wallet.DefaultCredentialID(env.liveWallet.ID)
+	guess := func(service *wallets.Service, code string) error {
+		_, err := service.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		return err
+	}
+	challenge := func(service *wallets.Service) error {
+		_, err := service.Challenge(t.Context(), env.live, nil, id, nil)
+		return err
+	}
+	wantWait := func(name string, err error, wait time.Duration) {
+		t.Helper()
+		if f, ok := fault.As(err); !ok || f.Code != fault.RateLimited || f.Reason != "Too many wrong codes" || f.RetryAfter != wait {
+			t.Fatalf("%s: %v, want a wait of %s", name, err, wait)
+		}
+	}
+	for range 2 {
+		if err := challenge(env.wallets); err != nil {
+			t.Fatal(err)
+		}
+		wantReason(t, "wrong", guess(env.wallets, "wrong"), "Invalid OTP code")
+		wantReason(t, "wrong", guess(other, "wrong"), "Invalid OTP code")
+		env.Clock.Advance(time.Hour)
+	}
+	wait := time.Minute
+	for range 4 {
+		if err := challenge(other); err != nil {
+			t.Fatal(err)
+		}
+		wantReason(t, "wrong", guess(other, "wrong"), "Invalid OTP code")
+		wantWait("the right one", guess(env.wallets, env.proofs.code), wait)
+		wantWait("a new code", challenge(env.wallets), wait)
+		env.Clock.Advance(wait - time.Second)
+		wantWait("the right one later", guess(other, env.proofs.code), time.Second)
+		env.Clock.Advance(time.Hour - wait + time.Second)
+		wait *= 2
+	}
+	if err := challenge(env.wallets); err != nil {
+		t.Fatal(err)
+	}
+	if err := guess(env.wallets, env.proofs.code); err != nil {
+		t.Fatal(err)
+	}
+	if err := challenge(env.wallets); err != nil {
+		t.Fatal(err)
+	}
+	wantReason(t, "wrong after a right one", guess(env.wallets, "wrong"), "Invalid OTP code")
+	if err := guess(env.wallets, env.proofs.code); err != nil {
+		t.Errorf("the right one after one wrong: %v", err)
+	}
+}
+
+func TestService_SandboxCodeIsNeverDelayed(t *testing.T) {
+	t.Parallel()
+	// The test value of the sandbox opens sessions whatever was tried before.
+	env := newEnv(t)
+	id := wallet.DefaultCredentialID(env.wallet.ID)
+	guess := func(code string) error {
+		_, err := env.wallets.Verify(t.Context(), env.Admin, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		return err
+	}
+	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, id, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range wallet.MaxCodeTries {
+		wantReason(t, "wrong", guess("wrong"), "Invalid OTP code")
+	}
+	if err := guess("wrong"); !fault.Is(err, fault.RateLimited) {
+		t.Errorf("a sixth wrong one: %v", err)
+	}
+	if err := guess("000000"); err != nil {
+		t.Errorf("the test value: %v", err)
+	}
+	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, id, nil); err != nil {
+		t.Errorf("a code after the test value: %v", err)
 	}
 }
 

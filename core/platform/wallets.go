@@ -51,6 +51,8 @@ const (
 
 	// MinCodeLength and MaxCodeLength bound the characters of a one-time code.
 	MinCodeLength, MaxCodeLength = 4, 12
+	// minProductionCodeLength is the shortest code of customers: a shorter one can be guessed.
+	minProductionCodeLength = 6
 	// MaxCodeLifetime is the longest validity of a one-time code.
 	MaxCodeLifetime = 24 * time.Hour
 
@@ -74,7 +76,16 @@ func (p Platform) WalletSettings() Wallets {
 	if w.AppName == "" {
 		w.AppName = p.Name
 	}
+	w.CodeLength = max(w.CodeLength, minCodeLength(p.Environment)) // an earlier version of this program has allowed shorter ones
 	return w
+}
+
+// minCodeLength returns the fewest characters of a one-time code.
+func minCodeLength(e Environment) int {
+	if e == Production {
+		return minProductionCodeLength
+	}
+	return MinCodeLength
 }
 
 // WalletsChange is a partial update of Wallets; nil does not change a setting, and a zero value sets its
@@ -116,6 +127,10 @@ func (p Platform) applyWallets(c WalletsChange) (*Wallets, []fault.Field) {
 	}
 	w.setDefaults()
 	bad := w.checkMails()
+	if lowest := minCodeLength(p.Environment); c.CodeLength != nil && (w.CodeLength < lowest || w.CodeLength > MaxCodeLength) {
+		bad = append(bad, fault.Field{Field: embeddedWalletPath + "otpLength", Message: fmt.Sprintf("must be between %d and %d", lowest, MaxCodeLength),
+			Constraint: map[string]any{"minimum": lowest, "maximum": MaxCodeLength}})
+	}
 	if c.PasskeyRPID != nil || c.PasskeyOrigins != nil {
 		bad = append(bad, w.checkPasskeys(p.Environment)...)
 	}
@@ -145,9 +160,6 @@ func (w *Wallets) setDefaults() {
 func (w *Wallets) checkMails() (bad []fault.Field) {
 	refuse := func(field, message string) {
 		bad = append(bad, fault.Field{Field: embeddedWalletPath + field, Message: message})
-	}
-	if w.CodeLength < MinCodeLength || w.CodeLength > MaxCodeLength {
-		refuse("otpLength", fmt.Sprintf("must be between %d and %d", MinCodeLength, MaxCodeLength))
 	}
 	if w.CodeLifetime < time.Second || w.CodeLifetime > MaxCodeLifetime {
 		refuse("expirationSeconds", fmt.Sprintf("must be between 1 and %d", MaxCodeLifetime/time.Second))

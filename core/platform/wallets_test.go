@@ -66,7 +66,9 @@ func TestApply_WalletsRefusesInvalidSettings(t *testing.T) {
 		// production is what a production platform is refused; as sandbox if nil.
 		production []string
 	}{
-		"limits":              {change: platform.WalletsChange{CodeLength: new(4), CodeLifetime: new(time.Second), AppName: new(strings.Repeat("é", 255)), LogoURL: new("https://a.test/logo?v=1")}},
+		"limits":              {change: platform.WalletsChange{CodeLength: new(4), CodeLifetime: new(time.Second), AppName: new(strings.Repeat("é", 255)), LogoURL: new("https://a.test/logo?v=1")}, production: []string{"otpLength"}},
+		"short codes":         {change: platform.WalletsChange{CodeLength: new(5)}, production: []string{"otpLength"}},
+		"six characters":      {change: platform.WalletsChange{CodeLength: new(6)}},
 		"other limits":        {change: platform.WalletsChange{CodeLength: new(12), CodeLifetime: new(24 * time.Hour)}},
 		"below":               {change: platform.WalletsChange{CodeLength: new(3), CodeLifetime: new(-time.Second)}, sandbox: []string{"expirationSeconds", "otpLength"}},
 		"above":               {change: platform.WalletsChange{CodeLength: new(13), CodeLifetime: new(24*time.Hour + 1)}, sandbox: []string{"expirationSeconds", "otpLength"}},

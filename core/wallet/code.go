@@ -3,6 +3,7 @@ package wallet
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"time"
 
 	"causeway/core/fault"
@@ -25,6 +26,10 @@ type Code struct {
 	Tries     int
 	ExpiresAt time.Time
 	Sending   CodeSending
+	// Failures is how many wrong codes were tried since the last right one, whatever was sent meanwhile.
+	Failures int
+	// BlockedUntil is until when no code is sent or tried, because of failures; zero if there was no delay.
+	BlockedUntil time.Time
 }
 
 // Valid reports whether the code can still be used.
@@ -39,20 +44,53 @@ func (c Code) Matches(tried CodeHash, now time.Time) bool {
 	return equal && c.Valid(now)
 }
 
+// The fifth wrong code since the last right one is followed by a delay of a minute, and each further one by twice the
+// delay before it, up to a day: so in the long run one code a day can be guessed.
+const (
+	freeFailures = MaxCodeTries - 1
+	firstDelay   = time.Minute
+	maxDelay     = 24 * time.Hour
+	maxDoublings = 11 // after which a minute is more than a day
+)
+
 // Failed returns the code after a wrong one was tried.
-func (c Code) Failed() Code {
+func (c Code) Failed(now time.Time) Code {
 	c.Tries++
+	c.Failures++
+	if delayed := c.Failures - freeFailures; delayed > 0 {
+		c.BlockedUntil = now.Add(min(maxDelay, firstDelay<<min(delayed-1, maxDoublings)))
+	}
 	return c
 }
 
-// Used returns the code after it was used: there is none then.
+// CheckDelay returns RATE_LIMITED if wrong codes were tried so often that none is sent or tried now, also not the right one.
+func (c Code) CheckDelay(now time.Time) error {
+	wait := c.BlockedUntil.Sub(now)
+	if wait <= 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.RateLimited, Reason: "Too many wrong codes", RetryAfter: wait,
+		Message: fmt.Sprintf("Too many wrong codes were tried for this credential. Request a new code after %s, or use another credential.", c.BlockedUntil.UTC().Format(time.RFC3339))}
+}
+
+// Used returns the code after it was used: there is none then, and no failures count.
 func (c Code) Used() Code {
+	c = c.Ended()
+	c.Failures, c.BlockedUntil = 0, time.Time{}
+	return c
+}
+
+// Ended returns the code after it became invalid without being used: there is none then.
+func (c Code) Ended() Code {
 	c.Hash, c.Tries = CodeHash{}, 0
 	return c
 }
 
-// Sent returns the code that replaces this one. Fault: RATE_LIMITED if too many were sent.
+// Sent returns the code that replaces this one. Fault: RATE_LIMITED if too many were sent, or too many wrong ones tried.
 func (c Code) Sent(hash CodeHash, lifetime time.Duration, now time.Time) (Code, error) {
+	if err := c.CheckDelay(now); err != nil {
+		return c, err
+	}
 	sending, err := c.Sending.next(now)
 	if err != nil {
 		return c, err

@@ -1,6 +1,8 @@
 package wallet
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ func TestCode_MatchesOnceInTime(t *testing.T) {
 	tries := func(n int) func(*Code) {
 		return func(c *Code) {
 			for range n {
-				*c = c.Failed()
+				*c = c.Failed(noon)
 			}
 		}
 	}
@@ -56,6 +58,68 @@ func TestCode_MatchesOnceInTime(t *testing.T) {
 	if err != nil || next.Matches(right, noon.Add(time.Minute)) || !next.Matches(wrong, noon.Add(time.Minute)) || next.Tries != 0 {
 		t.Errorf("next %+v, %v", next, err)
 	}
+}
+
+func TestCode_FailuresOverCodesDelay(t *testing.T) {
+	t.Parallel()
+	// Wrong codes are counted over all codes that were sent. The fifth is followed by a delay of a minute, each further one by
+	// twice that, up to a day; meanwhile no code is sent, and the fault says when the next one can be. A right code ends it.
+	now, code := noon, Code{}
+	var waits []time.Duration
+	for range 20 {
+		sent, err := code.Sent(CodeHash{1}, time.Minute, now)
+		if f, limited := fault.As(err); limited {
+			waits = append(waits, f.RetryAfter)
+			if f.Code != fault.RateLimited || !strings.Contains(f.Message, now.Add(f.RetryAfter).Format(time.RFC3339)) {
+				t.Fatalf("%v", err)
+			}
+			if early := code.CheckDelay(now.Add(f.RetryAfter - time.Microsecond)); early == nil {
+				t.Errorf("accepted before the time that the fault names, after %s", f.RetryAfter)
+			}
+			now = now.Add(f.RetryAfter)
+			if sent, err = code.Sent(CodeHash{1}, time.Minute, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, now = sent.Failed(now), now.Add(time.Hour/sendHourlyBurst)
+		if now.Before(code.BlockedUntil) {
+			now = now.Add(-time.Hour / sendHourlyBurst)
+		}
+	}
+	// Delays that are over when the next code is sent are not seen here: those below six minutes.
+	want := []time.Duration{8 * time.Minute, 16 * time.Minute, 32 * time.Minute, 64 * time.Minute, 128 * time.Minute, 256 * time.Minute, 512 * time.Minute, 1024 * time.Minute}
+	for len(want) < len(waits) {
+		want = append(want, 24*time.Hour)
+	}
+	if !slices.Equal(waits, want) || len(waits) < 10 {
+		t.Errorf("waited %v, want %v", waits, want)
+	}
+	if used := code.Used(); used.Failures != 0 || used.CheckDelay(now) != nil {
+		t.Errorf("after the right one %+v", used)
+	}
+	if ended := code.Failed(now).Ended(); ended.Failures != 21 || ended.CheckDelay(now) == nil {
+		t.Errorf("after an end without use %+v", ended)
+	}
+}
+
+func TestCode_GuessesAreFew(t *testing.T) {
+	t.Parallel()
+	// In whatever rhythm codes are asked for and guessed, wrong ones are few: 17 on the first day, and then one a day.
+	rapid.Check(t, func(t *rapid.T) {
+		code, now, guesses := Code{}, noon, 0
+		for range rapid.IntRange(1, 400).Draw(t, "attempts") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 7200).Draw(t, "seconds")) * time.Second)
+			if sent, err := code.Sent(CodeHash{1}, 5*time.Minute, now); err == nil {
+				code = sent
+			}
+			if code.CheckDelay(now) == nil && code.Valid(now) {
+				code, guesses = code.Failed(now), guesses+1
+			}
+		}
+		if most := 17 + int(now.Sub(noon)/(24*time.Hour)); guesses > most {
+			t.Fatalf("%d guesses within %s", guesses, now.Sub(noon))
+		}
+	})
 }
 
 func TestCode_SendingIsLimited(t *testing.T) {

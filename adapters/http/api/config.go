@@ -76,7 +76,7 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
 		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
-		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, EmbeddedWallets: renderWallets(p.Wallets), IsRegulatedFinancialInstitution: p.Regulated,
+		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, EmbeddedWallets: renderWallets(p), IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
 	for _, name := range p.WebhookSignatures.Names() {
@@ -124,12 +124,13 @@ type embeddedWalletConfig struct {
 	OAuthClientIDs          []string `json:"oauthClientIds,omitempty" doc:"Audiences of ID tokens that are accepted. Omitted if there are none." example:"[\"1234-abcd.apps.googleusercontent.com\"]"`
 }
 
-func renderWallets(w *platform.Wallets) *embeddedWalletConfig {
+func renderWallets(p platform.Platform) *embeddedWalletConfig {
+	w := p.Wallets
 	if w == nil {
 		return nil
 	}
 	return &embeddedWalletConfig{
-		AppName: w.AppName, OTPLength: w.CodeLength, Alphanumeric: w.AlphanumericCodes, ExpirationSeconds: int(w.CodeLifetime / time.Second),
+		AppName: w.AppName, OTPLength: p.WalletSettings().CodeLength, Alphanumeric: w.AlphanumericCodes, ExpirationSeconds: int(w.CodeLifetime / time.Second),
 		SendFromEmailAddress: w.FromAddress, SendFromEmailSenderName: w.FromName, ReplyToEmailAddress: w.ReplyTo, LogoURL: w.LogoURL,
 		PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
 	}
@@ -138,7 +139,7 @@ func renderWallets(w *platform.Wallets) *embeddedWalletConfig {
 // embeddedWalletConfigUpdate holds the settings for embedded wallets in requests.
 type embeddedWalletConfigUpdate struct {
 	AppName                 httpapi.Optional[string]   `json:"appName,omitempty" maxLength:"255" doc:"Name of the app in e-mails. Default: the name of the platform." example:"Acme Wallet"`
-	OTPLength               httpapi.Optional[int]      `json:"otpLength,omitempty" minimum:"4" maximum:"12" doc:"Length of one-time codes, in characters. Default: 6." example:"6"`
+	OTPLength               httpapi.Optional[int]      `json:"otpLength,omitempty" minimum:"4" maximum:"12" doc:"Length of one-time codes, in characters. Default: 6, which is the minimum on production platforms." example:"6"`
 	Alphanumeric            httpapi.Optional[bool]     `json:"alphanumeric,omitempty" doc:"Whether one-time codes have capital letters too. Default: false."`
 	ExpirationSeconds       httpapi.Optional[int]      `json:"expirationSeconds,omitempty" minimum:"1" maximum:"86400" doc:"Validity of a one-time code, in seconds. Default: 300." example:"300"`
 	SendFromEmailAddress    httpapi.Optional[string]   `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Sender address of e-mails. The mail server of the service must be allowed to send for its domain. Default: that of the service." example:"wallet@example.com"`

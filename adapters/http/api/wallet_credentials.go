@@ -229,7 +229,7 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential", Permission: platform.Transact,
 		Description: "Begins the verification of a credential.\n\n" +
-			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless `embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429.\n" +
+			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless `embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429. None is sent while wrong codes delay the next one, see Verify a credential.\n" +
 			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and accepted once.\n" +
 			"- OAUTH: has no challenge: 400. Request an ID token from the provider.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.NotImplemented, fault.CustomerDeleted, fault.UserNotReady},
@@ -249,7 +249,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential", Permission: platform.Transact, KeyedHeader: "Request-Id",
 		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
 			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) + ". For a passkey " +
-			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) + " are possible too.",
+			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) + " are possible too.\n\n" +
+			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried in a minute, and the delay doubles with each further one, up to a day. Until then every code is 429, and `Retry-After` and the message say when.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted, fault.UserNotReady},
 	}, func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, error) {
 		verification, err := in.verification()

@@ -55,7 +55,7 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 **Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets are real, so that a client can be tested.
 
-- |otp|: |000000| (|{code}|). A code need not be requested. No mail is sent.
+- |otp|: |000000| (|{code}|). A code need not be requested. No mail is sent. If one was requested, wrong values are counted, and after five any other than |000000| is 429 for a while.
 - |assertion.signature|: |sandbox-valid-passkey-signature| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
 - |oidcToken| when verifying: |sandbox-valid-oidc-token| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
 - |Service-Wallet-Signature|: |sandbox-valid-signature| (|{signature}|). No session is needed. It counts as the signature of a session that may sign the request.`)
