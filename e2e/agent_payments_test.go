@@ -259,6 +259,12 @@ func TestAgentPayments_ForeignCurrencyIsConverted(t *testing.T) {
 	euros := preview.int("limitAmount.amount")
 	a.setPolicy(object{"spendingLimits": object{"perTransactionLimit": euros - 1}})
 	a.transferOut(30_00).wantRefused("PER_TRANSACTION_LIMIT")
+	a.setPolicy(object{"spendingLimits": object{"currency": "VND"}})
+	huge := a.preview(object{"transferOut": a.transferBody(a.bank, 9_000_000_000_000_000)}).wantValues(map[string]any{"decision": "REFUSED", "amount.amount": 9_000_000_000_000_000})
+	if strings.Contains(string(huge.body), "limitAmount") || !strings.Contains(huge.text("reasons.0.message"), "sends 90000000000000.00 USD") {
+		t.Errorf("more than there can be in the currency of the limits: %s", huge.body)
+	}
+	a.setPolicy(object{"spendingLimits": object{"currency": "EUR"}})
 	a.setPolicy(object{"spendingLimits": object{"perTransactionLimit": euros}})
 	a.transferOut(30_00).wantStatus(201)
 

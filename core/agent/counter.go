@@ -47,7 +47,8 @@ func (c Counters) Add(day string, amount money.Amount) (Counters, error) {
 	return c, nil
 }
 
-// Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC.
+// Usage is what an agent has spent, in the currency of its spending limits. Days and months are of UTC. An amount above
+// money.MaxMinor, which is above every limit, is shown as that.
 type Usage struct {
 	DailyTransactionCount int
 	DailySpend            int64
@@ -68,6 +69,7 @@ func (a Agent) UsageAt(counters Counters, now time.Time, convert Converter) (Usa
 		return Usage{}, err
 	}
 	usage.MonthlySpend, err = counters.spent(usage.Month, a.Policy.Limits.Currency, convert)
+	usage.DailySpend, usage.MonthlySpend = min(usage.DailySpend, money.MaxMinor), min(usage.MonthlySpend, money.MaxMinor)
 	return usage, err
 }
 

@@ -31,8 +31,8 @@ type Evaluation struct {
 	Decision Decision
 	// Reasons are all the reasons of the decision, in the order in which they are checked; empty if it is ALLOWED.
 	Reasons []Reason
-	// Spend is the amount of a payment in the currency of the limits, the highest possible one if it does not fit;
-	// zero for what sends no money.
+	// Spend is the amount of a payment in the currency of the limits; zero for what sends no money, and if it is more than
+	// one movement of money can be, and so above every limit.
 	Spend money.Amount
 }
 
@@ -51,9 +51,12 @@ func (a Agent) Evaluate(p Payment, counters Counters, now time.Time, convert Con
 	if !a.Policy.allows(p.Account) {
 		reasons = append(reasons, accountReason(p.Account))
 	}
-	exceeded, err := a.exceededLimits(p.Account, spend, counters, now, convert)
+	exceeded, err := a.exceededLimits(p, spend, counters, now, convert)
 	if err != nil {
 		return Evaluation{}, err
+	}
+	if !possible(spend) {
+		spend = money.Amount{}
 	}
 	if reasons = append(reasons, exceeded...); len(reasons) > 0 {
 		return Evaluation{Decision: Refused, Reasons: reasons, Spend: spend}, nil
@@ -137,11 +140,11 @@ func accountReason(account ident.InternalAccount) Reason {
 
 // exceededLimits returns the reasons for which a payment would exceed limits. Amounts are converted only for
 // limits that there are.
-func (a Agent) exceededLimits(account ident.InternalAccount, spend money.Amount, counters Counters, now time.Time, convert Converter) (reasons []Reason, err error) {
-	limits := a.Policy.Limits
-	if limit := a.Policy.perTransaction(account); spend.Minor > limit {
+func (a Agent) exceededLimits(p Payment, spend money.Amount, counters Counters, now time.Time, convert Converter) (reasons []Reason, err error) {
+	limits, sends := a.Policy.Limits, p.shownAs(spend)
+	if limit := a.Policy.perTransaction(p.Account); spend.Minor > limit {
 		reasons = append(reasons, Reason{PerTransactionLimit, fmt.Sprintf("The payment sends %s, and the limit of a transaction is %s. Send less.",
-			spend, limits.amount(limit))})
+			sends, limits.amount(limit))})
 	}
 	if limits.Daily > 0 {
 		spent, err := counters.spent(DayOf(now), limits.Currency, convert)
@@ -150,7 +153,7 @@ func (a Agent) exceededLimits(account ident.InternalAccount, spend money.Amount,
 		}
 		if left := limits.Daily - spent; spend.Minor > left {
 			reasons = append(reasons, Reason{DailyLimit, fmt.Sprintf("The payment sends %s, and %s of the daily limit of %s is left. Send less, or wait until the next day (UTC).",
-				spend, limits.amount(max(left, 0)), limits.amount(limits.Daily))})
+				sends, limits.amount(max(left, 0)), limits.amount(limits.Daily))})
 		}
 	}
 	if limits.DailyTransactions > 0 && counters.Transactions(DayOf(now)) >= limits.DailyTransactions {
@@ -164,7 +167,7 @@ func (a Agent) exceededLimits(account ident.InternalAccount, spend money.Amount,
 		}
 		if left := limits.Monthly - spent; spend.Minor > left {
 			reasons = append(reasons, Reason{MonthlyLimit, fmt.Sprintf("The payment sends %s, and %s of the monthly limit of %s is left. Send less, or wait until the next month (UTC).",
-				spend, limits.amount(max(left, 0)), limits.amount(limits.Monthly))})
+				sends, limits.amount(max(left, 0)), limits.amount(limits.Monthly))})
 		}
 	}
 	return reasons, nil
@@ -208,9 +211,20 @@ func (p Policy) approvalReasons(payment Payment, convert Converter) (reasons []R
 		return nil, err
 	}
 	if threshold := (money.Amount{Minor: *p.Threshold.Amount, Currency: p.Threshold.Currency}); amount.Minor > threshold.Minor {
-		reasons = append(reasons, Reason{AboveThreshold, fmt.Sprintf("The payment sends %s, and the policy asks for approval above %s.", amount, threshold)})
+		reasons = append(reasons, Reason{AboveThreshold, fmt.Sprintf("The payment sends %s, and the policy asks for approval above %s.", payment.shownAs(amount), threshold)})
 	}
 	return reasons, nil
+}
+
+// possible reports whether one movement of money can be of an amount.
+func possible(a money.Amount) bool { return a.Minor <= money.MaxMinor }
+
+// shownAs returns the amount of a payment in another currency, or as it is sent if it is not possible there.
+func (p Payment) shownAs(converted money.Amount) money.Amount {
+	if possible(converted) {
+		return converted
+	}
+	return p.Amount
 }
 
 // convertUp returns an amount in another currency, or the highest possible amount if it does not fit: that is

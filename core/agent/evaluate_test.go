@@ -240,8 +240,9 @@ func TestAgent_EvaluateWithoutRate(t *testing.T) {
 
 func TestAgent_EvaluateAmountsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	// An amount that does not fit into the currency of the limits is above every limit, and one below 1 is an
-	// error, because it would lower what was spent.
+	// An amount that is more in the currency of the limits than money can be moved at once is above every limit. It is shown
+	// as it is sent, never as a number that no payment can have; and so is what was spent. An amount below 1 is an error,
+	// because it would lower what was spent.
 	huge := func(a money.Amount, to money.Currency) (money.Amount, error) {
 		minor, err := money.MustRate("1000000000000").Ceil(a.Minor)
 		return money.Amount{Minor: minor, Currency: to}, err
@@ -250,8 +251,33 @@ func TestAgent_EvaluateAmountsThatDoNotFit(t *testing.T) {
 		a.Policy.Limits = agent.SpendingLimits{Currency: "USD", PerTransaction: money.MaxMinor, Daily: money.MaxMinor, Monthly: money.MaxMinor}
 	})
 	e := evaluate(t, boundless, sends(money.MaxMinor, "EUR"), nil, huge)
-	if got := codes(e.Reasons); !slices.Equal(got, []agent.ReasonCode{agent.PerTransactionLimit, agent.DailyLimit, agent.MonthlyLimit}) || e.Spend.Minor != math.MaxInt64 {
+	if got := codes(e.Reasons); !slices.Equal(got, []agent.ReasonCode{agent.PerTransactionLimit, agent.DailyLimit, agent.MonthlyLimit}) || e.Spend != (money.Amount{}) {
 		t.Errorf("%+v", e)
+	}
+	double := func(a money.Amount, to money.Currency) (money.Amount, error) {
+		return money.Amount{Minor: 2 * a.Minor, Currency: to}, nil
+	}
+	for _, convert := range []agent.Converter{huge, double} {
+		e := evaluate(t, boundless, sends(money.MaxMinor, "EUR"), nil, convert)
+		for _, reason := range e.Reasons {
+			if !strings.HasPrefix(reason.Message, "The payment sends "+money.Amount{Minor: money.MaxMinor, Currency: "EUR"}.String()) {
+				t.Errorf("%s", reason.Message)
+			}
+		}
+		if e.Decision != agent.Refused || len(e.Reasons) != 3 || e.Spend != (money.Amount{}) {
+			t.Errorf("%+v", e)
+		}
+		cautious := boundless
+		cautious.Policy.Threshold = agent.ApprovalThreshold{Currency: "EUR", Amount: new(int64(1))}
+		e = evaluate(t, cautious, sends(money.MaxMinor, "USD"), nil, convert)
+		if e.Decision != agent.NeedsApproval || !strings.Contains(e.Reasons[len(e.Reasons)-1].Message, "sends 90000000000000.00 USD") {
+			t.Errorf("%+v", e)
+		}
+		spent := agent.Counters{{agent.DayOf(now), "EUR", 1, money.MaxMinor}, {agent.DayOf(now), "JPY", 1, money.MaxMinor}}
+		usage, err := boundless.UsageAt(spent, now, convert)
+		if err != nil || usage.DailySpend != money.MaxMinor || usage.MonthlySpend != money.MaxMinor {
+			t.Errorf("usage %+v, %v", usage, err)
+		}
 	}
 	spent := agent.Counters{{agent.DayOf(now), "EUR", 1, money.MaxMinor}, {agent.DayOf(now), "JPY", 1, money.MaxMinor}}
 	if got := codes(evaluate(t, boundless, sends(1, "USD"), spent, huge).Reasons); !slices.Equal(got, []agent.ReasonCode{agent.DailyLimit, agent.MonthlyLimit}) {

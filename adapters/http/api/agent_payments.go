@@ -144,7 +144,7 @@ type agentPaymentPreviewBody struct {
 	Decision    agentDecision     `json:"decision" doc:"What the policy says now. ALLOWED: the payment would start. APPROVAL_REQUIRED: it would wait for the approval of the platform. REFUSED: it would be refused."`
 	Reasons     []agentReasonBody `json:"reasons" doc:"All the reasons for which it would be refused or needs approval; empty if it is allowed."`
 	Amount      currencyAmount    `json:"amount" doc:"What would be sent, including fees."`
-	LimitAmount currencyAmount    `json:"limitAmount" doc:"The same in the currency of the limits, at the present rate, rounded up."`
+	LimitAmount *currencyAmount   `json:"limitAmount,omitempty" doc:"The same in the currency of the limits, at the present rate, rounded up. Omitted if that is more than 9000000000000000, which is above every limit."`
 	Usage       agentUsageBody    `json:"usage" doc:"What the agent has spent."`
 }
 
@@ -184,7 +184,12 @@ func registerAgentPreview(a *httpapi.API, service AgentPayments) {
 	}, func(ctx context.Context, call httpapi.Call, in *previewInput) (payments.AgentPreview, error) {
 		return service.PreviewAgentPayment(ctx, call.Principal, in.Body.request(call.Principal.Platform))
 	}, func(p payments.AgentPreview) agentPaymentPreviewBody {
-		return agentPaymentPreviewBody{Decision: agentDecision(p.Decision), Reasons: renderList(p.Reasons, renderAgentReason),
-			Amount: renderAmount(p.Amount), LimitAmount: renderAmount(p.Spend), Usage: renderAgentUsage(p.Usage)}
+		body := agentPaymentPreviewBody{Decision: agentDecision(p.Decision), Reasons: renderList(p.Reasons, renderAgentReason),
+			Amount: renderAmount(p.Amount), Usage: renderAgentUsage(p.Usage)}
+		if p.Spend.Minor > 0 {
+			limit := renderAmount(p.Spend)
+			body.LimitAmount = &limit
+		}
+		return body
 	})
 }

@@ -48,9 +48,9 @@ type agentBody struct {
 
 type agentUsageBody struct {
 	DailyTransactionCount int           `json:"dailyTransactionCount" doc:"Number of transactions on the day, without those that failed." example:"0"`
-	DailySpend            httpapi.Minor `json:"dailySpend" doc:"Amount spent on the day, in the smallest unit of the currency of the spending limits. Amounts of other currencies are converted at the present rate." example:"0"`
+	DailySpend            httpapi.Minor `json:"dailySpend" doc:"Amount spent on the day, in the smallest unit of the currency of the spending limits. Amounts of other currencies are converted at the present rate. More than 9000000000000000 is shown as that." example:"0"`
 	DailyResetDate        string        `json:"dailyResetDate" format:"date" doc:"The day, in UTC." example:"2026-03-14"`
-	MonthlySpend          httpapi.Minor `json:"monthlySpend" doc:"Amount spent in the month, in the smallest unit of the currency of the spending limits." example:"0"`
+	MonthlySpend          httpapi.Minor `json:"monthlySpend" doc:"Amount spent in the month, likewise." example:"0"`
 	MonthlyResetMonth     string        `json:"monthlyResetMonth" doc:"The month, in UTC." example:"2026-03"`
 }
 
