@@ -34,7 +34,8 @@ type unit struct {
 const maxAttempts = 4
 
 // Do runs fn in one unit of work. After a serialization failure or a deadlock it runs fn
-// again in a new one; so it does if the postings were refused, to return why.
+// again in a new one; so it does if the postings were refused, to return why, or if they have
+// ids of accounts from a database that was lost.
 func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
 	postFirst := false
 	for attempt := 1; ; attempt++ {
@@ -107,7 +108,7 @@ func (u *unit) commit(ctx context.Context, postFirst bool) error {
 	}
 	u.pending.Queue("COMMIT")
 	if err := u.flush(ctx); err != nil {
-		return ledgerdb.PostingError(err)
+		return u.db.ledgerStore.PostingError(err)
 	}
 	if u.emits && u.db.emitted != nil {
 		u.db.emitted()
@@ -199,7 +200,8 @@ func isRetryable(err error) bool {
 	if !errors.As(err, &pg) {
 		return false
 	}
-	return pg.Code == "40001" || pg.Code == "40P01" // serialization failure, deadlock
+	return pg.Code == "40001" || pg.Code == "40P01" || // serialization failure, deadlock
+		ledgerdb.IsOutdated(err)
 }
 
 // Post adds postings to the unit of work; they are written at its commit.

@@ -2,6 +2,7 @@ package ledgerdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
@@ -19,9 +21,17 @@ import (
 // accountIDs maps accounts to their ids in ledger_accounts.
 type accountIDs map[ledger.Account]int64
 
-// accountIDsOf returns the ids of accounts. With create, an account that does not exist is
-// created in the transaction of q; without, it is missing from the result.
-func (s *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (accountIDs, error) {
+// readAccountIDs returns the ids of the accounts that exist, as they are in the database of q.
+func readAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account) (accountIDs, error) {
+	found := make(accountIDs, len(accounts))
+	_, err := addAccountIDs(ctx, q, accounts, found)
+	return found, err
+}
+
+// ensureAccountIDs returns the ids of accounts, and creates those that do not exist in the
+// transaction of q. Cached ids may be of a database that has lost commits since, so a statement
+// that uses them compares their accounts with accountsProved.
+func (s *Store) ensureAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account) (accountIDs, error) {
 	found, missing := s.accounts.lookup(accounts)
 	if len(missing) == 0 {
 		return found, nil
@@ -29,17 +39,17 @@ func (s *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.A
 	// Sorted, so that two transactions that create the same accounts cannot deadlock.
 	slices.SortFunc(missing, ledger.Account.Compare)
 	missing = slices.Compact(missing)
-	if err := s.readAccountIDs(ctx, q, missing, found); err != nil {
+	if err := s.loadAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	missing = slices.DeleteFunc(missing, func(a ledger.Account) bool { _, ok := found[a]; return ok })
-	if len(missing) == 0 || !create {
+	if len(missing) == 0 {
 		return found, nil
 	}
 	if err := createAccounts(ctx, q, missing); err != nil {
 		return nil, fmt.Errorf("create ledger accounts: %w", err)
 	}
-	if err := s.readAccountIDs(ctx, q, missing, found); err != nil {
+	if err := s.loadAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	for _, a := range missing {
@@ -57,10 +67,21 @@ SELECT a.platform_id, a.path, a.currency, a.id, a.xid IS DISTINCT FROM pg_curren
 FROM unnest($1::uuid[], $2::text[], $3::text[]) AS w (platform_id, path, currency)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.path = w.path AND a.currency = w.currency`
 
-func (s *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) error {
+// loadAccountIDs adds the ids of accounts to found and to the cache.
+func (s *Store) loadAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) error {
+	committed, err := addAccountIDs(ctx, q, accounts, found)
+	if err != nil {
+		return err
+	}
+	s.accounts.add(committed)
+	return nil
+}
+
+// addAccountIDs adds the ids of accounts to found, and returns those that are committed.
+func addAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) (committed accountIDs, err error) {
 	platforms, paths, currencies := accountColumns(accounts)
-	committed := accountIDs{}
-	err := query(ctx, q, selectAccountIDs, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
+	committed = accountIDs{}
+	err = query(ctx, q, selectAccountIDs, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
 		var (
 			platform       uuid.UUID
 			path, currency string
@@ -78,10 +99,49 @@ func (s *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("find ledger accounts: %w", err)
+		return nil, fmt.Errorf("find ledger accounts: %w", err)
 	}
-	s.accounts.add(committed)
-	return nil
+	return committed, nil
+}
+
+// accountsProved is a table of one row whose column ok is true. It fails the transaction if an
+// id is not that of its account. The parameters are those of accountProof. Uses
+// ledger_accounts_pkey.
+func accountsProved(platforms, ids, paths, currencies string) string {
+	return `(SELECT CASE WHEN EXISTS (
+    SELECT FROM unnest(` + platforms + `::uuid[], ` + ids + `::bigint[], ` + paths + `::text[], ` + currencies + `::text[]) AS w (platform_id, id, path, currency)
+    LEFT JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.id
+    WHERE a.path IS DISTINCT FROM w.path OR a.currency IS DISTINCT FROM w.currency
+) THEN ledger_refuse_account_ids() ELSE true END AS ok OFFSET 0) AS proved`
+}
+
+// accountProof returns accounts with their ids as the parameters of accountsProved.
+func accountProof(accounts []ledger.Account, ids accountIDs) []any {
+	platforms, paths, currencies := accountColumns(accounts)
+	of := make([]int64, len(accounts))
+	for i, a := range accounts {
+		of[i] = ids[a]
+	}
+	return []any{platforms, of, paths, currencies}
+}
+
+// ForgetAccounts empties the cache of accounts. It is called when the database may be another one.
+func (s *Store) ForgetAccounts() { s.accounts.clear() }
+
+// IsOutdated reports whether err is the failure of a statement with cached ids of accounts that
+// the database has not given, or has given to others. The cache is empty then, so the unit of
+// work can be run again.
+func IsOutdated(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "CW003"
+}
+
+// forgetOutdated empties the cache of accounts if err says that it is outdated, and returns err.
+func (s *Store) forgetOutdated(err error) error {
+	if IsOutdated(err) {
+		s.ForgetAccounts()
+	}
+	return err
 }
 
 // Rows are inserted in the order of the arrays. An account that may not be overdrawn gets
@@ -154,6 +214,12 @@ func (c *accountCache) add(accounts accountIDs) {
 		clear(c.ids)
 	}
 	maps.Copy(c.ids, accounts)
+}
+
+func (c *accountCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.ids)
 }
 
 // uuidArray is a uuid[] parameter that pgx writes without reflection.

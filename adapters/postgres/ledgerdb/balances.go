@@ -3,6 +3,7 @@ package ledgerdb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,22 +43,11 @@ func (s *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 		}
 		balances[a] = 0
 	}
-	// An account to be locked must exist, or another transaction could post to it.
-	ids, err := s.accountIDsOf(ctx, q, accounts, mode == Lock)
-	if err != nil {
-		return nil, err
-	}
-	// In the order in which postings lock them.
-	existing := make([]ledger.Account, 0, len(ids))
-	for a := range ids {
-		existing = append(existing, a)
-	}
-	slices.SortFunc(existing, ledger.Account.Compare)
-
+	var err error
 	if mode == Lock {
-		err = lockBalances(ctx, q, existing, ids, balances)
+		err = s.lockBalances(ctx, q, accounts, balances)
 	} else {
-		err = readBalances(ctx, q, existing, ids, balances)
+		err = readBalances(ctx, q, accounts, balances)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read balances: %w", translateError(err))
@@ -65,20 +55,24 @@ func (s *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 	return balances, nil
 }
 
-const callLockBalances = `SELECT positions, balances FROM ledger_lock_balances($1, $2)`
+var callLockBalances = `SELECT l.positions, l.balances FROM ` + accountsProved("$1", "$2", "$3", "$4") + `
+CROSS JOIN LATERAL ledger_lock_balances(CASE WHEN proved.ok THEN $1::uuid[] END, $2::bigint[]) AS l`
 
-func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids accountIDs, into map[ledger.Account]int64) error {
-	if len(accounts) == 0 {
-		return nil
+func (s *Store) lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, into map[ledger.Account]int64) error {
+	// An account to be locked must exist, or another transaction could post to it.
+	ids, err := s.ensureAccountIDs(ctx, q, accounts)
+	if err != nil || len(ids) == 0 {
+		return err
 	}
+	// In the order in which postings lock them.
+	accounts = slices.SortedFunc(maps.Keys(ids), ledger.Account.Compare)
 	if err := prepare(ctx, q, callLockBalances); err != nil {
 		return err
 	}
-	platforms, accountIDArray := accountArrays(accounts, ids)
 	var found []int32
 	var balances []int64
-	if err := q.QueryRow(ctx, callLockBalances, platforms, accountIDArray).Scan(&found, &balances); err != nil {
-		return err
+	if err := q.QueryRow(ctx, callLockBalances, accountProof(accounts, ids)...).Scan(&found, &balances); err != nil {
+		return s.forgetOutdated(err)
 	}
 	for i, position := range found {
 		into[accounts[position-1]] = balances[i]
@@ -86,10 +80,15 @@ func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids
 	return nil
 }
 
+// accountsByPath are the accounts of the parameters $1 to $3 that exist, with their positions.
+// Uses ledger_account_path_and_currency_unique.
+const accountsByPath = `unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS w (platform_id, path, currency, position)
+JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.path = w.path AND a.currency = w.currency`
+
 const readStoredBalances = `
 SELECT w.position, b.balance
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
-JOIN ledger_balances b ON b.platform_id = w.platform_id AND b.account_id = w.account_id`
+FROM ` + accountsByPath + `
+JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = a.id`
 
 // currentBalance returns an expression for the current balance of account a. It is stored
 // for accounts that may not be overdrawn; for the others it is the last snapshot and the
@@ -115,9 +114,8 @@ ELSE (
 }
 
 var readCurrentBalances = `
-SELECT w.position, (` + currentBalance("$3") + `)::bigint
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
-JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.account_id`
+SELECT w.position, (` + currentBalance("$4") + `)::bigint
+FROM ` + accountsByPath
 
 // The recorded time from which entries are needed for current balances on any of several
 // platforms. Uses ledger_snapshot_progress_pkey.
@@ -125,7 +123,7 @@ const readSnapshotsCompleteTo = `SELECT min(k.months_complete_before) FROM ledge
 
 // readBalances reads entries, of possibly many months, only for accounts without a stored
 // balance.
-func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids accountIDs, into map[ledger.Account]int64) error {
+func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, into map[ledger.Account]int64) error {
 	stored, others := make([]ledger.Account, 0, len(accounts)), []ledger.Account(nil)
 	for _, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
@@ -150,20 +148,20 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids
 		})
 	}
 	if len(stored) > 0 {
-		platforms, accountIDArray := accountArrays(stored, ids)
-		if err := read(stored, readStoredBalances, platforms, accountIDArray); err != nil {
+		platforms, paths, currencies := accountColumns(stored)
+		if err := read(stored, readStoredBalances, platforms, paths, currencies); err != nil {
 			return err
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
-	platforms, accountIDArray := accountArrays(others, ids)
+	platforms, paths, currencies := accountColumns(others)
 	var complete pgtype.Timestamptz
 	if err := query(ctx, q, readSnapshotsCompleteTo, []any{platforms}, func(rows pgx.Rows) error { return rows.Scan(&complete) }); err != nil {
 		return err
 	}
-	return read(others, readCurrentBalances, platforms, accountIDArray, complete)
+	return read(others, readCurrentBalances, platforms, paths, currencies, complete)
 }
 
 // The balance of an account after a posting: its last snapshot at or before the posting and
@@ -285,7 +283,7 @@ func (s *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 	if _, err := ledger.FindChartLine(account.Path); err != nil {
 		return 0, err
 	}
-	ids, err := s.accountIDsOf(ctx, q, []ledger.Account{account}, false)
+	ids, err := readAccountIDs(ctx, q, []ledger.Account{account})
 	if err != nil {
 		return 0, err
 	}
@@ -319,12 +317,4 @@ func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t
 		return err
 	})
 	return t, err
-}
-
-func accountArrays(accounts []ledger.Account, ids accountIDs) (platforms uuidArray, accountIDs []int64) {
-	for _, a := range accounts {
-		platforms = append(platforms, pgUUID(a.Platform.UUID()))
-		accountIDs = append(accountIDs, ids[a])
-	}
-	return platforms, accountIDs
 }

@@ -74,7 +74,7 @@ func (s *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 	var account int64
 	if f.Path != "" {
 		ledgerAccount := ledger.Account{Platform: f.Platform, Path: f.Path, Currency: f.Currency}
-		ids, err := s.accountIDsOf(ctx, q, []ledger.Account{ledgerAccount}, false)
+		ids, err := readAccountIDs(ctx, q, []ledger.Account{ledgerAccount})
 		if err != nil {
 			return ports.EntryPage{}, err
 		}

@@ -87,7 +87,7 @@ func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path st
 			return err
 		}
 		for i := range accounts {
-			ids, err := r.store.accountIDsOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
+			ids, err := readAccountIDs(ctx, q, []ledger.Account{accounts[i].Account})
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ import (
 // AccountEntries implements ports.Finance.
 func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter) (page ports.AccountEntryPage, found bool, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {
-		ids, err := r.store.accountIDsOf(ctx, q, []ledger.Account{f.Account}, false)
+		ids, err := readAccountIDs(ctx, q, []ledger.Account{f.Account})
 		accountID, exists := ids[f.Account]
 		if err != nil || !exists {
 			return err

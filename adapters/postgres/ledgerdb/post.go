@@ -21,7 +21,8 @@ import (
 //
 // Errors, with nothing written: ledger.ErrInvalid, *ledger.InsufficientBalanceError,
 // ledger.ErrConflict, ledger.ErrNotReversible, ledger.ErrOverflow. Any other error is a
-// database error; the caller must roll the transaction back.
+// database error; the caller must roll the transaction back. After one that IsOutdated, the
+// same postings can be written in a new transaction.
 //
 // A posting that would be effective in a closed month, or in a soft-closed month without
 // an authorisation, is redated (ledger.Posting.Redate) to the start of the first month
@@ -78,8 +79,8 @@ func IsRefused(err error) bool {
 }
 
 // PostingError returns the error of package ledger for a statement of PostStatement that failed, or
-// the error itself.
-func PostingError(err error) error { return translateError(err) }
+// the error itself. If it IsOutdated, the cached accounts are forgotten.
+func (s *Store) PostingError(err error) error { return s.forgetOutdated(translateError(err)) }
 
 // deduplicate validates the postings and drops repeats within the batch.
 func deduplicate(postings []ledger.Posting) ([]ledger.Posting, error) {

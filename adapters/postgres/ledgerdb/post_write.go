@@ -23,7 +23,7 @@ func (s *Store) writeBatch(ctx context.Context, q Querier, now time.Time, postin
 	}
 	refused, err := s.postBatch(ctx, q, now, columns, deltas, postings)
 	if err != nil {
-		return refusal{}, fmt.Errorf("write postings: %w", translateError(err))
+		return refusal{}, fmt.Errorf("write postings: %w", s.PostingError(err))
 	}
 	return refused, nil
 }
@@ -61,15 +61,17 @@ func (s *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 	if _, err := s.Balances(ctx, q, withBalance, Lock); err != nil {
 		return nil, err
 	}
-	return s.accountIDsOf(ctx, q, all, true)
+	return s.ensureAccountIDs(ctx, q, all)
 }
 
-// ledgerPostCall calls the function that locks, checks and writes (00006_ledger_post.sql,
-// 00020_ledger_post_clock.sql).
-const ledgerPostCall = `ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
+// ledgerPostCall compares the accounts and calls the function that locks, checks and writes
+// (00006_ledger_post.sql, 00020_ledger_post_clock.sql).
+var ledgerPostCall = accountsProved("$24", "$25", "$26", "$27") + `
+CROSS JOIN LATERAL ledger_post(CASE WHEN proved.ok THEN $1::timestamptz END,
+    $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) AS posted`
 
 // callLedgerPost returns why postings are refused; postOrFail fails the transaction if they are.
-const (
+var (
 	callLedgerPost = `SELECT duplicates, mismatched, short_accounts, short_balances, late_postings, earliest_allowed FROM ` + ledgerPostCall
 	postOrFail     = `SELECT CASE WHEN duplicates IS NULL AND late_postings IS NULL AND coalesce(cardinality(short_accounts), 0) = 0
 THEN true ELSE ledger_refuse() END FROM ` + ledgerPostCall
@@ -174,19 +176,21 @@ type postColumns struct {
 	sum             []int64
 	lowest          []int64
 	highest         []int64
+
+	proof []any // of the ids of the accounts
 }
 
-// arguments returns the arguments of ledger_post.
+// arguments returns the parameters of ledgerPostCall.
 func (r postColumns) arguments(now time.Time) []any {
-	return []any{now.UTC().Truncate(time.Microsecond),
+	return append([]any{now.UTC().Truncate(time.Microsecond),
 		r.platform, r.count,
 		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
 		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
-		r.balancePlatform, r.balanceAccount, r.sum, r.lowest, r.highest}
+		r.balancePlatform, r.balanceAccount, r.sum, r.lowest, r.highest}, r.proof...)
 }
 
 func newPostColumns(postings []ledger.Posting, deltas []ledger.BalanceDelta, ids accountIDs) postColumns {
-	var r postColumns
+	r := postColumns{proof: accountProof(slices.Collect(maps.Keys(ids)), ids)}
 	positions := platformPositions(postings)
 	r.platform, r.count = make(uuidArray, len(positions)), make([]int32, len(positions))
 	for p, i := range positions {

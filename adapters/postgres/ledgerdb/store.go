@@ -21,8 +21,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Store writes and reads the ledger. It holds only a cache of accounts, which never
-// change, so one Store is enough for all connections to a database.
+// Store writes and reads the ledger. It holds only a cache of the ids of accounts, which never
+// change while the database loses no commit, so one Store is enough for all connections to it.
 type Store struct {
 	accounts accountCache
 }
