@@ -49,8 +49,9 @@ type DataKeys struct {
 	master ports.Sealer
 	clock  ports.Clock
 
-	loading sync.Mutex
-	loaded  atomic.Pointer[dataKeySet]
+	loading   sync.Mutex
+	loaded    atomic.Pointer[dataKeySet]
+	forgotten atomic.Int64 // calls of Forget
 }
 
 var _ ports.Cipher = (*DataKeys)(nil)
@@ -232,16 +233,25 @@ func (d *DataKeys) current(ctx context.Context) (*dataKeySet, error) {
 		defer d.loading.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 		defer cancel()
-		fresh, err := d.load(ctx)
-		if err != nil {
-			stale := *set
-			stale.readAt = d.clock.Now()
-			fresh = &stale
+		fresh, err := d.loadCurrent(ctx)
+		if err == nil {
+			return fresh, nil
 		}
-		d.loaded.Store(fresh)
-		return fresh, nil
+		stale := *set
+		stale.readAt = d.clock.Now()
+		if !d.loaded.CompareAndSwap(set, &stale) { // they were forgotten
+			return nil, err
+		}
+		return &stale, nil
 	}
 	return set, nil
+}
+
+// Forget makes the next call read the keys again, and not use those that were read if that fails. It is
+// called when the database may have lost keys: what is encrypted with such a key can never be read.
+func (d *DataKeys) Forget() {
+	d.forgotten.Add(1)
+	d.loaded.Store(nil)
 }
 
 // read reads the keys, unless another caller has since the former were read.
@@ -251,11 +261,22 @@ func (d *DataKeys) read(ctx context.Context, former *dataKeySet) (*dataKeySet, e
 	if set := d.loaded.Load(); set != former {
 		return set, nil
 	}
-	set, err := d.load(ctx)
-	if err == nil {
+	return d.loadCurrent(ctx)
+}
+
+// loadCurrent reads the keys until none are forgotten meanwhile. The caller holds loading.
+func (d *DataKeys) loadCurrent(ctx context.Context) (*dataKeySet, error) {
+	for {
+		before := d.forgotten.Load()
+		set, err := d.load(ctx)
+		if err != nil {
+			return nil, err
+		}
 		d.loaded.Store(set)
+		if d.forgotten.Load() == before {
+			return set, nil
+		}
 	}
-	return set, err
 }
 
 func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {

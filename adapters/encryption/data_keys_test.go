@@ -179,6 +179,67 @@ func TestDataKeys_UnreadableStoreKeepsKeys(t *testing.T) {
 	}
 }
 
+func TestDataKeys_LostKeyEncryptsNothing(t *testing.T) {
+	t.Parallel()
+	// A key that the database has lost encrypts nothing from the moment that keys are forgotten: not while
+	// the store cannot be read, and not if the keys were just being read from the database that was lost.
+	store, clock := &memoryKeys{}, portstest.NewFakeClock(noon)
+	keys := NewDataKeys(store, newSealer(t, testKey(1)), clock)
+	ctx := t.Context()
+	if err := keys.Create(ctx, uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	kept, _ := store.DataKeys(ctx)
+	clock.Advance(time.Second)
+	if err := keys.Create(ctx, uuid.New()); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := store.DataKeys(ctx)
+	sealedWith := func(keys *DataKeys) uuid.UUID {
+		sealed, err := keys.Seal(ctx, []byte("ana"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uuid.UUID(sealed[1:17])
+	}
+	if key := sealedWith(keys); key != before[len(before)-1].ID {
+		t.Fatalf("sealed with %s", key)
+	}
+	store.keys, store.err = kept, errors.New("no connection")
+
+	keys.Forget()
+
+	if sealed, err := keys.Seal(ctx, []byte("ana"), nil); !errors.Is(err, store.err) {
+		t.Errorf("sealed %x without the keys of the database, %v", sealed, err)
+	}
+	store.err = nil
+	if key := sealedWith(keys); key != kept[0].ID && key != kept[1].ID {
+		t.Errorf("sealed with %s, which the database has lost", key)
+	}
+
+	lost := &lostKeys{memoryKeys: memoryKeys{keys: before}}
+	keys = NewDataKeys(lost, newSealer(t, testKey(1)), clock)
+	lost.read = func() { lost.keys = kept; keys.Forget() }
+	if key := sealedWith(keys); key == before[len(before)-1].ID {
+		t.Errorf("sealed with %s, which was lost while it was read", key)
+	}
+}
+
+// lostKeys is a store that loses keys while they are read for the first time.
+type lostKeys struct {
+	memoryKeys
+	read func()
+}
+
+func (l *lostKeys) DataKeys(ctx context.Context) ([]ports.SealedDataKey, error) {
+	keys, err := l.memoryKeys.DataKeys(ctx)
+	if read := l.read; read != nil {
+		l.read = nil
+		read()
+	}
+	return keys, err
+}
+
 func TestDataKeys_RewrapForNewMasterKey(t *testing.T) {
 	t.Parallel()
 	// After a rewrap the new master key alone is enough.

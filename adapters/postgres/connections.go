@@ -85,8 +85,8 @@ func (o Options) readSettings() map[string]string {
 }
 
 // newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
-// without a response.
-func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration) (*pgxpool.Pool, error) {
+// without a response. changes are told of each connection, unless it is nil.
+func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration, changes *databaseChanges) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not usable: %w", err)
@@ -100,7 +100,12 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	// bun formats arguments into the statement, so its statements are not worth preparing.
 	// Other statements choose to be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return prepareSession(ctx, conn, settings) }
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := prepareSession(ctx, conn, settings); err != nil || changes == nil {
+			return err
+		}
+		return changes.check(ctx, conn)
+	}
 	config.PrepareConn = o.scopeConnection
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -182,7 +187,10 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	}
 	settings := maps.Clone(db.sessionSettings)
 	settings[platformSetting] = allPlatforms
-	if err := prepareSession(ctx, conn, settings); err != nil {
+	if err = prepareSession(ctx, conn, settings); err == nil {
+		err = db.changes.check(ctx, conn)
+	}
+	if err != nil {
 		_ = conn.Close(ctx)
 		return nil, err
 	}

@@ -65,6 +65,7 @@ type DB struct {
 	bun         *bun.DB
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
 	readBun     *bun.DB       // readPool for bun
+	changes     *databaseChanges
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
@@ -103,19 +104,21 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.ForReports {
 		maxSilence = 0
 	}
-	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence)
+	changes := &databaseChanges{}
+	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence, changes)
 	if err != nil {
 		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
+		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
+	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool, db.readBun = pool, db.bun
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)
 	}
 	if o.MaxReadConnections > 0 {
-		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence); err != nil {
+		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, nil); err != nil {
 			db.Close()
 			return nil, err
 		}

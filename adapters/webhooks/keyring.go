@@ -118,6 +118,15 @@ func (k *Keyring) Rotate(ctx context.Context, env platform.Environment, now time
 
 var algorithms = []ports.KeyAlgorithm{ports.ECDSAP256, ports.Ed25519}
 
+// Forget makes every key and secret be read again. It is called when the database may have lost some: a
+// version of secrets may then stand for others.
+func (k *Keyring) Forget() {
+	for _, cache := range k.caches {
+		cache.keys.Store(nil)
+	}
+	k.secretCache.clear()
+}
+
 // current returns the keys to sign with. Cached keys that are due for a refresh are still used while
 // one caller refreshes them, and if the store cannot be read.
 func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySet, error) {
@@ -136,7 +145,7 @@ func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySe
 		cache.loading.Lock()
 	}
 	defer cache.loading.Unlock()
-	if refreshed := cache.keys.Load(); refreshed != cached {
+	if refreshed := cache.keys.Load(); refreshed != cached && refreshed != nil {
 		return refreshed, nil
 	}
 	loaded, err := k.read(ctx, env)

@@ -36,6 +36,7 @@ const maxCachedSecrets = 10_000
 type secretCache struct {
 	mu         sync.RWMutex
 	byPlatform map[ident.Platform]*secretSet
+	cleared    int // how often
 }
 
 // secretSet is an immutable set of secrets, newest first.
@@ -56,7 +57,7 @@ func (k *Keyring) secrets(ctx context.Context, e ports.Endpoint, at time.Time) (
 	if !e.Signatures.HMAC || e.SecretsVersion == 0 {
 		return nil, nil
 	}
-	set := k.secretCache.get(e.Platform)
+	set, cleared := k.secretCache.get(e.Platform)
 	if set == nil || set.version != e.SecretsVersion {
 		stored, err := k.secretReader.WebhookSecrets(ctx, e.Platform)
 		if err != nil {
@@ -65,7 +66,7 @@ func (k *Keyring) secrets(ctx context.Context, e ports.Endpoint, at time.Time) (
 		if set, err = k.openSecrets(e, stored); err != nil {
 			return nil, err
 		}
-		k.secretCache.put(e.Platform, set)
+		k.secretCache.put(e.Platform, set, cleared)
 	}
 	var valid [][]byte
 	for _, s := range set.secrets {
@@ -88,17 +89,29 @@ func (k *Keyring) openSecrets(e ports.Endpoint, stored []ports.SealedWebhookSecr
 	return set, nil
 }
 
-func (c *secretCache) get(p ident.Platform) *secretSet {
+// get returns the secrets of a platform, nil if they are not cached, and how often the cache was cleared.
+func (c *secretCache) get(p ident.Platform) (set *secretSet, cleared int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.byPlatform[p]
+	return c.byPlatform[p], c.cleared
 }
 
-func (c *secretCache) put(p ident.Platform, set *secretSet) {
+// put caches secrets, unless the cache was cleared while they were read.
+func (c *secretCache) put(p ident.Platform, set *secretSet, cleared int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.cleared != cleared {
+		return
+	}
 	if c.byPlatform == nil || len(c.byPlatform) >= maxCachedSecrets {
 		c.byPlatform = map[ident.Platform]*secretSet{}
 	}
 	c.byPlatform[p] = set
+}
+
+func (c *secretCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byPlatform = nil
+	c.cleared++
 }

@@ -184,6 +184,32 @@ func TestSign_UnreadableSecretsAreAnInternalError(t *testing.T) {
 	}
 }
 
+func TestSign_LostVersionOfSecretsIsReadAgain(t *testing.T) {
+	t.Parallel()
+	// A database that has lost a change of the secrets gives its version to another one. Once the database
+	// has changed, deliveries are signed with the secrets that it has, and with its keys.
+	f := newFixture(t, Options{})
+	server, requests := newReceiver(t, nil)
+	d := f.delivery(server.URL)
+	lost := f.newSecret(t, &d.Endpoint)
+	f.sender.Deliver(t.Context(), d)
+	if r := <-requests; !verifiesWith(t, lost, r) {
+		t.Fatal("the secret signs nothing")
+	}
+	f.secrets.stored = nil
+	d.Endpoint.SecretsVersion--
+	kept := f.newSecret(t, &d.Endpoint)
+
+	f.keyring.Forget()
+
+	if response := f.sender.Deliver(t.Context(), d); response.Outcome == event.InternalError {
+		t.Fatalf("response %+v", response)
+	}
+	if r := <-requests; !verifiesWith(t, kept, r) || verifiesWith(t, lost, r) {
+		t.Error("signed with a secret that the database has lost")
+	}
+}
+
 func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	t.Parallel()
 	// The signature of the body is the same for every attempt. The one over the timestamp changes

@@ -170,6 +170,10 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	if err != nil {
 		return nil, err
 	}
+	a.db.OnDatabaseChange(func() {
+		a.log.Warn("the database was started or replaced since the last connection to it; what was cached is read again")
+		dataKeys.Forget()
+	})
 	if err := errors.Join(a.ensureDataKey(ctx, dataKeys), a.openSealing(master, idGenerator)); err != nil {
 		a.db.Close()
 		return nil, err
@@ -210,6 +214,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
+	a.db.OnDatabaseChange(quotePrices.Invalidate)
+	a.db.OnDatabaseChange(a.connections.Reopen)
 	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
@@ -220,6 +226,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
+	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
@@ -267,6 +274,7 @@ func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.We
 // openWebhooks creates the webhook dispatcher. Its signing keys are encrypted in the database.
 func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
+	a.db.OnDatabaseChange(keys.Forget)
 	a.webhooks = webhooks.New(webhooks.Config{
 		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()), Log: outbox.NewLog(a.db.Pool(), a.db.Cipher()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,

@@ -153,6 +153,13 @@ func (a *batchesAhead) put(b *importBatch) {
 	a.batches[b.of.ID] = b
 }
 
+// forget drops all batches.
+func (a *batchesAhead) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.batches = nil
+}
+
 // take returns the batch of an import, if there is one, and forgets it.
 func (a *batchesAhead) take(id ident.CustomerImport) *importBatch {
 	a.mu.Lock()

@@ -139,6 +139,10 @@ func (i *Imports) job(of customer.Import, now time.Time) ports.Job {
 	return ports.Job{ID: i.IDs.New(now), Platform: of.Platform, Step: ports.StepImportCustomers, Subjects: []uuid.UUID{of.ID.UUID()}, Due: now.Add(i.workers.LocalLease())}
 }
 
+// ForgetPrepared drops batches that were prepared: a database that has lost commits may not have the key
+// that they are encrypted with.
+func (i *Imports) ForgetPrepared() { i.ahead.forget() }
+
 // runJob imports one chunk in one unit of work, and enqueues a job for the next, which it prepares
 // meanwhile. It then pauses for a part of the time that took, so that an import takes no more than
 // four fifths of one connection.

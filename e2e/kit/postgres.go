@@ -132,7 +132,7 @@ func (p *Postgres) NewStandby(ctx context.Context, dir, name string) (*Postgres,
 		return nil, err
 	}
 	primary := fmt.Sprintf("host=%s port=%s user=%s application_name=%s", host, port, superuser, name)
-	standby, err := newPostgres(dir, []string{"primary_conninfo=" + primary})
+	standby, err := newPostgres(dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +140,52 @@ func (p *Postgres) NewStandby(ctx context.Context, dir, name string) (*Postgres,
 		return nil, err
 	}
 	return standby, standby.Start(ctx)
+}
+
+// StopReplication makes a standby receive nothing more of the server that it follows.
+func (p *Postgres) StopReplication(ctx context.Context) error {
+	for _, statement := range []string{"ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()"} {
+		if err := p.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return p.await(ctx, "SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
+}
+
+// CatchUp returns when a standby has applied all that the server has written.
+func (p *Postgres) CatchUp(ctx context.Context, primary *Postgres) error {
+	conn, err := pgx.Connect(ctx, primary.url(superuser, superuser))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var written string
+	if err := conn.QueryRow(ctx, "SELECT pg_current_wal_lsn()::text").Scan(&written); err != nil {
+		return err
+	}
+	return p.await(ctx, "SELECT coalesce(pg_last_wal_replay_lsn() >= '"+written+"', false)")
+}
+
+// await returns when a query of the superuser is true.
+func (p *Postgres) await(ctx context.Context, query string) error {
+	conn, err := pgx.Connect(ctx, p.url(superuser, superuser))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		var holds bool
+		if err := conn.QueryRow(ctx, query).Scan(&holds); err != nil || holds {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", query, context.Cause(ctx))
+		case <-poll.C:
+		}
+	}
 }
 
 func newPostgres(dir string, settings []string) (*Postgres, error) {

@@ -45,7 +45,8 @@ type Config struct {
 // Connections are the connections of one process.
 type Connections struct {
 	Config
-	refreshing sync.Mutex // held while adapters are opened and replaced
+	refreshing sync.Mutex  // held while adapters are opened and replaced
+	outdated   atomic.Bool // every adapter is opened again by the next Refresh
 	current    atomic.Pointer[[]live]
 	closing    sync.WaitGroup
 }
@@ -109,6 +110,10 @@ func (c *Connections) Run(ctx context.Context) {
 	}
 }
 
+// Reopen makes the next Refresh open every adapter again. It is called when the database may have lost
+// commits: a version may then stand for other settings, and adapters know of files and orders that were lost.
+func (c *Connections) Reopen() { c.outdated.Store(true) }
+
 // Refresh reads the connections, opens the adapters of new versions and closes those that they replace.
 func (c *Connections) Refresh(ctx context.Context) (err error) {
 	defer func() {
@@ -120,6 +125,12 @@ func (c *Connections) Refresh(ctx context.Context) (err error) {
 	defer c.refreshing.Unlock()
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), readTimeout)
 	defer cancel()
+	outdated := c.outdated.Swap(false)
+	defer func() {
+		if err != nil && outdated {
+			c.outdated.Store(true)
+		}
+	}()
 	versions, err := c.Store.RailConnections(ctx)
 	if err != nil {
 		return err
@@ -134,7 +145,7 @@ func (c *Connections) Refresh(ctx context.Context) (err error) {
 	}
 	now := c.Clock.Now()
 	for _, v := range versions {
-		if old, known := replaced[v.Name]; known && old.Version == v.Version && (old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
+		if old, known := replaced[v.Name]; known && !outdated && old.Version == v.Version && (old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
 			after = append(after, old)
 			delete(replaced, v.Name)
 			continue

@@ -21,12 +21,13 @@ type store struct {
 	ports.RailConnectionReader
 	mu       sync.Mutex
 	versions []ports.RailConnectionVersion
+	err      error
 }
 
 func (s *store) RailConnections(context.Context) ([]ports.RailConnectionVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]ports.RailConnectionVersion(nil), s.versions...), nil
+	return append([]ports.RailConnectionVersion(nil), s.versions...), s.err
 }
 
 func (s *store) set(connections ...rail.Connection) {
@@ -107,6 +108,33 @@ func TestConnections_ChangedVersionReplacesItsAdapter(t *testing.T) {
 	if left := c.ConnectedRails(); len(left) != 0 {
 		t.Errorf("%d connections are left", len(left))
 	}
+}
+
+func TestConnections_LostVersionIsReplacedByOneOfTheSameNumber(t *testing.T) {
+	t.Parallel()
+	// A database that has lost version 2 gives its number to other settings. Once it has changed, every adapter
+	// is opened again, also if the connections cannot be read at first.
+	s, o := &store{}, &opener{}
+	c := newConnections(s, o, portstest.NewFakeClock(noon))
+	s.set(rail.Connection{Name: "bank-eur", Version: 2, Settings: map[string]string{"folder": "lost"}})
+	refresh(t, c)
+	s.set(rail.Connection{Name: "bank-eur", Version: 2, Settings: map[string]string{"folder": "kept"}})
+
+	c.Reopen()
+	s.err = errors.New("no connection")
+	if err := c.Refresh(t.Context()); !errors.Is(err, s.err) {
+		t.Fatal(err)
+	}
+	s.err = nil
+	refresh(t, c)
+	refresh(t, c)
+
+	live := c.ConnectedRails()
+	if len(o.opened) != 2 || live[0].Adapter != o.opened[1] || live[0].Settings["folder"] != "kept" {
+		t.Errorf("opened %d, connections %+v", len(o.opened), live)
+	}
+	<-o.opened[0].closed
+	c.Close()
 }
 
 func TestConnections_FailedOpeningIsRepeatedAfterAMinute(t *testing.T) {
