@@ -23,7 +23,7 @@ type RailPaymentKey struct {
 type RailPaymentReader interface {
 	// RailPayments returns the payments with these keys that are recorded.
 	RailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// WaitingRailPayments returns payments in one of the states InReview, Queued and Sent, of one connection or, if it is
+	// WaitingRailPayments returns payments in one of the states InReview, Queued, HandedOver and Sent, of one connection or, if it is
 	// empty, of all: the oldest first, those that are queued or handed over by connection.
 	WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
 	// RailPaymentsByID returns the payments with an id, of any kind and platform.
@@ -34,6 +34,17 @@ type RailPaymentReader interface {
 	RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error)
 	// RailDecisions returns the decisions about a payment, oldest first.
 	RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]RailDecision, error)
+}
+
+// RailDepartures are asked by adapters that keep nothing themselves, before what cannot be undone. Those with tables of their
+// own ask in the unit of work that makes a payment irrevocable.
+type RailDepartures interface {
+	// LeaveRailPayments decides whether payments that were handed over to a connection may leave, and records that they have.
+	// It returns a departure for each key. The key of a refund can also be that of a receipt that is sent back. After a
+	// pause that was answered, no payment leaves that had not left before.
+	LeaveRailPayments(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) ([]rail.Departure, error)
+	// RailPaymentNotTaken records that the partner has not taken a payment that had left, so that it can be stopped again.
+	RailPaymentNotTaken(ctx context.Context, connection string, key RailPaymentKey, now time.Time) error
 }
 
 // RailPaymentWriter records which connection a payment takes, in the unit of work that decides it.
@@ -76,8 +87,13 @@ type RailDecisionKind string
 
 // The decisions.
 const (
-	ReleaseRailPayment RailDecisionKind = "RELEASE"
-	CancelRailPayment  RailDecisionKind = "CANCEL"
+	ReleaseRailPayment  RailDecisionKind = "RELEASE"
+	CancelRailPayment   RailDecisionKind = "CANCEL"
+	WithdrawRailPayment RailDecisionKind = "WITHDRAW"
+	MoveRailPayment     RailDecisionKind = "MOVE"
+	// A payment that has left by the records was not sent: one person reports it, and another one confirms it.
+	ReportRailPaymentNotSent  RailDecisionKind = "REPORT_NOT_SENT"
+	ConfirmRailPaymentNotSent RailDecisionKind = "CONFIRM_NOT_SENT"
 )
 
 // OpeningBalance is the balance of a connection as an operator has set it.

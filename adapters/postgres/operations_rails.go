@@ -68,11 +68,14 @@ const countWaitingPayments = `
 		(SELECT wait, recorded_at FROM rail_payments WHERE state = 'QUEUED' ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $1)) AS waiting
 	GROUP BY wait`
 
-// selectOldestSent uses rail_payments_in_flight: one probe for each account.
-const selectOldestSent = `
-	SELECT a.connection, a.currency, p.sent_at FROM rail_accounts a CROSS JOIN LATERAL (
-		SELECT sent_at FROM rail_payments WHERE connection = a.connection AND currency = a.currency AND state = 'SENT' ORDER BY sent_at LIMIT 1) AS p
-	ORDER BY a.connection, a.currency`
+// selectOldestInFlight uses rail_payments_handed_over and rail_payments_in_flight: two probes for each account.
+const selectOldestInFlight = `
+	SELECT a.connection, a.currency, p.since FROM rail_accounts a CROSS JOIN LATERAL (
+		SELECT min(since) AS since FROM (
+			(SELECT handed_over_at AS since FROM rail_payments WHERE connection = a.connection AND currency = a.currency AND state = 'HANDED_OVER' ORDER BY handed_over_at LIMIT 1)
+			UNION ALL
+			(SELECT sent_at FROM rail_payments WHERE connection = a.connection AND currency = a.currency AND state = 'SENT' ORDER BY sent_at LIMIT 1)) AS oldest) AS p
+	WHERE p.since IS NOT NULL ORDER BY a.connection, a.currency`
 
 // selectLastProofs uses the primary key.
 const selectLastProofs = `
@@ -111,7 +114,7 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 	if err != nil {
 		return o, err
 	}
-	err = read(selectOldestSent, nil, func(rows pgx.Rows) error {
+	err = read(selectOldestInFlight, nil, func(rows pgx.Rows) error {
 		var u RailUnsettledMetric
 		var sent *time.Time
 		err := rows.Scan(&u.Connection, &u.Currency, &sent)

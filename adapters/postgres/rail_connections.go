@@ -213,6 +213,9 @@ func scanPause(rows pgx.Rows) (ports.RailPause, error) {
 // SaveRailPause implements ports.RailConnectionStore.
 func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 	return db.asOwner(ctx, "rail_controls", func(tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, lockPauses); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES (?, ?, ?, ?, ?)`, p.Name, p.Paused, p.By, p.Note, p.At)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 const railPaymentColumns = `p.platform_id, p.id, p.kind, p.rail, p.country, p.connection, p.currency, p.amount, p.state, p.wait, p.reason,
-	p.reviewed, p.forced, p.partner_id, p.recorded_at, p.sent_at, p.settled_at, p.returned_at`
+	p.reviewed, p.forced, p.partner_id, p.recorded_at, p.handed_over_at, p.sent_at, p.settled_at, p.returned_at`
 
 // railPaymentsByKey uses the primary key.
 const railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
@@ -24,12 +24,12 @@ const railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments 
 func scanRailPayment(rows pgx.Rows) (rail.Payment, error) {
 	var p rail.Payment
 	var platform, id pgtype.UUID
-	var recorded, sent, settled, returned pgtype.Timestamptz
+	var recorded, handedOver, sent, settled, returned pgtype.Timestamptz
 	err := rows.Scan(&platform, &id, &p.Kind, &p.Rail, &p.Country, &p.Connection, &p.Currency, &p.Amount.Minor, &p.State, &p.Wait, &p.Reason,
-		&p.Reviewed, &p.Forced, &p.PartnerID, &recorded, &sent, &settled, &returned)
+		&p.Reviewed, &p.Forced, &p.PartnerID, &recorded, &handedOver, &sent, &settled, &returned)
 	ident.SetUUID(&p.Platform, platform.Bytes)
 	p.ID, p.Amount.Currency, p.Back = id.Bytes, p.Currency, p.Kind.IsReturn()
-	p.RecordedAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(sent), utcTime(settled), utcTime(returned)
+	p.RecordedAt, p.HandedOverAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(handedOver), utcTime(sent), utcTime(settled), utcTime(returned)
 	return p, err
 }
 
@@ -69,14 +69,16 @@ func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) (
 	return found, err
 }
 
-// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review, rail_payments_queued or
-// rail_payments_in_flight.
+// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review, rail_payments_queued,
+// rail_payments_handed_over or rail_payments_in_flight.
 func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
 	query := `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
-	if state == rail.Sent {
+	switch state {
+	case rail.HandedOver:
+		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'HANDED_OVER' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, handed_over_at LIMIT $2`
+	case rail.Sent:
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'SENT' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, sent_at LIMIT $2`
-	}
-	if state == rail.Queued {
+	case rail.Queued:
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
 	}
 	return db.readRailPayments(ctx, query, connection, limit)
@@ -161,9 +163,9 @@ func (u *unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
 // of work.
 func (u *unit) CreateRailPayments(_ context.Context, payments []rail.Payment) error {
 	for _, p := range payments {
-		u.queueExec(`INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, sent_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), string(p.Rail), p.Country, p.Connection,
-			string(p.Currency), p.Amount.Minor, string(p.State), string(p.Wait), p.Reason, pgTime(p.RecordedAt), nullTime(p.SentAt))
+		u.queueExec(`INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, handed_over_at, sent_at, settled_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), string(p.Rail), p.Country, p.Connection,
+			string(p.Currency), p.Amount.Minor, string(p.State), string(p.Wait), p.Reason, pgTime(p.RecordedAt), nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt))
 	}
 	return nil
 }
@@ -172,9 +174,9 @@ func (u *unit) CreateRailPayments(_ context.Context, payments []rail.Payment) er
 func (u *unit) UpdateRailPayments(_ context.Context, payments []rail.Payment) error {
 	for _, p := range payments {
 		u.queueExec(`UPDATE rail_payments SET connection = $4, state = $5, wait = $6, reason = $7, reviewed = $8, forced = $9, partner_id = $10,
-				sent_at = $11, settled_at = $12, returned_at = $13
+				handed_over_at = $11, sent_at = $12, settled_at = $13, returned_at = $14
 			WHERE platform_id = $1 AND id = $2 AND kind = $3`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), p.Connection, string(p.State), string(p.Wait), p.Reason,
-			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt))
+			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt))
 	}
 	return nil
 }

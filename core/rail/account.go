@@ -59,7 +59,7 @@ func (a *Account) Dispatch(p Payment, c Connection, paused, closed string, now t
 	wait, reason := a.wait(p, c, paused, closed)
 	switch wait {
 	case WaitsForNothing:
-		p.State, p.SentAt = Sent, now
+		p.State, p.HandedOverAt = HandedOver, now
 		if p.Kind.IsOutgoing() {
 			a.InFlight += p.Amount.Minor
 			a.use(p.Rail, p.Amount.Minor)
@@ -119,7 +119,7 @@ func (a *Account) Receive(minor int64, at time.Time) {
 }
 
 // Settle counts that a payment which was handed over has got another state. Other changes, such as that of the partner's
-// id, move nothing.
+// id or that it has left, move nothing.
 func (a *Account) Settle(before, after Payment) {
 	if before.State == after.State {
 		return
@@ -127,7 +127,7 @@ func (a *Account) Settle(before, after Payment) {
 	sign := int64(1)
 	if before.Kind.IsOutgoing() {
 		sign = -1
-		if before.State == Sent {
+		if before.State.IsInFlight() && !after.State.IsInFlight() {
 			a.InFlight -= before.Amount.Minor
 		}
 	}

@@ -47,16 +47,16 @@ func TestDispatch(t *testing.T) {
 		state   rail.State
 		wait    rail.Wait
 	}{
-		{"covered", payout(100), euros(100), "", "", rail.Sent, ""},
+		{"covered", payout(100), euros(100), "", "", rail.HandedOver, ""},
 		{"not covered", payout(100), euros(99), "", "", rail.Queued, rail.WaitsForFunds},
-		{"unknown balance", payout(100), unknown, "", "", rail.Sent, ""},
+		{"unknown balance", payout(100), unknown, "", "", rail.HandedOver, ""},
 		{"behind an older one", payout(1), waiting, "", "", rail.Queued, rail.WaitsForFunds},
 		{"above the limit", payout(101), euros(1000), "", "", rail.InReview, rail.WaitsForReview},
 		{"above the limit of the day", payout(51), used, "", "", rail.InReview, rail.WaitsForReview},
-		{"within the limit of the day", payout(50), used, "", "", rail.Sent, ""},
-		{"reviewed", reviewed, euros(1000), "", "", rail.Sent, ""},
+		{"within the limit of the day", payout(50), used, "", "", rail.HandedOver, ""},
+		{"reviewed", reviewed, euros(1000), "", "", rail.HandedOver, ""},
 		{"reviewed and not covered", reviewed, euros(1), "", "", rail.Queued, rail.WaitsForFunds},
-		{"forced", forced, waiting, "", "", rail.Sent, ""},
+		{"forced", forced, waiting, "", "", rail.HandedOver, ""},
 		{"paused", payout(1), euros(1000), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
 		{"paused and forced", forced, euros(1000), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
 		{"above the limit and paused", payout(101), euros(1000), "SEPA is paused", "", rail.InReview, rail.WaitsForReview},
@@ -65,14 +65,14 @@ func TestDispatch(t *testing.T) {
 		{"closed and paused", payout(100), euros(100), "SEPA is paused", "opens at 8", rail.Queued, rail.WaitsForResumption},
 		{"above the limit and closed", payout(101), euros(1000), "", "opens at 8", rail.InReview, rail.WaitsForReview},
 		{"reviewed and closed", reviewed, euros(1000), "", "opens at 8", rail.Queued, rail.WaitsForOpening},
-		{"forced and closed", forced, waiting, "", "opens at 8", rail.Sent, ""},
-		{"collection and closed", collection, euros(0), "", "opens at 8", rail.Sent, ""},
-		{"collection", collection, euros(0), "", "", rail.Sent, ""},
+		{"forced and closed", forced, waiting, "", "opens at 8", rail.HandedOver, ""},
+		{"collection and closed", collection, euros(0), "", "opens at 8", rail.HandedOver, ""},
+		{"collection", collection, euros(0), "", "", rail.HandedOver, ""},
 		{"collection paused", collection, euros(0), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
 	}
 	for _, tt := range tests {
 		got := tt.account.Dispatch(tt.payment, c, tt.paused, tt.closed, noon)
-		if got.State != tt.state || got.Wait != tt.wait || (got.Reason == "") != (got.State == rail.Sent) || !got.RecordedAt.Equal(noon) {
+		if got.State != tt.state || got.Wait != tt.wait || (got.Reason == "") != (got.State == rail.HandedOver) || !got.RecordedAt.Equal(noon) {
 			t.Errorf("%s: %s, waits for %q: %s; want %s, %q", tt.name, got.State, got.Wait, got.Reason, tt.state, tt.wait)
 		}
 	}
@@ -98,16 +98,16 @@ func TestDispatch_NeverSendsMoreThanAvailableNorOutOfOrder(t *testing.T) {
 				continue
 			}
 			p := account.Dispatch(payout(rapid.Int64Range(1, 400).Draw(t, "amount")), c, "", "", noon)
-			if blocked && p.State == rail.Sent {
+			if blocked && p.State == rail.HandedOver {
 				t.Fatalf("%s was sent before an older one", p.Amount)
 			}
-			if blocked = blocked || p.State == rail.Queued; p.State == rail.Sent {
+			if blocked = blocked || p.State == rail.Queued; p.State == rail.HandedOver {
 				sent = append(sent, p)
 			}
 		}
 		want := account.Balance
 		for _, p := range sent {
-			if p.State == rail.Sent || p.State == rail.Done {
+			if p.State == rail.HandedOver || p.State == rail.Done {
 				want -= p.Amount.Minor
 			}
 		}
@@ -154,8 +154,11 @@ func TestReceive_CountsSinceTheBalance(t *testing.T) {
 
 func TestTo_EveryPairOfStates(t *testing.T) {
 	t.Parallel()
-	// A payment that was handed over never waits again, one that waits was not handed over, and the end is the end.
-	allowed := []string{"REVIEW QUEUED", "REVIEW CANCELLED", "QUEUED SENT", "QUEUED REVIEW", "QUEUED CANCELLED", "SENT DONE", "SENT REFUSED", "SENT RETURNED", "DONE RETURNED"}
+	// A payment that has left never waits again unless the partner did not take it, one that waits was not handed over, and
+	// the end is the end.
+	allowed := []string{"REVIEW QUEUED", "REVIEW CANCELLED", "QUEUED HANDED_OVER", "QUEUED REVIEW", "QUEUED CANCELLED",
+		"HANDED_OVER SENT", "HANDED_OVER QUEUED", "HANDED_OVER REVIEW", "HANDED_OVER DONE", "HANDED_OVER REFUSED", "HANDED_OVER RETURNED", "HANDED_OVER CANCELLED",
+		"SENT HANDED_OVER", "SENT DONE", "SENT REFUSED", "SENT RETURNED", "SENT CANCELLED", "DONE RETURNED"}
 	for _, from := range rail.States {
 		for _, to := range rail.States {
 			p := payout(1)
@@ -197,6 +200,7 @@ func TestReleaseAndCancel(t *testing.T) {
 		{rail.Queued, rail.WaitsForOpening, true, true},
 		{rail.Queued, rail.WaitsForResumption, false, true},
 		{rail.Queued, rail.WaitsForConnection, false, true},
+		{rail.HandedOver, "", false, true},
 		{rail.Sent, "", false, false},
 		{rail.Done, "", false, false},
 		{rail.Cancelled, "", false, false},

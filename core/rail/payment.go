@@ -32,28 +32,36 @@ type State string
 
 // The states.
 const (
-	InReview  State = "REVIEW"    // waits for the review of an operator
-	Queued    State = "QUEUED"    // waits, see Wait
-	Sent      State = "SENT"      // handed over to the adapter, which is asked about it until it is done
-	Done      State = "DONE"      // paid, or collected
-	Refused   State = "REFUSED"   // will never be done, and no money has moved
-	Returned  State = "RETURNED"  // was done, and the money came back, or was taken back
-	Cancelled State = "CANCELLED" // by an operator, before it was handed over
+	InReview   State = "REVIEW"      // waits for the review of an operator
+	Queued     State = "QUEUED"      // waits, see Wait
+	HandedOver State = "HANDED_OVER" // the adapter has it, and asks before it leaves: until then it can be stopped
+	Sent       State = "SENT"        // it has left, and can no longer be stopped; the adapter is asked about it until it is done
+	Done       State = "DONE"        // paid, or collected
+	Refused    State = "REFUSED"     // will never be done, and no money has moved
+	Returned   State = "RETURNED"    // was done, and the money came back, or was taken back
+	Cancelled  State = "CANCELLED"   // by an operator, or because its money was taken back, before it has left
 )
 
 // States lists all states, for tests of the transitions.
-var States = []State{InReview, Queued, Sent, Done, Refused, Returned, Cancelled}
+var States = []State{InReview, Queued, HandedOver, Sent, Done, Refused, Returned, Cancelled}
 
 // next lists the states that may follow a state.
 var next = map[State][]State{
-	InReview: {Queued, Cancelled},
-	Queued:   {Sent, InReview, Cancelled},
-	Sent:     {Done, Refused, Returned},
-	Done:     {Returned},
+	InReview:   {Queued, Cancelled},
+	Queued:     {HandedOver, InReview, Cancelled},
+	HandedOver: {Sent, Queued, InReview, Done, Refused, Returned, Cancelled},
+	Sent:       {HandedOver, Done, Refused, Returned, Cancelled},
+	Done:       {Returned},
 }
 
 // IsWaiting reports whether the payment was not handed over yet.
 func (s State) IsWaiting() bool { return s == InReview || s == Queued }
+
+// CanBeStopped reports whether the payment exists and has not left.
+func (s State) CanBeStopped() bool { return s.IsWaiting() || s == HandedOver }
+
+// IsInFlight reports whether the payment was handed over and is not settled.
+func (s State) IsInFlight() bool { return s == HandedOver || s == Sent }
 
 // Wait is what a queued payment waits for.
 type Wait string
@@ -90,9 +98,9 @@ type Payment struct {
 	Reviewed, Forced bool
 	// PartnerID is the partner's id of the payment.
 	PartnerID string
-	// RecordedAt is when it was first decided. SentAt, SettledAt and ReturnedAt are zero until then; SettledAt is set when it
-	// is done, refused or cancelled.
-	RecordedAt, SentAt, SettledAt, ReturnedAt time.Time
+	// RecordedAt is when it was first decided, HandedOverAt when the adapter got it, and SentAt when it left. They and
+	// SettledAt and ReturnedAt are zero until then; SettledAt is set when it is done, refused or cancelled.
+	RecordedAt, HandedOverAt, SentAt, SettledAt, ReturnedAt time.Time
 }
 
 // Account returns the account that the payment takes money from, or brings it to.
@@ -110,16 +118,67 @@ func (p Payment) To(state State, now time.Time) (Payment, error) {
 	p.State, p.Wait, p.Reason = state, WaitsForNothing, ""
 	switch state {
 	case InReview, Queued:
+		p.HandedOverAt = time.Time{}
+	case HandedOver:
+		if p.SentAt = (time.Time{}); p.HandedOverAt.IsZero() {
+			p.HandedOverAt = now
+		}
 	case Sent:
 		p.SentAt = now
-	case Done, Refused, Cancelled:
+	case Refused, Cancelled:
 		p.SettledAt = now
-	case Returned:
-		if p.ReturnedAt = now; p.SettledAt.IsZero() { // done and taken back since the last call
+	case Done, Returned:
+		if p.SentAt.IsZero() { // left and done since the last call
+			p.SentAt = now
+		}
+		if p.SettledAt.IsZero() {
 			p.SettledAt = now
+		}
+		if state == Returned {
+			p.ReturnedAt = now
 		}
 	}
 	return p, nil
+}
+
+// Departure is whether a payment that an adapter has may leave.
+type Departure string
+
+// The departures.
+const (
+	Leaves    Departure = "LEAVES"    // now, or it has left before
+	Held      Departure = "HELD"      // it waits, because its connection or rail is paused
+	Withdrawn Departure = "WITHDRAWN" // it is no longer a payment of the connection, or has ended: the adapter forgets it
+)
+
+// Depart decides whether a payment leaves over a connection, and returns it as it is then. Adapters ask in the unit of work
+// from which on the payment can no longer be stopped. Paused: its connection or rail is.
+func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment, Departure) {
+	switch {
+	case p.Connection != connection || !p.State.IsInFlight():
+		return p, Withdrawn
+	case p.State == Sent:
+		return p, Leaves
+	case paused:
+		return p, Held
+	}
+	left, err := p.To(Sent, now)
+	if err != nil {
+		return p, Withdrawn
+	}
+	return left, Leaves
+}
+
+// NotTaken returns a payment that has left as the partner says that it did not take it: it can be stopped again.
+func (p Payment) NotTaken(connection string, now time.Time) Payment {
+	if p.Connection != connection || p.State != Sent {
+		return p
+	}
+	back, err := p.To(HandedOver, now)
+	if err != nil {
+		return p
+	}
+	return back
 }
 
 // releasedFromReview is the reason of a payment until the queue is next looked at.
@@ -150,11 +209,77 @@ func (p Payment) Release() (Payment, error) {
 
 // Cancel returns the payment as an operator cancels it. What the customer paid is refunded by the job that calls about it.
 func (p Payment) Cancel(now time.Time) (Payment, error) {
-	switch {
-	case p.Kind != Payout:
+	if p.Kind != Payout {
 		return p, fmt.Errorf("the payment is a %s; only payouts can be cancelled", p.Kind)
-	case !p.State.IsWaiting():
-		return p, fmt.Errorf("the payment is %s; only payments that wait can be cancelled", p.State)
+	}
+	if err := p.stoppable(); err != nil {
+		return p, err
 	}
 	return p.To(Cancelled, now)
+}
+
+// stoppable returns why the payment can no longer be stopped; nil if it can.
+func (p Payment) stoppable() error {
+	if p.State.CanBeStopped() {
+		return nil
+	}
+	if p.State == Sent {
+		return fmt.Errorf("the payment has left over %s at %s, and can no longer be stopped", p.Connection, p.SentAt.Format(time.RFC3339))
+	}
+	return fmt.Errorf("the payment is %s, and there is nothing to stop", p.State)
+}
+
+// Withdraw returns the payment as an operator takes it back from its connection: it waits for a review, after which it can be
+// released, moved or cancelled.
+func (p Payment) Withdraw(now time.Time) (Payment, error) {
+	if err := p.stoppable(); err != nil {
+		return p, err
+	}
+	if p.State == InReview {
+		return p, errors.New("the payment is in review already")
+	}
+	p, err := p.To(InReview, now)
+	p.Wait, p.Reason, p.Reviewed, p.Forced = WaitsForReview, "withdrawn by an operator", false, false
+	return p, err
+}
+
+// Move returns the payment as an operator gives it to another connection: it is then in the queue of that. A payment that waits
+// for a review goes on waiting for it.
+func (p Payment) Move(to Connection, now time.Time) (Payment, error) {
+	if err := p.stoppable(); err != nil {
+		return p, err
+	}
+	switch {
+	case to.Name == p.Connection:
+		return p, fmt.Errorf("the payment is one of %s already", to.Name)
+	case !to.Serves(p.Route):
+		return p, fmt.Errorf("%s does not carry %s over %s for this platform and country", to.Name, p.Currency, p.Rail)
+	}
+	if p.State == HandedOver {
+		var err error
+		if p, err = p.To(Queued, now); err != nil {
+			return p, err
+		}
+	}
+	if p.Connection = to.Name; p.State == Queued {
+		p.Wait, p.Reason, p.Forced = WaitsForFunds, "moved by an operator", false
+	}
+	return p, nil
+}
+
+// TakeBack returns the payment as it ends because the money that was paid for it was taken back, and reports whether it has
+// ended: one that has left has not, and stays as it is.
+func (p Payment) TakeBack(reason string, now time.Time) (Payment, bool) {
+	if p.State == Cancelled {
+		return p, true
+	}
+	if !p.State.CanBeStopped() {
+		return p, p.State == Refused
+	}
+	ended, err := p.To(Cancelled, now)
+	if err != nil {
+		return p, false
+	}
+	ended.Reason = reason
+	return ended, true
 }

@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -89,7 +90,10 @@ func (r *Rail) expectedAt(p rail.Payment, before time.Time) time.Time {
 	if !known || l.times == nil {
 		return time.Time{}
 	}
-	from := p.SentAt
+	from := p.HandedOverAt
+	if from.IsZero() { // handed over by an earlier program
+		from = p.SentAt
+	}
 	if p.State.IsWaiting() {
 		from = r.Clock.Now()
 	}
@@ -102,7 +106,7 @@ func (r *Rail) expectedAt(p rail.Payment, before time.Time) time.Time {
 // notCalled is the outcome of a payment that was not handed over.
 func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 	if p.State == rail.Cancelled {
-		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "cancelled by an operator"}
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
 	}
 	now := c.Clock.Now()
 	retryAt := now.Add(waitDelay(p, now))
@@ -192,7 +196,7 @@ func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[p
 		if err := tx.CreateRailPayments(ctx, created); err != nil {
 			return err
 		}
-		return tx.SaveRailAccounts(ctx, state.accounts, sentOf(created), state.now)
+		return tx.SaveRailAccounts(ctx, state.accounts, handedOver(created), state.now)
 	})
 }
 
@@ -243,14 +247,14 @@ func route(p rail.Payment, connections []rail.Connection, now time.Time) rail.Pa
 	return p
 }
 
-func sentOf(payments []rail.Payment) []rail.Payment {
-	var sent []rail.Payment
+func handedOver(payments []rail.Payment) []rail.Payment {
+	var found []rail.Payment
 	for _, p := range payments {
-		if p.State == rail.Sent {
-			sent = append(sent, p)
+		if p.State == rail.HandedOver {
+			found = append(found, p)
 		}
 	}
-	return sent
+	return found
 }
 
 // decisions decides about payments whose accounts are locked.

@@ -58,7 +58,7 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey, after rail.Pa
 				}
 			}
 		}
-		sent := sentOf(changed)
+		sent := handedOver(changed)
 		if more = len(queue) == maxQueueBatch; more {
 			last = queue[len(queue)-1]
 			more = key.Connection == "" || !state.accounts[key].Waiting
