@@ -18,7 +18,9 @@ func RailFee(h Header, partner string, amount money.Amount) Posting {
 // ReceiptReversed records that the partner took back money that it had received and that no customer has: it is
 // unmatched, or it was sent back to its payer, and then it is lost.
 //
-//	funding/unmatched or expense/chargebacks → partner
+// A queued payment that was to send it back ends with it: then it is still in transit to its payer.
+//
+//	funding/unmatched, transit/refunds or expense/chargebacks → partner
 func ReceiptReversed(h Header, from, partner string, amount money.Amount) Posting {
 	return h.posting(KindReceiptReversed, entry(from, partner, amount))
 }

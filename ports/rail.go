@@ -41,6 +41,14 @@ type Rail interface {
 	Refund(ctx context.Context, refunds []Refund) []Outcome
 }
 
+// StoppableRail is a rail whose payments can be stopped until they leave.
+type StoppableRail interface {
+	Rail
+	// StopPayments ends those of the payments that have not left, for a reason, and returns for each whether it will never
+	// leave. One that is not known yet is recorded, so that it does not leave later. Lock transactions before.
+	StopPayments(ctx context.Context, tx Tx, payments []rail.Payment, reason string) ([]bool, error)
+}
+
 // Payout is money for a beneficiary: Transaction.Pricing.Received, to Account. Its id on the
 // rail is the id of the transaction.
 type Payout struct {
@@ -100,6 +108,8 @@ const (
 	// Returned: it was delivered, and the beneficiary's bank returned it; or it was collected, and the payer's
 	// bank took it back.
 	Returned Verdict = "RETURNED"
+	// TakenBack: it never left and never will, because the money that it was made with was taken back.
+	TakenBack Verdict = "TAKEN_BACK"
 	// Unknown: the rail could not be reached, or did not say; call again. It may have done it.
 	Unknown Verdict = "UNKNOWN"
 )

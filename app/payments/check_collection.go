@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"causeway/app/internal/returns"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -41,8 +40,8 @@ func (s *Service) askCollectionReturns(ctx context.Context, keys []ports.Transac
 	return replied, nil
 }
 
-// recordReturn records that the collection of a transaction was taken back, and reports whether that is recorded: it is
-// not while the transaction has not ended, because a payment that is not delivered may be refunded first.
+// recordReturn records that the collection of a transaction was taken back, and reports whether that is recorded. What the
+// money was to pay ends if it has not left. A transfer in that has not ended has credited nobody.
 func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o ports.Outcome) (recorded bool, err error) {
 	var w work
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -52,13 +51,17 @@ func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o 
 		if err != nil {
 			return err
 		}
-		if recorded = locked[key].State.IsFinal(); !recorded {
+		t := locked[key]
+		if recorded = t.State.IsFinal() || t.Type == transaction.Outgoing; !recorded {
 			return nil
 		}
-		recorder := returns.Recorder{Store: s.Store, IDs: s.IDs}
-		if _, _, err := recorder.Record(ctx, tx, w.Work, key, func(t transaction.Transaction) receivable.Return {
-			return receivable.Reported(o.Code, o.PartnerID, o.Text, o.ReturnedAt.Truncate(time.Microsecond), t, w.Now)
-		}); err != nil {
+		_, isNew, err := s.recorder().Record(ctx, tx, w.Work, key, func(t transaction.Transaction) (receivable.Return, error) {
+			return receivable.Reported(o.Code, o.PartnerID, o.Text, o.ReturnedAt.Truncate(time.Microsecond), t, w.Now), nil
+		})
+		if err == nil && isNew {
+			err = s.stopUse(ctx, tx, w.Work, t, transaction.TakenBackReason(o.Code))
+		}
+		if err != nil {
 			return err
 		}
 		return w.Write(ctx, tx)

@@ -42,13 +42,21 @@ type connectedEnv struct {
 
 func newConnectedEnv(t *testing.T) *connectedEnv {
 	t.Helper()
+	c := newIdleConnectedEnv(t, func(r ports.Rail, _ *env) ports.Rail { return r })
+	c.Env.Run(c.Service.Run)
+	return c
+}
+
+// newIdleConnectedEnv is newConnectedEnv without workers, and with another adapter around the sandbox.
+func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail) *connectedEnv {
+	t.Helper()
 	e := newIdleEnv(t)
 	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH}, Currencies: []money.Currency{"USD"},
 		Limits: []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
 	if err := e.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{e.Env.Rail}, nil }
+	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{around(e.Env.Rail, e)}, nil }
 	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
 	if err := opened.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -56,7 +64,6 @@ func newConnectedEnv(t *testing.T) *connectedEnv {
 	c := &connectedEnv{env: e, rail: connections.NewRail(opened, e.Store, e.Store)}
 	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
 	e.Service = newService(e.Env, e.Store, e.approvals, func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
-	e.Env.Run(e.Service.Run)
 	return c
 }
 

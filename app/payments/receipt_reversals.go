@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 
-	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -13,8 +12,9 @@ import (
 )
 
 // reverseReceipt undoes a receipt that the partner took back. Unmatched money goes back. What an account was credited
-// with, or what paid for a quote, is owed by its customer from now on, because it may be spent; the balance pays it as
-// other receivables. Money that was sent back to its payer before is lost. A repeated reversal changes nothing.
+// with, or what paid for a quote, is owed by its customer from now on; the balance pays it as other receivables. A payout or a
+// refund that was made with it ends if it has not left, and its refund pays what is owed, as the refund of one that left and
+// failed later does. Money that was to be sent back is not; if that has left, it is lost. A repeated reversal changes nothing.
 func (s *Service) reverseReceipt(ctx context.Context, v transaction.ReceiptReversal) error {
 	funded, err := s.fundedBy(ctx, v.Receipt)
 	if err != nil {
@@ -84,8 +84,18 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 		if err != nil {
 			return err
 		}
-		if !owed {
-			return s.openReceivable(ctx, tx, w, v, t)
+		if owed {
+			continue
+		}
+		if err := s.openReceivable(ctx, tx, w, v, t); err != nil {
+			return err
+		}
+		return s.stopUse(ctx, tx, w, t, v.Reason())
+	}
+	if len(locked) == 0 {
+		if stopped, err := s.stopSendBack(ctx, tx, v); err != nil || stopped {
+			w.Post(v.OfSendBack())
+			return err
 		}
 	}
 	w.Post(v.Lost())
@@ -96,7 +106,7 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 // balance pay it, as for collections that were returned.
 func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) error {
 	returned := receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID, ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy}
-	_, err := returns.Recorder{Store: s.Store, IDs: s.IDs}.Open(ctx, tx, w, t, v.Receipt.Amount.Currency, returned, func(opened receivable.Receivable) receivable.Receivable {
+	_, err := s.recorder().Open(ctx, tx, w, t, v.Receipt.Amount.Currency, returned, func(opened receivable.Receivable) receivable.Receivable {
 		opened.Amount, opened.Partner = v.Receipt.Amount, v.Receipt.Rail.LedgerPath()
 		return opened
 	})

@@ -8,6 +8,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -57,7 +58,7 @@ func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (
 		if !inside {
 			to = t.SourceAccount
 		}
-		return w.settleRefund(t, o, to)
+		return w.settleRefund(t, o, to, inside)
 	}}, nil
 }
 
@@ -71,11 +72,15 @@ func (s *Service) sendRefunds(ctx context.Context, refunds []ports.Refund) []por
 		})
 }
 
-func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string) error {
+func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string, inside bool) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
+		if inside {
+			w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error { return w.refundInside(ctx, tx, t, to) })
+			return nil
+		}
 		d, err = t.RefundPaid(to, w.Now)
 	case ports.Refused, ports.Returned: // the platform has the money again
 		d, err = t.RefundFailed(w.Now)
@@ -89,13 +94,44 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	return err
 }
 
-// refundAccounts returns the ledger paths of internal accounts that receive refunds. An account for
-// crypto that was paid in is opened if it does not exist.
+// refundInside completes a refund to an internal account. If the money was taken back, it pays what is owed for that.
+func (w work) refundInside(ctx context.Context, tx ports.Tx, t transaction.Transaction, to string) error {
+	if owed, err := w.recorder.Refund(ctx, tx, w.Work, t); err != nil || owed {
+		return err
+	}
+	return w.update(t.RefundPaid(to, w.Now))
+}
+
+// paysOwed returns the receivable of a transaction whose money was taken back, and reports whether its refund pays that: it does
+// unless it had left to the payer before.
+func (s *Service) paysOwed(ctx context.Context, t transaction.Transaction) (owed ports.ReceivableDetails, pays bool, err error) {
+	owed, exists, err := s.Store.ReceivableOf(ctx, t.Platform, t.ID)
+	if err != nil || !exists {
+		return owed, false, err
+	}
+	if !s.canStop(t.Platform) {
+		return owed, !t.Refund.InitiatedAt.Before(owed.CreatedAt), nil
+	}
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+		pays, err = s.stop(ctx, tx, rail.Refund, t.Platform, t.ID.UUID(), t.SourceRail, t.Refundable(), transaction.TakenBackReason(owed.ReasonCode))
+		return err
+	})
+	return owed, pays, err
+}
+
+// refundAccounts returns the ledger paths of internal accounts that receive refunds: the one that owes the money if it was
+// taken back. An account for crypto that was paid in is opened if it does not exist.
 func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
 	homes := map[ident.Transaction]string{}
 	for _, payout := range payouts {
 		t := payout.Transaction
+		owed, paysOwed, err := s.paysOwed(ctx, t)
+		if err != nil {
+			return nil, err
+		}
 		switch {
+		case paysOwed:
+			homes[t.ID] = owed.AccountPath
 		case t.Flow().Funding == transaction.Balance, t.Flow().Funding == transaction.Wallet:
 			homes[t.ID] = t.SourceAccount
 		case t.Refundable().Currency.IsCrypto():
@@ -237,6 +273,7 @@ func (w work) settleSendBack(b sentBack) {
 	switch o.Verdict {
 	case ports.Done:
 		w.Post(r.SentBack(b.to, w.Now))
+	case ports.TakenBack: // recorded with the reversal
 	case ports.Refused, ports.Returned: // the platform has the money again
 		w.PostUnmatched(r, r.SendBackFailed(w.Now))
 	default:

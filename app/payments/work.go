@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/settlement"
 	"causeway/core/transaction"
@@ -17,6 +18,7 @@ import (
 type work struct {
 	*uow.Work
 	retry     jobs.RetryPolicy
+	recorder  returns.Recorder
 	timetable *settlement.Timetable
 	// running are the jobs that are being run, by subject.
 	running map[uuid.UUID]ports.Job
@@ -25,7 +27,7 @@ type work struct {
 }
 
 func (s *Service) newWork() work {
-	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, timetable: s.Timetable}
+	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable}
 }
 
 // newJobWork is newWork for jobs that are being run.

@@ -50,7 +50,9 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work := uow.NewWork(now, s.IDs, 0)
 		var isNew bool
-		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id}, func(transaction.Transaction) receivable.Return { return returned })
+		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id}, func(t transaction.Transaction) (receivable.Return, error) {
+			return returned, receivable.CheckEnded(t)
+		})
 		if err == nil && !isNew {
 			err = recorded.CheckRepeated(returned)
 		}

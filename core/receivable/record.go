@@ -55,20 +55,27 @@ func isPlain(text string, maxBytes int) bool {
 	return len(text) <= maxBytes && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
-// CheckReturnable returns CONFLICT unless the transaction collected money that has reached its end, so that its return
-// makes a receivable: the money of a completed transaction was credited or paid out, and that of a failed one refunded.
-func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
-	refuse := func(message string) error {
-		return &fault.Error{Code: fault.Conflict, Reason: "Collection cannot be returned", Message: message,
-			Details: map[string]any{"transactionId": t.ID.String(), "status": string(t.State.Status)}}
+func refuseReturn(t transaction.Transaction, message string) error {
+	return &fault.Error{Code: fault.Conflict, Reason: "Collection cannot be returned", Message: message,
+		Details: map[string]any{"transactionId": t.ID.String(), "status": string(t.State.Status)}}
+}
+
+// CheckEnded returns CONFLICT unless the transaction has ended: a person cannot stop what it pays.
+func CheckEnded(t transaction.Transaction) error {
+	if t.State.IsFinal() {
+		return nil
 	}
+	return refuseReturn(t, "The transaction "+t.ID.String()+" has not ended. Record the return when it has.")
+}
+
+// CheckReturnable returns CONFLICT unless the transaction collected money, so that its return makes a receivable: the money was
+// credited, paid out or refunded, or will be.
+func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
 	switch {
 	case t.Flow().Funding != transaction.Pull:
-		return refuse("The transaction " + t.ID.String() + " collected nothing from an external account. If a partner took money back, post it as an adjustment.")
-	case !t.State.IsFinal():
-		return refuse("The transaction " + t.ID.String() + " has not ended. Record the return when it has.")
+		return refuseReturn(t, "The transaction "+t.ID.String()+" collected nothing from an external account. If a partner took money back, post it as an adjustment.")
 	case !t.HasCollected():
-		return refuse("The money of the transaction " + t.ID.String() + " was never collected. Post what the partner took back as an adjustment.")
+		return refuseReturn(t, "The money of the transaction "+t.ID.String()+" was never collected. Post what the partner took back as an adjustment.")
 	case returnedAt.Before(t.CreatedAt.Truncate(24 * time.Hour)):
 		return fault.Invalid(fault.Field{Field: "returnedAt", Message: "must not be before the transaction was created"})
 	}

@@ -55,6 +55,14 @@ func plainText(text string, maxBytes int) string {
 	return strings.TrimSpace(text)
 }
 
+// Reason says to operators why a payment ended that was made with the money.
+func (v ReceiptReversal) Reason() string { return TakenBackReason(v.Code) }
+
+// TakenBackReason says to operators why a payment ended whose money was taken back with a code.
+func TakenBackReason(code string) string {
+	return strings.TrimSpace("its money was taken back by the payer's bank or chain " + code)
+}
+
 // memo describes the reversal in the postings that follow from it.
 func (v ReceiptReversal) memo() string {
 	return ledger.MemoOf(strings.TrimSpace("taken back " + v.PartnerID + " " + v.Code + ": " + v.Receipt.describe()))
@@ -74,7 +82,12 @@ func (v ReceiptReversal) OfUnmatched(u Unmatched) ([]ledger.Posting, Assignment,
 }
 
 // Lost returns the posting for money that was sent back to its payer before, so that nobody owes it.
-func (v ReceiptReversal) Lost() ledger.Posting {
+func (v ReceiptReversal) Lost() ledger.Posting { return v.posting(ledger.ExpenseChargebacks) }
+
+// OfSendBack returns the posting for money that was to be sent back to its payer and has not left.
+func (v ReceiptReversal) OfSendBack() ledger.Posting { return v.posting(ledger.TransitRefunds) }
+
+func (v ReceiptReversal) posting(from string) ledger.Posting {
 	header := ledger.Header{ID: ledger.DerivedID(v.Receipt.ID.UUID(), ledger.KindReceiptReversed, 0), Platform: v.Receipt.Platform, Effective: v.At, Memo: v.memo()}
-	return ledger.ReceiptReversed(header, ledger.ExpenseChargebacks, v.Receipt.Rail.LedgerPath(), v.Receipt.Amount)
+	return ledger.ReceiptReversed(header, from, v.Receipt.Rail.LedgerPath(), v.Receipt.Amount)
 }

@@ -105,10 +105,17 @@ func (r *Rail) expectedAt(p rail.Payment, before time.Time) time.Time {
 
 // notCalled is the outcome of a payment that was not handed over.
 func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
-	if p.State == rail.Cancelled {
-		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
-	}
 	now := c.Clock.Now()
+	if p.State == rail.Cancelled {
+		switch p.Kind {
+		case rail.SendBack:
+			return ports.Outcome{Verdict: ports.TakenBack, Text: p.Reason}
+		case rail.Refund: // called again, it pays what is owed for the money
+			return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(minWaitDelay)}
+		default:
+			return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
+		}
+	}
 	retryAt := now.Add(waitDelay(p, now))
 	if l, known := c.named(p.Connection); known && p.Wait == rail.WaitsForOpening {
 		if opens, closed := l.opens(p.Rail, now); closed && retryAt.Before(opens) {

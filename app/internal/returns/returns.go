@@ -25,8 +25,8 @@ type Recorder struct {
 
 // Record opens the receivable of a transaction, whose collection is posted against the partner in full, and collects what
 // the customer has. If there is a receivable it is returned, and is not new. Faults: TRANSACTION_NOT_FOUND;
-// those of receivable.CheckReturnable.
-func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey, returnedAs func(transaction.Transaction) receivable.Return) (details ports.ReceivableDetails, isNew bool, err error) {
+// those of receivable.CheckReturnable and of returnedAs, which gets the locked transaction.
+func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey, returnedAs func(transaction.Transaction) (receivable.Return, error)) (details ports.ReceivableDetails, isNew bool, err error) {
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
 		return details, false, err
@@ -39,7 +39,10 @@ func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key port
 	if err != nil || found {
 		return existing, false, err
 	}
-	returned := returnedAs(t)
+	returned, err := returnedAs(t)
+	if err != nil {
+		return details, false, err
+	}
 	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
 		return details, false, err
 	}
@@ -92,7 +95,35 @@ func (r Recorder) Collect(ctx context.Context, tx ports.Tx, w *uow.Work, details
 	if err != nil {
 		return err
 	}
-	changed, change, ok := details.Receivable.Collect(balances[details.LedgerAccount()], len(details.Changes), w.Now)
+	return r.collect(ctx, tx, w, details, balances[details.LedgerAccount()])
+}
+
+// Refund decides on the refund of a transaction whose money was taken back, and adds the decision to the work: the refund is
+// paid to the account that owes the money, and pays at once what is owed. If that was written off, the refund fails, so that
+// the money is unmatched and finance decides. It returns false if the transaction has no receivable.
+func (r Recorder) Refund(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction) (bool, error) {
+	details, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
+	if err != nil || !owed {
+		return false, err
+	}
+	if details.State == receivable.WrittenOff {
+		failed, err := t.RefundFailed(w.Now)
+		if err == nil {
+			w.Update(failed)
+		}
+		return true, err
+	}
+	paid, err := t.RefundPaid(details.AccountPath, w.Now)
+	if err != nil {
+		return true, err
+	}
+	w.Update(paid)
+	return true, r.collect(ctx, tx, w, &details, t.Refundable().Minor)
+}
+
+// collect pays what is owed with an amount that the account has, or gets by the same work.
+func (r Recorder) collect(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, available int64) error {
+	changed, change, ok := details.Receivable.Collect(available, len(details.Changes), w.Now.Truncate(time.Microsecond))
 	if !ok {
 		return nil
 	}
