@@ -32,8 +32,21 @@ type RailPaymentReader interface {
 	RailQueues(ctx context.Context) ([]rail.AccountKey, error)
 	// RailAccounts returns what is known about the money of a connection, by currency.
 	RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error)
+	// RailTotals returns how many payments wait, were handed over and have left, by connection, rail, currency and state.
+	RailTotals(ctx context.Context) ([]RailTotal, error)
 	// RailDecisions returns the decisions about a payment, oldest first.
 	RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]RailDecision, error)
+}
+
+// RailTotal is how many payments of a connection and rail are in a state, and how much they are. Connection is empty for those that
+// none serves.
+type RailTotal struct {
+	Connection string
+	Rail       corridor.Rail
+	Currency   money.Currency
+	State      rail.State
+	Count      int64
+	Amount     money.Total
 }
 
 // RailDepartures are asked by adapters that keep nothing themselves, before what cannot be undone. Those with tables of their

@@ -10,6 +10,7 @@ import (
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -80,6 +81,7 @@ func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connect
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'SENT' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, sent_at LIMIT $2`
 	case rail.Queued:
 		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
+	default: // the others do not wait
 	}
 	return db.readRailPayments(ctx, query, connection, limit)
 }
@@ -107,6 +109,39 @@ func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[rail.AccountKey])
+}
+
+// railTotals uses rail_payments_review, rail_payments_queued, rail_payments_handed_over and rail_payments_in_flight.
+const railTotals = `
+	SELECT connection, rail, currency, state, count(*), sum(amount)::text FROM (
+		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'REVIEW'
+		UNION ALL
+		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'QUEUED'
+		UNION ALL
+		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'HANDED_OVER'
+		UNION ALL
+		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'SENT') AS open
+	GROUP BY connection, rail, currency, state ORDER BY connection, rail, currency, state`
+
+// RailTotals implements ports.RailPaymentReader.
+func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
+	rows, err := db.pool.Query(ctx, railTotals)
+	if err != nil {
+		return nil, err
+	}
+	var totals []ports.RailTotal
+	err = forEachRow(rows, func(rows pgx.Rows) error {
+		var t ports.RailTotal
+		var amount string
+		if err := rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &amount); err != nil {
+			return err
+		}
+		var err error
+		t.Amount, err = money.ParseTotal(amount)
+		totals = append(totals, t)
+		return err
+	})
+	return totals, err
 }
 
 // LockRailPayments implements ports.RailPaymentWriter.

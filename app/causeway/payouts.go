@@ -21,10 +21,14 @@ type payoutsCommand struct {
 	List      payoutsListCommand      `cmd:"" help:"List all payments that wait: in review and in the queues."`
 	Review    payoutsReviewCommand    `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
 	Queue     payoutsQueueCommand     `cmd:"" help:"List the payments that wait for money, an opening, a resumption or a connection, in the order in which they are sent."`
-	Unsettled payoutsUnsettledCommand `cmd:"" help:"List the payments that were handed over and are not settled: the partner has not said that they are done or refused."`
+	Unsettled payoutsUnsettledCommand `cmd:"" help:"List the payments that were handed over and are not settled: those that can still be stopped, and those that have left and that the partner has not said to be done or refused."`
 	Show      payoutsShowCommand      `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
 	Release   payoutsReleaseCommand   `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it, its rail is closed or older ones wait."`
-	Cancel    payoutsCancelCommand    `cmd:"" help:"Cancel a payout that waits. What the customer paid is refunded."`
+	Cancel    payoutsCancelCommand    `cmd:"" help:"Cancel a payout that has not left. What the customer paid is refunded."`
+	Withdraw  payoutsWithdrawCommand  `cmd:"" help:"Take a payment that has not left back from its connection. It waits for a review, until it is released, moved or cancelled."`
+	Move      payoutsMoveCommand      `cmd:"" help:"Give a payout that has not left to another connection, in whose queue it is then."`
+
+	MarkNotSent payoutsMarkNotSentCommand `cmd:"" help:"Record that a payout was not sent, although it has left by the records. When a second person confirms it with the same command within 24 hours, it is cancelled, and what the customer paid is refunded. If it was sent after all, the money is lost: ask the partner first."`
 }
 
 type waitingArgs struct {
@@ -107,17 +111,24 @@ func (c payoutsQueueCommand) Run(ctx context.Context, out io.Writer) error {
 type payoutsUnsettledCommand struct{ waitingArgs }
 
 func (c payoutsUnsettledCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.writeWith(ctx, out, "Every payment that was handed over is settled.", func(out io.Writer, sent []rail.Payment) error {
+	return c.writeWith(ctx, out, "Every payment that was handed over is settled.", func(out io.Writer, handedOver []rail.Payment) error {
 		t := table{rightAligned: []int{2}}
-		for _, p := range sent {
+		for _, p := range handedOver {
 			partnerID := "-"
 			if p.PartnerID != "" {
 				partnerID = printable(p.PartnerID)
 			}
-			t.add(paymentName(p), string(p.Kind), p.Amount.String(), string(p.Rail), p.Connection, formatMinute(p.SentAt), partnerID)
+			t.add(paymentName(p), string(p.Kind), p.Amount.String(), string(p.Rail), p.Connection, minuteOrNone(p.HandedOverAt), minuteOrNone(p.SentAt), partnerID)
 		}
-		return t.write(out, "payment", "kind", "amount", "rail", "connection", "handed over", "partner's id")
-	}, rail.Sent)
+		return t.write(out, "payment", "kind", "amount", "rail", "connection", "handed over", "left", "partner's id")
+	}, rail.HandedOver, rail.Sent)
+}
+
+func minuteOrNone(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return formatMinute(t)
 }
 
 type payoutsShowCommand struct {
@@ -163,7 +174,8 @@ func writePayment(out io.Writer, p rails.Decided) error {
 	add("end-to-end id", rail.EndToEndID(p.ID))
 	add("partner's id", p.PartnerID)
 	when("recorded", p.RecordedAt)
-	when("handed over", p.SentAt)
+	when("handed over", p.HandedOverAt)
+	when("left", p.SentAt)
 	when("settled", p.SettledAt)
 	when("returned", p.ReturnedAt)
 	for _, d := range p.Decisions {
@@ -226,6 +238,50 @@ func (c payoutsCancelCommand) Run(ctx context.Context, out io.Writer) error {
 		func(s *rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error) {
 			return s.Cancel
 		})
+}
+
+type payoutsWithdrawCommand struct{ payoutArgs }
+
+func (c payoutsWithdrawCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, "is withdrawn, and waits for a review. Go on with: causeway payouts release, move or cancel",
+		func(s *rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error) {
+			return s.Withdraw
+		})
+}
+
+type payoutsMoveCommand struct {
+	payoutArgs
+	To string `required:"" help:"Name of the connection that gets the payment." placeholder:"NAME"`
+}
+
+func (c payoutsMoveCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.decide(ctx, out, "is now one of "+c.To+". See: causeway payouts queue",
+		func(s *rails.Service) func(context.Context, uuid.UUID, rails.Author) (rail.Payment, error) {
+			return func(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error) {
+				return s.Move(ctx, id, c.To, by)
+			}
+		})
+}
+
+type payoutsMarkNotSentCommand struct{ payoutArgs }
+
+func (c payoutsMarkNotSentCommand) Run(ctx context.Context, out io.Writer) error {
+	id, err := parsePaymentID(c.ID)
+	if err != nil {
+		return err
+	}
+	return c.withRails(ctx, func(service *rails.Service) error {
+		p, err := service.MarkNotSent(ctx, id, c.by(c.actorFlag))
+		if err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		done := "is cancelled, because it was not sent. What was paid for it is refunded."
+		if p.State != rail.Cancelled {
+			done = "is reported as not sent. Nothing changes until another person confirms it within 24 hours, with the same command and their own --actor."
+		}
+		_, err = fmt.Fprintf(out, "%s of %s %s\n", paymentName(p), p.Amount, done)
+		return err
+	})
 }
 
 // settingErrors lists the bad fields of a file or of a request.

@@ -31,7 +31,7 @@ type railsCommand struct {
 	Set      railsSetCommand      `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
 	Test     railsTestCommand     `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
 	Conform  railsConformCommand  `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
-	Pause    railsPauseCommand    `cmd:"" help:"Stop a connection, or a rail on all connections: nothing more is handed over. What was handed over before is still asked about."`
+	Pause    railsPauseCommand    `cmd:"" help:"Stop a connection, or a rail on all connections: no payment leaves that has not left before. What has left is still asked about. Says how much is held, and how much can no longer be stopped."`
 	Resume   railsResumeCommand   `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
 	History  railsHistoryCommand  `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
 	Prove    railsProveCommand    `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
@@ -81,7 +81,10 @@ func (c railsListCommand) Run(ctx context.Context, out io.Writer) error {
 				_, err = fmt.Fprintf(out, "The rail %s is paused since %s by %s: %s\n", p.Name, formatMinute(p.At), printable(p.By), printable(p.Note))
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return writeOpenPayments(ctx, out, service, "")
 	})
 }
 
@@ -261,15 +264,20 @@ func (c railsSwitchArgs) set(ctx context.Context, out io.Writer, paused bool, do
 		if err := service.Pause(ctx, c.Name, paused, c.by(c.actorFlag)); err != nil {
 			return settingErrors("nothing was changed", err)
 		}
-		_, err := fmt.Fprintf(out, "%s %s\n", c.Name, done)
-		return err
+		if _, err := fmt.Fprintf(out, "%s %s\n", c.Name, done); err != nil {
+			return err
+		}
+		if !paused {
+			return nil
+		}
+		return writeOpenPayments(ctx, out, service, c.Name)
 	})
 }
 
 type railsPauseCommand struct{ railsSwitchArgs }
 
 func (c railsPauseCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.set(ctx, out, true, "is paused: nothing more is handed over. Payments wait until: causeway rails resume "+c.Name)
+	return c.set(ctx, out, true, "is paused: no payment leaves that has not left before. Payments wait until: causeway rails resume "+c.Name)
 }
 
 type railsResumeCommand struct{ railsSwitchArgs }

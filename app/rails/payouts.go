@@ -2,6 +2,7 @@ package rails
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -53,16 +54,62 @@ func noPayment(id uuid.UUID) error {
 
 // Release lets a payment go on that waits for a review, or for money. It is sent when the queue is next looked at.
 func (s *Service) Release(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
-	return s.decide(ctx, id, ports.ReleaseRailPayment, by, rail.Payment.Release)
+	return s.decide(ctx, id, by, as(ports.ReleaseRailPayment, rail.Payment.Release))
 }
 
-// Cancel ends a payout that waits. The customer is refunded.
+// Cancel ends a payout that has not left. The customer is refunded.
 func (s *Service) Cancel(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
-	return s.decide(ctx, id, ports.CancelRailPayment, by, func(p rail.Payment) (rail.Payment, error) { return p.Cancel(s.Clock.Now()) })
+	return s.decide(ctx, id, by, as(ports.CancelRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Cancel(s.Clock.Now()) }))
 }
 
-// decide changes the payment with an id that waits, and records who did it and why.
-func (s *Service) decide(ctx context.Context, id uuid.UUID, kind ports.RailDecisionKind, by Author, change func(rail.Payment) (rail.Payment, error)) (rail.Payment, error) {
+// Withdraw takes a payment that has not left back from its connection. It then waits for a review.
+func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
+	return s.decide(ctx, id, by, as(ports.WithdrawRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Withdraw(s.Clock.Now()) }))
+}
+
+// Move gives a payout that has not left to another connection, in whose queue it is then.
+func (s *Service) Move(ctx context.Context, id uuid.UUID, to string, by Author) (rail.Payment, error) {
+	shown, err := s.Show(ctx, to)
+	if err != nil {
+		return rail.Payment{}, err
+	}
+	return s.decide(ctx, id, by, as(ports.MoveRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Move(shown.Connection, s.Clock.Now()) }))
+}
+
+// MarkNotSent records that a payout was not sent although it has left by the records. When a second person has confirmed it, the payout
+// is cancelled and the customer refunded; until then it stays as it is.
+func (s *Service) MarkNotSent(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
+	by, err := by.check()
+	if err != nil {
+		return rail.Payment{}, err
+	}
+	return s.decide(ctx, id, by, func(p rail.Payment, earlier []ports.RailDecision) (rail.Payment, ports.RailDecisionKind, error) {
+		var reports []rail.NotSentReport
+		for _, d := range earlier {
+			if d.Decision == ports.ReportRailPaymentNotSent && d.Payment.Kind == p.Kind {
+				reports = append(reports, rail.NotSentReport{Actor: d.Actor, At: d.At})
+			}
+		}
+		after, confirmed, err := p.MarkNotSent(by.Actor, reports, s.Clock.Now())
+		if confirmed {
+			return after, ports.ConfirmRailPaymentNotSent, err
+		}
+		return after, ports.ReportRailPaymentNotSent, err
+	})
+}
+
+// decision is what an operator decides about a payment, given what was decided before.
+type decision func(p rail.Payment, earlier []ports.RailDecision) (rail.Payment, ports.RailDecisionKind, error)
+
+func as(kind ports.RailDecisionKind, change func(rail.Payment) (rail.Payment, error)) decision {
+	return func(p rail.Payment, _ []ports.RailDecision) (rail.Payment, ports.RailDecisionKind, error) {
+		after, err := change(p)
+		return after, kind, err
+	}
+}
+
+// decide changes the payment with an id that has not ended, and records who did it and why.
+func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change decision) (rail.Payment, error) {
 	by, err := by.check()
 	if err != nil {
 		return rail.Payment{}, err
@@ -76,23 +123,42 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, kind ports.RailDecis
 	}
 	target := found[0]
 	for _, p := range found { // a transaction can have a payout and a refund
-		if p.State.IsWaiting() {
+		if p.State.IsWaiting() || p.State.IsInFlight() {
 			target = p
 		}
 	}
 	key := ports.RailPaymentKey{Platform: target.Platform, ID: target.ID, Kind: target.Kind}
+	earlier, err := s.Store.RailDecisions(ctx, target.Platform, target.ID)
+	if err != nil {
+		return rail.Payment{}, err
+	}
+	account := target.Account()
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		now := s.Clock.Now()
+		accounts, err := lockAccounts(ctx, tx, account, now)
+		if err != nil {
+			return err
+		}
 		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
 		if err != nil {
 			return err
 		}
-		now, before := s.Clock.Now(), locked[key]
-		after, err := change(before)
+		before := locked[key]
+		if before.Account() != account {
+			return fault.New(fault.InvalidInput, "Nothing was changed: the payment was given to another connection meanwhile. Repeat the command.")
+		}
+		after, kind, err := change(before, earlier)
 		if err != nil {
 			return fault.New(fault.InvalidInput, "Nothing was changed: %v.", err)
 		}
 		target = after
 		if err := tx.UpdateRailPayments(ctx, []rail.Payment{after}); err != nil {
+			return err
+		}
+		if a := accounts[account]; a != nil {
+			a.Settle(before, after)
+		}
+		if err := tx.SaveRailAccounts(ctx, accounts, nil, now); err != nil {
 			return err
 		}
 		if after.State == rail.Cancelled {
@@ -103,4 +169,12 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, kind ports.RailDecis
 		return tx.RecordRailDecision(ctx, ports.RailDecision{ID: s.IDs.New(now), Payment: before, Decision: kind, Actor: by.Actor, Note: by.Note, At: now})
 	})
 	return target, err
+}
+
+// lockAccounts locks the account of a payment; there is none if no connection serves it.
+func lockAccounts(ctx context.Context, tx ports.Tx, account rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error) {
+	if account.Connection == "" {
+		return nil, nil
+	}
+	return tx.LockRailAccounts(ctx, []rail.AccountKey{account}, now)
 }

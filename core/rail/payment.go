@@ -141,46 +141,6 @@ func (p Payment) To(state State, now time.Time) (Payment, error) {
 	return p, nil
 }
 
-// Departure is whether a payment that an adapter has may leave.
-type Departure string
-
-// The departures.
-const (
-	Leaves    Departure = "LEAVES"    // now, or it has left before
-	Held      Departure = "HELD"      // it waits, because its connection or rail is paused
-	Withdrawn Departure = "WITHDRAWN" // it is no longer a payment of the connection, or has ended: the adapter forgets it
-)
-
-// Depart decides whether a payment leaves over a connection, and returns it as it is then. Adapters ask in the unit of work
-// from which on the payment can no longer be stopped. Paused: its connection or rail is.
-func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment, Departure) {
-	switch {
-	case p.Connection != connection || !p.State.IsInFlight():
-		return p, Withdrawn
-	case p.State == Sent:
-		return p, Leaves
-	case paused:
-		return p, Held
-	}
-	left, err := p.To(Sent, now)
-	if err != nil {
-		return p, Withdrawn
-	}
-	return left, Leaves
-}
-
-// NotTaken returns a payment that has left as the partner says that it did not take it: it can be stopped again.
-func (p Payment) NotTaken(connection string, now time.Time) Payment {
-	if p.Connection != connection || p.State != Sent {
-		return p
-	}
-	back, err := p.To(HandedOver, now)
-	if err != nil {
-		return p
-	}
-	return back
-}
-
 // releasedFromReview is the reason of a payment until the queue is next looked at.
 const releasedFromReview = "released from review"
 
@@ -216,70 +176,4 @@ func (p Payment) Cancel(now time.Time) (Payment, error) {
 		return p, err
 	}
 	return p.To(Cancelled, now)
-}
-
-// stoppable returns why the payment can no longer be stopped; nil if it can.
-func (p Payment) stoppable() error {
-	if p.State.CanBeStopped() {
-		return nil
-	}
-	if p.State == Sent {
-		return fmt.Errorf("the payment has left over %s at %s, and can no longer be stopped", p.Connection, p.SentAt.Format(time.RFC3339))
-	}
-	return fmt.Errorf("the payment is %s, and there is nothing to stop", p.State)
-}
-
-// Withdraw returns the payment as an operator takes it back from its connection: it waits for a review, after which it can be
-// released, moved or cancelled.
-func (p Payment) Withdraw(now time.Time) (Payment, error) {
-	if err := p.stoppable(); err != nil {
-		return p, err
-	}
-	if p.State == InReview {
-		return p, errors.New("the payment is in review already")
-	}
-	p, err := p.To(InReview, now)
-	p.Wait, p.Reason, p.Reviewed, p.Forced = WaitsForReview, "withdrawn by an operator", false, false
-	return p, err
-}
-
-// Move returns the payment as an operator gives it to another connection: it is then in the queue of that. A payment that waits
-// for a review goes on waiting for it.
-func (p Payment) Move(to Connection, now time.Time) (Payment, error) {
-	if err := p.stoppable(); err != nil {
-		return p, err
-	}
-	switch {
-	case to.Name == p.Connection:
-		return p, fmt.Errorf("the payment is one of %s already", to.Name)
-	case !to.Serves(p.Route):
-		return p, fmt.Errorf("%s does not carry %s over %s for this platform and country", to.Name, p.Currency, p.Rail)
-	}
-	if p.State == HandedOver {
-		var err error
-		if p, err = p.To(Queued, now); err != nil {
-			return p, err
-		}
-	}
-	if p.Connection = to.Name; p.State == Queued {
-		p.Wait, p.Reason, p.Forced = WaitsForFunds, "moved by an operator", false
-	}
-	return p, nil
-}
-
-// TakeBack returns the payment as it ends because the money that was paid for it was taken back, and reports whether it has
-// ended: one that has left has not, and stays as it is.
-func (p Payment) TakeBack(reason string, now time.Time) (Payment, bool) {
-	if p.State == Cancelled {
-		return p, true
-	}
-	if !p.State.CanBeStopped() {
-		return p, p.State == Refused
-	}
-	ended, err := p.To(Cancelled, now)
-	if err != nil {
-		return p, false
-	}
-	ended.Reason = reason
-	return ended, true
 }

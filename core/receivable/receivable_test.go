@@ -216,7 +216,7 @@ func TestCheckReturnable(t *testing.T) {
 		}, noon, ""},
 		"to be refunded": {func(t *transaction.Transaction) {
 			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundPending}
-		}, noon, fault.Conflict},
+		}, noon, ""},
 		"returned before that": {func(*transaction.Transaction) {}, noon.AddDate(0, 0, -1), fault.InvalidInput},
 	} {
 		edited := collection(1, 100)
@@ -224,6 +224,23 @@ func TestCheckReturnable(t *testing.T) {
 		err := receivable.CheckReturnable(edited, c.at)
 		if f, ok := fault.As(err); ok != (c.want != "") || ok && f.Code != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestCheckEnded(t *testing.T) {
+	t.Parallel()
+	// A person records a return when the transaction has ended, also with a refund, and not before.
+	ended := collection(1, 100)
+	if err := receivable.CheckEnded(ended); err != nil {
+		t.Error(err)
+	}
+	for _, state := range []transaction.State{{Status: transaction.Processing, Stage: transaction.Converted},
+		{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundPending}} {
+		open := ended
+		open.Type, open.State = transaction.Outgoing, state
+		if err := receivable.CheckEnded(open); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", state, err)
 		}
 	}
 }

@@ -35,13 +35,13 @@ func TestRail_RailTakenFromAConnection(t *testing.T) {
 	e.sendQueued(r)
 
 	e.wantStates("bank QUEUED CONNECTION", waiting[0], waiting[500])
-	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank HANDED_OVER ", instant)
 	if outcome := e.verdict(r, waiting[0]); outcome.Text != "bank no longer carries EUR over SEPA" {
 		t.Errorf("outcome %+v", outcome)
 	}
 	e.set("bank")
 	e.sendQueued(e.process(e.Store))
-	e.wantStates("bank SENT ", waiting[0], waiting[500])
+	e.wantStates("bank HANDED_OVER ", waiting[0], waiting[500])
 }
 
 func TestRail_ManyPayoutsWithoutConnectionDelayNoOther(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRail_ManyPayoutsWithoutConnectionDelayNoOther(t *testing.T) {
 	e.sendQueued(r) // chooses the connection
 	e.sendQueued(r)
 
-	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank HANDED_OVER ", instant)
 	e.wantStates(" QUEUED CONNECTION", waiting[0], waiting[500])
 }
 
@@ -91,6 +91,6 @@ func TestRail_LargePayoutIsNotOvertaken(t *testing.T) {
 	e.balance("bank", 1100)
 	e.sendQueued(r)
 
-	e.wantStates("bank SENT ", large, small[0])
+	e.wantStates("bank HANDED_OVER ", large, small[0])
 	e.wantStates("bank QUEUED FUNDS", small[500])
 }

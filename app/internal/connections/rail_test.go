@@ -235,7 +235,7 @@ func TestRail_KeepsTheRecordedConnection(t *testing.T) {
 		t.Errorf("outcomes %+v, %+v", outcome, status)
 	}
 	e.wantStates("bank-b RETURNED ", p)
-	e.wantStates("bank-a SENT ", later)
+	e.wantStates("bank-a HANDED_OVER ", later)
 	if a, b := e.banks["bank-a"].sent, e.banks["bank-b"].sent; len(a) != 1 || len(b) != 1 {
 		t.Errorf("bank-a was sent %v, bank-b %v", a, b)
 	}
@@ -255,7 +255,7 @@ func TestRail_WaitsForMoneyInOrder(t *testing.T) {
 		e.verdict(r, p)
 		e.Clock.Advance(time.Second)
 	}
-	e.wantStates("bank SENT ", covered)
+	e.wantStates("bank HANDED_OVER ", covered)
 	e.wantStates("bank QUEUED FUNDS", big, small, last)
 	e.banks["bank"].settle(ports.Done, covered)
 	e.verdict(r, covered)
@@ -267,7 +267,7 @@ func TestRail_WaitsForMoneyInOrder(t *testing.T) {
 	e.sendQueued(r)
 	e.sendQueued(e.process(e.Store))
 
-	e.wantStates("bank SENT ", big, small)
+	e.wantStates("bank HANDED_OVER ", big, small)
 	e.wantStates("bank QUEUED FUNDS", last)
 	if n := e.callsDue(); n != 2 {
 		t.Errorf("%d calls are due, want 2", n)
@@ -332,7 +332,7 @@ func TestRail_PauseStopsWhatIsNew(t *testing.T) {
 		e.pause(name, false)
 		e.sendQueued(r)
 
-		e.wantStates("bank SENT ", paused)
+		e.wantStates("bank HANDED_OVER ", paused)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestRail_WithoutConnectionWaits(t *testing.T) {
 	e.sendQueued(r) // finds the connection
 	e.sendQueued(r)
 
-	e.wantStates("bank SENT ", p)
+	e.wantStates("bank HANDED_OVER ", p)
 }
 
 func TestRail_LostCommitsMoveMoneyOnce(t *testing.T) {

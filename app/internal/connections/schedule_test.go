@@ -116,13 +116,13 @@ func TestRail_HoldsBackUntilTheRailOpens(t *testing.T) {
 	e.verdict(r, instant)
 	e.Clock.Advance(berlin(t, 23, 7, 59).Sub(e.Clock.Now()))
 	e.sendQueued(r)
-	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank HANDED_OVER ", instant)
 	e.wantStates("bank QUEUED OPENING", held...)
 
 	e.Clock.Advance(time.Minute)
 	e.sendQueued(r)
 
-	e.wantStates("bank SENT ", held[0], held[1])
+	e.wantStates("bank HANDED_OVER ", held[0], held[1])
 	e.wantStates("bank QUEUED FUNDS", held[2])
 	if n := e.callsDue(); n != 2 {
 		t.Errorf("%d calls are due, want 2", n)
@@ -147,7 +147,7 @@ func TestRail_ReleasedBeforeTheRailOpens(t *testing.T) {
 	e.sendQueued(r)
 
 	e.wantStates("bank QUEUED OPENING", first)
-	e.wantStates("bank SENT ", urgent)
+	e.wantStates("bank HANDED_OVER ", urgent)
 }
 
 func TestRail_ManyPayoutsHeldBackDelayNoOther(t *testing.T) {
@@ -172,7 +172,7 @@ func TestRail_ManyPayoutsHeldBackDelayNoOther(t *testing.T) {
 	e.balance("bank", 10)
 	e.sendQueued(r)
 
-	e.wantStates("bank SENT ", instant)
+	e.wantStates("bank HANDED_OVER ", instant)
 	e.wantStates("bank QUEUED OPENING", held[0], held[500])
 }
 

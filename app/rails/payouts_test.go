@@ -1,0 +1,167 @@
+package rails_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/rails"
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// handOver records a payout of bank-eur that its adapter has, or that has left.
+func (e *env) handOver(t *testing.T, minor int64, left bool) rail.Payment {
+	t.Helper()
+	now := e.Clock.Now()
+	p := rail.Payment{ID: e.IDs.New(now), Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: rail.HandedOver,
+		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: now, HandedOverAt: now}
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		accounts, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, now)
+		if err != nil {
+			return err
+		}
+		accounts[p.Account()].InFlight += minor
+		if err := tx.CreateRailPayments(ctx, []rail.Payment{p}); err != nil {
+			return err
+		}
+		return tx.SaveRailAccounts(ctx, accounts, nil, now)
+	})
+	if left {
+		departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur", []ports.RailPaymentKey{{Platform: p.Platform, ID: p.ID, Kind: p.Kind}}, now)
+		if err != nil || departures[0] != rail.Leaves {
+			t.Fatalf("%v, %v", departures, err)
+		}
+	}
+	return p
+}
+
+func (e *env) set(t *testing.T, name, file string) {
+	t.Helper()
+	if _, err := e.Set(t.Context(), name, []byte(file), ana); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *env) inFlight(t *testing.T, connection string) int64 {
+	t.Helper()
+	accounts, err := e.Store.RailAccounts(t.Context(), connection, e.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(accounts) == 0 {
+		return 0
+	}
+	return accounts[0].InFlight
+}
+
+func (e *env) only(t *testing.T, id uuid.UUID) rails.Decided {
+	t.Helper()
+	found, err := e.Payments(t.Context(), id)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	return found[0]
+}
+
+func TestDecide_WhatHasNotLeft(t *testing.T) {
+	t.Parallel()
+	// What an adapter holds can be cancelled, withdrawn and moved, and is no longer in flight then; what has left can not.
+	for name, tt := range map[string]struct {
+		decide func(*env, uuid.UUID) error
+		state  rail.State
+	}{
+		"cancel": {func(e *env, id uuid.UUID) error { _, err := e.Cancel(context.Background(), id, ana); return err }, rail.Cancelled},
+		"withdraw": {func(e *env, id uuid.UUID) error {
+			_, err := e.Withdraw(context.Background(), id, ana)
+			return err
+		}, rail.InReview},
+		"move": {func(e *env, id uuid.UUID) error {
+			_, err := e.Move(context.Background(), id, "bank-2", ana)
+			return err
+		}, rail.Queued},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			e.set(t, "bank-eur", bankFile)
+			e.set(t, "bank-2", strings.Replace(bankFile, "/srv/bank", "/srv/bank2", 1))
+			held, left := e.handOver(t, 40_00, false), e.handOver(t, 2_00, true)
+
+			if err := tt.decide(e, held.ID); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.decide(e, left.ID); err == nil || !strings.Contains(err.Error(), "has left") {
+				t.Errorf("of a payment that has left: %v", err)
+			}
+
+			if p := e.only(t, held.ID); p.State != tt.state || len(p.Decisions) != 1 || p.Decisions[0].Payment.State != rail.HandedOver {
+				t.Errorf("it is %+v", p)
+			}
+			if got := e.inFlight(t, "bank-eur"); got != 2_00 {
+				t.Errorf("%d in flight, want 200", got)
+			}
+			departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur", []ports.RailPaymentKey{{Platform: held.Platform, ID: held.ID, Kind: held.Kind}}, e.Clock.Now())
+			if err != nil || departures[0] != rail.Withdrawn {
+				t.Errorf("the adapter is told %v, %v", departures, err)
+			}
+		})
+	}
+}
+
+func TestMarkNotSent_NeedsTwoPersons(t *testing.T) {
+	t.Parallel()
+	// One person reports that a payout was not sent, however often and in whichever letters; another one confirms it within a day.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	p := e.handOver(t, 40_00, true)
+	mark := func(actor string) (rail.Payment, error) {
+		return e.MarkNotSent(t.Context(), p.ID, rails.Author{Actor: actor, Note: "The bank has lost the file"})
+	}
+
+	if after, err := mark("ana"); err != nil || after.State != rail.Sent {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	if _, err := mark(" Ana "); err == nil || !strings.Contains(err.Error(), "another person") {
+		t.Errorf("the same person: %v", err)
+	}
+	e.Clock.Advance(25 * time.Hour)
+	if after, err := mark("ben"); err != nil || after.State != rail.Sent {
+		t.Errorf("after a day: %+v, %v", after, err)
+	}
+	after, err := mark("ana")
+	if err != nil || after.State != rail.Cancelled {
+		t.Errorf("the second person: %+v, %v", after, err)
+	}
+	if got := e.inFlight(t, "bank-eur"); got != 0 {
+		t.Errorf("%d in flight", got)
+	}
+	if _, err := mark("cleo"); err == nil {
+		t.Error("a payment that has ended was marked again")
+	}
+}
+
+func TestOpenPayments_HeldAndLeft(t *testing.T) {
+	t.Parallel()
+	// A pause says how much is held, and how much can no longer be stopped.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	e.handOver(t, 40_00, false)
+	e.handOver(t, 5_00, false)
+	e.handOver(t, 2_00, true)
+
+	for name, want := range map[string]int{"": 1, "bank-eur": 1, "SEPA": 1, "bank-2": 0, "WIRE": 0} {
+		open, err := e.OpenPayments(t.Context(), name)
+		if err != nil || len(open) != want {
+			t.Fatalf("%q: %+v, %v", name, open, err)
+		}
+		if want == 1 && (open[0].Held.Count != 2 || open[0].Held.Amount.String() != "4500" || open[0].Left.Count != 1 || open[0].Left.Amount.String() != "200") {
+			t.Errorf("%q: %+v", name, open)
+		}
+	}
+}
