@@ -393,10 +393,10 @@ func TestCheckCollection_ReturnedDaysLater(t *testing.T) {
 	}
 }
 
-func TestCheckCollection_WaitsForThePayment(t *testing.T) {
+func TestCheckCollection_TakenBackInTransit(t *testing.T) {
 	t.Parallel()
-	// A collection is taken back while its payout is in transit. It is recorded when the payment has ended; then the customer
-	// owes it, although the payment was delivered.
+	// A collection is taken back while its payout is in transit, which the rail cannot stop. The customer owes it at once, and
+	// once, although the payment is delivered later.
 	env, partner := newPartnerEnv(t)
 	partner.set(ports.Outcome{Verdict: ports.Done})
 	q := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("1234567001").ID}, 100_00, quote.Destination{External: env.NewWallet("spark1good").ID})
@@ -407,7 +407,7 @@ func TestCheckCollection_WaitsForThePayment(t *testing.T) {
 
 	env.news(t, q.Transaction)
 
-	if _, found, err := env.Store.ReceivableOf(t.Context(), env.Platform.ID, q.Transaction); found || err != nil {
+	if _, found, err := env.Store.ReceivableOf(t.Context(), env.Platform.ID, q.Transaction); !found || err != nil {
 		t.Fatalf("recorded: %t, %v", found, err)
 	}
 	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Done})
