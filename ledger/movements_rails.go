@@ -21,6 +21,10 @@ func RailFee(h Header, partner string, amount money.Amount) Posting {
 // A queued payment that was to send it back ends with it: then it is still in transit to its payer.
 //
 //	funding/unmatched, transit/refunds or expense/chargebacks → partner
+//
+// A loss ends if what was sent back to the payer comes back after all:
+//
+//	transit/refunds → expense/chargebacks
 func ReceiptReversed(h Header, from, partner string, amount money.Amount) Posting {
 	return h.posting(KindReceiptReversed, entry(from, partner, amount))
 }

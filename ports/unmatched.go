@@ -22,6 +22,8 @@ type UnmatchedWriter interface {
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 	// SaveReceiptReversal stores that a receipt was taken back. It returns false if that is stored already.
 	SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error)
+	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.
+	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 }
 
 // UnmatchedFunds links a posting to funding/unmatched with the receipt of the funds.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/core/ident"
 	"causeway/core/transaction"
 )
 
@@ -21,4 +22,13 @@ func (u *unit) SaveReceiptReversal(ctx context.Context, r transaction.ReceiptRev
 			return nil
 		})
 	return isNew, err
+}
+
+// IsReceiptReversed implements ports.UnmatchedWriter. It uses the primary key.
+func (u *unit) IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (reversed bool, err error) {
+	err = u.query(ctx, `SELECT FROM receipt_reversals WHERE platform_id = $1 AND receipt_id = $2`, []any{pgID(p.UUID()), pgID(receipt.UUID())}, func(pgx.Rows) error {
+		reversed = true
+		return nil
+	})
+	return reversed, err
 }

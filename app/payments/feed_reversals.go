@@ -38,7 +38,7 @@ func (f *Feeds) takeReversal(ctx context.Context, p *piece, reversal ports.Recei
 	}
 	now := f.service.Clock.Now()
 	v := transaction.NewReceiptReversal(receipt, reversal.PartnerID, reversal.Code, reversal.Text, reversal.At, now)
-	if err := f.service.reverseReceipt(ctx, v); err != nil {
+	if err := f.service.ReverseReceipt(ctx, v); err != nil {
 		return err
 	}
 	return f.Received.ReverseRailReceipt(ctx, receiptKey(receipt), v.At, now)

@@ -6,17 +6,18 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-// reverseReceipt undoes a receipt that the partner took back. Unmatched money goes back. What an account was credited
+// ReverseReceipt undoes a receipt that the partner took back. Unmatched money goes back. What an account was credited
 // with, or what paid for a quote, is owed by its customer from now on; the balance pays it as other receivables. A payout or a
 // refund that was made with it ends if it has not left, and its refund pays what is owed, as the refund of one that left and
 // failed later does. Money that was to be sent back is not; if that has left, it is lost. A repeated reversal changes nothing.
-func (s *Service) reverseReceipt(ctx context.Context, v transaction.ReceiptReversal) error {
-	funded, err := s.fundedBy(ctx, v.Receipt)
+func (s *Service) ReverseReceipt(ctx context.Context, v transaction.ReceiptReversal) error {
+	funded, goesInside, err := s.useOf(ctx, v.Receipt)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (s *Service) reverseReceipt(ctx context.Context, v transaction.ReceiptRever
 			if !funded.IsZero() {
 				keys = append(keys, ports.TransactionKey{Platform: v.Receipt.Platform, ID: funded})
 			}
-			err = s.reverseUsed(ctx, tx, work, v, keys)
+			err = s.reverseUsed(ctx, tx, work, v, keys, goesInside)
 		}
 		if err != nil {
 			return err
@@ -49,17 +50,19 @@ func (s *Service) reverseReceipt(ctx context.Context, v transaction.ReceiptRever
 	})
 }
 
-// fundedBy returns the transaction that a receipt has funded by its reference; zero for none.
-func (s *Service) fundedBy(ctx context.Context, r transaction.Receipt) (ident.Transaction, error) {
+// useOf returns the transaction that a receipt has funded by its reference, zero for none, and whether it goes back to an internal
+// account if it is surplus.
+func (s *Service) useOf(ctx context.Context, r transaction.Receipt) (funded ident.Transaction, goesInside bool, err error) {
 	if r.Reference == "" || account.IsFundingReference(r.Reference) {
-		return ident.Transaction{}, nil
+		return funded, false, nil
 	}
 	key := ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}
 	found, err := s.Store.TransactionsByReference(ctx, []ports.ReferenceKey{key})
-	if t, exists := found[key]; err == nil && exists && t.Receipt == r.ID {
-		return t.ID, nil
+	t, exists := found[key]
+	if exists && t.Receipt == r.ID {
+		funded = t.ID
 	}
-	return ident.Transaction{}, err
+	return funded, exists && r.Amount.Currency.IsCrypto(), err
 }
 
 // reverseUnmatched posts that unmatched money has gone back.
@@ -74,7 +77,7 @@ func reverseUnmatched(ctx context.Context, tx ports.Tx, w *uow.Work, v transacti
 }
 
 // reverseUsed opens a receivable for the transaction that has the money, or posts a loss if none has it.
-func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey) error {
+func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey, goesInside bool) error {
 	locked, err := tx.LockTransactions(ctx, keys)
 	if err != nil {
 		return err
@@ -92,10 +95,14 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 		}
 		return s.stopUse(ctx, tx, w, t, v.Reason())
 	}
-	if len(locked) == 0 {
-		if stopped, err := s.stopSendBack(ctx, tx, v); err != nil || stopped {
-			w.Post(v.OfSendBack())
+	if r := v.Receipt; len(locked) == 0 && !goesInside {
+		stopped, err := s.stop(ctx, tx, rail.SendBack, r.Platform, r.ID.UUID(), r.Rail, r.Amount, v.Reason())
+		if err != nil {
 			return err
+		}
+		if stopped {
+			w.Post(v.OfSendBack())
+			return nil
 		}
 	}
 	w.Post(v.Lost())

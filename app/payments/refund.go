@@ -82,8 +82,14 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 			return nil
 		}
 		d, err = t.RefundPaid(to, w.Now)
-	case ports.Refused, ports.Returned: // the platform has the money again
-		d, err = t.RefundFailed(w.Now)
+	case ports.Refused, ports.Returned: // the platform has the money again, unless it was taken back meanwhile
+		w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error {
+			if owed, err := w.recorder.Refund(ctx, tx, w.Work, t); err != nil || owed {
+				return err
+			}
+			return w.update(t.RefundFailed(w.Now))
+		})
+		return nil
 	default:
 		w.callAgain(t.Platform, transaction.StepRefund, t.ID.UUID(), o)
 		return nil
@@ -274,9 +280,31 @@ func (w work) settleSendBack(b sentBack) {
 	case ports.Done:
 		w.Post(r.SentBack(b.to, w.Now))
 	case ports.TakenBack: // recorded with the reversal
-	case ports.Refused, ports.Returned: // the platform has the money again
-		w.PostUnmatched(r, r.SendBackFailed(w.Now))
+	case ports.Refused, ports.Returned: // the platform has the money again, unless it was taken back meanwhile
+		w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error { return w.sendBackFailed(ctx, tx, r) })
 	default:
 		w.callAgain(r.Platform, transaction.StepSendBack, r.ID.UUID(), o)
 	}
+}
+
+// sendBackFailed posts that a receipt was not sent back: the money is unmatched. If it was taken back by the payer's bank, that has
+// posted it, or it was counted as lost and is not.
+func (w work) sendBackFailed(ctx context.Context, tx ports.Tx, r transaction.Receipt) error {
+	if _, _, err := tx.LockUnmatched(ctx, r.Platform, r.ID); err != nil {
+		return err
+	}
+	reversed, err := tx.IsReceiptReversed(ctx, r.Platform, r.ID)
+	if err != nil {
+		return err
+	}
+	if !reversed {
+		w.PostUnmatched(r, r.SendBackFailed(w.Now))
+		return nil
+	}
+	key := ports.RailPaymentKey{Platform: r.Platform, ID: r.ID.UUID(), Kind: rail.SendBack}
+	locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
+	if err == nil && locked[key].State != rail.Cancelled {
+		w.Post(r.LossRecovered(w.Now))
+	}
+	return err
 }

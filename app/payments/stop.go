@@ -41,17 +41,6 @@ func (s *Service) stopUse(ctx context.Context, tx ports.Tx, w *uow.Work, t trans
 	return nil
 }
 
-// stopSendBack ends the payment that was to send a receipt back to its payer, and reports whether it will never leave. A
-// receipt that is sent back to an internal account moves no money outside.
-func (s *Service) stopSendBack(ctx context.Context, tx ports.Tx, v transaction.ReceiptReversal) (bool, error) {
-	r := v.Receipt
-	inside, err := s.surplusAccounts(ctx, []transaction.Receipt{r})
-	if _, found := inside[r.ID]; err != nil || found {
-		return false, err
-	}
-	return s.stop(ctx, tx, rail.SendBack, r.Platform, r.ID.UUID(), r.Rail, r.Amount, v.Reason())
-}
-
 // canStop reports whether payments of a platform can be stopped until they leave.
 func (s *Service) canStop(p ident.Platform) bool {
 	connected, err := s.Rails.RailFor(p)

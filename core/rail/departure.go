@@ -100,13 +100,13 @@ func (p Payment) Move(to Connection, now time.Time) (Payment, error) {
 }
 
 // TakeBack returns the payment as it ends because the money that was paid for it was taken back, and reports whether it has
-// ended: one that has left has not, and stays as it is.
+// ended: one that has left has not, and stays as it is. One that was refused ends so too, so that its money goes nowhere else.
 func (p Payment) TakeBack(reason string, now time.Time) (Payment, bool) {
 	if p.State == Cancelled {
 		return p, true
 	}
-	if !p.State.CanBeStopped() {
-		return p, p.State == Refused
+	if !p.State.CanBeStopped() && p.State != Refused {
+		return p, false
 	}
 	ended, err := p.To(Cancelled, now)
 	if err != nil {

@@ -52,6 +52,7 @@ var next = map[State][]State{
 	HandedOver: {Sent, Queued, InReview, Done, Refused, Returned, Cancelled},
 	Sent:       {HandedOver, Done, Refused, Returned, Cancelled},
 	Done:       {Returned},
+	Refused:    {Cancelled}, // its money was taken back too
 }
 
 // IsWaiting reports whether the payment was not handed over yet.

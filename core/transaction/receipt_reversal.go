@@ -87,6 +87,13 @@ func (v ReceiptReversal) Lost() ledger.Posting { return v.posting(ledger.Expense
 // OfSendBack returns the posting for money that was to be sent back to its payer and has not left.
 func (v ReceiptReversal) OfSendBack() ledger.Posting { return v.posting(ledger.TransitRefunds) }
 
+// LossRecovered returns the posting for money that was lost because it was sent back before, and that the payer's bank refused.
+func (r Receipt) LossRecovered(now time.Time) ledger.Posting {
+	header := r.header(ledger.KindReceiptReversed, now, "not sent back, after it was taken back: "+r.describe())
+	header.ID = ledger.DerivedID(r.ID.UUID(), ledger.KindReceiptReversed, 1)
+	return ledger.ReceiptReversed(header, ledger.TransitRefunds, ledger.ExpenseChargebacks, r.Amount)
+}
+
 func (v ReceiptReversal) posting(from string) ledger.Posting {
 	header := ledger.Header{ID: ledger.DerivedID(v.Receipt.ID.UUID(), ledger.KindReceiptReversed, 0), Platform: v.Receipt.Platform, Effective: v.At, Memo: v.memo()}
 	return ledger.ReceiptReversed(header, from, v.Receipt.Rail.LedgerPath(), v.Receipt.Amount)

@@ -10,9 +10,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/accounting"
+	"causeway/app/internal/connections"
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
+	operators "causeway/app/rails"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -26,7 +28,10 @@ type process struct {
 	service *payments.Service
 	finance *accounting.Service
 	periods *accounting.Periods
-	crashed bool
+	// overConnections is the rail of the platform whose payments take connections, and operators decide about them.
+	overConnections *connections.Rail
+	operators       *operators.Service
+	crashed         bool
 }
 
 func newProcess(w *world) *process {
@@ -36,6 +41,7 @@ func newProcess(w *world) *process {
 	s := store{process: p}
 	p.service = payments.New(payments.Config{Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Chains: chains{rails{p}}, Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p}, Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
+	p.connect(s, logrus.NewEntry(log))
 	p.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: s, Clock: p, IDs: p})
 	p.finance = accounting.New(accounting.Config{Store: s, Clock: p, IDs: p})
 	return p

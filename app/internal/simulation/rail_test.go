@@ -36,8 +36,9 @@ type order struct {
 	verdict  ports.Verdict
 	waits    int // answers of Waiting before the verdict
 	settled  bool
-	returns  bool // a payout is returned later
+	returns  bool // a payout is returned later, or a collection over a connection
 	returned bool
+	lost     bool // it never gets an answer, and nothing is done
 }
 
 func (o *order) done() bool { return o != nil && o.settled && o.verdict == ports.Done }
@@ -45,7 +46,12 @@ func (o *order) done() bool { return o != nil && o.settled && o.verdict == ports
 // rails is the connection of a process to the rails.
 type rails struct{ *process }
 
-func (r rails) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
+func (r rails) RailFor(p ident.Platform) (ports.Rail, error) {
+	if p == r.world.connected {
+		return r.overConnections, nil
+	}
+	return r, nil
+}
 
 func (rails) Carries(rail.Route) error { return nil }
 
@@ -58,22 +64,24 @@ func (rails) Funding(ident.Platform, string, string, money.Currency) ([]account.
 }
 
 func (r rails) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return callBank(ctx, r, "send", payouts, func(p ports.Payout) ports.Outcome {
-		t, b := p.Transaction, r.world.bank
-		if r.world.isInternal(t.Platform, t.Destination.UMA) {
-			r.world.fail("%s is sent to another provider, and is for a customer", t.ID)
-		}
-		o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s %s", t.Pricing.Received, p.Account.ID, t.Destination.UMA), ports.CancelledByUser)
-		if !o.settled && b.refunds[t.ID.UUID()].done() {
-			r.world.fail("%s is paid out after its refund", t.ID)
-		}
-		outcome := b.settle(o, func() { b.move(t.Platform, t.DestinationAccount, t.Pricing.Received, -1) })
-		outcome.Accepted = true
-		if outcome.Verdict == ports.Done && (o.returns || r.world.chance(4)) {
-			outcome.RetryAt = r.world.now.Add(time.Minute)
-		}
-		return outcome
-	})
+	return callBank(ctx, r, "send", payouts, r.send)
+}
+
+func (r rails) send(p ports.Payout) ports.Outcome {
+	t, b := p.Transaction, r.world.bank
+	if r.world.isInternal(t.Platform, t.Destination.UMA) {
+		r.world.fail("%s is sent to another provider, and is for a customer", t.ID)
+	}
+	o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s %s", t.Pricing.Received, p.Account.ID, t.Destination.UMA), ports.CancelledByUser)
+	if !o.settled && b.refunds[t.ID.UUID()].done() {
+		r.world.fail("%s is paid out after its refund", t.ID)
+	}
+	outcome := b.settle(o, func() { b.move(t.Platform, t.DestinationAccount, t.Pricing.Received, -1) })
+	outcome.Accepted = true
+	if outcome.Verdict == ports.Done && (o.returns || r.world.chance(4)) {
+		outcome.RetryAt = r.world.now.Add(time.Minute)
+	}
+	return outcome
 }
 
 func (r rails) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
@@ -96,31 +104,49 @@ func (r rails) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 }
 
 func (r rails) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return callBank(ctx, r, "collect", collections, func(c ports.Collection) ports.Outcome {
-		t, b := c.Transaction, r.world.bank
-		o := b.order(b.collections, t.ID.UUID(), fmt.Sprintf("%s from %s", t.Pricing.Sent, c.Account.ID))
-		return b.settle(o, func() { b.move(t.Platform, t.SourceAccount, t.Pricing.Sent, 1) })
-	})
+	return callBank(ctx, r, "collect", collections, r.collect)
 }
 
+func (r rails) collect(c ports.Collection) ports.Outcome {
+	t, b := c.Transaction, r.world.bank
+	o := b.order(b.collections, t.ID.UUID(), fmt.Sprintf("%s from %s", t.Pricing.Sent, c.Account.ID))
+	outcome := b.settle(o, func() { b.move(t.Platform, t.SourceAccount, t.Pricing.Sent, 1) })
+	if outcome.Verdict == ports.Done && o.returns && t.Platform == r.world.connected {
+		outcome.RetryAt = r.world.now.Add(time.Minute)
+	}
+	return outcome
+}
+
+// CollectionStatus says that some collections over connections were taken back.
 func (r rails) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return callBank(ctx, r, "status of collections", collections, func(ports.Collection) ports.Outcome {
-		return ports.Outcome{Verdict: ports.Done}
+	return callBank(ctx, r, "status of collections", collections, func(c ports.Collection) ports.Outcome {
+		t, b := c.Transaction, r.world.bank
+		o := b.collections[t.ID.UUID()]
+		if !o.done() || !o.returns || t.Platform != r.world.connected {
+			return ports.Outcome{Verdict: ports.Done}
+		}
+		if !o.returned {
+			o.returned = true
+			b.move(t.Platform, t.SourceAccount, t.Pricing.Sent, -1)
+		}
+		return ports.Outcome{Verdict: ports.Returned, Code: "R01", ReturnedAt: r.world.now}
 	})
 }
 
 func (r rails) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
-	return callBank(ctx, r, "refund", refunds, func(f ports.Refund) ports.Outcome {
-		b := r.world.bank
-		o := b.order(b.refunds, f.ID, fmt.Sprintf("%s over %s, %s, internal %t", f.Amount, f.Rail, f.Reference, f.Internal))
-		if paid := b.payouts[f.ID]; paid.done() && !paid.returned {
-			r.world.fail("%s is refunded although it was paid out", f.ID)
+	return callBank(ctx, r, "refund", refunds, r.refund)
+}
+
+func (r rails) refund(f ports.Refund) ports.Outcome {
+	b := r.world.bank
+	o := b.order(b.refunds, f.ID, fmt.Sprintf("%s over %s, %s, internal %t", f.Amount, f.Rail, f.Reference, f.Internal))
+	if paid := b.payouts[f.ID]; paid.done() && !paid.returned {
+		r.world.fail("%s is refunded although it was paid out", f.ID)
+	}
+	return b.settle(o, func() {
+		if !f.Internal {
+			b.move(f.Platform, f.Rail.LedgerPath(), f.Amount, -1)
 		}
-		return b.settle(o, func() {
-			if !f.Internal {
-				b.move(f.Platform, f.Rail.LedgerPath(), f.Amount, -1)
-			}
-		})
 	})
 }
 
@@ -159,7 +185,7 @@ func (b *bank) order(orders map[uuid.UUID]*order, id uuid.UUID, request string, 
 
 // settle returns the outcome of an order, and moves its money once.
 func (b *bank) settle(o *order, move func()) ports.Outcome {
-	if o.waits > 0 {
+	if o.waits > 0 || o.lost {
 		o.waits--
 		return ports.Outcome{Verdict: ports.Waiting, RetryAt: b.world.now.Add(5 * time.Second)}
 	}

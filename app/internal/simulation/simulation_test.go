@@ -53,7 +53,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 	t.Parallel()
 	// The invariants are of little worth for what never happens.
 	reached := map[string]int{}
-	for seed := range uint64(40) {
+	for seed := range uint64(100) {
 		for outcome, n := range simulate(t, 1000+seed).outcomes() {
 			reached[outcome] += n
 		}
@@ -67,6 +67,8 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"closed month", "posting that is too late for its month", "assignment to a quote", "assignment to an account", "return to the payer", "assignment of a refund",
 		"action EXECUTE_QUOTE APPROVED", "action EXECUTE_QUOTE FAILED", "action EXECUTE_QUOTE REJECTED", "action TRANSFER_OUT APPROVED", "action TRANSFER_OUT FAILED", "action TRANSFER_OUT REJECTED",
 		"action TRANSFER_IN APPROVED", "action TRANSFER_IN REJECTED", "payment of an agent that is given back", "attempt AGENT_PAUSED",
+		"recall before the payout left", "recall after the payout left", "recall that a failed payout pays", "recall before the refund left", "recall before the send-back left",
+		"payment DONE", "payment REFUSED", "payment RETURNED", "payment CANCELLED", "returned collection", "decision CANCEL", "decision RELEASE", "decision WITHDRAW", "decision MOVE", "decision CONFIRM_NOT_SENT", "payment that was not taken",
 		"attempt PER_TRANSACTION_LIMIT", "attempt DAILY_LIMIT", "attempt DAILY_TRANSACTION_LIMIT", "attempt MONTHLY_LIMIT", "attempt APPROVAL_THRESHOLD", "attempt EXECUTION_MODE",
 	} {
 		if reached[outcome] == 0 {

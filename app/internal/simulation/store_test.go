@@ -51,6 +51,7 @@ type memory struct {
 	closings     map[closedMonth]map[ledger.Account]int64 // the balances of closed months
 
 	agentTables
+	railTables
 
 	sessions       map[ident.Session]wallet.Session
 	authorizations map[ident.Transaction]wallet.Authorization
@@ -69,8 +70,8 @@ func newMemory() *memory {
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
-		agentTables: newAgentTables(),
-		sessions:    map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
+		agentTables: newAgentTables(), railTables: newRailTables(),
+		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }
 
@@ -114,7 +115,7 @@ type tx struct {
 
 // writes fails the run if a unit of work writes for another platform than it is for.
 func (u *tx) writes(p ident.Platform) {
-	if p != u.platform {
+	if p != u.platform && !u.platform.IsZero() {
 		u.world.fail("a unit of work of the platform %s writes for %s", u.platform, p)
 	}
 }

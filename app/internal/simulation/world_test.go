@@ -50,8 +50,15 @@ type world struct {
 
 	intents  []*intent
 	requests map[ident.Platform]int // how many of them are of each platform
-	waiting  []*intent              // not started, or to be repeated
-	active   []*intent
+	// connected is the platform whose payments take connections.
+	connected ident.Platform
+	held      map[heldPayment]bool   // what connections have and has not left
+	recalled  map[ident.Receipt]bool // what was taken back, and recalls of which are to be reported
+	recalls   []ident.Receipt
+	notTaken  int
+	seen      map[string]int // outcomes
+	waiting   []*intent      // not started, or to be repeated
+	active    []*intent
 	// usual and usualProcess are what clients want now, and the process that they call: of some
 	// requests of one kind a process makes a batch.
 	usual, usualProcess int
@@ -80,12 +87,13 @@ var timetable = func() *settlement.Timetable {
 }()
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}}
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{}, seen: map[string]int{}}
 	w.token = ident.NewToken(w.newID, w.now)
 	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
 	for _, name := range []string{"one", "two"} {
 		w.addPlatform(name)
 	}
+	w.addConnections()
 	for range 2 {
 		w.processes = append(w.processes, newProcess(w))
 	}
@@ -183,7 +191,7 @@ func (w *world) run(steps int) {
 }
 
 func (w *world) atRest() bool {
-	return len(w.calls)+len(w.waiting)+len(w.active)+w.working+len(w.jobs) == 0
+	return len(w.calls)+len(w.waiting)+len(w.active)+w.working+len(w.jobs)+len(w.recalls) == 0
 }
 
 // stop ends all goroutines.
@@ -217,24 +225,26 @@ func (w *world) step() {
 	switch n := w.random.IntN(1000); {
 	case n < 500 && len(w.calls) > 0:
 		w.release(w.random.IntN(len(w.calls)))
-	case n < 740 && len(w.active) < 12:
+	case n < 730 && len(w.active) < 12:
 		w.startIntent()
-	case n < 905:
+	case n < 880:
 		w.startJobs()
-	case n < 915:
+	case n < 890:
 		w.reportNews()
-	case n < 930:
+	case n < 905:
 		w.changeAgent()
-	case n < 975:
+	case n < 940:
 		w.moveClock()
-	case n < 980 && len(w.active) > 0:
+	case n < 945 && len(w.active) > 0:
 		gone := pick(w, w.active)
 		w.record("client of %d goes away", gone.number)
 		gone.cancel()
-	case n < 982:
+	case n < 947:
 		w.crash()
-	case n < 992:
+	case n < 955:
 		w.changeParty()
+	case n < 995:
+		w.changeRails()
 	default:
 		w.repeatReceipt()
 	}
@@ -250,6 +260,7 @@ func (w *world) finish() {
 		w.startIntent()
 	case w.startJobs():
 	default:
+		w.finishRails()
 		for id, j := range w.jobs { // an operator retries dead jobs
 			if j.Dead {
 				j.Dead, j.Due, j.Attempts = false, w.now, 0
