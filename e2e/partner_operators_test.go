@@ -78,7 +78,7 @@ func TestPartner_OperatorsReviewAndPause(t *testing.T) {
 	e.awaitTransaction(paused, "status", "COMPLETED")
 
 	e.wantPayouts(2)
-	if left := e.operator("payouts", "list") + e.operator("payouts", "unsettled") + e.operator("rails", "items", "list"); left !=
+	if left := e.operator("payouts", "list") + e.operator("payouts", "unsettled") + e.operator("rails", "inbox", "list"); left !=
 		"No payment waits.\nEvery payment that was handed over is settled.\nEverything that partners reported was taken.\n" {
 		t.Errorf("what is left:\n%s", left)
 	}

@@ -30,9 +30,38 @@ type RailReport struct {
 	Fees       []RailFee
 	Balances   []RailBalance
 	Statements []RailStatement
+	// Raw is what the adapter could not understand. It is kept aside as it came, and holds nothing up.
+	Raw []RawReport
+	// Problem is what does not work at present, in words for operators; nil if all does. It is recorded as a failure of the
+	// feed, which is polled again at its usual pace: how often the adapter tries again what does not work is its decision.
+	Problem error
 	// Cursor continues after this piece. More means that there is more at once.
 	Cursor string
 	More   bool
+}
+
+// MaxRawReport bounds the bytes of a RawReport that are kept.
+const MaxRawReport = 1 << 20
+
+// RawReport is a part of what a partner reports, such as an event or a file, that the adapter could not understand.
+type RawReport struct {
+	// Kind is RailFeedEvent or RailFeedFile, Key is the same for the same report, and Place is where it was: see RailFeedItem.
+	Kind  RailFeedItemKind `json:"-"`
+	Key   string           `json:"-"`
+	Place string           `json:"-"`
+	// Problem says why it could not be understood.
+	Problem string `json:"-"`
+	// Data is the report as it came, or the beginning of it; Size and SHA256, as hex, are of all of it.
+	Data   []byte `json:"data"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// RawReportReader is implemented by feeds that report what they could not understand.
+type RawReportReader interface {
+	// ReadRaw reads such a report again. It returns what the report says, or nothing if Poll will return that; and an error
+	// as long as it cannot be understood.
+	ReadRaw(ctx context.Context, raw RawReport) (RailReport, error)
 }
 
 // RailReceipt is money that was received. Its platform is zero if the partner serves several platforms with one

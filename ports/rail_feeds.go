@@ -32,15 +32,21 @@ type RailFeedState struct {
 	Since   time.Time
 }
 
-// RailFeedItemKind is a kind of what partners report.
+// RailFeedItemKind is a kind of what partners report: at most 40 capital letters and underscores.
 type RailFeedItemKind string
 
-// The kinds.
+// The kinds of what was understood.
 const (
 	RailFeedReceipt   RailFeedItemKind = "RECEIPT"
 	RailFeedReversal  RailFeedItemKind = "REVERSAL"
 	RailFeedFee       RailFeedItemKind = "FEE"
 	RailFeedStatement RailFeedItemKind = "STATEMENT"
+)
+
+// The kinds of a RawReport.
+const (
+	RailFeedEvent RailFeedItemKind = "EVENT"
+	RailFeedFile  RailFeedItemKind = "FILE"
 )
 
 // RailFeedItem is what a partner reported and the service could not take, kept until it can.
@@ -52,7 +58,9 @@ type RailFeedItem struct {
 	Kind       RailFeedItemKind
 	// Key is the same for the same item, however often it is reported.
 	Key string
-	// Content is the item as JSON. It is stored encrypted.
+	// Place is where a RawReport was, such as a file by its folder and name; empty for others. It has no personal data.
+	Place string
+	// Content is the item as JSON, that of a RawReport for its kinds. It is stored encrypted.
 	Content []byte
 	// Problem says why it could not be taken.
 	Problem         string
@@ -74,15 +82,18 @@ type RailFeedStore interface {
 	// before the feed is to be read again after a failure.
 	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (RailFeedLease, bool, error)
 	RenewRailFeed(ctx context.Context, lease RailFeedLease, until time.Time) error
-	// AdvanceRailFeed stores the cursor after a piece was passed on.
+	// AdvanceRailFeed stores the cursor after a piece was passed on, which ends the failures.
 	AdvanceRailFeed(ctx context.Context, lease RailFeedLease, cursor string, now time.Time) error
+	// MoveRailFeed stores the cursor after a piece with a problem was passed on. Failures stay.
+	MoveRailFeed(ctx context.Context, lease RailFeedLease, cursor string) error
 	// FailRailFeed records a failure and ends the lease.
 	FailRailFeed(ctx context.Context, lease RailFeedLease, problem string, now, retryAt time.Time) error
 	ReleaseRailFeed(ctx context.Context, lease RailFeedLease, now time.Time) error
 	RailFeedStates(ctx context.Context) ([]RailFeedState, error)
 
-	// KeepRailFeedItems keeps items aside. An item that is kept already, or was discarded, stays as it is.
-	KeepRailFeedItems(ctx context.Context, items []RailFeedItem) error
+	// KeepRailFeedItems keeps items aside, and returns those that are new. One that is kept already, or was discarded, stays
+	// as it is.
+	KeepRailFeedItems(ctx context.Context, items []RailFeedItem) ([]RailFeedItem, error)
 	// DueRailFeedItems returns items of a connection to be tried again, the longest due first.
 	DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]RailFeedItem, error)
 	// RailFeedItemsByKey returns the items of a kind with the keys that were not discarded.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
@@ -16,25 +17,31 @@ import (
 func platformOrZero(p ident.Platform) pgtype.UUID { return pgtype.UUID{Bytes: p.UUID(), Valid: true} }
 
 // KeepRailFeedItems uses rail_feed_items_once.
-func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) (kept []ports.RailFeedItem, err error) {
 	batch := &pgx.Batch{}
 	for _, i := range items {
 		content, err := db.sealText(ctx, sealedRow{i.Platform.UUID(), i.ID}, railFeedItemsContent, string(i.Content))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		batch.Queue(`INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (connection, kind, key) DO NOTHING`,
-			platformOrZero(i.Platform), i.ID, i.Connection, string(i.Kind), i.Key, content, storedProblem(i.Problem), i.Attempts, i.KeptAt, i.RetryAt)
+		batch.Queue(`INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, place, content, problem, attempts, kept_at, retry_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (connection, kind, key) DO NOTHING`,
+			platformOrZero(i.Platform), i.ID, i.Connection, string(i.Kind), i.Key, storedText(i.Place, maxPlace), content, storedText(i.Problem, maxProblem),
+			i.Attempts, i.KeptAt, i.RetryAt).Exec(func(inserted pgconn.CommandTag) error {
+			if inserted.RowsAffected() > 0 {
+				kept = append(kept, i)
+			}
+			return nil
+		})
 	}
 	if batch.Len() == 0 {
-		return nil
+		return nil, nil
 	}
-	return db.pool.SendBatch(ctx, batch).Close() // one transaction
+	return kept, db.pool.SendBatch(ctx, batch).Close() // one transaction
 }
 
 const selectRailFeedItems = `
-	SELECT platform_id, id, connection, kind, key, content, problem, attempts, kept_at, retry_at, discarded_at, discarded_by, note FROM rail_feed_items WHERE `
+	SELECT platform_id, id, connection, kind, key, place, content, problem, attempts, kept_at, retry_at, discarded_at, discarded_by, note FROM rail_feed_items WHERE `
 
 // DueRailFeedItems uses rail_feed_items_open.
 func (db *DB) DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]ports.RailFeedItem, error) {
@@ -71,7 +78,7 @@ func (db *DB) railFeedItems(ctx context.Context, withContent bool, where string,
 		var platform pgtype.UUID
 		var content string
 		var discarded pgtype.Timestamptz
-		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt, &discarded, &i.DiscardedBy, &i.Note); err != nil {
+		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &i.Place, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt, &discarded, &i.DiscardedBy, &i.Note); err != nil {
 			return err
 		}
 		ident.SetUUID(&i.Platform, platform.Bytes)
@@ -92,7 +99,7 @@ func (db *DB) railFeedItems(ctx context.Context, withContent bool, where string,
 // RetryRailFeedItem uses the primary key.
 func (db *DB) RetryRailFeedItem(ctx context.Context, i ports.RailFeedItem) error {
 	_, err := db.pool.Exec(ctx, `UPDATE rail_feed_items SET problem = $3, attempts = $4, retry_at = $5 WHERE platform_id = $1 AND id = $2`,
-		platformOrZero(i.Platform), i.ID, storedProblem(i.Problem), i.Attempts, i.RetryAt)
+		platformOrZero(i.Platform), i.ID, storedText(i.Problem, maxProblem), i.Attempts, i.RetryAt)
 	return err
 }
 

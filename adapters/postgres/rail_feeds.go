@@ -14,8 +14,11 @@ import (
 
 var _ ports.RailFeedStore = (*DB)(nil)
 
-// maxProblem is the maximum length of a stored problem, in characters.
-const maxProblem = 2000
+// maxProblem and maxPlace are the maximum lengths of a stored problem and place, in characters.
+const (
+	maxProblem = 2000
+	maxPlace   = 500
+)
 
 // takeRailFeed takes a lease that has ended, or makes the feed. It uses the primary key.
 const takeRailFeed = `
@@ -57,10 +60,15 @@ func (db *DB) AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cu
 	return db.changeRailFeed(ctx, lease, `cursor = $3, failures = 0, last_error = '', retry_at = NULL, succeeded_at = $4`, cursor, now)
 }
 
+// MoveRailFeed implements ports.RailFeedStore.
+func (db *DB) MoveRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string) error {
+	return db.changeRailFeed(ctx, lease, `cursor = $3`, cursor)
+}
+
 // FailRailFeed implements ports.RailFeedStore.
 func (db *DB) FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, now, retryAt time.Time) error {
 	return db.changeRailFeed(ctx, lease, `failures = failures + 1, last_error = $3, failed_at = $4, retry_at = $5, leased_until = $4`,
-		storedProblem(problem), now, retryAt)
+		storedText(problem, maxProblem), now, retryAt)
 }
 
 // ReleaseRailFeed implements ports.RailFeedStore.
@@ -93,8 +101,8 @@ func (db *DB) RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error)
 	return states, err
 }
 
-// storedProblem returns a text as it is stored.
-func storedProblem(text string) string {
+// storedText returns a text as it is stored: at most so many characters.
+func storedText(text string, most int) string {
 	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
-	return string(runes[:min(len(runes), maxProblem)])
+	return string(runes[:min(len(runes), most)])
 }

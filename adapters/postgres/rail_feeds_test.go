@@ -95,9 +95,11 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 	owned := item("2")
 	owned.Platform = c.platform.ID
 	first := item("1")
-	for range 2 {
-		if err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{first, owned, item("1")}); err != nil {
-			t.Fatal(err)
+	first.Place = "in/camt.xml"
+	for n := range 2 {
+		kept, err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{first, owned, item("1")})
+		if err != nil || len(kept) != 2-2*n {
+			t.Fatalf("kept %+v, %v", kept, err)
 		}
 	}
 
@@ -120,7 +122,7 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 		t.Errorf("states %+v, %v", states, err)
 	}
 
-	if listed, err := c.RailFeedItems(ctx, "bank-eur", 10); err != nil || len(listed) != 2 || listed[0].Content != nil {
+	if listed, err := c.RailFeedItems(ctx, "bank-eur", 10); err != nil || len(listed) != 2 || listed[0].Content != nil || listed[0].Place+listed[1].Place != "in/camt.xml" {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
 
@@ -140,8 +142,8 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 	if err := c.DeleteRailFeedItem(ctx, owned); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{item("1")}); err != nil {
-		t.Fatal(err)
+	if kept, err := c.KeepRailFeedItems(ctx, []ports.RailFeedItem{item("1")}); err != nil || len(kept) != 0 {
+		t.Fatalf("kept %+v, %v", kept, err)
 	}
 	if left, err := c.RailFeedItems(ctx, "", 10); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)

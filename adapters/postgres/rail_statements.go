@@ -100,7 +100,7 @@ func (db *DB) railStatements(ctx context.Context, withContent bool, query string
 // RailStatementFailed uses the primary key.
 func (db *DB) RailStatementFailed(ctx context.Context, s ports.QueuedStatement, problem string, retryAt time.Time) error {
 	_, err := db.pool.Exec(ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
-		s.Platform.UUID(), s.ID, storedProblem(problem), retryAt)
+		s.Platform.UUID(), s.ID, storedText(problem, maxProblem), retryAt)
 	return err
 }
 

@@ -37,7 +37,7 @@ type railsCommand struct {
 	Prove    railsProveCommand    `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
 	Balance  railsBalanceCommand  `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
 
-	Items      railsItemsCommand      `cmd:"" help:"What partners reported and the service could not take: list, retry or discard it."`
+	Inbox      railsInboxCommand      `cmd:"" help:"What partners, banks and chains reported and the service could not take: list, show, retry or discard it."`
 	Statements railsStatementsCommand `cmd:"" help:"Statements of partners that wait to be reconciled: list, retry or discard them."`
 	Notices    railsNoticesCommand    `cmd:"" help:"List what is to be looked at in the files of a bank, newest first. Needs CAUSEWAY_MASTER_KEY with a database URL if a file corrects an account, because that is personal data."`
 }

@@ -62,7 +62,11 @@ func railsDatabase(t *testing.T) string {
 		return ports.RailFeedItem{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Connection: "bank-eur", Kind: kind, Key: key, Content: []byte(content), Problem: problem,
 			Attempts: 3, KeptAt: noon.Add(time.Duration(n) * time.Minute), RetryAt: noon.Add(time.Hour)}
 	}
-	if err := db.KeepRailFeedItems(t.Context(), []ports.RailFeedItem{
+	file := keep(0x23, ports.RailFeedFile, "sha256:5e88", `{"data":"G1A=","size":700000,"sha256":"5e88"}`, "it is not XML")
+	file.Place = "in/statement.sta"
+	event := keep(0x24, ports.RailFeedEvent, "evt_7/5e88", `{"data":"eyJpZCI6ICJldnRfNyJ9","size":15}`, "rail is not a known name")
+	event.Place = "event evt_7"
+	if _, err := db.KeepRailFeedItems(t.Context(), []ports.RailFeedItem{file, event,
 		keep(0x21, ports.RailFeedReceipt, "SEPA/4711", `{"PartnerID":"4711","Reference":"RENT"}`, "no platform is known for it"),
 		keep(0x22, ports.RailFeedFee, "SEPA/F1", `{"PartnerID":"F1"}`, "it has no time"),
 	}); err != nil {
@@ -96,6 +100,22 @@ func TestRailsStatements_FileIsWritten(t *testing.T) {
 	}
 	if status := run(t.Context(), args, &out, &errOut); status == 0 {
 		t.Error("the file was written over")
+	}
+}
+
+func TestRailsInbox_BytesAreWritten(t *testing.T) {
+	t.Parallel()
+	// The bytes of a report that was not understood are written to a new file; of one that was, what it says.
+	url, dir := railsDatabase(t), t.TempDir()
+	for id, want := range map[string]string{"23": "\x1bP", "21": `{"PartnerID":"4711","Reference":"RENT"}`} {
+		path := filepath.Join(dir, id)
+		var out, errOut strings.Builder
+		if status := run(t.Context(), []string{"rails", "inbox", "show", "00000000-0000-7000-8000-0000000000" + id, "--output", path, "--database-url", url}, &out, &errOut); status != 0 {
+			t.Fatalf("status %d: %s", status, errOut.String())
+		}
+		if got := readFile(t, path); got != want {
+			t.Errorf("%s: wrote %q, want %q", id, got, want)
+		}
 	}
 }
 
@@ -142,18 +162,20 @@ func TestRailsCommands_Output(t *testing.T) {
 		"payouts queue --connection base",
 		"payouts unsettled",
 		"payouts unsettled --connection base",
-		"rails items list",
-		"rails items list --limit 1",
-		"rails items list --connection base",
-		"rails items show 00000000-0000-7000-8000-000000000021",
-		"rails items retry 00000000-0000-7000-8000-000000000021",
-		"rails items discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
-		"rails items discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
-		"rails items retry 00000000-0000-7000-8000-000000000022",
-		"rails items show 00000000-0000-7000-8000-000000000022",
-		"rails items show 00000000-0000-7000-8000-000000000029",
-		"rails items show 4711",
-		"rails items list",
+		"rails inbox list",
+		"rails inbox list --limit 1",
+		"rails inbox list --connection base",
+		"rails inbox show 00000000-0000-7000-8000-000000000021",
+		"rails inbox retry 00000000-0000-7000-8000-000000000021",
+		"rails inbox discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
+		"rails inbox discard 00000000-0000-7000-8000-000000000022 --note test --actor ana",
+		"rails inbox retry 00000000-0000-7000-8000-000000000022",
+		"rails inbox show 00000000-0000-7000-8000-000000000022",
+		"rails inbox show 00000000-0000-7000-8000-000000000029",
+		"rails inbox show 4711",
+		"rails inbox show 00000000-0000-7000-8000-000000000023",
+		"rails inbox show 00000000-0000-7000-8000-000000000024",
+		"rails inbox list",
 		"rails statements list",
 		"rails statements show 00000000-0000-7000-8000-000000000032",
 		"rails statements retry 00000000-0000-7000-8000-000000000031",

@@ -28,6 +28,8 @@ const (
 	maxFeedPieces = 100
 	// maxFeedDelay is the longest delay before a feed that failed is read again.
 	maxFeedDelay = 5 * time.Minute
+	// maxRetryTime is after how long no further item that was kept aside is tried again in one reading.
+	maxRetryTime = 15 * time.Second
 	// feedStoreTimeout bounds what is stored at the end of a reading, also while the process stops.
 	feedStoreTimeout = 10 * time.Second
 )
@@ -123,8 +125,11 @@ func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
 		return err
 	}
 	held, release := f.holdLease(ctx, lease)
-	if err = f.readPieces(held, c, feed, &lease); err == nil {
-		f.askBalances(held, c)
+	problem, err := f.readPieces(held, c, feed, &lease)
+	if err == nil {
+		if err = f.retryItems(held, c); err == nil {
+			f.askBalances(held, c)
+		}
 	}
 	release()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedStoreTimeout)
@@ -134,7 +139,10 @@ func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
 	case errors.Is(err, ports.ErrLeaseLost) || errors.Is(context.Cause(held), ports.ErrLeaseLost):
 		return nil // the process that has it continues
 	case err != nil && ctx.Err() == nil:
+		err = errors.Join(problem, err)
 		return errors.Join(err, f.Feeds.FailRailFeed(ending, lease, err.Error(), now, now.Add(feedDelay(lease.Failures))))
+	case problem != nil && ctx.Err() == nil: // the rest works, and is not delayed
+		return errors.Join(problem, f.Feeds.FailRailFeed(ending, lease, problem.Error(), now, now.Add(feedInterval)))
 	default:
 		if err := f.Feeds.ReleaseRailFeed(ending, lease, now); !errors.Is(err, ports.ErrLeaseLost) {
 			return err
@@ -175,28 +183,32 @@ func (f *Feeds) holdLease(ctx context.Context, lease ports.RailFeedLease) (held 
 	}
 }
 
-// readPieces passes on one piece after the other, and stores the cursor after each.
-func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed ports.RailFeed, lease *ports.RailFeedLease) error {
-	if err := f.retryItems(ctx, c); err != nil {
-		return err
-	}
+// readPieces passes on one piece after the other, and stores the cursor after each. It returns what does not work beside
+// them.
+func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed ports.RailFeed, lease *ports.RailFeedLease) (problem, err error) {
 	for range maxFeedPieces {
 		report, err := poll(ctx, feed, lease.Cursor)
 		if err != nil {
-			return err
+			return problem, err
 		}
 		if err := f.take(ctx, c, report, lease.Failures); err != nil {
-			return err
+			return report.Problem, err
 		}
-		if err := f.Feeds.AdvanceRailFeed(ctx, *lease, report.Cursor, f.service.Clock.Now()); err != nil {
-			return err
+		if problem = report.Problem; problem != nil {
+			err = f.Feeds.MoveRailFeed(ctx, *lease, report.Cursor)
+		} else {
+			err = f.Feeds.AdvanceRailFeed(ctx, *lease, report.Cursor, f.service.Clock.Now())
+			lease.Failures = 0
+		}
+		if err != nil {
+			return problem, err
 		}
 		stays := report.Cursor == lease.Cursor
-		if lease.Cursor, lease.Failures = report.Cursor, 0; !report.More || stays {
-			return nil
+		if lease.Cursor = report.Cursor; !report.More || stays {
+			return problem, nil
 		}
 	}
-	return nil
+	return problem, nil
 }
 
 // poll calls an adapter.

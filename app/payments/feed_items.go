@@ -17,7 +17,7 @@ import (
 const (
 	// maxPieceFailures is how often a piece fails because of some of its items before these are kept aside.
 	maxPieceFailures = 3
-	// dueFeedItems is how many items that were kept aside are tried again before a feed is read on.
+	// dueFeedItems is how many items that were kept aside are tried again after a feed was read.
 	dueFeedItems = 200
 	// minItemDelay and maxItemDelay are between two attempts of an item.
 	minItemDelay = 10 * time.Second
@@ -84,11 +84,12 @@ func isOutage(err error) bool {
 // keepAside stores what was kept aside, and returns why the piece has to be read again.
 func (f *Feeds) keepAside(ctx context.Context, p *piece) error {
 	if len(p.aside) > 0 {
-		if err := f.Feeds.KeepRailFeedItems(ctx, p.aside); err != nil {
+		kept, err := f.Feeds.KeepRailFeedItems(ctx, p.aside)
+		if err != nil {
 			return errors.Join(append(p.failures, err)...)
 		}
-		for _, item := range p.aside {
-			f.service.Log.WithField("connection", p.Name).WithField("kind", string(item.Kind)).WithField("item", item.ID.String()).
+		for _, item := range kept {
+			f.service.Log.WithField("connection", p.Name).WithField("kind", string(item.Kind)).WithField("item", item.ID.String()).WithField("place", item.Place).
 				Errorf("kept aside what a partner reported: %s", item.Problem)
 		}
 	}
@@ -101,16 +102,24 @@ func (f *Feeds) retryItems(ctx context.Context, c ports.LiveConnection) error {
 	if err != nil {
 		return err
 	}
-	return f.retry(ctx, c, items)
+	started := time.Now()
+	for _, item := range items {
+		if err := f.retry(ctx, c, []ports.RailFeedItem{item}); err != nil || time.Since(started) > maxRetryTime {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *Feeds) retry(ctx context.Context, c ports.LiveConnection, items []ports.RailFeedItem) error {
 	for _, item := range items {
 		err := f.takeItem(ctx, c, item)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if err == nil {
+		case errors.Is(err, ports.ErrStoreUnavailable): // not an attempt
+			return err
+		case err == nil:
 			if err := f.Feeds.DeleteRailFeedItem(ctx, item); err != nil {
 				return err
 			}
@@ -139,6 +148,8 @@ func (f *Feeds) takeItem(ctx context.Context, c ports.LiveConnection, item ports
 		report.Fees, err = one[ports.RailFee](item.Content)
 	case ports.RailFeedStatement:
 		report.Statements, err = one[ports.RailStatement](item.Content)
+	case ports.RailFeedEvent, ports.RailFeedFile:
+		return f.takeRawAgain(ctx, c, item)
 	default:
 		err = fmt.Errorf("unknown kind %s", item.Kind)
 	}
@@ -156,6 +167,39 @@ func (f *Feeds) takeItem(ctx context.Context, c ports.LiveConnection, item ports
 		return errors.New(p.aside[0].Problem)
 	}
 	return errors.Join(p.failures...)
+}
+
+// takeRaw keeps aside what the adapter could not understand.
+func (f *Feeds) takeRaw(p *piece, reports []ports.RawReport) error {
+	now := f.service.Clock.Now()
+	for _, raw := range reports {
+		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Kind: raw.Kind, Key: raw.Key, Place: raw.Place}
+		if err := p.failed(now, item, raw, rejected{errors.New(raw.Problem)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeRawAgain lets the adapter read a report again that it did not understand. What of it cannot be taken then is kept aside
+// by itself.
+func (f *Feeds) takeRawAgain(ctx context.Context, c ports.LiveConnection, item ports.RailFeedItem) error {
+	reader, reads := c.Adapter.(ports.RawReportReader)
+	if !reads {
+		return fmt.Errorf("the adapter of the connection reads no reports of the kind %s", item.Kind)
+	}
+	raw := ports.RawReport{Kind: item.Kind, Key: item.Key, Place: item.Place}
+	if err := json.Unmarshal(item.Content, &raw); err != nil {
+		return err
+	}
+	report, err := callAdapter(ctx, func(ctx context.Context) (ports.RailReport, error) { return reader.ReadRaw(ctx, raw) })
+	switch {
+	case err != nil:
+		return err
+	case len(report.Raw) > 0:
+		return errors.New(report.Raw[0].Problem)
+	}
+	return f.take(ctx, c, report, maxPieceFailures)
 }
 
 // one decodes the content of an item.

@@ -33,6 +33,9 @@ func (f *Feeds) newPiece(ctx context.Context, c ports.LiveConnection, failures i
 
 // takeReport passes on what was reported: money received before what takes it back.
 func (f *Feeds) takeReport(ctx context.Context, p *piece, report ports.RailReport) error {
+	if err := f.takeRaw(p, report.Raw); err != nil {
+		return err
+	}
 	if err := f.takeReceipts(ctx, p, report.Receipts); err != nil {
 		return err
 	}

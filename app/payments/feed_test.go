@@ -57,7 +57,7 @@ func (f *feedRail) Poll(_ context.Context, cursor string) (ports.RailReport, err
 		return ports.RailReport{Cursor: cursor}, nil
 	}
 	report := f.pieces[n]
-	report.Cursor, report.More = strconv.Itoa(n+1), true
+	report.Cursor, report.More = strconv.Itoa(n+1), report.Problem == nil
 	return report, nil
 }
 
@@ -80,9 +80,9 @@ func (b *brokenStore) AdvanceRailFeed(ctx context.Context, lease ports.RailFeedL
 	return b.RailFeedStore.AdvanceRailFeed(ctx, lease, cursor, now)
 }
 
-func (b *brokenStore) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+func (b *brokenStore) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) ([]ports.RailFeedItem, error) {
 	if b.keep != nil {
-		return b.keep
+		return nil, b.keep
 	}
 	return b.RailFeedStore.KeepRailFeedItems(ctx, items)
 }

@@ -20,7 +20,7 @@ func (s *Service) Items(ctx context.Context, connection string, limit int) ([]po
 func (s *Service) Item(ctx context.Context, id uuid.UUID) (ports.RailFeedItem, error) {
 	item, found, err := s.Feeds.RailFeedItem(ctx, id)
 	if err == nil && !found {
-		err = fault.New(fault.InvalidInput, "There is no report %s; one that was taken is gone. List the others with: causeway rails items list", id)
+		err = fault.New(fault.InvalidInput, "There is no report %s; one that was taken is gone. List the others with: causeway rails inbox list", id)
 	}
 	return item, err
 }

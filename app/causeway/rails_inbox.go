@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,12 +18,12 @@ import (
 	"causeway/ports"
 )
 
-// railsItemsCommand decides about reports of partners that were kept aside.
-type railsItemsCommand struct {
-	List    railsItemsListCommand    `cmd:"" help:"List the reports that could not be taken, with the reason, oldest first. They are tried again by themselves."`
-	Show    railsItemsShowCommand    `cmd:"" help:"Show a report with what the partner has said. Needs CAUSEWAY_MASTER_KEY with a database URL, because it has personal data."`
-	Retry   railsItemsRetryCommand   `cmd:"" help:"Try a report again now."`
-	Discard railsItemsDiscardCommand `cmd:"" help:"End a report that will never be taken: it is not tried again, also if the partner repeats it. The money of a receipt or fee is then not in the ledger."`
+// railsInboxCommand decides about reports of partners that were kept aside.
+type railsInboxCommand struct {
+	List    railsInboxListCommand    `cmd:"" help:"List the reports that could not be taken, with the reason, oldest first. They are tried again by themselves."`
+	Show    railsInboxShowCommand    `cmd:"" help:"Show a report with what the partner has said. Needs CAUSEWAY_MASTER_KEY with a database URL, because it has personal data."`
+	Retry   railsInboxRetryCommand   `cmd:"" help:"Try a report again now."`
+	Discard railsInboxDiscardCommand `cmd:"" help:"End a report that will never be taken: it is not tried again, also if the partner repeats it. The money of a receipt or fee is then not in the ledger."`
 }
 
 // reportListArgs select what partners have reported.
@@ -55,16 +56,16 @@ func (c reportListArgs) write(ctx context.Context, out io.Writer, none string, f
 	})
 }
 
-type railsItemsListCommand struct{ reportListArgs }
+type railsInboxListCommand struct{ reportListArgs }
 
-func (c railsItemsListCommand) Run(ctx context.Context, out io.Writer) error {
+func (c railsInboxListCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.write(ctx, out, "Everything that partners reported was taken.", func(s *rails.Service, limit int, t *table) (int, error) {
 		items, err := s.Items(ctx, c.Connection, limit+1)
 		for _, i := range items[:min(len(items), limit)] {
-			t.add(i.ID.String(), i.Connection, string(i.Kind), printable(i.Key), formatMinute(i.KeptAt), strconv.Itoa(i.Attempts), formatMinute(i.RetryAt), printable(i.Problem))
+			t.add(i.ID.String(), i.Connection, string(i.Kind), printable(cmp.Or(i.Place, i.Key)), formatMinute(i.KeptAt), strconv.Itoa(i.Attempts), formatMinute(i.RetryAt), printable(i.Problem))
 		}
 		return len(items), err
-	}, "report", "connection", "kind", "partner's id", "since", "attempts", "next", "could not be taken because")
+	}, "report", "connection", "kind", "partner's id or place", "since", "attempts", "next", "could not be taken because")
 }
 
 // reportArgs name one report or statement.
@@ -82,9 +83,12 @@ func (c reportArgs) with(ctx context.Context, fn func(*rails.Service, uuid.UUID)
 	return c.withRails(ctx, func(service *rails.Service) error { return fn(service, id) })
 }
 
-type railsItemsShowCommand struct{ reportArgs }
+type railsInboxShowCommand struct {
+	reportArgs
+	Output string `help:"Write the report as it came to this file, which must not exist." placeholder:"FILE"`
+}
 
-func (c railsItemsShowCommand) Run(ctx context.Context, out io.Writer) error {
+func (c railsInboxShowCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.with(ctx, func(service *rails.Service, id uuid.UUID) error {
 		i, err := service.Item(ctx, id)
 		if err != nil {
@@ -94,17 +98,51 @@ func (c railsItemsShowCommand) Run(ctx context.Context, out io.Writer) error {
 		t.add("connection", i.Connection)
 		t.add("kind", string(i.Kind))
 		t.add("partner's id", printable(i.Key))
+		if i.Place != "" {
+			t.add("place", printable(i.Place))
+		}
 		addReport(&t, i.Platform, i.Problem, i.Attempts, i.KeptAt, i.RetryAt, i.Discarded)
+		content, err := addContent(&t, i)
+		if err != nil {
+			return err
+		}
 		if err := t.write(out, "report", i.ID.String()); err != nil {
 			return err
 		}
-		var indented bytes.Buffer
-		if err := json.Indent(&indented, i.Content, "", "  "); err != nil {
-			return err
+		if c.Output != "" {
+			return writeNewFile(c.Output, content)
 		}
-		_, err = fmt.Fprintf(out, "\n%s\n", indented.Bytes())
+		var indented bytes.Buffer
+		switch {
+		case json.Indent(&indented, content, "", "  ") == nil:
+			_, err = fmt.Fprintf(out, "\n%s\n", indented.Bytes())
+		case len(content) > 0:
+			_, err = fmt.Fprintf(out, "\n%s\n", printable(string(content[:min(len(content), shownBytes)])))
+		}
 		return err
 	})
+}
+
+// shownBytes is how much is shown of a report that is no JSON.
+const shownBytes = 2000
+
+// addContent returns what a partner has said, as it came if it was not understood. It adds how much of that is kept.
+func addContent(t *table, i ports.RailFeedItem) ([]byte, error) {
+	if i.Kind != ports.RailFeedEvent && i.Kind != ports.RailFeedFile {
+		return i.Content, nil
+	}
+	var raw ports.RawReport
+	if err := json.Unmarshal(i.Content, &raw); err != nil {
+		return nil, err
+	}
+	t.add("bytes", strconv.FormatInt(raw.Size, 10))
+	if kept := int64(len(raw.Data)); kept < raw.Size {
+		t.add("bytes kept here", strconv.FormatInt(kept, 10))
+	}
+	if raw.SHA256 != "" {
+		t.add("sha256", printable(raw.SHA256))
+	}
+	return raw.Data, nil
 }
 
 // addReport adds the rows that reports and statements have in common.
@@ -124,26 +162,26 @@ func addReport(t *table, p ident.Platform, problem string, attempts int, since, 
 	t.add("next attempt", formatMinute(next))
 }
 
-type railsItemsRetryCommand struct{ reportArgs }
+type railsInboxRetryCommand struct{ reportArgs }
 
-func (c railsItemsRetryCommand) Run(ctx context.Context, out io.Writer) error {
+func (c railsInboxRetryCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.with(ctx, func(service *rails.Service, id uuid.UUID) error {
 		i, err := service.RetryItem(ctx, id)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: causeway rails items list\n", i.Connection)
+		_, err = fmt.Fprintf(out, "The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: causeway rails inbox list\n", i.Connection)
 		return err
 	})
 }
 
-type railsItemsDiscardCommand struct {
+type railsInboxDiscardCommand struct {
 	reportArgs
 	noteFlag
 	actorFlag
 }
 
-func (c railsItemsDiscardCommand) Run(ctx context.Context, out io.Writer) error {
+func (c railsInboxDiscardCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.with(ctx, func(service *rails.Service, id uuid.UUID) error {
 		i, err := service.DiscardItem(ctx, id, c.by(c.actorFlag))
 		if err != nil {
