@@ -10,6 +10,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 )
 
@@ -26,10 +27,12 @@ type RailReport struct {
 	Receipts  []RailReceipt
 	Reversals []ReceiptReversal
 	// Changed are payments, collections, refunds and receipts sent back about which there is news: they are called about again.
-	Changed    []RailSubject
-	Fees       []RailFee
-	Balances   []RailBalance
-	Statements []RailStatement
+	Changed []RailSubject
+	// Contradictions are what was reported and cannot be true beside what the adapter has recorded.
+	Contradictions []rail.Contradiction
+	Fees           []RailFee
+	Balances       []RailBalance
+	Statements     []RailStatement
 	// Raw is what the adapter could not understand. It is kept aside as it came, and holds nothing up.
 	Raw []RawReport
 	// Problem is what does not work at present, in words for operators; nil if all does. It is recorded as a failure of the

@@ -41,6 +41,8 @@ const (
 	RailFeedReversal  RailFeedItemKind = "REVERSAL"
 	RailFeedFee       RailFeedItemKind = "FEE"
 	RailFeedStatement RailFeedItemKind = "STATEMENT"
+	// RailFeedContradiction is a rail.Contradiction. It is not tried again: a person closes it.
+	RailFeedContradiction RailFeedItemKind = "CONTRADICTION"
 )
 
 // The kinds of a RawReport.
@@ -48,6 +50,15 @@ const (
 	RailFeedEvent RailFeedItemKind = "EVENT"
 	RailFeedFile  RailFeedItemKind = "FILE"
 )
+
+// Never is when an item is tried again that a person has to close.
+var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// RailFeedItemWriter keeps items in the unit of work of what they are about.
+type RailFeedItemWriter interface {
+	// AddRailFeedItems keeps items aside as RailFeedStore does.
+	AddRailFeedItems(ctx context.Context, items []RailFeedItem) error
+}
 
 // RailFeedItem is what a partner reported and the service could not take, kept until it can.
 type RailFeedItem struct {

@@ -34,6 +34,7 @@ type Tx interface {
 	IncomingPaymentWriter
 	UnmatchedWriter
 	RailReplyWriter
+	RailFeedItemWriter
 	RailPaymentWriter
 	WalletAuthorizationWriter
 	PeriodWriter

@@ -16,28 +16,41 @@ import (
 // platformOrZero is the platform of a row that may have none.
 func platformOrZero(p ident.Platform) pgtype.UUID { return pgtype.UUID{Bytes: p.UUID(), Valid: true} }
 
-// KeepRailFeedItems uses rail_feed_items_once.
-func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) (kept []ports.RailFeedItem, err error) {
-	batch := &pgx.Batch{}
+// insertRailFeedItem uses rail_feed_items_once.
+const insertRailFeedItem = `INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, place, content, problem, attempts, kept_at, retry_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (connection, kind, key) DO NOTHING`
+
+// queueRailFeedItems adds the statements that keep items to a batch.
+func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem, batch *pgx.Batch, inserted func(ports.RailFeedItem)) error {
 	for _, i := range items {
 		content, err := db.sealText(ctx, sealedRow{i.Platform.UUID(), i.ID}, railFeedItemsContent, string(i.Content))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		batch.Queue(`INSERT INTO rail_feed_items (platform_id, id, connection, kind, key, place, content, problem, attempts, kept_at, retry_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (connection, kind, key) DO NOTHING`,
-			platformOrZero(i.Platform), i.ID, i.Connection, string(i.Kind), i.Key, storedText(i.Place, maxPlace), content, storedText(i.Problem, maxProblem),
-			i.Attempts, i.KeptAt, i.RetryAt).Exec(func(inserted pgconn.CommandTag) error {
-			if inserted.RowsAffected() > 0 {
-				kept = append(kept, i)
+		batch.Queue(insertRailFeedItem, platformOrZero(i.Platform), i.ID, i.Connection, string(i.Kind), i.Key, storedText(i.Place, maxPlace), content,
+			storedText(i.Problem, maxProblem), i.Attempts, i.KeptAt, i.RetryAt).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() > 0 {
+				inserted(i)
 			}
 			return nil
 		})
 	}
-	if batch.Len() == 0 {
-		return nil, nil
+	return nil
+}
+
+// KeepRailFeedItems implements ports.RailFeedStore.
+func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) (kept []ports.RailFeedItem, err error) {
+	batch := &pgx.Batch{}
+	err = db.queueRailFeedItems(ctx, items, batch, func(i ports.RailFeedItem) { kept = append(kept, i) })
+	if err != nil || batch.Len() == 0 {
+		return nil, err
 	}
 	return kept, db.pool.SendBatch(ctx, batch).Close() // one transaction
+}
+
+// AddRailFeedItems implements ports.RailFeedItemWriter.
+func (u *unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+	return u.db.queueRailFeedItems(ctx, items, u.pending, func(ports.RailFeedItem) {})
 }
 
 const selectRailFeedItems = `

@@ -62,7 +62,7 @@ func (c railsInboxListCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.write(ctx, out, "Everything that partners reported was taken.", func(s *rails.Service, limit int, t *table) (int, error) {
 		items, err := s.Items(ctx, c.Connection, limit+1)
 		for _, i := range items[:min(len(items), limit)] {
-			t.add(i.ID.String(), i.Connection, string(i.Kind), printable(cmp.Or(i.Place, i.Key)), formatMinute(i.KeptAt), strconv.Itoa(i.Attempts), formatMinute(i.RetryAt), printable(i.Problem))
+			t.add(i.ID.String(), i.Connection, string(i.Kind), printable(cmp.Or(i.Place, i.Key)), formatMinute(i.KeptAt), strconv.Itoa(i.Attempts), formatRetry(i.RetryAt), printable(i.Problem))
 		}
 		return len(items), err
 	}, "report", "connection", "kind", "partner's id or place", "since", "attempts", "next", "could not be taken because")
@@ -159,7 +159,15 @@ func addReport(t *table, p ident.Platform, problem string, attempts int, since, 
 		t.add("discarded", fmt.Sprintf("%s by %s: %s", formatMinute(discarded.DiscardedAt), printable(discarded.DiscardedBy), printable(discarded.Note)))
 		return
 	}
-	t.add("next attempt", formatMinute(next))
+	t.add("next attempt", formatRetry(next))
+}
+
+// formatRetry formats when something is tried again by itself.
+func formatRetry(at time.Time) string {
+	if at.Equal(ports.Never) {
+		return "never"
+	}
+	return formatMinute(at)
 }
 
 type railsInboxRetryCommand struct{ reportArgs }

@@ -17,7 +17,8 @@ const maxNewsPerJob = 256
 
 // CallAgain makes the rails be called at once about payments, collections, refunds and receipts sent back of which there is
 // news. What is called for is decided by the state at the time of the call, so that news of any kind, that come twice or in
-// another order, are all the same; of a subject that is not known, or of which no rail knows more, nothing is asked.
+// another order, are all the same; of a subject that is not known, or of which no rail knows more, nothing is asked. What a rail
+// says now of a payment that has ended is compared with what is recorded.
 //
 // The call is a job of its own beside that of the next step. So it is also made if that job is running now and has asked
 // already, and it ends when the rail has replied: the job of the step continues as before. A receipt has no state that
@@ -67,12 +68,16 @@ func (s *Service) callAboutNews(ctx context.Context, jobs []ports.Job) error {
 		return err
 	}
 	byStep := map[transaction.Step][]ports.TransactionKey{}
-	for _, t := range inOrder(keys, read) {
+	subjects := inOrder(keys, read)
+	for _, t := range subjects {
 		for _, step := range t.RailSteps() {
 			byStep[step] = append(byStep[step], transactionKey(t))
 		}
 	}
-	var replied []answers
+	replied, err := s.askEnded(ctx, subjects)
+	if err != nil {
+		return err
+	}
 	for _, about := range []struct {
 		step transaction.Step
 		ask  func(context.Context, []ports.TransactionKey) (answers, error)

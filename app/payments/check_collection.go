@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/core/rail"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -78,6 +79,10 @@ func (w work) settleCollectionStatus(t transaction.Transaction, o ports.Outcome,
 	case o.Verdict == ports.Returned && !recorded:
 		w.checkCollectionAt(t, w.Now.Add(returnDelay))
 	case o.Verdict == ports.Returned:
+	case w.compare(ports.CallCollectionStatus, t, o, rail.Said{}):
+		if !w.isNews(t) {
+			w.checkCollectionAt(t, w.Now.Add(contradictedDelay))
+		}
 	case o.Verdict != ports.Done:
 		w.callAgain(t.Platform, transaction.StepCheckCollection, t.ID.UUID(), o)
 	case !w.isNews(t):

@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -152,6 +153,10 @@ func (w work) settleDelivered(t transaction.Transaction, o ports.Outcome) error 
 	switch {
 	case o.Verdict == ports.Returned:
 		return w.update(t.Return(w.Now))
+	case w.compare(ports.CallStatus, t, o, rail.Said{}):
+		if !w.isNews(t) {
+			w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), w.Now.Add(contradictedDelay))
+		}
 	case o.Verdict != ports.Done:
 		w.callAgain(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), o)
 	case !o.RetryAt.IsZero() && !w.isNews(t):

@@ -51,6 +51,9 @@ func (f *Feeds) takeReport(ctx context.Context, p *piece, report ports.RailRepor
 	if err := f.takeBalances(ctx, p, report.Balances); err != nil {
 		return err
 	}
+	if err := f.takeContradictions(p, report.Contradictions); err != nil {
+		return err
+	}
 	if len(report.Changed) == 0 || f.CallAgain == nil {
 		return nil
 	}
@@ -186,6 +189,19 @@ func (f *Feeds) takeStatements(ctx context.Context, p *piece, statements []ports
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// takeContradictions keeps what the adapter could not reconcile with what it has recorded, for a person to close.
+func (f *Feeds) takeContradictions(p *piece, contradictions []rail.Contradiction) error {
+	now := f.service.Clock.Now()
+	for _, c := range contradictions {
+		item, err := uow.ContradictionItem(f.service.IDs.New(now), p.Name, c, now)
+		if err != nil {
+			return err
+		}
+		p.aside = append(p.aside, item)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
+	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -97,16 +98,24 @@ func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...an
 func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 	o, asked := a.outcomes[transactionKey(t)]
 	latest := w.Latest(t)
-	switch {
-	case !asked:
+	if !asked {
 		return nil
-	case a.applies(latest):
+	}
+	if a.applies(latest) {
 		return a.settle(w, latest, o)
-	case o.Verdict == ports.Returned:
-		// Another attempt settled it meanwhile as done, and the money has come back since.
+	}
+	// Another attempt has settled it meanwhile. If this answer says otherwise, the rail is asked which of the two is newer. A
+	// refund that is done is not asked about again.
+	end, kind := endOf(a.call, latest)
+	reported, final := ends[o.Verdict]
+	switch {
+	case !final || end == "" || rail.CompareEnds(end, reported) == rail.Repeats:
+	case kind == rail.Refund:
+		w.compare(a.call, latest, o, rail.Said{})
+	default:
 		w.Enqueue(t.Platform, transaction.StepCallAgain, t.ID.UUID())
 	}
-	return nil // settled by an earlier attempt
+	return nil
 }
 
 // settleWith is settle that calls begin before it decides.

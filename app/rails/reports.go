@@ -34,6 +34,9 @@ func (s *Service) RetryItem(ctx context.Context, id uuid.UUID) (ports.RailFeedIt
 	if item.DiscardedBy != "" {
 		return item, fault.New(fault.InvalidInput, "Nothing was changed: %s has discarded the report.", item.DiscardedBy)
 	}
+	if item.Kind == ports.RailFeedContradiction {
+		return item, fault.New(fault.InvalidInput, "Nothing was changed: the partner contradicts itself, and a repetition does not settle that. Ask it, post what is missing as an adjustment, and discard the report.")
+	}
 	item.RetryAt = s.Clock.Now()
 	return item, s.Feeds.RetryRailFeedItem(ctx, item)
 }

@@ -3,6 +3,7 @@ package rail
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,9 @@ const (
 	Refund     Kind = "REFUND"
 	SendBack   Kind = "SEND_BACK" // of a receipt
 )
+
+// Word returns what the payment is called in messages.
+func (k Kind) Word() string { return strings.ToLower(strings.ReplaceAll(string(k), "_", " ")) }
 
 // IsOutgoing reports whether the payment takes money out of the account of its connection.
 func (k Kind) IsOutgoing() bool { return k != Collection }

@@ -1,6 +1,9 @@
 package transaction
 
-import "causeway/ledger"
+import (
+	"causeway/core/rail"
+	"causeway/ledger"
+)
 
 // Step is the work that follows a decision, in a job of its own.
 type Step string
@@ -62,6 +65,48 @@ func (t Transaction) RailSteps() []Step {
 // HasCollected reports whether the money of the transaction was collected from an external account.
 func (t Transaction) HasCollected() bool {
 	return t.Flow().Funding == Pull && t.State.Stage != NoFundsMoved
+}
+
+// PayoutEnd returns how the payout of the transaction over a rail has ended; empty if it has not, or if no rail was called about
+// it.
+func (t Transaction) PayoutEnd() rail.State {
+	flow := t.Flow()
+	switch {
+	case t.Type == Incoming || flow.ToWallet || flow.Internal || t.DestinationAccount == ledger.TransitInternal:
+		return ""
+	case t.State.IsDelivered():
+		return rail.Done
+	case t.State.Status == Failed && t.State.Stage == Delivered:
+		return rail.Returned
+	case t.State.Status == Failed && t.State.Stage == Converted:
+		return rail.Refused
+	}
+	return ""
+}
+
+// CollectionEnd returns how the collection of the transaction has ended; empty if it has not, or if there is none.
+func (t Transaction) CollectionEnd() rail.State {
+	switch {
+	case t.Flow().Funding != Pull:
+		return ""
+	case t.HasCollected():
+		return rail.Done
+	case t.State.Status == Failed:
+		return rail.Refused
+	}
+	return ""
+}
+
+// RefundEnd returns how the refund of the transaction has ended; empty if it has not, or if there is none.
+func (t Transaction) RefundEnd() rail.State {
+	switch t.State.Refund {
+	case RefundCompleted:
+		return rail.Done
+	case RefundUnpaid:
+		return rail.Refused
+	default:
+		return ""
+	}
 }
 
 // CanDiscard reports whether a job of the step can be given up without stranding money: its

@@ -15,6 +15,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -36,6 +37,8 @@ type Work struct {
 	unmatched    []ports.UnmatchedFunds
 	events       []event.Event
 	replies      []ports.RailReply
+	// contradictions are kept as items of the connections that their payments take.
+	contradictions []rail.Contradiction
 
 	// decisions are made when the work is written.
 	decisions []func(context.Context, ports.Tx) error
@@ -136,6 +139,9 @@ func (w *Work) RecordReply(r ports.RailReply) {
 	}
 }
 
+// Contradict adds a report that cannot be true beside what is recorded, for a person to close.
+func (w *Work) Contradict(c rail.Contradiction) { w.contradictions = append(w.contradictions, c) }
+
 // Enqueue adds a subject to the job of its platform and step that is due at once. If this
 // process has job workers, they run the job.
 func (w *Work) Enqueue(p ident.Platform, step transaction.Step, subject uuid.UUID) {
@@ -218,6 +224,9 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 		return err
 	}
 	if err := tx.SaveRailReplies(ctx, w.replies); err != nil {
+		return err
+	}
+	if err := w.keepContradictions(ctx, tx); err != nil {
 		return err
 	}
 	if len(w.unmatched) > 0 {

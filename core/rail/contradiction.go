@@ -1,0 +1,68 @@
+package rail
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Effect is what a report of the end of a payment does to what is recorded of it.
+type Effect int
+
+// The effects.
+const (
+	Repeats     Effect = iota // the money is where the books have it
+	Changes                   // it is posted
+	Contradicts               // both cannot be true: somebody has to ask the partner
+)
+
+// CompareEnds returns what a report does to a payment in a state. Money that was said to be here and is now said to have left, or
+// to have left and never to have done so, is not where the books have it. Only a return moves it back.
+func CompareEnds(recorded, reported State) Effect {
+	switch {
+	case !reported.isEnd():
+		return Repeats // it is asked about again
+	case !recorded.isEnd():
+		return Changes
+	case (recorded == Done) == (reported == Done):
+		return Repeats
+	case reported == Returned:
+		return Changes
+	}
+	return Contradicts
+}
+
+func (s State) isEnd() bool { return s == Done || s == Refused || s == Returned || s == Cancelled }
+
+// Said is one side of a contradiction: what is recorded of a payment, or what was said about it since.
+type Said struct {
+	State string
+	// At is zero if nobody has named a time, and Amount if nobody has named one.
+	At                    time.Time
+	Amount                money.Amount
+	PartnerID, Code, Text string
+}
+
+// Contradiction is a report of a partner that cannot be posted beside what is recorded. A person has to close it.
+type Contradiction struct {
+	// Platform, Kind and Subject are zero if the report is about no payment of ours.
+	Platform ident.Platform
+	Kind     Kind
+	Subject  uuid.UUID
+	// Name is how both sides name the payment, or how the partner names what the report is about.
+	Name               string
+	Recorded, Reported Said
+	// Problem says in words for operators why both cannot be true, and what to ask.
+	Problem string
+}
+
+// Key is the same for the same report, however often and at whichever time it is made.
+func (c Contradiction) Key() string {
+	said := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%s", c.Kind, c.Name, c.Recorded.State, c.Reported.State, c.Reported.PartnerID, c.Reported.Code, c.Reported.Amount)
+	return fmt.Sprintf("%.100s/%x", c.Name, sha256.Sum256([]byte(said)))
+}
