@@ -106,13 +106,17 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 		}
 		changes := &bankOrderChanges{db: db, file: file, now: now}
 		for _, r := range reports {
-			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code, At: now}
+			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code, At: now, Report: r.Report}
 			if notice.Name == "" {
 				notice.Name = r.Key
 			}
 			order := orders["id "+r.EndToEndID]
 			if r.EndToEndID == "" {
 				order = orders["key "+r.Key]
+			}
+			if order != nil {
+				recorded := *order
+				notice.Order = &recorded
 			}
 			switch {
 			case order == nil:
@@ -125,7 +129,7 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 				changes.reported(order, false)
 			default:
 				applied, effect := order.Apply(r.Report, now)
-				if effect == bankorder.Contradicts {
+				if effect == bankorder.Contradicts || order.IsRefundReturned(r.Report) {
 					notice.Kind = bankorder.Contradiction
 				} else if deducted := applied.Deducted(r.Report); deducted.Minor > 0 {
 					fees = append(fees, deductionFee(applied, deducted, r.Report, now))
@@ -214,10 +218,10 @@ func (c *bankOrderChanges) correct(o bankorder.Order, r ports.BankOrderReport) {
 const updateReportedOrders = `
 	WITH counted AS (UPDATE bank_connections SET news = news + $3 WHERE connection = $1 RETURNING news - $3 AS before)
 	UPDATE bank_orders o SET state = r.state, partner_id = r.partner_id, code = r.code, reason = r.reason, accepted_at = r.accepted_at,
-		settled_at = r.settled_at, returned_at = r.returned_at, reported_in = $2, updated_at = $4,
+		settled_at = r.settled_at, returned_at = r.returned_at, return_id = r.return_id, reported_in = $2, updated_at = $4,
 		news = CASE WHEN r.n > 0 THEN c.before + r.n ELSE o.news END
-	FROM counted c, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::bigint[])
-		AS r(platform_id, id, state, partner_id, code, reason, accepted_at, settled_at, returned_at, n)
+	FROM counted c, unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::bigint[], $15::text[])
+		AS r(platform_id, id, state, partner_id, code, reason, accepted_at, settled_at, returned_at, n, return_id)
 	WHERE o.platform_id = r.platform_id AND o.id = r.id`
 
 func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection string) error {
@@ -227,6 +231,7 @@ func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection stri
 	var (
 		platforms, ids                   idArray
 		states, partners, codes, reasons []string
+		returns                          []string
 		accepted, settled, returned      timeArray
 		numbers                          []int64
 		news                             int64
@@ -244,9 +249,10 @@ func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection stri
 		}
 		platforms, ids, numbers = append(platforms, pgID(row.platform)), append(ids, pgID(o.ID)), append(numbers, number)
 		states, partners, codes, reasons = append(states, string(o.State)), append(partners, o.PartnerID), append(codes, o.Code), append(reasons, reason)
+		returns = append(returns, o.ReturnID)
 		accepted, settled, returned = append(accepted, pgTime(o.AcceptedAt)), append(settled, pgTime(o.SettledAt)), append(returned, pgTime(o.ReturnedAt))
 	}
-	if _, err := tx.Exec(ctx, updateReportedOrders, connection, c.file, news, c.now, platforms, ids, states, partners, codes, reasons, accepted, settled, returned, numbers); err != nil {
+	if _, err := tx.Exec(ctx, updateReportedOrders, connection, c.file, news, c.now, platforms, ids, states, partners, codes, reasons, accepted, settled, returned, numbers, returns); err != nil {
 		return err
 	}
 	for _, correction := range c.corrections {

@@ -145,8 +145,16 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 		{Connection: bankName, File: 9, Place: "5", Kind: bankorder.DuplicateFile, Name: orders[1].EndToEndID, Code: "AM05", At: noon},
 		{Connection: bankName, File: 9, Place: "6", Kind: bankorder.Correction, Name: orders[2].Key, Code: "C01", At: noon},
 	}
+	orderOf := []string{"", "", "", queued.EndToEndID, orders[1].EndToEndID, orders[2].EndToEndID}
 	for range 2 {
-		if got := c.report(9, reports...); !reflect.DeepEqual(got, want) {
+		got := c.report(9, reports...)
+		for i := range got {
+			if about := orderOf[i]; got[i].Report != reports[i].Report || (got[i].Order == nil) != (about == "") || about != "" && got[i].Order.EndToEndID != about {
+				t.Errorf("notice %d is about %+v, of the report %+v", i, got[i].Order, got[i].Report)
+			}
+			got[i].Report, got[i].Order = bankorder.Report{}, nil
+		}
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("noticed %+v, want %+v", got, want)
 		}
 	}
@@ -224,8 +232,8 @@ func TestBankReports_Amounts(t *testing.T) {
 	ctx := t.Context()
 	orders := c.inFile(3) // of 1, 2 and 3 cents
 	returned := func(i int, minor int64, at time.Time) ports.BankOrderReport {
-		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: orders[i].Key,
-			Report: bankorder.Report{State: bankorder.Returned, Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}}
+		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: orders[i].Key, Report: bankorder.Report{State: bankorder.Returned,
+			Amount: money.Amount{Minor: minor, Currency: "EUR"}, Charges: money.Amount{Minor: 1, Currency: "EUR"}, At: at}}
 	}
 	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
 	earlier := noon.Add(-time.Hour)

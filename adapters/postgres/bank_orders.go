@@ -90,7 +90,7 @@ func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]ba
 }
 
 const bankOrderColumns = `o.platform_id, o.id, o.subject_id, o.kind, o.connection, o.rail, o.batch, o.currency, o.amount, o.end_to_end_id, o.key, o.details,
-	o.state, o.file_number, o.file_position, o.partner_id, o.code, o.reason, o.queued_at, o.accepted_at, o.settled_at, o.returned_at`
+	o.state, o.file_number, o.file_position, o.partner_id, o.code, o.reason, o.queued_at, o.accepted_at, o.settled_at, o.returned_at, o.return_id`
 
 // BankOrdersByKey uses the primary key.
 func (db *DB) BankOrdersByKey(ctx context.Context, keys []ports.BankOrderKey) (map[ports.BankOrderKey]bankorder.Order, error) {
@@ -120,7 +120,7 @@ func (db *DB) scanBankOrder(ctx context.Context, rows pgx.Rows) (o bankorder.Ord
 		kind, rail, currency, status string
 	)
 	if err := rows.Scan(&platform, &id, &subject, &kind, &o.Connection, &rail, &o.Batch, &currency, &o.Amount.Minor, &o.EndToEndID, &o.Key, &details,
-		&status, &file, &position, &o.PartnerID, &o.Code, &reason, &o.QueuedAt, &accepted, &settled, &returned); err != nil {
+		&status, &file, &position, &o.PartnerID, &o.Code, &reason, &o.QueuedAt, &accepted, &settled, &returned, &o.ReturnID); err != nil {
 		return o, err
 	}
 	ident.SetUUID(&o.Platform, platform.Bytes)

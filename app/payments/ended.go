@@ -75,7 +75,9 @@ func (s *Service) askEnded(ctx context.Context, ended []transaction.Transaction)
 	var all []answers
 	if len(payouts) > 0 {
 		a, err := s.askPayouts(ctx, payouts, ports.CallStatus, func(transaction.State) bool { return true },
-			func(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome { return rail.Status(ctx, payouts) })
+			func(ctx context.Context, rail ports.Rail, payouts []ports.Payout) []ports.Outcome {
+				return rail.Status(ctx, payouts)
+			})
 		if err != nil {
 			return nil, err
 		}

@@ -62,6 +62,9 @@ func (f *Feeds) takeReceipts(ctx context.Context, p *piece, reported []ports.Rai
 		if foreign := p.checkPlatform(r.Platform); foreign != nil {
 			item.Platform, err = ident.Platform{}, foreign
 		}
+		if err == nil && len(p.Currencies) > 0 && !slices.Contains(p.Currencies, r.Amount.Currency) {
+			err = reject("the connection does not carry %s: let it, or ask the partner whose money it is", r.Amount.Currency)
+		}
 		if err != nil {
 			if err := p.failed(now, item, r, err); err != nil {
 				return err

@@ -490,3 +490,24 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 		t.Errorf("payers and those of nobody are %s, want 5 and 1", owned[0])
 	}
 }
+
+func TestFeeds_ReceiptInACurrencyThatIsNotCarried(t *testing.T) {
+	t.Parallel()
+	// Money in a currency that the connection does not carry is kept aside, and taken when the connection carries it.
+	env := newFeedEnv(t)
+	env.live.Currencies = []money.Currency{"USD"}
+	r := env.NewReceipt("ACH", "", money.Amount{Minor: 5_00, Currency: "EUR"})
+	env.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{{Receipt: r}}})
+	env.read()
+
+	items, err := env.Store.RailFeedItems(ports.ForAllPlatforms(t.Context()), "", 10)
+	if err != nil || len(items) != 1 || items[0].Kind != ports.RailFeedReceipt || !strings.Contains(items[0].Problem, "does not carry EUR") {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	env.live.Currencies = append(env.live.Currencies, "EUR")
+	env.Clock.Advance(time.Hour)
+	env.read()
+	if items, err := env.Store.RailFeedItems(ports.ForAllPlatforms(t.Context()), "", 10); err != nil || len(items) != 0 {
+		t.Errorf("%+v, %v", items, err)
+	}
+}

@@ -96,4 +96,8 @@ type Notice struct {
 	// Name is how the bank names the payment or file, and Code its reason.
 	Name, Code string
 	At         time.Time
+	// Order is what is recorded of the payment that the notice is about, and Report what the bank says of it; not stored with
+	// the notice, and nil if it is about no order.
+	Order  *Order
+	Report Report
 }

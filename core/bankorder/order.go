@@ -62,10 +62,12 @@ type Order struct {
 	Position int
 	// PartnerID is the bank's id of the payment, and Code and Text what it gave as the reason of the state.
 	PartnerID, Code, Text string
-	QueuedAt              time.Time
-	AcceptedAt            time.Time // zero if the bank has not said so
-	SettledAt             time.Time // also of one that was returned later
-	ReturnedAt            time.Time
+	// ReturnID is the bank's id of the credit or debit that brought a return onto the account; empty if none was booked.
+	ReturnID   string
+	QueuedAt   time.Time
+	AcceptedAt time.Time // zero if the bank has not said so
+	SettledAt  time.Time // also of one that was returned later
+	ReturnedAt time.Time
 }
 
 // Counterparty is the owner of the other account.
@@ -104,6 +106,10 @@ type Report struct {
 	At                    time.Time // zero if the bank has not named it
 	// Amount is what was booked or came back, without charges that were booked with it; zero if the bank has not named it.
 	Amount money.Amount
+	// Booked: it is an entry on the account, with a PartnerID of its own, and not only a message about the payment.
+	Booked bool
+	// Charges are what the bank says that it has deducted from a payment that came back; zero if it does not say.
+	Charges money.Amount
 }
 
 // Effect is what a report does to an order.
@@ -143,9 +149,12 @@ func Reportable(reported State) []State {
 func (o Order) Apply(r Report, now time.Time) (Order, Effect) {
 	effect, known := effects[o.State][r.State]
 	switch {
-	case !known || o.differsFrom(r):
+	case !known || o.differsFrom(r) || o.isBookedAgain(r):
 		return o, Contradicts
 	case effect != Changes:
+		if r.State == Returned && r.Booked && o.ReturnID == "" {
+			o.ReturnID = r.PartnerID
+		}
 		return o, effect
 	}
 	at := r.At
@@ -164,11 +173,32 @@ func (o Order) Apply(r Report, now time.Time) (Order, Effect) {
 	case Settled:
 		o.SettledAt = at
 	case Returned:
-		o.ReturnedAt = at
+		if o.ReturnedAt = at; r.Booked {
+			o.ReturnID = r.PartnerID
+		}
 	default: // a rejected one has no time of its own
 	}
 	return o, effect
 }
+
+// isBookedAgain reports whether a report is an entry on the account beside one that was reported before: money that was returned
+// twice, or that has left twice. The entry of a payment that was returned before is reported late if none was reported.
+func (o Order) isBookedAgain(r Report) bool {
+	switch {
+	case !r.Booked || r.PartnerID == "":
+		return false
+	case r.State == Returned:
+		return o.ReturnID != "" && o.ReturnID != r.PartnerID
+	case r.State == Settled:
+		return !o.SettledAt.IsZero() && o.PartnerID != "" && o.PartnerID != r.PartnerID
+	default:
+		return false
+	}
+}
+
+// maxDeduction is the part of a payment (a tenth) up to which what is missing of a return counts as deducted by banks that do
+// not say so. With more, it is a return of a part.
+const maxDeduction = 10
 
 // differsFrom reports whether a report names an amount that cannot be of the order. Banks deduct charges from a payment that
 // comes back. What is taken back of a collection is what was collected.
@@ -177,7 +207,8 @@ func (o Order) differsFrom(r Report) bool {
 	case r.Amount == (money.Amount{}) || r.State != Settled && r.State != Returned:
 		return false
 	case r.State == Returned && o.Kind != Collection && r.Amount.Currency == o.Amount.Currency:
-		return r.Amount.Minor > o.Amount.Minor
+		missing := o.Amount.Minor - r.Amount.Minor
+		return missing < 0 || missing > o.Amount.Minor/maxDeduction && missing != r.Charges.Minor
 	default:
 		return r.Amount != o.Amount
 	}
@@ -189,4 +220,10 @@ func (o Order) Deducted(r Report) money.Amount {
 		return money.Amount{}
 	}
 	return money.Amount{Minor: o.Amount.Minor - r.Amount.Minor, Currency: o.Amount.Currency}
+}
+
+// IsRefundReturned reports whether a report is the return of a refund that is done: its payer has been paid back according to
+// the books, and the transaction has ended. It stays so after the return was recorded.
+func (o Order) IsRefundReturned(r Report) bool {
+	return o.Kind == Refund && r.State == Returned && !o.SettledAt.IsZero()
 }

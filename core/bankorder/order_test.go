@@ -116,7 +116,9 @@ func TestOrder_AmountsOfReports(t *testing.T) {
 		{bankorder.Payout, bankorder.Returned, euros(100), false, 0},
 		{bankorder.Payout, bankorder.Returned, money.Amount{}, false, 0},
 		{bankorder.Payout, bankorder.Returned, euros(98), false, 2},
-		{bankorder.Refund, bankorder.Returned, euros(1), false, 99},
+		{bankorder.Refund, bankorder.Returned, euros(90), false, 10},
+		{bankorder.Payout, bankorder.Returned, euros(89), true, 0},
+		{bankorder.Payout, bankorder.Returned, euros(50), true, 0},
 		{bankorder.Payout, bankorder.Returned, euros(101), true, 0},
 		{bankorder.Payout, bankorder.Returned, money.Amount{Minor: 98, Currency: "USD"}, true, 0},
 		{bankorder.Collection, bankorder.Returned, euros(100), false, 0},
@@ -134,5 +136,54 @@ func TestOrder_AmountsOfReports(t *testing.T) {
 				t.Errorf("%s, %s of %s: deducted %s", c.kind, c.report, c.amount, got)
 			}
 		}
+	}
+}
+
+func TestOrder_SecondBookingContradicts(t *testing.T) {
+	t.Parallel()
+	// A payment comes back with one credit, and leaves with one debit: another one, by its id, contradicts. The same one
+	// again repeats, and the credit of a return that was reported by a message before is that return.
+	euros := money.Amount{Minor: 100, Currency: "EUR"}
+	credit := func(id string) bankorder.Report {
+		return bankorder.Report{State: bankorder.Returned, PartnerID: id, Amount: euros, Booked: true}
+	}
+	debit := func(id string) bankorder.Report {
+		return bankorder.Report{State: bankorder.Settled, PartnerID: id, Amount: euros, Booked: true}
+	}
+	message := bankorder.Report{State: bankorder.Returned, PartnerID: "T1"}
+	for name, c := range map[string]struct {
+		reports []bankorder.Report
+		want    string
+	}{
+		"credits":                    {[]bankorder.Report{credit("C1"), credit("C1"), credit("C2"), credit("C1")}, "Crxr"},
+		"debits":                     {[]bankorder.Report{debit("D1"), debit("D1"), debit("D2")}, "Crx"},
+		"a message, then the credit": {[]bankorder.Report{message, credit("C1"), credit("C2"), message}, "Crxr"},
+		"a late debit":               {[]bankorder.Report{credit("C1"), debit("D1"), debit("D1")}, "Crr"},
+		"a debit after the return":   {[]bankorder.Report{debit("D1"), credit("C1"), debit("D1"), debit("D2")}, "CCrx"},
+		"a rejection, then credits":  {[]bankorder.Report{{State: bankorder.Rejected}, credit("C1"), credit("C2")}, "Crx"},
+	} {
+		o, got := bankorder.Order{State: bankorder.InFile, Amount: euros}, ""
+		for _, r := range c.reports {
+			var effect bankorder.Effect
+			o, effect = o.Apply(r, noon)
+			got += map[bankorder.Effect]string{bankorder.Repeats: "r", bankorder.Changes: "C", bankorder.Contradicts: "x"}[effect]
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestOrder_ChargesExplainAReturnOfLess(t *testing.T) {
+	t.Parallel()
+	// What the bank says that it has deducted is a deduction, however much it is; half of a payment without that is a part.
+	o := bankorder.Order{State: bankorder.Settled, Amount: money.Amount{Minor: 10_15, Currency: "EUR"}}
+	r := bankorder.Report{State: bankorder.Returned, Amount: money.Amount{Minor: 5_08, Currency: "EUR"}, Booked: true, PartnerID: "C1"}
+	if _, effect := o.Apply(r, noon); effect != bankorder.Contradicts {
+		t.Errorf("half of it: effect %d", effect)
+	}
+	r.Charges = money.Amount{Minor: 5_07, Currency: "EUR"}
+	if after, effect := o.Apply(r, noon); effect != bankorder.Changes || after.Deducted(r).Minor != 5_07 {
+		t.Errorf("with charges: effect %d, deducted %s", effect, after.Deducted(r))
 	}
 }

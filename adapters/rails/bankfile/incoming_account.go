@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/bankorder"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -107,7 +108,15 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	if report.Kind != wanted || e.Status != "BOOK" || pay.Amount.Minor == 0 || !p.a.isOurAccount(report.Account) {
 		return nil
 	}
+	if e.Details != (money.Amount{}) {
+		if err := p.contradictDetails(ctx, e, pay, place); err != nil {
+			return err
+		}
+	}
 	if !slices.Contains(p.a.connection.Currencies, pay.Amount.Currency) {
+		if e.Credit { // the feed keeps it aside until the connection carries the currency
+			p.report.Receipts = append(p.report.Receipts, p.receiptOf(e, pay, p.bookedAt(report, e)))
+		}
 		return p.notice(ctx, bankorder.OtherCurrency, place, pay.PartnerID, string(pay.Amount.Currency), "the connection does not carry the currency: let it, or ask the bank not to book it on this account")
 	}
 	at := p.bookedAt(report, e)
@@ -116,7 +125,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	case isCharge(pay.TransactionCode):
 		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, cmp.Or(pay.Remittance, pay.Text, e.Text))
 	case e.Credit && isReturn(e, pay):
-		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount}
+		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount, Booked: true, Charges: sumOf(chargesOf(e, pay), pay.Amount.Currency)}
 		if pay.Return != nil {
 			r.Code, r.Text = pay.Return.Code, pay.Return.Text
 		}
@@ -136,9 +145,28 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	return nil
 }
 
+// contradictDetails says that the payments of an entry do not add up to it. What was booked counts.
+func (p *piece) contradictDetails(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, place string) error {
+	c := rail.Contradiction{Name: pay.PartnerID, Recorded: rail.Said{State: "ENTRY", Amount: e.Amount, PartnerID: e.PartnerID},
+		Reported: rail.Said{State: "DETAILS", Amount: e.Details, PartnerID: pay.PartnerID},
+		Problem:  fmt.Sprintf("an entry of %s has payments that add up to %s: %s was booked; ask the bank which payments it is of", e.Amount, e.Details, e.Amount)}
+	return p.contradict(ctx, c, place)
+}
+
+// sumOf returns the sum of charges; zero if there are none.
+func sumOf(charges []money.Amount, currency money.Currency) money.Amount {
+	sum := money.Amount{Currency: currency}
+	for _, c := range charges {
+		if more, err := sum.Add(c); err == nil { // one that does not count has no currency
+			sum = more
+		}
+	}
+	return sum
+}
+
 // takeDebit settles what has left the account: a payment of ours, or a whole file that the bank has booked in one sum.
 func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, order, place string, at time.Time) error {
-	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay)}
+	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay), Booked: true}
 	message := cmp.Or(pay.References.MessageID, pay.References.BlockID)
 	if e.Undivided > 1 && order == "" && message != "" {
 		settled.PartnerID = "" // it is that of all together

@@ -231,7 +231,7 @@ func TestIncoming_OtherAccountsAndCurrencies(t *testing.T) {
 	i := d.inbox(t, "bank-currency", nil)
 	i.put("1.xml", notification(strings.ReplaceAll(credit, `Ccy="EUR"`, `Ccy="CHF"`), entry("CRDT", "2.00", "B2", "", payment("E", memo("y")))))
 	i.poll()
-	if got, noticed := received(i.got.Receipts), i.notices(); got != "B2 2.00 EUR y" || noticed != "OTHER_CURRENCY B1 CHF" {
+	if got, noticed := received(i.got.Receipts), i.notices(); got != "B1 1.00 CHF x, B2 2.00 EUR y" || noticed != "OTHER_CURRENCY B1 CHF" {
 		t.Errorf("%s; %s", got, noticed)
 	}
 }

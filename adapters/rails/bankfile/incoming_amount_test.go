@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -33,8 +35,8 @@ func (i *inbox) fees() string {
 func TestIncoming_ReturnsOfAnotherAmount(t *testing.T) {
 	t.Parallel()
 	// A payment that comes back with less is returned, and the difference is a fee of its platform, once, also if the bank
-	// reports the return again: in the same file under another name, and under another id in another file. One that comes
-	// back with more, or in another currency, changes nothing and is shown.
+	// reports the return again in the same file under another name. A second credit, one with more, or in another currency, changes
+	// nothing: it is money received, and a contradiction for a person.
 	d := openDatabase(t)
 	i := d.inbox(t, "bank-eur", func(c *rail.Connection) {
 		c.Currencies = []money.Currency{"EUR", "CHF"}
@@ -59,14 +61,23 @@ func TestIncoming_ReturnsOfAnotherAmount(t *testing.T) {
 	if got := i.states(); got != "RETURNED AC04, IN_FILE, IN_FILE, RETURNED AC04" {
 		t.Error(got)
 	}
-	if got, want := i.fees(), "SEPA "+i.id(0)+"/return 0.20 EUR true"; got != want || len(i.got.Fees) != 2 {
+	if got, want := i.fees(), "SEPA "+i.id(0)+"/return 0.20 EUR true"; got != want {
 		t.Errorf("%d fees: %s, want %s", len(i.got.Fees), got, want)
 	}
-	if got, want := i.notices(), "CONTRADICTION "+i.id(1)+" AC04, CONTRADICTION "+i.id(2)+" AC04"; got != want {
+	for _, n := range []int{0, 1, 2} {
+		if got := i.notices(); strings.Count(got, "CONTRADICTION "+i.id(n)+" AC04") != 1 || strings.Count(got, ",") != 2 {
+			t.Errorf("payment %d: %s", n, got)
+		}
+	}
+	if got, want := received(i.got.Receipts), "B2 10.02 EUR "+i.id(1)+", B3 9.00 CHF "+i.id(2)+", B9 9.80 EUR "+i.id(0); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if len(i.got.Receipts) > 0 {
-		t.Error(received(i.got.Receipts))
+	said := map[string]bool{}
+	for _, c := range i.got.Contradictions {
+		said[c.Name+" "+c.Recorded.State+" "+c.Reported.State+" "+c.Reported.PartnerID] = c.Subject != uuid.Nil && c.Recorded.Amount.Minor > 0 && c.Reported.Amount.Minor > 0
+	}
+	if len(said) != 3 || !said[i.id(0)+" RETURNED RETURNED B9"] || !said[i.id(1)+" IN_FILE RETURNED B2"] {
+		t.Errorf("contradictions %v", said)
 	}
 }
 
@@ -170,5 +181,41 @@ func TestIncoming_BookingsOfWholeFiles(t *testing.T) {
 		if got, want := i.notices(), strings.ReplaceAll(c.notices, "{message}", i.message); i.states() != c.states || got != want || i.fees() != c.fees {
 			t.Errorf("%s %s with charges %q: %s; notices %q; fees %q", c.amount, c.currency, c.charges, i.states(), got, i.fees())
 		}
+	}
+}
+
+func TestIncoming_HalvesOfAReturn(t *testing.T) {
+	t.Parallel()
+	// Two halves of a payment that come back are money received, and each a contradiction: the payment is not refunded as a
+	// whole, and nothing is booked as deducted.
+	d := openDatabase(t)
+	i := d.inbox(t, "bank-halves", nil)
+	i.send(1)
+	returned := `<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`
+	i.put("1.xml", notification(entry("CRDT", "5.00", "H1", "", payment(i.id(0), returned)), entry("CRDT", "5.00", "H2", "", payment(i.id(0), returned))))
+	i.poll()
+
+	if got := i.states() + "; " + i.fees() + "; " + received(i.got.Receipts); got != "IN_FILE; ; H1 5.00 EUR "+i.id(0)+", H2 5.00 EUR "+i.id(0) {
+		t.Error(got)
+	}
+	if len(i.got.Contradictions) != 2 || i.got.Contradictions[0].Key() == i.got.Contradictions[1].Key() {
+		t.Errorf("%+v", i.got.Contradictions)
+	}
+}
+
+func TestIncoming_DetailsThatDoNotAddUp(t *testing.T) {
+	t.Parallel()
+	// Of an entry of 60.00 whose payments add up to 90.00, what was booked is received, and both amounts are a contradiction.
+	d := openDatabase(t)
+	i := d.inbox(t, "bank-details", nil)
+	amount := func(text string) string { return `<Amt Ccy="EUR">` + text + `</Amt><CdtDbtInd>CRDT</CdtDbtInd>` }
+	i.put("1.xml", notification(entry("CRDT", "60.00", "E1", "", payment("E1", amount("40.00")), payment("E2", amount("50.00")))))
+	i.poll()
+
+	if got := received(i.got.Receipts); !strings.HasPrefix(got, "E1 60.00 EUR") || len(i.got.Receipts) != 1 {
+		t.Error(got)
+	}
+	if c := i.got.Contradictions; len(c) != 1 || c[0].Recorded.Amount.Minor != 60_00 || c[0].Reported.Amount.Minor != 90_00 {
+		t.Errorf("%+v", c)
 	}
 }

@@ -111,6 +111,7 @@ func (i *inbox) add(r ports.RailReport) {
 	i.got.Fees = append(i.got.Fees, r.Fees...)
 	i.got.Balances = append(i.got.Balances, r.Balances...)
 	i.got.Statements = append(i.got.Statements, r.Statements...)
+	i.got.Contradictions = append(i.got.Contradictions, r.Contradictions...)
 }
 
 // states returns the states of the payouts, with the codes of the bank.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"causeway/core/bankorder"
+	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -94,8 +96,12 @@ func (p *piece) apply(ctx context.Context) error {
 	p.report.Fees = append(p.report.Fees, fees...)
 	for _, n := range notices {
 		p.a.logNotice(n, "")
-		if receipt, is := p.instead[n.Place]; is && n.Kind == bankorder.UnknownPayment {
+		receipt, credited := p.instead[n.Place]
+		if credited { // it has come, whatever it is of
 			p.report.Receipts = append(p.report.Receipts, receipt)
+		}
+		if needsAnswer(n.Kind) && !(credited && n.Kind == bankorder.UnknownPayment) {
+			p.report.Contradictions = append(p.report.Contradictions, contradictionOf(n, credited))
 		}
 	}
 	p.reports, p.instead = nil, map[string]ports.RailReceipt{}
@@ -104,5 +110,54 @@ func (p *piece) apply(ctx context.Context) error {
 
 // notice keeps what an operator has to look at in the file.
 func (p *piece) notice(ctx context.Context, kind bankorder.NoticeKind, place, name, code, problem string) error {
-	return p.a.keepNotice(ctx, p.lease, bankorder.Notice{File: p.r.file.Number, Place: place, Kind: kind, Name: name, Code: code}, problem)
+	n := bankorder.Notice{Connection: p.a.connection.Name, File: p.r.file.Number, Place: place, Kind: kind, Name: name, Code: code}
+	if needsAnswer(kind) {
+		p.report.Contradictions = append(p.report.Contradictions, rail.Contradiction{Name: name, Reported: rail.Said{State: string(kind), Code: code}, Problem: problem})
+	}
+	return p.a.keepNotice(ctx, p.lease, n, problem)
+}
+
+// contradict keeps a contradiction, and a notice of it in the file.
+func (p *piece) contradict(ctx context.Context, c rail.Contradiction, place string) error {
+	p.report.Contradictions = append(p.report.Contradictions, c)
+	n := bankorder.Notice{Connection: p.a.connection.Name, File: p.r.file.Number, Place: place, Kind: bankorder.Contradiction, Name: c.Name}
+	return p.a.keepNotice(ctx, p.lease, n, c.Problem)
+}
+
+// needsAnswer reports whether a notice is about money of which somebody has to decide.
+func needsAnswer(kind bankorder.NoticeKind) bool {
+	switch kind {
+	case bankorder.UnknownPayment, bankorder.Contradiction, bankorder.DuplicateFile, bankorder.OtherCurrency:
+		return true
+	default: // nothing of it was used, or nothing has moved
+		return false
+	}
+}
+
+// contradictionOf returns what a notice says about an order, with what is recorded of it. credited: the money is unmatched funds.
+func contradictionOf(n bankorder.Notice, credited bool) rail.Contradiction {
+	r := n.Report
+	c := rail.Contradiction{Name: n.Name, Reported: rail.Said{State: string(r.State), At: r.At, Amount: r.Amount, PartnerID: r.PartnerID, Code: n.Code, Text: r.Text}}
+	if n.Kind == bankorder.DuplicateFile {
+		c.Reported.State = string(n.Kind)
+	}
+	c.Problem = fmt.Sprintf("the bank says %s of %s, which is none of ours: ask it which payment that is", c.Reported.State, n.Name)
+	if o := n.Order; o != nil {
+		c.Platform, c.Kind, c.Subject = o.Platform, rail.Kind(o.Kind), o.Subject
+		c.Recorded = rail.Said{State: string(o.State), At: o.QueuedAt, Amount: o.Amount, PartnerID: o.PartnerID, Code: o.Code, Text: o.Text}
+		for _, at := range []time.Time{o.AcceptedAt, o.SettledAt, o.ReturnedAt} {
+			if !at.IsZero() {
+				c.Recorded.At = at
+			}
+		}
+		c.Problem = fmt.Sprintf("the %s %s of %s is recorded as %s, and the bank says now %s", c.Kind.Word(), n.Name, o.Amount, o.State, c.Reported.State)
+		if r.Amount != (money.Amount{}) {
+			c.Problem += " of " + r.Amount.String()
+		}
+		c.Problem += ": ask it where the money is"
+	}
+	if credited {
+		c.Problem += "; what was credited is in unmatched funds"
+	}
+	return c
 }

@@ -97,7 +97,11 @@ func (e *rawEntry) finish() (Entry, error) {
 		return Entry{}, errors.New("an entry is neither CRDT nor DBIT: ask the bank to state it")
 	}
 	result.Amount, result.Credit, result.Charges = amount, e.side == "CRDT", e.charges.list
-	if len(e.payments) > 1 && e.divides(amount) {
+	sum, known := e.divides(amount)
+	if known && sum != amount && len(e.payments) > 1 && !e.chargesExplain(amount, sum) {
+		result.Details = sum
+	}
+	if len(e.payments) > 1 && known && sum == amount {
 		result.Payments = make([]Payment, len(e.payments))
 		for i := range e.payments {
 			result.Payments[i] = e.payments[i].payment
@@ -115,6 +119,15 @@ func (e *rawEntry) finish() (Entry, error) {
 		}
 	}
 	return result, nil
+}
+
+// chargesExplain reports whether the charges of the entry are what it differs by from its payments.
+func (e *rawEntry) chargesExplain(amount, sum money.Amount) bool {
+	var charges int64
+	for _, c := range e.charges.list {
+		charges += c.Amount.Minor
+	}
+	return charges != 0 && (amount.Minor-sum.Minor == charges || sum.Minor-amount.Minor == charges)
 }
 
 // whole returns the entry as one payment: the only one that it has, or all together.
@@ -141,25 +154,25 @@ func (e *rawEntry) whole() Payment {
 	return result
 }
 
-// divides reports whether the amounts of the payments are all known in the currency of the account, and add up to the
-// amount of the entry. It sets them.
-func (e *rawEntry) divides(total money.Amount) bool {
+// divides returns what the amounts of the payments add up to, and whether they are all known in the currency of the account. It
+// sets them.
+func (e *rawEntry) divides(total money.Amount) (money.Amount, bool) {
 	var sum int64
 	for i := range e.payments {
 		p := &e.payments[i]
 		amount, err := parseAmount(p.amount, p.currency)
 		if err != nil || amount.Currency != total.Currency || p.side != "" && p.side != e.side {
-			return false
+			return money.Amount{}, false
 		}
 		if sum, err = money.AddMinor(sum, amount.Minor); err != nil {
-			return false
+			return money.Amount{}, false
 		}
 		p.payment.Amount, p.payment.Charges = amount, p.charges.list
 		if p.payment.Instructed == amount {
 			p.payment.Instructed = money.Amount{}
 		}
 	}
-	return sum == total.Minor
+	return money.Amount{Minor: sum, Currency: total.Currency}, true
 }
 
 func (c *TransactionCode) set(part, text string) {

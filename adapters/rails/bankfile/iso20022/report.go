@@ -64,7 +64,9 @@ type Entry struct {
 	// of the entry, if the bank does not give the amounts of several exactly; then Undivided is their number.
 	Payments  []Payment
 	Undivided int
-	Line      int // where the entry begins in the file
+	// Details is what the amounts of its payments add up to, if that is not the amount of the entry; zero otherwise.
+	Details money.Amount
+	Line    int // where the entry begins in the file
 }
 
 // TransactionCode is what kind of transaction an entry or payment is: domain, family and sub-family of ISO's list, such
