@@ -76,13 +76,44 @@ func reverseUnmatched(ctx context.Context, tx ports.Tx, w *uow.Work, v transacti
 	return tx.AssignUnmatched(ctx, u, assignment)
 }
 
-// reverseUsed opens a receivable for the transaction that has the money, or posts a loss if none has it.
+// lockFailedRefunds locks the money of transactions whose refund has failed, and returns it.
+func lockFailedRefunds(ctx context.Context, tx ports.Tx, keys []ports.TransactionKey) (map[ident.Transaction]transaction.Unmatched, error) {
+	failed := map[ident.Transaction]transaction.Unmatched{}
+	for _, key := range keys {
+		var id ident.Receipt
+		ident.SetUUID(&id, key.ID.UUID())
+		u, found, err := tx.LockUnmatched(ctx, key.Platform, id)
+		if err != nil {
+			return nil, err
+		}
+		if found && u.RefundOf == key.ID {
+			failed[key.ID] = u
+		}
+	}
+	return failed, nil
+}
+
+// reverseUsed opens a receivable for the transaction that has the money, takes it from a refund of that which has failed, or posts a
+// loss if none has it.
 func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey, goesInside bool) error {
+	failed, err := lockFailedRefunds(ctx, tx, keys)
+	if err != nil {
+		return err
+	}
 	locked, err := tx.LockTransactions(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for _, t := range inOrder(keys, locked) {
+		if t.State.Refund == transaction.RefundUnpaid {
+			u, known := failed[t.ID]
+			if !known { // it has failed meanwhile
+				return uow.ErrChanged
+			}
+			if u.Assignment == nil {
+				return reverseUnmatched(ctx, tx, w, v, u)
+			}
+		}
 		_, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
 		if err != nil {
 			return err

@@ -375,8 +375,8 @@ func (w *world) checkTakenBack() {
 			w.fail("the receivable of %s: %v", id, err)
 		}
 		payout := w.bank.payouts[id.UUID()]
-		// Coins are refunded to an account of the customer, who then has the money.
-		kept := t.State.Refund == transaction.RefundCompleted && r.Amount.Currency.IsCrypto()
+		// Coins are refunded to an account of the customer, and finance can assign what could not be refunded.
+		kept := t.State.Refund == transaction.RefundCompleted && r.Amount.Currency.IsCrypto() || t.State.Refund == transaction.RefundUnpaid
 		gone := kept || t.Type == transaction.Incoming || t.Flow().Internal || payout.done() && !payout.returned || w.bank.refunds[id.UUID()].done() || t.Destination.UMA != "" && t.State.Status == transaction.Completed
 		if !gone && r.Owed() != 0 {
 			w.fail("%s is %s, and %d of %s is owed although nothing has left", id, t.State, r.Owed(), r.Amount)
