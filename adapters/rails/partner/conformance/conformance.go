@@ -116,7 +116,7 @@ func (s *Suite) rules() []rule {
 		rule{"reject", "a payment that is rejected at once has a code (test value 91)", s.checkRejected(rejects)},
 		rule{"reject-later", "a payment that was accepted is rejected later, with a code (92)", s.checkRejected(rejectsLater)},
 		rule{"pending", "a payment that has to wait is PENDING, and settles later (93)", s.checkPending},
-		rule{"busy", "what cannot be taken now gets 503 or 429 with Retry-After, and is taken later (94)", s.checkBusy},
+		rule{"busy", "what cannot be taken now gets 503 or 429 with Retry-After, and is taken only later (94)", s.checkBusy},
 		rule{"lost-answer", "a payment whose answer was lost is known, and settles once (95)", s.checkLostAnswer},
 	)
 	if len(s.Kinds) > 1 {

@@ -98,6 +98,7 @@ func TestSuite_NamesEachFault(t *testing.T) {
 		partnertest.RoundsAmounts:     {"amount", "another amount than the request"},
 		partnertest.OmitsCodes:        {"reject", "code is required with the status REJECTED"},
 		partnertest.RejectsWhenBusy:   {"busy", "the first answer is the status REJECTED, and not 503 or 429"},
+		partnertest.TakesWhenBusy:     {"busy", "that was refused for now was answered as a success, not with 404"},
 		partnertest.AlwaysBusy:        {"busy", "still refused"},
 		partnertest.HoldsForever:      {"pending", `the status is "PENDING" after`},
 		partnertest.ForgetsLost:       {"lost-answer", "a payment whose answer was lost: GET /payouts/{id}: the answer has the status 404"},

@@ -270,6 +270,11 @@ func (s *Suite) checkBusy(ctx context.Context) error {
 		if err == nil {
 			return true, nil
 		}
+		// What was refused for now is sent again, perhaps over another connection: it must not have been taken.
+		_, known := s.state(ctx, p)
+		if err := wantStatus("GET "+p.Kind.Path()+"/{id} of a payment that was refused for now", known, http.StatusNotFound); err != nil {
+			return false, err
+		}
 		select {
 		case <-time.After(refused.RetryAfter):
 		case <-ctx.Done():

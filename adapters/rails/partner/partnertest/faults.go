@@ -20,6 +20,7 @@ const (
 	SettlesNothing    Fault = "settles nothing"
 	OmitsCodes        Fault = "rejects without a code"
 	RejectsWhenBusy   Fault = "rejects for good what it cannot do now"
+	TakesWhenBusy     Fault = "refuses for now what it has taken"
 	AlwaysBusy        Fault = "refuses for now, always"
 	HoldsForever      Fault = "keeps payments pending"
 	ForgetsLost       Fault = "forgets what it has not answered"

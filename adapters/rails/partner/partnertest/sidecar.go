@@ -114,7 +114,8 @@ func (s *Sidecar) submit(p partner.Payment) (partner.State, int) {
 		return known.state, http.StatusOK
 	}
 	course := s.Course(p)
-	if course == Busy && !s.relented || course == Refuses && s.Fault != RejectsWhenBusy && !s.refused[key] {
+	takes := course == Refuses && s.Fault == TakesWhenBusy
+	if course == Busy && !s.relented || course == Refuses && s.Fault != RejectsWhenBusy && !takes && !s.refused[key] {
 		s.refused[key] = s.Fault != AlwaysBusy
 		return partner.State{}, http.StatusServiceUnavailable
 	}
@@ -126,6 +127,9 @@ func (s *Sidecar) submit(p partner.Payment) (partner.State, int) {
 		known.reject(s)
 	case course == Holds || course == Silent:
 		known.state.Status, known.state.AcceptedAt, known.state.Code, known.state.Text = partner.Pending, time.Time{}, "CLOSED", "The bank is closed."
+	}
+	if takes {
+		return partner.State{}, http.StatusServiceUnavailable
 	}
 	return known.state, http.StatusCreated
 }
