@@ -16,6 +16,9 @@ import (
 // ErrBankLeaseLost is the error for a change under a lease that another process has taken over.
 var ErrBankLeaseLost = errors.New("another process works on the files of the connection")
 
+// ErrBankDayFull is the error for a file on a day that has no number for it left.
+var ErrBankDayFull = errors.New("the files of the day have no number left")
+
 // BankLease is the right to work on the files of a connection until a time. Its fence is higher than that of every lease
 // before, so that a process that has lost it changes nothing.
 type BankLease struct {
@@ -43,7 +46,8 @@ type BankOrderKey struct {
 
 // BankOrders are the orders of all connections.
 type BankOrders interface {
-	// AddBankOrders stores those orders that are not stored yet, as queued, and returns each as it is now.
+	// AddBankOrders stores those orders that are not stored yet, as queued, and returns each as it is now. One that is queued
+	// for another connection is taken over: its payment was moved.
 	AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]bankorder.Order, error)
 	// BankOrdersByKey returns those orders that exist.
 	BankOrdersByKey(ctx context.Context, keys []BankOrderKey) (map[BankOrderKey]bankorder.Order, error)
@@ -82,7 +86,9 @@ type BankFileCut struct {
 type BankOutbox interface {
 	// QueuedBankOrders returns what waits, by rail and currency.
 	QueuedBankOrders(ctx context.Context, connection string) ([]QueuedBankOrders, error)
-	// CutBankFile puts the oldest queued orders into a new file, by batch; false if there are none, or no number of the day is left.
+	// CutBankFile puts the oldest queued orders whose payments may leave into a new file, by batch, so that these have left; false
+	// if there are none. Those that are held stay queued, and those that were withdrawn are forgotten. ErrBankDayFull if no
+	// number of the day is left.
 	CutBankFile(ctx context.Context, lease BankLease, cut BankFileCut) (bankorder.File, bool, error)
 	// UndeliveredBankFile returns the oldest file that is not delivered; false if there is none.
 	UndeliveredBankFile(ctx context.Context, connection string) (bankorder.File, bool, error)

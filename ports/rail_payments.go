@@ -56,8 +56,9 @@ type RailDepartures interface {
 	// It returns a departure for each key. The key of a refund can also be that of a receipt that is sent back. After a
 	// pause that was answered, no payment leaves that had not left before.
 	LeaveRailPayments(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) ([]rail.Departure, error)
-	// RailPaymentNotTaken records that the partner has not taken a payment that had left, so that it can be stopped again.
-	RailPaymentNotTaken(ctx context.Context, connection string, key RailPaymentKey, now time.Time) error
+	// RailPaymentsNotTaken records that the partner has not taken payments of which the caller was told that they leave, so that
+	// they can be stopped again.
+	RailPaymentsNotTaken(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) error
 }
 
 // RailPaymentWriter records which connection a payment takes, in the unit of work that decides it.

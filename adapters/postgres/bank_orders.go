@@ -37,13 +37,15 @@ type bankOrderAddress struct {
 	Country    string `json:"country,omitempty"`
 }
 
-// insertBankOrders uses the primary key. The order is that of every process, so that none waits for another in a circle.
+// insertBankOrders uses the primary key. A payment that was moved takes its order to another connection, unless it is in a file. The order is that of every process, so that none waits for another in a circle.
 const insertBankOrders = `
 	INSERT INTO bank_orders (platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, state, queued_at, updated_at)
 	SELECT platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, 'QUEUED', queued_at, queued_at FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
 		$10::text[], $11::text[], $12::text[], $13::timestamptz[])
 		AS o(platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, queued_at) ORDER BY 1, 2
-	ON CONFLICT (platform_id, id) DO NOTHING`
+	ON CONFLICT (platform_id, id) DO UPDATE SET connection = excluded.connection, rail = excluded.rail, batch = excluded.batch, currency = excluded.currency,
+		amount = excluded.amount, end_to_end_id = excluded.end_to_end_id, key = excluded.key, details = excluded.details, queued_at = excluded.queued_at, updated_at = excluded.updated_at
+	WHERE bank_orders.state = 'QUEUED' AND bank_orders.connection <> excluded.connection`
 
 // AddBankOrders implements ports.BankOrders.
 func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]bankorder.Order, error) {

@@ -61,8 +61,17 @@ func newBankOrders(p ident.Platform, n int) []bankorder.Order {
 	return orders
 }
 
+// handOver records the payments of orders, as the service does before the adapter gets them.
+func (c *bankEnv) handOver(orders ...bankorder.Order) {
+	c.t.Helper()
+	for _, o := range orders {
+		c.env.handOver(c.t, o.Connection, o.Rail, o.Amount, ports.RailPaymentKey{Platform: o.Platform, ID: o.Subject, Kind: rail.Kind(o.Kind)})
+	}
+}
+
 func (c *bankEnv) add(orders ...bankorder.Order) []bankorder.Order {
 	c.t.Helper()
+	c.handOver(orders...)
 	stored, err := c.AddBankOrders(c.t.Context(), orders)
 	if err != nil {
 		c.t.Fatal(err)

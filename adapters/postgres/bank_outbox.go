@@ -1,14 +1,19 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -38,21 +43,26 @@ func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.
 // maxTrace is the largest trace number; the next one is 1.
 const maxTrace = 9_999_999
 
-// assignBankOrders uses bank_orders_queued. The orders of a batch follow each other. The oldest is taken whatever its amount.
-const assignBankOrders = `
+// chooseBankOrders uses bank_orders_queued. The oldest is taken whatever its amount. Orders that another connection takes over at
+// the same time are left out.
+const chooseBankOrders = `
 	WITH chosen AS MATERIALIZED (
-		SELECT platform_id, id, batch, amount, queued_at FROM bank_orders
-		WHERE connection = $1 AND rail = $2 AND currency = $3 AND state = 'QUEUED' ORDER BY queued_at, id LIMIT $4 FOR UPDATE),
-	summed AS (SELECT *, sum(amount) OVER (ORDER BY queued_at, id) AS sum_so_far FROM chosen),
-	fitting AS (SELECT * FROM summed WHERE sum_so_far <= $7 OR sum_so_far = amount),
-	placed AS (SELECT platform_id, id, row_number() OVER (ORDER BY batch, queued_at, id) AS position FROM fitting),
-	assigned AS (
-		UPDATE bank_orders o SET state = 'IN_FILE', file_number = $5, file_position = p.position, updated_at = $6
-		FROM placed p WHERE o.platform_id = p.platform_id AND o.id = p.id)
-	SELECT count(*), coalesce(sum(amount), 0)::text FROM fitting`
+		SELECT platform_id, id, subject_id, kind, batch, amount, queued_at FROM bank_orders
+		WHERE connection = $1 AND rail = $2 AND currency = $3 AND state = 'QUEUED' ORDER BY queued_at, id LIMIT $4 FOR UPDATE SKIP LOCKED),
+	summed AS (SELECT *, sum(amount) OVER (ORDER BY queued_at, id) AS sum_so_far FROM chosen)
+	SELECT platform_id, id, subject_id, kind, batch, amount FROM summed WHERE sum_so_far <= $5 OR sum_so_far = amount ORDER BY queued_at, id`
 
-// CutBankFile implements ports.BankOutbox. The foreign key of the orders to their file is checked at the end of their
-// statement, so the file is written first, with what they come to afterwards.
+// placeBankOrders uses the primary key.
+const placeBankOrders = `
+	UPDATE bank_orders o SET state = 'IN_FILE', file_number = $3, file_position = k.position, updated_at = $4
+	FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS k(platform_id, id, position) WHERE o.platform_id = k.platform_id AND o.id = k.id`
+
+// deleteWithdrawnOrders uses the primary key. An order that is in a file stays.
+const deleteWithdrawnOrders = `
+	DELETE FROM bank_orders o USING unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	WHERE o.platform_id = k.platform_id AND o.id = k.id AND o.state = 'QUEUED' AND o.connection = $3`
+
+// CutBankFile implements ports.BankOutbox. The payments leave with it, so it asks for each whether it may.
 func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
 	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
 		var traces, ofDay int
@@ -61,37 +71,115 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
-			return nil
+			return ports.ErrBankDayFull
+		}
+		leaving, err := leavingBankOrders(ctx, tx, lease.Connection, cut)
+		if err != nil || len(leaving) == 0 {
+			return err
 		}
 		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Connection, cut.Rail, cut.Currency, ofDay+1, bankorder.FileCreated, cut.Now
 		f.Name, f.MessageID = cut.Name(f.Number)
-		// Placeholders that satisfy the constraints until the orders are known.
-		if _, err := tx.Exec(ctx, `INSERT INTO bank_files (connection, number, rail, currency, day, day_number, name, message_id, orders, sum, first_trace, state, created_at)
-			VALUES ($1, $2, $3, $4, $5::date, $6, $7, $8, 1, 1, 0, 'CREATED', $9)`,
-			f.Connection, f.Number, string(f.Rail), string(f.Currency), cut.Day, f.DayNumber, f.Name, f.MessageID, cut.Now); err != nil {
-			return err
-		}
-		var sum string
-		if err := tx.QueryRow(ctx, assignBankOrders, f.Connection, string(f.Rail), string(f.Currency), cut.MaxOrders, f.Number, cut.Now, cut.MaxSum).Scan(&f.Orders, &sum); err != nil {
-			return err
-		}
-		if f.Orders == 0 {
-			_, err := tx.Exec(ctx, `DELETE FROM bank_files WHERE connection = $1 AND number = $2`, f.Connection, f.Number)
-			return err
-		}
-		if f.Sum, err = money.ParseTotal(sum); err != nil {
-			return err
-		}
+		f.Orders, f.Sum = len(leaving), sumOfBankOrders(leaving)
 		if f.FirstTrace = traces + 1; traces+f.Orders > maxTrace {
 			f.FirstTrace = 1
 		}
 		some = true
-		_, err = tx.Exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $5 WHERE connection = $1)
-			UPDATE bank_files SET orders = $3, sum = $4::text::numeric, first_trace = $6 WHERE connection = $1 AND number = $2`,
-			f.Connection, f.Number, f.Orders, sum, f.FirstTrace+f.Orders-1, f.FirstTrace)
-		return err
+		return placeInFile(ctx, tx, f, cut.Day, leaving)
 	})
 	return f, some && err == nil, err
+}
+
+// placeInFile writes a file with its orders, of which those of a batch follow each other. The foreign key of the orders to their
+// file is checked at the end of their statement, so the file is written first.
+func placeInFile(ctx context.Context, tx pgx.Tx, f bankorder.File, day string, orders []chosenOrder) error {
+	if _, err := tx.Exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $9 WHERE connection = $1)
+		INSERT INTO bank_files (connection, number, rail, currency, day, day_number, name, message_id, first_trace, orders, sum, state, created_at)
+		VALUES ($1, $2, $3, $4, $5::date, $6, $7, $8, $10, $11, $12::text::numeric, 'CREATED', $13)`, f.Connection, f.Number, string(f.Rail), string(f.Currency), day,
+		f.DayNumber, f.Name, f.MessageID, f.FirstTrace+f.Orders-1, f.FirstTrace, f.Orders, f.Sum.String(), f.CreatedAt); err != nil {
+		return err
+	}
+	slices.SortStableFunc(orders, func(a, b chosenOrder) int { return cmp.Compare(a.batch, b.batch) })
+	platforms, ids := orderColumns(orders)
+	placed, err := tx.Exec(ctx, placeBankOrders, platforms, ids, f.Number, f.CreatedAt)
+	if err == nil && int(placed.RowsAffected()) != len(orders) {
+		err = fmt.Errorf("%d of the %d orders of file %d are not there", len(orders)-int(placed.RowsAffected()), len(orders), f.Number)
+	}
+	return err
+}
+
+// chosenOrder is a queued order that may be put into a file.
+type chosenOrder struct {
+	payment ports.RailPaymentKey
+	id      uuid.UUID
+	batch   string
+	amount  int64
+}
+
+func sumOfBankOrders(orders []chosenOrder) (sum money.Total) {
+	for _, o := range orders {
+		sum = sum.Add(money.TotalOf(o.amount))
+	}
+	return sum
+}
+
+func orderColumns(orders []chosenOrder) (platforms, ids idArray) {
+	for _, o := range orders {
+		platforms, ids = append(platforms, pgID(o.payment.Platform.UUID())), append(ids, pgID(o.id))
+	}
+	return platforms, ids
+}
+
+// leavingBankOrders returns the oldest queued orders that may leave, and records that they have. It deletes those that are no
+// longer payments of the connection; those that are held stay queued.
+func leavingBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
+	for {
+		chosen, err := chosenBankOrders(ctx, tx, connection, cut)
+		if err != nil || len(chosen) == 0 {
+			return nil, err
+		}
+		keys := make([]ports.RailPaymentKey, len(chosen))
+		for i, o := range chosen {
+			keys[i] = o.payment
+		}
+		departures, err := leaveRailPayments(ctx, tx, connection, keys, cut.Now)
+		if err != nil {
+			return nil, err
+		}
+		var leaving, withdrawn []chosenOrder
+		for i, o := range chosen {
+			switch {
+			case departures[i].MayBeSent():
+				leaving = append(leaving, o)
+			case !departures[i].IsHeld():
+				withdrawn = append(withdrawn, o)
+			}
+		}
+		if len(withdrawn) > 0 {
+			platforms, ids := orderColumns(withdrawn)
+			if _, err := tx.Exec(ctx, deleteWithdrawnOrders, platforms, ids, connection); err != nil {
+				return nil, err
+			}
+		}
+		if len(leaving) > 0 || len(withdrawn) == 0 {
+			return leaving, nil
+		}
+	}
+}
+
+func chosenBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
+	rows, err := tx.Query(ctx, chooseBankOrders, connection, string(cut.Rail), string(cut.Currency), cut.MaxOrders, cut.MaxSum)
+	if err != nil {
+		return nil, err
+	}
+	return chosen, forEachRow(rows, func(rows pgx.Rows) error {
+		var o chosenOrder
+		var platform, id, subject pgtype.UUID
+		err := rows.Scan(&platform, &id, &subject, &o.payment.Kind, &o.batch, &o.amount)
+		ident.SetUUID(&o.payment.Platform, platform.Bytes)
+		o.id, o.payment.ID = id.Bytes, subject.Bytes
+		chosen = append(chosen, o)
+		return err
+	})
 }
 
 const bankFileColumns = `connection, number, rail, currency, day_number, name, message_id, orders, sum::text, first_trace, state, temporary_name, sha256, coalesce(size, 0), place, created_at, delivered_at, settles_at`

@@ -41,7 +41,7 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 		maxPages                    int
 	}{
 		"queued":     {queuedBankOrders, "text", "'bank'", 600},
-		"assign":     {assignBankOrders, "text, text, text, int, bigint, timestamptz, bigint", "'bank', 'SEPA', 'EUR', 100, 1001, now(), 1000000000", 6000},
+		"choose":     {chooseBankOrders, "text, text, text, int, bigint", "'bank', 'SEPA', 'EUR', 100, 1000000000", 6000},
 		"undeliv":    {undeliveredBankFile, "text", "'bank'", 20},
 		"in_file":    {bankFileOrders, "text, bigint, int, int", "'bank', 950, 10, 20", 60},
 		"news":       {changedBankOrders, "text, bigint, int", "'bank', 40000, 100", 400},

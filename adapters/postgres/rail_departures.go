@@ -21,8 +21,22 @@ const lockDepartingPayments = `SELECT ` + railPaymentColumns + ` FROM unnest($1:
 	JOIN rail_payments p ON p.platform_id = k.platform_id AND p.id = k.id AND (p.kind = k.kind OR k.kind = 'REFUND' AND p.kind = 'SEND_BACK')
 	ORDER BY p.platform_id, p.id, p.kind FOR UPDATE OF p`
 
-const markDeparted = `UPDATE rail_payments p SET state = 'SENT', sent_at = $4 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind)
+// saveRailDepartures uses the primary key.
+const saveRailDepartures = `UPDATE rail_payments p SET state = k.state, sent_at = k.sent_at, sent_again = k.sent_again
+	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[]) AS k(platform_id, id, kind, state, sent_at, sent_again)
 	WHERE p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind`
+
+func saveDepartures(ctx context.Context, tx pgx.Tx, changed []rail.Payment) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	keys, states, sent, again := make([]ports.RailPaymentKey, len(changed)), make([]string, len(changed)), make(timeArray, len(changed)), make([]bool, len(changed))
+	for i, p := range changed {
+		keys[i], states[i], sent[i], again[i] = railPaymentKey(p), string(p.State), pgTime(p.SentAt), p.SentAgain
+	}
+	_, err := tx.Exec(ctx, saveRailDepartures, append(railKeyColumns(keys), states, sent, again)...)
+	return err
+}
 
 // leaveRailPayments asks, in the transaction that makes payments of a connection irrevocable, whether they may leave, and
 // records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
@@ -47,7 +61,7 @@ func leaveRailPayments(ctx context.Context, tx pgx.Tx, connection string, keys [
 		return nil, err
 	}
 	departures := make([]rail.Departure, len(keys))
-	var left []ports.RailPaymentKey
+	var changed []rail.Payment
 	for i, key := range keys {
 		p, recorded := locked[key]
 		if !recorded {
@@ -55,14 +69,11 @@ func leaveRailPayments(ctx context.Context, tx pgx.Tx, connection string, keys [
 			continue
 		}
 		after, departure := p.Depart(connection, paused[connection] || paused[string(p.Rail)], now)
-		if departures[i] = departure; after.State != p.State {
-			left = append(left, railPaymentKey(after))
+		if departures[i] = departure; after != p {
+			changed = append(changed, after)
 		}
 	}
-	if len(left) > 0 {
-		_, err = tx.Exec(ctx, markDeparted, append(railKeyColumns(left), pgTime(now))...)
-	}
-	return departures, err
+	return departures, saveDepartures(ctx, tx, changed)
 }
 
 // lockRailDepartures returns the payments that are recorded, by the keys that were asked for.
@@ -92,20 +103,25 @@ func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []p
 	return departures, err
 }
 
-// RailPaymentNotTaken implements ports.RailDepartures.
-func (db *DB) RailPaymentNotTaken(ctx context.Context, connection string, key ports.RailPaymentKey, now time.Time) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		locked, err := lockRailDepartures(ctx, tx, []ports.RailPaymentKey{key})
-		if err != nil {
-			return err
-		}
-		before, recorded := locked[key]
-		after := before.NotTaken(connection, now)
-		if !recorded || after.State == before.State {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `UPDATE rail_payments SET state = $4, sent_at = NULL WHERE platform_id = $1 AND id = $2 AND kind = $3`,
-			pgID(after.Platform.UUID()), pgID(after.ID), string(after.Kind), string(after.State))
+// railPaymentsNotTaken records in a transaction that payments that had left were not taken.
+func railPaymentsNotTaken(ctx context.Context, tx pgx.Tx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
+	locked, err := lockRailDepartures(ctx, tx, keys)
+	if err != nil {
 		return err
+	}
+	var changed []rail.Payment
+	for _, key := range keys {
+		before := locked[key] // zero if it is not recorded, and stays so
+		if after := before.NotTaken(connection, now); after != before {
+			changed = append(changed, after)
+		}
+	}
+	return saveDepartures(ctx, tx, changed)
+}
+
+// RailPaymentsNotTaken implements ports.RailDepartures.
+func (db *DB) RailPaymentsNotTaken(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) error {
+	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		return railPaymentsNotTaken(ctx, tx, connection, keys, now)
 	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const railPaymentColumns = `p.platform_id, p.id, p.kind, p.rail, p.country, p.connection, p.currency, p.amount, p.state, p.wait, p.reason,
-	p.reviewed, p.forced, p.partner_id, p.recorded_at, p.handed_over_at, p.sent_at, p.settled_at, p.returned_at`
+	p.reviewed, p.forced, p.sent_again, p.partner_id, p.recorded_at, p.handed_over_at, p.sent_at, p.settled_at, p.returned_at`
 
 // railPaymentsByKey uses the primary key.
 const railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
@@ -27,7 +27,7 @@ func scanRailPayment(rows pgx.Rows) (rail.Payment, error) {
 	var platform, id pgtype.UUID
 	var recorded, handedOver, sent, settled, returned pgtype.Timestamptz
 	err := rows.Scan(&platform, &id, &p.Kind, &p.Rail, &p.Country, &p.Connection, &p.Currency, &p.Amount.Minor, &p.State, &p.Wait, &p.Reason,
-		&p.Reviewed, &p.Forced, &p.PartnerID, &recorded, &handedOver, &sent, &settled, &returned)
+		&p.Reviewed, &p.Forced, &p.SentAgain, &p.PartnerID, &recorded, &handedOver, &sent, &settled, &returned)
 	ident.SetUUID(&p.Platform, platform.Bytes)
 	p.ID, p.Amount.Currency, p.Back = id.Bytes, p.Currency, p.Kind.IsReturn()
 	p.RecordedAt, p.HandedOverAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(handedOver), utcTime(sent), utcTime(settled), utcTime(returned)
@@ -209,9 +209,9 @@ func (u *unit) CreateRailPayments(_ context.Context, payments []rail.Payment) er
 func (u *unit) UpdateRailPayments(_ context.Context, payments []rail.Payment) error {
 	for _, p := range payments {
 		u.queueExec(`UPDATE rail_payments SET connection = $4, state = $5, wait = $6, reason = $7, reviewed = $8, forced = $9, partner_id = $10,
-				handed_over_at = $11, sent_at = $12, settled_at = $13, returned_at = $14
+				handed_over_at = $11, sent_at = $12, settled_at = $13, returned_at = $14, sent_again = $15
 			WHERE platform_id = $1 AND id = $2 AND kind = $3`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), p.Connection, string(p.State), string(p.Wait), p.Reason,
-			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt))
+			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt), p.SentAgain)
 	}
 	return nil
 }

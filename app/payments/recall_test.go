@@ -51,7 +51,7 @@ func (a *askingRail) ask(ctx context.Context, keys []ports.RailPaymentKey) []por
 	outcomes := make([]ports.Outcome, len(keys))
 	departures, err := a.Store.LeaveRailPayments(ctx, "bank", keys, a.Clock.Now())
 	for i, key := range keys {
-		if outcomes[i] = (ports.Outcome{Verdict: ports.Waiting, RetryAt: a.Clock.Now().Add(time.Minute)}); err == nil && departures[i] == rail.Leaves {
+		if outcomes[i] = (ports.Outcome{Verdict: ports.Waiting, RetryAt: a.Clock.Now().Add(time.Minute)}); err == nil && departures[i].MayBeSent() {
 			outcomes[i], a.left[string(key.Kind)+" "+key.ID.String()] = a.outcome, true
 		}
 	}

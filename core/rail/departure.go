@@ -12,10 +12,18 @@ type Departure string
 
 // The departures.
 const (
-	Leaves    Departure = "LEAVES"    // now, or it has left before
+	Leaves    Departure = "LEAVES"    // now
+	Left      Departure = "LEFT"      // before: what was begun goes on
+	LeftHeld  Departure = "LEFT_HELD" // before, and its connection or rail is paused: it is asked about, and nothing is sent again
 	Held      Departure = "HELD"      // it waits, because its connection or rail is paused
 	Withdrawn Departure = "WITHDRAWN" // it is no longer a payment of the connection, or has ended: the adapter forgets it
 )
+
+// MayBeSent reports whether something irrevocable may happen.
+func (d Departure) MayBeSent() bool { return d == Leaves || d == Left }
+
+// IsHeld reports whether it is not to be sent as long as there is a pause.
+func (d Departure) IsHeld() bool { return d == Held || d == LeftHeld }
 
 // Depart decides whether a payment leaves over a connection, and returns it as it is then. Adapters ask in the unit of work
 // from which on the payment can no longer be stopped. Paused: its connection or rail is.
@@ -23,8 +31,11 @@ func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment,
 	switch {
 	case p.Connection != connection || !p.State.IsInFlight():
 		return p, Withdrawn
+	case p.State == Sent && paused:
+		return p, LeftHeld
 	case p.State == Sent:
-		return p, Leaves
+		p.SentAgain = true
+		return p, Left
 	case paused:
 		return p, Held
 	}
@@ -35,9 +46,10 @@ func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment,
 	return left, Leaves
 }
 
-// NotTaken returns a payment that has left as the partner says that it did not take it: it can be stopped again.
+// NotTaken returns a payment that has left as the partner says to who was told that it leaves that it did not take it: it can
+// be stopped again. Not one that somebody was asked to send again: the partner may have taken that.
 func (p Payment) NotTaken(connection string, now time.Time) Payment {
-	if p.Connection != connection || p.State != Sent {
+	if p.Connection != connection || p.State != Sent || p.SentAgain {
 		return p
 	}
 	back, err := p.To(HandedOver, now)

@@ -24,8 +24,8 @@ func TestDepart_OnlyWhatWasHandedOverToTheConnection(t *testing.T) {
 		{rail.HandedOver, "bank-eur", false, rail.Leaves},
 		{rail.HandedOver, "bank-eur", true, rail.Held},
 		{rail.HandedOver, "other", false, rail.Withdrawn},
-		{rail.Sent, "bank-eur", false, rail.Leaves},
-		{rail.Sent, "bank-eur", true, rail.Leaves},
+		{rail.Sent, "bank-eur", false, rail.Left},
+		{rail.Sent, "bank-eur", true, rail.LeftHeld},
 		{rail.Sent, "other", false, rail.Withdrawn},
 		{rail.Queued, "bank-eur", false, rail.Withdrawn},
 		{rail.InReview, "bank-eur", false, rail.Withdrawn},
@@ -41,7 +41,10 @@ func TestDepart_OnlyWhatWasHandedOverToTheConnection(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s over %s, paused %t: %s, want %s", tt.state, tt.connection, tt.paused, got, tt.want)
 		}
-		if left := tt.state == rail.HandedOver && tt.want == rail.Leaves; left != after.SentAt.Equal(noon) || !left && after != p {
+		if p.SentAgain = tt.want == rail.Left; after.SentAgain != p.SentAgain {
+			t.Errorf("%s, asked for again: %t", tt.state, after.SentAgain)
+		}
+		if left := tt.want == rail.Leaves; left != after.SentAt.Equal(noon) || !left && after != p {
 			t.Errorf("%s over %s, paused %t: %+v", tt.state, tt.connection, tt.paused, after)
 		}
 	}
@@ -56,7 +59,7 @@ func TestPayment_LeavesOnceOrIsStopped(t *testing.T) {
 		other := rail.Connection{Name: "bank-2", Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}}
 		p := payout(40)
 		p = account.Dispatch(p, rail.Connection{Name: "bank-eur"}, "", "", noon)
-		now, paused := noon, false
+		now, paused, sentTwice := noon, false, false
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			now = now.Add(time.Second)
 			before := p
@@ -94,11 +97,14 @@ func TestPayment_LeavesOnceOrIsStopped(t *testing.T) {
 			if stopped && slices.Contains(gone, before.State) {
 				t.Fatalf("stopped after it was %s", before.State)
 			}
-			if departure == rail.Leaves && !before.State.IsInFlight() {
+			if departure == rail.Leaves && before.State != rail.HandedOver {
 				t.Fatalf("left after it was %s", before.State)
 			}
-			if departure == rail.Leaves && paused && before.State != rail.Sent {
-				t.Fatal("left while paused")
+			if departure.MayBeSent() && paused {
+				t.Fatal("sent while paused")
+			}
+			if sentTwice = before.State == rail.Sent && (sentTwice || departure == rail.Left); sentTwice && p.State.CanBeStopped() {
+				t.Fatal("can be stopped after it was sent twice, one of which may have been taken")
 			}
 			inFlight := int64(0)
 			if p.State.IsInFlight() {

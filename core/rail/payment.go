@@ -101,6 +101,8 @@ type Payment struct {
 	// Reviewed: an operator has released it from review. Forced: an operator sends it without regard to the queue and the
 	// balance.
 	Reviewed, Forced bool
+	// SentAgain: after it left it was asked for again, so that what is not taken may be a repeat of what was.
+	SentAgain bool
 	// PartnerID is the partner's id of the payment.
 	PartnerID string
 	// RecordedAt is when it was first decided, HandedOverAt when the adapter got it, and SentAt when it left. They and
@@ -125,7 +127,7 @@ func (p Payment) To(state State, now time.Time) (Payment, error) {
 	case InReview, Queued:
 		p.HandedOverAt = time.Time{}
 	case HandedOver:
-		if p.SentAt = (time.Time{}); p.HandedOverAt.IsZero() {
+		if p.SentAt, p.SentAgain = (time.Time{}), false; p.HandedOverAt.IsZero() {
 			p.HandedOverAt = now
 		}
 	case Sent:

@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/adapters/rails/bankfile/transport/sftptest"
 	"causeway/core/bankorder"
@@ -173,7 +172,7 @@ func (s steppedTransport) Remove(ctx context.Context, name string) error {
 }
 
 // run lets a process send payments and poll until it ends or there is no more to do.
-func (d database) run(t testing.TB, c rail.Connection, p *process, tr transport.Transport, send func(context.Context, *bankfile.Adapter)) {
+func (d database) run(t testing.TB, c rail.Connection, p *process, tr transport.Transport, send func(context.Context, *adapter)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -260,7 +259,7 @@ func (r recordingStore) BankFileUploaded(ctx context.Context, lease ports.BankLe
 }
 
 // sendAll sends payments of a series by the rail of a connection, and returns their ids.
-func (d database) sendAll(c rail.Connection, series string, payments int) (send func(context.Context, *bankfile.Adapter), ids []string) {
+func (d database) sendAll(c rail.Connection, series string, payments int) (send func(context.Context, *adapter), ids []string) {
 	var payouts []ports.Payout
 	var collections []ports.Collection
 	for n := range payments {
@@ -271,7 +270,7 @@ func (d database) sendAll(c rail.Connection, series string, payments int) (send 
 		}
 		payouts = append(payouts, d.payout(series, n, c.Rails[0]))
 	}
-	return func(ctx context.Context, a *bankfile.Adapter) {
+	return func(ctx context.Context, a *adapter) {
 		a.Send(ctx, payouts)
 		if len(collections) > 0 {
 			a.Collect(ctx, collections)
@@ -366,7 +365,7 @@ func TestAdapter_DeliversOnceForAnyScheduleOfCrashes(t *testing.T) {
 			send(t.Context(), d.open(t, connection, d, folderTransport(t, b.dir))) // a call is repeated until it is answered
 			ids = append(ids, sent...)
 		}
-		d.run(t, connection, &process{endsAt: -1}, folderTransport(t, b.dir), func(context.Context, *bankfile.Adapter) {})
+		d.run(t, connection, &process{endsAt: -1}, folderTransport(t, b.dir), func(context.Context, *adapter) {})
 		if err := b.checkDelivered(d.BankFiles.(recordingStore).digests, ids); err != nil {
 			r.Fatal(err)
 		}

@@ -22,8 +22,8 @@ const (
 	maxSumACH = 999_999_999_999
 )
 
-// cut makes a file of the orders that have waited longest and are due; false if none are. What cannot be in a file does not
-// stop the others, and is the error when they are done.
+// cut makes a file of the orders that have waited longest, are due and may leave; false if none are. What cannot be in a file does
+// not stop the others, and is the error when they are done.
 func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.File, bool, error) {
 	queued, err := a.store.QueuedBankOrders(ctx, a.connection.Name)
 	if err != nil {
@@ -40,10 +40,13 @@ func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.Fil
 			continue
 		}
 		f, some, err := a.store.CutBankFile(ctx, lease, a.cutOf(q.Rail, q.Currency, now))
+		if errors.Is(err, ports.ErrBankDayFull) {
+			problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set cutEvery to a longer time", q.Orders, q.Rail))
+			continue
+		}
 		if some || err != nil {
 			return f, some, err
 		}
-		problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set cutEvery to a longer time", q.Orders, q.Rail))
 	}
 	return bankorder.File{}, false, errors.Join(problems...)
 }

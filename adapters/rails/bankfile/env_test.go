@@ -41,9 +41,18 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 type database struct {
 	ports.BankFiles
 	ids      *ids.Generator
+	db       *postgres.DB
 	platform ident.Platform
 	clock    *portstest.FakeClock
 }
+
+// adapter is the adapter of a process. Payments are recorded as handed over before they are sent.
+type adapter struct {
+	opened
+	portstest.HandingOver
+}
+
+type opened struct{ *bankfile.Adapter }
 
 func openDatabase(t testing.TB) database {
 	t.Helper()
@@ -60,7 +69,7 @@ func openDatabase(t testing.TB) database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.BankFiles, d.platform = db, p.ID
+	d.BankFiles, d.db, d.platform = db, db, p.ID
 	return d
 }
 
@@ -173,13 +182,18 @@ func testLog(t testing.TB) *logrus.Logger {
 }
 
 // open opens the adapter of a process.
-func (d database) open(t testing.TB, c rail.Connection, store ports.BankFiles, tr transport.Transport) *bankfile.Adapter {
+func (d database) open(t testing.TB, c rail.Connection, store ports.BankFiles, tr transport.Transport) *adapter {
 	t.Helper()
 	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: store, Clock: d.clock, IDs: d.ids, Log: testLog(t), Transport: tr})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return &adapter{opened{a}, portstest.HandingOver{To: a, Handover: d.handover(c.Name)}}
+}
+
+// handover records the payments of a connection.
+func (d database) handover(connection string) *portstest.RailHandover {
+	return portstest.NewRailHandover(d.db, connection, d.clock)
 }
 
 func german() account.External {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/rails/bankfile"
 	"causeway/core/bankorder"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -21,7 +20,7 @@ type inbox struct {
 	*bank
 	t          testing.TB
 	connection rail.Connection
-	a          *bankfile.Adapter
+	a          *adapter
 	cursor     string
 	got        ports.RailReport // all that was reported
 	payouts    []ports.Payout

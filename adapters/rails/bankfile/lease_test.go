@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
@@ -89,7 +88,7 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 			if err := b.checkDelivered(recorded.digests, ids); err != nil {
 				t.Errorf("%s: %v", pause, err)
 			}
-			for _, a := range []*bankfile.Adapter{first, second} {
+			for _, a := range []*adapter{first, second} {
 				if err := a.Close(); err != nil {
 					t.Error(err)
 				}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -29,7 +28,7 @@ type world struct {
 	t          *testing.T
 	bank       *bank
 	connection rail.Connection
-	adapters   []*bankfile.Adapter
+	adapters   []*adapter
 	cursor     string
 	courses    map[string]railtest.Course // by end-to-end id
 	orders     []*bankOrder

@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/corridor"
 	"causeway/ports"
 )
 
 // queued returns an adapter with a payment that waits for the next file, through a transport.
-func (d database) queued(t testing.TB, b *bank, name string, tr transport.Transport, settings ...string) *bankfile.Adapter {
+func (d database) queued(t testing.TB, b *bank, name string, tr transport.Transport, settings ...string) *adapter {
 	t.Helper()
 	connection := europe(name, b.dir)
 	for i := 0; i < len(settings); i += 2 {
@@ -31,7 +30,7 @@ func (d database) queued(t testing.TB, b *bank, name string, tr transport.Transp
 }
 
 // pollFails polls once, and checks the error.
-func pollFails(t testing.TB, a *bankfile.Adapter, want string) {
+func pollFails(t testing.TB, a *adapter, want string) {
 	t.Helper()
 	if _, err := a.Poll(t.Context(), ""); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("poll: %v, want an error with %q", err, want)

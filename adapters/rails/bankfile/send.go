@@ -126,7 +126,7 @@ func (a *Adapter) call(ctx context.Context, payments []payment) []ports.Outcome 
 	now := a.clock.Now()
 	var added []bankorder.Order
 	for i, p := range payments {
-		if _, known := stored[keys[i]]; known || p.settled {
+		if order, known := stored[keys[i]]; known && !a.canTakeOver(order) || p.settled {
 			continue
 		}
 		order, problem := a.orderOf(p, now)
@@ -152,6 +152,11 @@ func (a *Adapter) call(ctx context.Context, payments []payment) []ports.Outcome 
 		}
 	}
 	return outcomes
+}
+
+// canTakeOver reports whether an order is of a payment that was moved to this connection before it was in a file.
+func (a *Adapter) canTakeOver(o bankorder.Order) bool {
+	return o.State == bankorder.Queued && o.Connection != a.connection.Name
 }
 
 func (a *Adapter) unknown(outcomes []ports.Outcome, err error) []ports.Outcome {

@@ -148,7 +148,7 @@ func callConnector[T any](ctx context.Context, c connector, name string, items [
 		w, order := c.world, orders[key.ID]
 		hasLeft := w.railPayments[key].State == rail.Sent || order != nil
 		switch {
-		case c.manner() == chain && !hasLeft && (w.chance(3) || w.leave(c.name, key, w.now) != rail.Leaves), c.manner() == partner && !hasLeft:
+		case c.manner() == chain && !hasLeft && (w.chance(3) || !w.leave(c.name, key, w.now).MayBeSent()), c.manner() == partner && !hasLeft:
 			outcomes[i] = waiting
 		case (c.manner() == file || c.manner() == batch) && !hasLeft:
 			w.held[heldPayment{c.name, key}], outcomes[i] = true, waiting
@@ -179,7 +179,7 @@ func (w *world) cut() {
 			if strings.HasPrefix(c.Name, string(batch)) && w.chance(2) {
 				continue
 			}
-			if w.leave(c.Name, railKey(p), w.now) != rail.Held {
+			if !w.leave(c.Name, railKey(p), w.now).IsHeld() {
 				delete(w.held, heldPayment{c.Name, railKey(p)})
 			}
 		}

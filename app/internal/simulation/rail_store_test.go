@@ -132,6 +132,12 @@ func (u *tx) RecordRailDecision(_ context.Context, d ports.RailDecision) error {
 	return nil
 }
 
+// AddRailFeedItems fails the run: the bank of the simulation never contradicts itself.
+func (u *tx) AddRailFeedItems(_ context.Context, items []ports.RailFeedItem) error {
+	u.world.fail("kept aside %+v", items)
+	return nil
+}
+
 func (u *tx) SaveReceiptReversal(_ context.Context, v transaction.ReceiptReversal) (bool, error) {
 	_, known := u.reversals[v.Receipt.ID]
 	if !known {
@@ -191,6 +197,10 @@ func (s store) RailPayments(_ context.Context, keys []ports.RailPaymentKey) (map
 func (s store) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error) {
 	err := s.read(ctx, "rail payments")
 	return s.world.sortedRailPayments(func(p rail.Payment) bool { return p.ID == id }), err
+}
+
+func (s store) RailReplies(context.Context, ident.Platform, uuid.UUID, int) ([]ports.RailReply, error) {
+	return nil, nil // replies are not simulated
 }
 
 func (s store) RailDecisions(_ context.Context, _ ident.Platform, id uuid.UUID) ([]ports.RailDecision, error) {
