@@ -193,8 +193,9 @@ type EVMTransactionStore interface {
 	// NextEVMNonce returns the nonce of the next transaction of a sender: at least the given one, which is that of the
 	// chain. A sender belongs to one connection of a chain.
 	NextEVMNonce(ctx context.Context, w EVMWallet, atLeast uint64) (uint64, error)
-	// AddEVMTransaction stores a transaction with its first attempt. It returns EVMAdded, or why it did nothing: the one
-	// that the same purpose and subject have already, a nonce that is taken, or too little money.
+	// AddEVMTransaction stores a transaction with its first attempt, with which a payout or refund has left. It returns EVMAdded, or
+	// why it did nothing: the one that the same purpose and subject have already, a nonce that is taken, too little money, or a
+	// payment that may not leave.
 	AddEVMTransaction(ctx context.Context, w EVMWallet, t EVMTransaction, limit *EVMSpendingLimit) (EVMTransaction, EVMAddition, error)
 	// EVMTransactions returns those of the subjects, in no order.
 	EVMTransactions(ctx context.Context, connection string, purpose EVMPurpose, subjects []uuid.UUID) ([]EVMTransaction, error)
@@ -300,6 +301,8 @@ const (
 	EVMExists     EVMAddition = "EXISTS"
 	EVMNonceTaken EVMAddition = "NONCE_TAKEN"
 	EVMTooLittle  EVMAddition = "TOO_LITTLE"
+	EVMHeld       EVMAddition = "HELD"      // the payment may not leave now
+	EVMWithdrawn  EVMAddition = "WITHDRAWN" // it is no longer a payment of the connection
 )
 
 // EVMConclusion is how a transaction has ended.

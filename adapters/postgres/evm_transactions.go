@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -64,13 +66,37 @@ func (db *DB) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.
 			added = ports.EVMTooLittle
 			return err
 		}
+		if added, err = tx.leaveEVM(ctx, t, db.clock.Now()); err != nil || added != ports.EVMAdded {
+			return err
+		}
 		if _, err := tx.exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1::text::numeric AND address = $2`, pgUint(w.ChainID), w.Address[:], int64(max(next, t.Nonce+1))); err != nil {
 			return err
 		}
-		stored, added = t, ports.EVMAdded
+		stored = t
 		return tx.insertEVMTransaction(ctx, t)
 	})
 	return stored, added, err
+}
+
+// evmPayments are the payments of connections that transactions are for; the others move nothing of a customer.
+var evmPayments = map[ports.EVMPurpose]rail.Kind{ports.EVMPayout: rail.Payout, ports.EVMRefund: rail.Refund}
+
+// leaveEVM asks whether the payment of a transaction may leave, and returns EVMAdded if so.
+func (q evmQuerier) leaveEVM(ctx context.Context, t ports.EVMTransaction, now time.Time) (ports.EVMAddition, error) {
+	kind, isPayment := evmPayments[t.Purpose]
+	if !isPayment {
+		return ports.EVMAdded, nil
+	}
+	departures, err := leaveRailPayments(ctx, q.tx, t.Connection, []ports.RailPaymentKey{{Platform: t.Platform, ID: t.Subject, Kind: kind}}, now)
+	switch {
+	case err != nil:
+		return "", err
+	case departures[0].MayBeSent():
+		return ports.EVMAdded, nil
+	case departures[0].IsHeld():
+		return ports.EVMHeld, nil
+	}
+	return ports.EVMWithdrawn, nil
 }
 
 // isFreeNonce reports whether a transaction may have its nonce: a later one than all, or one to be filled that none has.

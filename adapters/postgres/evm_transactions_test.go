@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -23,6 +24,13 @@ func (c *env) evmTransaction(nonce uint64) ports.EVMTransaction {
 		State: ports.EVMPending, CreatedAt: noon, UpdatedAt: noon, Attempts: []ports.EVMAttempt{evmAttempt(1)}}
 }
 
+// handOverEVM records the payout of a transaction as handed over.
+func (c *env) handOverEVM(t testing.TB, transaction ports.EVMTransaction) {
+	t.Helper()
+	c.handOver(t, transaction.Connection, "BASE", money.Amount{Minor: transaction.Amount.Int64(), Currency: transaction.Currency},
+		ports.RailPaymentKey{Platform: transaction.Platform, ID: transaction.Subject, Kind: rail.Payout})
+}
+
 func evmAttempt(n int64) ports.EVMAttempt {
 	id := uuid.New()
 	return ports.EVMAttempt{Hash: ports.EVMHash(append(id[:], id[:]...)), Raw: id[:], MaxFee: big.NewInt(100 * n), MaxPriorityFee: big.NewInt(n), At: noon}
@@ -31,6 +39,7 @@ func evmAttempt(n int64) ports.EVMAttempt {
 // addEVM stores a transaction with the next free nonce.
 func (c *env) addEVM(t testing.TB, transaction ports.EVMTransaction) ports.EVMTransaction {
 	t.Helper()
+	c.handOverEVM(t, transaction)
 	for {
 		nonce, err := c.NextEVMNonce(t.Context(), baseSender, 0)
 		if err != nil {
@@ -56,6 +65,7 @@ func TestEVMTransactions_ProcessesTakeEachNonceOnce(t *testing.T) {
 	var wanted []ports.EVMTransaction
 	for range payouts {
 		wanted = append(wanted, c.evmTransaction(0))
+		c.handOverEVM(t, wanted[len(wanted)-1])
 	}
 	var group sync.WaitGroup
 	for range 8 {
@@ -107,6 +117,7 @@ func TestEVMTransactions_NeverSpendMoreThanTheWalletHas(t *testing.T) {
 		if transaction.Nonce, err = c.NextEVMNonce(t.Context(), baseSender, 0); err != nil {
 			t.Fatal(err)
 		}
+		c.handOverEVM(t, transaction)
 		_, added, err := c.AddEVMTransaction(t.Context(), baseSender, transaction, limit)
 		if err != nil {
 			t.Fatal(err)
@@ -187,6 +198,7 @@ func TestEVMTransactions_WalletBelongsToOneConnection(t *testing.T) {
 
 // evmModel is what the store must have of one sender.
 type evmModel struct {
+	tb         testing.TB
 	t          *rapid.T
 	c          *env
 	connection string
@@ -209,6 +221,9 @@ func (m *evmModel) add(purpose ports.EVMPurpose, nonce uint64, subject uuid.UUID
 		want = ports.EVMExists
 	case nonce < m.next && (purpose != ports.EVMFill || taken):
 		want = ports.EVMNonceTaken
+	}
+	if purpose == ports.EVMPayout {
+		m.c.handOverEVM(m.tb, transaction)
 	}
 	stored, got, err := m.c.AddEVMTransaction(m.t.Context(), m.sender, transaction, nil)
 	if err != nil || got != want || got == ports.EVMExists && stored.Nonce != m.bySubject[subject] {
@@ -278,9 +293,10 @@ func TestEVMTransactions_NoncesAndReplacements(t *testing.T) {
 	// version: a nonce has one transaction, a subject too, only the present version is changed, and fees are never lost.
 	c := newEnv(t)
 	cases := 0
+	tb := t
 	rapid.Check(t, func(t *rapid.T) {
 		cases++
-		m := &evmModel{t: t, c: c, connection: fmt.Sprintf("chain-%d", cases), stored: map[uint64]ports.EVMTransaction{}, stale: map[uint64]ports.EVMTransaction{}, bySubject: map[uuid.UUID]uint64{}, wei: new(big.Int)}
+		m := &evmModel{t: t, tb: tb, c: c, connection: fmt.Sprintf("chain-%d", cases), stored: map[uint64]ports.EVMTransaction{}, stale: map[uint64]ports.EVMTransaction{}, bySubject: map[uuid.UUID]uint64{}, wei: new(big.Int)}
 		m.sender = ports.EVMWallet{Connection: m.connection, ChainID: 8453, Address: ports.EVMAddress{1, byte(cases), byte(cases >> 8)}}
 		first := evmBlock(100, 1)
 		if _, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: m.connection, ChainID: 8453, Wallet: m.sender.Address, Position: first.Number, PositionHash: first.Hash}); err != nil {

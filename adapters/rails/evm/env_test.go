@@ -140,10 +140,10 @@ func (e *env) connection() rail.Connection {
 func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
 
 // open opens the connection, as another process would.
-func (e *env) open(store ports.EVMChainStore) *evm.Rail { return e.openAt(store, "env:NODE") }
+func (e *env) open(store ports.EVMChainStore) *recorded { return e.openAt(store, "env:NODE") }
 
 // openAt opens the connection with other URLs of nodes.
-func (e *env) openAt(store ports.EVMChainStore, urls string) *evm.Rail {
+func (e *env) openAt(store ports.EVMChainStore, urls string) *recorded {
 	e.t.Helper()
 	c := e.connection()
 	c.Settings["urls"] = urls
@@ -155,8 +155,20 @@ func (e *env) openAt(store ports.EVMChainStore, urls string) *evm.Rail {
 	return r
 }
 
-func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*evm.Rail, error) {
-	return evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+// recorded is the adapter of a process. Payments are recorded as handed over before they are sent.
+type recorded struct {
+	opened
+	portstest.HandingOver
+}
+
+type opened struct{ *evm.Rail }
+
+func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*recorded, error) {
+	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+	if err != nil {
+		return nil, err
+	}
+	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: portstest.NewRailHandover(e.db, c.Name, e.clock)}}, nil
 }
 
 // quiet returns a logger whose lines are shown if EVM_LOG is set.
@@ -170,7 +182,7 @@ func quiet() *logrus.Logger {
 	return log
 }
 
-func (e *env) rail() *evm.Rail { return e.open(e.db) }
+func (e *env) rail() *recorded { return e.open(e.db) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
@@ -186,7 +198,7 @@ func (e *env) wallet() string {
 }
 
 // address returns the deposit address of an account.
-func (e *env) address(r *evm.Rail, a account.Internal) string {
+func (e *env) address(r *recorded, a account.Internal) string {
 	e.t.Helper()
 	instructions, err := r.Funding(e.platform, "", a.Reference, a.Currency)
 	if err != nil || len(instructions) != 1 {
@@ -197,7 +209,7 @@ func (e *env) address(r *evm.Rail, a account.Internal) string {
 }
 
 // poll polls until there is nothing more, and returns everything that was reported.
-func (e *env) poll(r *evm.Rail) ports.RailReport {
+func (e *env) poll(r *recorded) ports.RailReport {
 	e.t.Helper()
 	var all ports.RailReport
 	for range 100 {
@@ -242,7 +254,7 @@ func (e *env) fund(amount int64) {
 	e.chain.Mine(1)
 }
 
-func (e *env) send(r *evm.Rail, p ports.Payout) ports.Outcome {
+func (e *env) send(r *recorded, p ports.Payout) ports.Outcome {
 	return r.Send(e.t.Context(), []ports.Payout{p})[0]
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/account"
 	"causeway/core/money"
@@ -141,7 +140,7 @@ func TestSend_ProcessesTogetherSendOnce(t *testing.T) {
 		payouts = append(payouts, e.payout(e.payee(), 10))
 	}
 	var group sync.WaitGroup
-	rails := []*evm.Rail{e.rail(), e.rail(), e.rail(), e.rail()}
+	rails := []*recorded{e.rail(), e.rail(), e.rail(), e.rail()}
 	for _, r := range rails {
 		group.Go(func() { r.Send(t.Context(), payouts) })
 	}

@@ -100,6 +100,10 @@ func (r *Rail) add(ctx context.Context, s *session, t ports.EVMTransaction) (sto
 		return t, "", "", err
 	case added == ports.EVMTooLittle:
 		return t, added, tooLittle(t, limit.Available), nil
+	case added == ports.EVMHeld:
+		return t, added, "the connection or its rail is paused", nil
+	case added == ports.EVMWithdrawn:
+		return t, added, "the payment was withdrawn from the connection", nil
 	case added == ports.EVMAdded:
 		s.committed.Add(s.committed, cost)
 	}
