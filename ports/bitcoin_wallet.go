@@ -13,6 +13,9 @@ import (
 // ErrBitcoinLease says that another process has taken over a wallet.
 var ErrBitcoinLease = errors.New("another process has taken over the wallet")
 
+// ErrBitcoinHeld says that a payment of a new batch may not leave.
+var ErrBitcoinHeld = errors.New("a payment of the transaction may not leave now")
+
 // BitcoinStore keeps what the service knows of Bitcoin wallets. Each method is one atomic step.
 type BitcoinStore interface {
 	// LeaseBitcoinWallet gives one process the right to change a wallet until a time, or returns false if another has
@@ -20,7 +23,8 @@ type BitcoinStore interface {
 	LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (BitcoinLease, bool, error)
 	EndBitcoinLease(ctx context.Context, lease BitcoinLease) error
 	// SaveBitcoin writes all of the changes or none. It returns ErrBitcoinLease if the lease is no longer the present
-	// one, and another error if a payment is in a batch already, or a coin in another batch.
+	// one, and another error if a payment is in a batch already, or a coin in another batch. The payments of a new batch have left
+	// then; it returns ErrBitcoinHeld if one may not. Those of a batch that is released have not left.
 	SaveBitcoin(ctx context.Context, lease BitcoinLease, changes BitcoinChanges) error
 	// BitcoinWallet returns the state of a wallet; zero before the first lease.
 	BitcoinWallet(ctx context.Context, connection string) (BitcoinWallet, error)
@@ -35,8 +39,9 @@ type BitcoinStore interface {
 	// AddBitcoinPayments keeps payments and returns them as they were kept at first, in the same order.
 	AddBitcoinPayments(ctx context.Context, connection string, payments []BitcoinPayment) ([]BitcoinPayment, error)
 	// BitcoinPayments returns the known ones of some payments.
-	BitcoinPayments(ctx context.Context, connection string, subjects []RailSubject) ([]BitcoinPayment, error)
-	// UnsignedBitcoinPayments returns payments without a batch, oldest first.
+	BitcoinPayments(ctx context.Context, connection string, keys []RailPaymentKey) ([]BitcoinPayment, error)
+	// UnsignedBitcoinPayments returns payments without a batch that may leave now, oldest first: not those that are held by a pause,
+	// or are no longer payments of the connection.
 	UnsignedBitcoinPayments(ctx context.Context, connection string, limit int) ([]BitcoinPayment, error)
 	// OpenBitcoinBatches returns batches that are sent or confirmed, oldest first, with their payments.
 	OpenBitcoinBatches(ctx context.Context, connection string, limit int) ([]BitcoinBatch, error)
@@ -104,11 +109,10 @@ type BitcoinAddress struct {
 
 // BitcoinPayment is a payment to an address.
 type BitcoinPayment struct {
-	Platform  ident.Platform
-	ID        uuid.UUID
-	Address   string
-	Satoshis  int64
-	CreatedAt time.Time
+	RailPaymentKey // a payout, or a refund of a payment or of a receipt
+	Address        string
+	Satoshis       int64
+	CreatedAt      time.Time
 	// Batch is zero for a payment that is not signed. Status and TxID are those of its batch: TxID is empty until it
 	// is confirmed.
 	Batch  int64

@@ -61,56 +61,63 @@ func (db *DB) bitcoinAddresses(ctx context.Context, sql string, args ...any) ([]
 
 // addBitcoinPayment uses the primary key.
 const addBitcoinPayment = `
-	INSERT INTO bitcoin_payments (platform_id, connection, id, address, satoshis, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
+	INSERT INTO bitcoin_payments (platform_id, connection, id, kind, address, satoshis, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`
 
 // AddBitcoinPayments implements ports.BitcoinStore.
 func (db *DB) AddBitcoinPayments(ctx context.Context, connection string, payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
-	subjects := make([]ports.RailSubject, len(payments))
+	keys := make([]ports.RailPaymentKey, len(payments))
 	if err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		for i, p := range payments {
-			subjects[i] = ports.RailSubject{Platform: p.Platform, Subject: p.ID}
-			batch.Queue(addBitcoinPayment, pgID(p.Platform.UUID()), connection, pgID(p.ID), p.Address, p.Satoshis, p.CreatedAt)
+			keys[i] = p.RailPaymentKey
+			batch.Queue(addBitcoinPayment, pgID(p.Platform.UUID()), connection, pgID(p.ID), string(p.Kind), p.Address, p.Satoshis, p.CreatedAt)
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	}); err != nil {
 		return nil, err
 	}
-	found, err := db.BitcoinPayments(ctx, connection, subjects)
+	found, err := db.BitcoinPayments(ctx, connection, keys)
 	if err != nil {
 		return nil, err
 	}
-	kept := map[ports.RailSubject]ports.BitcoinPayment{}
+	kept := map[ports.RailPaymentKey]ports.BitcoinPayment{}
 	for _, p := range found {
-		kept[ports.RailSubject{Platform: p.Platform, Subject: p.ID}] = p
+		kept[p.RailPaymentKey] = p
 	}
 	ordered := make([]ports.BitcoinPayment, len(payments))
-	for i, subject := range subjects {
-		ordered[i] = kept[subject]
+	for i, key := range keys {
+		ordered[i] = kept[key]
 	}
 	return ordered, nil
 }
 
-const bitcoinPaymentColumns = `SELECT p.platform_id, p.id, p.address, p.satoshis, p.created_at, p.batch, b.status, b.txid`
+const bitcoinPaymentColumns = `SELECT p.platform_id, p.id, p.kind, p.address, p.satoshis, p.created_at, p.batch, b.status, b.txid`
 
 // selectBitcoinPayments uses the primary keys.
 const selectBitcoinPayments = bitcoinPaymentColumns + `
-	FROM unnest($2::uuid[], $3::uuid[]) AS k(platform_id, id) JOIN bitcoin_payments p ON p.platform_id = k.platform_id AND p.connection = $1 AND p.id = k.id
+	FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS k(platform_id, id, kind)
+	JOIN bitcoin_payments p ON p.platform_id = k.platform_id AND p.connection = $1 AND p.id = k.id AND p.kind = k.kind
 	LEFT JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch`
 
 // BitcoinPayments implements ports.BitcoinStore.
-func (db *DB) BitcoinPayments(ctx context.Context, connection string, subjects []ports.RailSubject) ([]ports.BitcoinPayment, error) {
-	platforms, ids := make([]uuid.UUID, len(subjects)), make([]uuid.UUID, len(subjects))
-	for i, s := range subjects {
-		platforms[i], ids[i] = s.Platform.UUID(), s.Subject
-	}
-	return db.bitcoinPayments(ctx, selectBitcoinPayments, connection, pgIDs(platforms), pgIDs(ids))
+func (db *DB) BitcoinPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey) ([]ports.BitcoinPayment, error) {
+	return db.bitcoinPayments(ctx, selectBitcoinPayments, append([]any{connection}, railKeyColumns(keys)...)...)
 }
 
-// UnsignedBitcoinPayments implements ports.BitcoinStore. Uses bitcoin_payments_unsigned: ids begin with the time.
+// unsignedBitcoinPayments uses bitcoin_payments_unsigned (ids begin with the time), the primary key of rail_payments and that of
+// rail_controls.
+const unsignedBitcoinPayments = `
+	SELECT platform_id, id, kind, address, satoshis, created_at, batch, NULL, NULL FROM bitcoin_payments b
+	WHERE connection = $1 AND batch IS NULL AND EXISTS (
+		SELECT FROM rail_payments p WHERE p.platform_id = b.platform_id AND p.id = b.id AND p.connection = b.connection
+			AND (p.kind = b.kind OR b.kind = 'REFUND' AND p.kind = 'SEND_BACK') AND p.state IN ('HANDED_OVER', 'SENT')
+			AND NOT EXISTS (SELECT FROM unnest(ARRAY[p.connection, p.rail]) AS n(name) CROSS JOIN LATERAL (
+				SELECT paused FROM rail_controls c WHERE c.name = n.name ORDER BY c.id DESC LIMIT 1) AS latest WHERE paused))
+	ORDER BY id LIMIT $2`
+
+// UnsignedBitcoinPayments implements ports.BitcoinStore.
 func (db *DB) UnsignedBitcoinPayments(ctx context.Context, connection string, limit int) ([]ports.BitcoinPayment, error) {
-	return db.bitcoinPayments(ctx, `SELECT platform_id, id, address, satoshis, created_at, batch, NULL, NULL FROM bitcoin_payments
-		WHERE connection = $1 AND batch IS NULL ORDER BY id LIMIT $2`, connection, limit)
+	return db.bitcoinPayments(ctx, unsignedBitcoinPayments, connection, limit)
 }
 
 func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]ports.BitcoinPayment, error) {
@@ -124,7 +131,7 @@ func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]p
 		var platform uuid.UUID
 		var batch *int64
 		var status, txid *string
-		if err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&p.ID), &p.Address, &p.Satoshis, &p.CreatedAt, &batch, &status, &txid); err != nil {
+		if err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&p.ID), &p.Kind, &p.Address, &p.Satoshis, &p.CreatedAt, &batch, &status, &txid); err != nil {
 			return err
 		}
 		ident.SetUUID(&p.Platform, platform)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -114,6 +115,13 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 	if b == nil {
 		return nil
 	}
+	keys := make([]ports.RailPaymentKey, len(b.Payments))
+	for i, p := range b.Payments {
+		keys[i] = p.RailPaymentKey
+	}
+	if err := s.leave(ctx, keys); err != nil {
+		return err
+	}
 	number := s.lastBatch + 1
 	if err := s.exec(ctx, `UPDATE bitcoin_wallets SET last_batch = $2 WHERE connection = $1`, s.connection, number); err != nil {
 		return err
@@ -122,12 +130,9 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		s.connection, number, string(ports.BitcoinSent), s.changes.At, b.Since); err != nil {
 		return err
 	}
-	platforms, ids := make([]uuid.UUID, len(b.Payments)), make([]uuid.UUID, len(b.Payments))
-	for i, p := range b.Payments {
-		platforms[i], ids[i] = p.Platform.UUID(), p.ID
-	}
-	taken, err := s.tx.Exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[]) AS k(platform_id, id)
-		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.batch IS NULL`, s.connection, number, pgIDs(platforms), pgIDs(ids))
+	taken, err := s.tx.Exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
+		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
+		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
 	if err != nil {
 		return err
 	}
@@ -135,6 +140,40 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken.RowsAffected()), len(b.Payments), s.connection)
 	}
 	return s.version(ctx, number, 0, b.Versions[0])
+}
+
+// leave asks whether the payments of a new batch may leave. It returns ErrBitcoinHeld if one may not.
+func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) error {
+	departures, err := leaveRailPayments(ctx, s.tx, s.connection, keys, s.changes.At)
+	if err != nil {
+		return err
+	}
+	for i, departure := range departures {
+		if !departure.MayBeSent() {
+			return fmt.Errorf("%s %s of %s: %w", keys[i].Kind, keys[i].ID, s.connection, ports.ErrBitcoinHeld)
+		}
+	}
+	return nil
+}
+
+// stay records that the payments of a batch that is released have not left.
+func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
+	rows, err := s.tx.Query(ctx, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`, s.connection, batch)
+	if err != nil {
+		return err
+	}
+	var keys []ports.RailPaymentKey
+	if err := forEachRow(rows, func(rows pgx.Rows) error {
+		var key ports.RailPaymentKey
+		var platform uuid.UUID
+		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&key.ID), &key.Kind)
+		ident.SetUUID(&key.Platform, platform)
+		keys = append(keys, key)
+		return err
+	}); err != nil {
+		return err
+	}
+	return railPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
 }
 
 func (s *bitcoinSave) replacement(ctx context.Context) error {
@@ -183,6 +222,9 @@ func (s *bitcoinSave) batch(ctx context.Context) error {
 	}
 	if err := s.exec(ctx, `UPDATE bitcoin_batches SET status = $3, txid = $4, ended_at = $5 WHERE connection = $1 AND number = $2`,
 		s.connection, b.Batch, string(b.Status), b.TxID, pgTime(ended)); err != nil || b.Status != ports.BitcoinReleased {
+		return err
+	}
+	if err := s.stay(ctx, b.Batch); err != nil {
 		return err
 	}
 	if err := s.exec(ctx, `UPDATE bitcoin_payments SET batch = NULL WHERE connection = $1 AND batch = $2`, s.connection, b.Batch); err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres"
+	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -37,7 +39,9 @@ func (c *env) addBitcoinPayments(t *testing.T, n int) []ports.BitcoinPayment {
 	t.Helper()
 	payments := make([]ports.BitcoinPayment, n)
 	for i := range payments {
-		payments[i] = ports.BitcoinPayment{Platform: c.platform.ID, ID: generator.New(noon), Address: fmt.Sprintf("bcrt1q%d", i), Satoshis: 1000 + int64(i), CreatedAt: noon}
+		key := ports.RailPaymentKey{Platform: c.platform.ID, ID: generator.New(noon), Kind: rail.Payout}
+		payments[i] = ports.BitcoinPayment{RailPaymentKey: key, Address: fmt.Sprintf("bcrt1q%d", i), Satoshis: 1000 + int64(i), CreatedAt: noon}
+		c.handOver(t, hotWallet, "BITCOIN", money.Amount{Minor: payments[i].Satoshis, Currency: money.BTC}, key)
 	}
 	kept, err := c.AddBitcoinPayments(t.Context(), hotWallet, payments)
 	if err != nil || !reflect.DeepEqual(kept, payments) {
@@ -127,9 +131,77 @@ func TestBitcoinBatches_EachPaymentAndCoinInOne(t *testing.T) {
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Batch: &ports.BitcoinBatchStatus{Batch: 1, Status: ports.BitcoinReleased}})
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Since: "b9", Payments: payments, Versions: []ports.BitcoinVersion{bitcoinVersion("t4", 0, 3)}}})
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Batch: &ports.BitcoinBatchStatus{Batch: 2, Status: ports.BitcoinConfirmed, TxID: "t4"}})
-	got, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailSubject{{Platform: c.platform.ID, Subject: payments[2].ID}, {Platform: c.otherPlatform.ID, Subject: payments[1].ID}})
+	got, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[2].RailPaymentKey, {Platform: c.otherPlatform.ID, ID: payments[1].ID, Kind: rail.Payout}})
 	if err != nil || len(got) != 1 || got[0].Batch != 2 || got[0].Status != ports.BitcoinConfirmed || got[0].TxID != "t4" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestBitcoinPayments_RefundOfCancelledPayout(t *testing.T) {
+	t.Parallel()
+	// A payout and the refund of the same transaction are two payments of a wallet. If the payout was cancelled before it was signed,
+	// the refund alone may leave.
+	c := newEnv(t)
+	ctx := t.Context()
+	lease := c.leaseWallet(t, noon)
+	payout := c.addBitcoinPayments(t, 1)[0]
+	if _, err := c.Pool().Exec(ports.ForAllPlatforms(ctx), `UPDATE rail_payments SET state = 'CANCELLED' WHERE id = $1`, payout.ID.String()); err != nil {
+		t.Fatal(err)
+	}
+	refund := payout
+	refund.Kind, refund.Address = rail.Refund, "bcrt1qpayer"
+	c.handOver(t, hotWallet, "BITCOIN", money.Amount{Minor: refund.Satoshis, Currency: money.BTC}, refund.RailPaymentKey)
+	if kept, err := c.AddBitcoinPayments(ctx, hotWallet, []ports.BitcoinPayment{refund}); err != nil || kept[0] != refund {
+		t.Fatalf("kept the refund as %+v, %v", kept, err)
+	}
+
+	if unsigned, err := c.UnsignedBitcoinPayments(ctx, hotWallet, 10); err != nil || len(unsigned) != 1 || unsigned[0] != refund {
+		t.Errorf("may leave: %+v, %v", unsigned, err)
+	}
+	batch := ports.BitcoinBatch{Since: "b1", Payments: []ports.BitcoinPayment{payout}, Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0)}}
+	if err := c.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: noon, NewBatch: &batch}); !errors.Is(err, ports.ErrBitcoinHeld) {
+		t.Errorf("the cancelled payout: %v", err)
+	}
+	batch.Payments = []ports.BitcoinPayment{refund}
+	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &batch})
+	kept, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payout.RailPaymentKey, refund.RailPaymentKey})
+	if err != nil || len(kept) != 2 {
+		t.Fatalf("%+v, %v", kept, err)
+	}
+	for _, p := range kept {
+		if (p.Batch != 0) != (p.Kind == rail.Refund) {
+			t.Errorf("in a batch: %+v", p)
+		}
+	}
+}
+
+func TestBitcoinPayments_OfEarlierProgram(t *testing.T) {
+	t.Parallel()
+	// A program that knows no kinds adds payments as well: one is a refund if only a refund was handed over to the wallet.
+	c := newEnv(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	want := map[ports.RailPaymentKey]bool{}
+	for _, kind := range []rail.Kind{rail.Payout, rail.Refund, rail.SendBack} {
+		key := ports.RailPaymentKey{Platform: c.platform.ID, ID: generator.New(noon), Kind: kind}
+		c.handOver(t, hotWallet, "BITCOIN", money.Amount{Minor: 1000, Currency: money.BTC}, key)
+		if kind.IsReturn() {
+			c.handOver(t, "another", "BITCOIN", money.Amount{Minor: 1000, Currency: money.BTC}, ports.RailPaymentKey{Platform: key.Platform, ID: key.ID, Kind: rail.Payout})
+			key.Kind = rail.Refund
+		}
+		if _, err := c.Pool().Exec(ctx, `INSERT INTO bitcoin_payments (platform_id, connection, id, address, satoshis, created_at) VALUES ($1, $2, $3, 'bcrt1q', 1000, $4) ON CONFLICT DO NOTHING`,
+			key.Platform.UUID().String(), hotWallet, key.ID.String(), noon); err != nil {
+			t.Fatal(err)
+		}
+		want[key] = true
+	}
+	kept, err := c.UnsignedBitcoinPayments(ctx, hotWallet, 10)
+	if err != nil || len(kept) != len(want) {
+		t.Fatalf("%+v, %v", kept, err)
+	}
+	for _, p := range kept {
+		if !want[p.RailPaymentKey] {
+			t.Errorf("kept %+v", p)
+		}
 	}
 }
 
@@ -214,7 +286,7 @@ func TestBitcoinEvents_OnceInOrderAndRetained(t *testing.T) {
 	if deleted["bitcoin_events"] != 2 || deleted["bitcoin_inputs"] != 1 || deleted["bitcoin_transactions"] != 1 {
 		t.Errorf("deleted %v", deleted)
 	}
-	if kept, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailSubject{{Platform: c.platform.ID, Subject: payments[0].ID}}); err != nil || len(kept) != 1 || kept[0].TxID != "t1" {
+	if kept, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[0].RailPaymentKey}); err != nil || len(kept) != 1 || kept[0].TxID != "t1" {
 		t.Errorf("the payment is %+v, %v", kept, err)
 	}
 }

@@ -69,7 +69,7 @@ type world struct {
 	passphrase string // that the service knows
 	cursor     string
 	seen       ports.RailReport // all that was reported
-	poller     *bitcoin.Rail
+	poller     *recorded
 	requested  map[uuid.UUID]string // addresses of payments
 
 	mu     sync.Mutex
@@ -115,9 +115,9 @@ func (w *world) openStore() {
 }
 
 // open returns the adapter of one more process.
-func (w *world) open(g devnet.Gate) *bitcoin.Rail { return w.openOn(w.store, g) }
+func (w *world) open(g devnet.Gate) *recorded { return w.openOn(w.store, g) }
 
-func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *bitcoin.Rail {
+func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
 	w.t.Helper()
 	url := w.hot.Serve(w.t, func(method string) (fails, lost bool) {
 		w.mu.Lock()
@@ -138,8 +138,16 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *bitcoin.Rail {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = r.Close() })
-	return r
+	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: portstest.NewRailHandover(w.store, "bitcoin-hot", w.clock)}}
 }
+
+// recorded is the adapter of a process. Payments are recorded as handed over before they are sent.
+type recorded struct {
+	opened
+	portstest.HandingOver
+}
+
+type opened struct{ *bitcoin.Rail }
 
 // show returns the address of a reference that is shown to a payer.
 func (w *world) show(reference string) string {

@@ -75,7 +75,9 @@ func (r *Rail) advance(ctx context.Context, lease ports.BitcoinLease) error {
 		if err != nil || len(unsigned) == 0 {
 			return err
 		}
-		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); err != nil {
+		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); errors.Is(err, ports.ErrBitcoinHeld) {
+			return nil // a payment was stopped meanwhile: the next reading makes a transaction of the others
+		} else if err != nil {
 			return err
 		}
 	}
@@ -113,8 +115,9 @@ func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments
 		return err
 	}
 	batch := ports.BitcoinBatch{Since: info.Best, Payments: payments, Versions: []ports.BitcoinVersion{version}}
-	if err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), NewBatch: &batch}); err != nil {
-		return err
+	err = r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), NewBatch: &batch})
+	if err != nil {
+		return err // what was signed is not kept, so that it is never sent
 	}
 	return r.release(ctx, version)
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"causeway/adapters/rails/bitcoin/btc"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -147,7 +145,7 @@ func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	requests := make([]request, len(refunds))
 	for i, refund := range refunds {
-		requests[i] = request{platform: refund.Platform, id: refund.ID, amount: refund.Amount, internal: refund.Internal}
+		requests[i] = request{key: ports.RailPaymentKey{Platform: refund.Platform, ID: refund.ID, Kind: rail.Refund}, amount: refund.Amount, internal: refund.Internal}
 		if payer := refund.Original.Payer; payer != nil {
 			requests[i].address = payer.Identifier()
 		} else if !refund.Internal {
@@ -173,8 +171,7 @@ func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collect
 
 // request is a payment that somebody asks for.
 type request struct {
-	platform ident.Platform
-	id       uuid.UUID
+	key      ports.RailPaymentKey
 	address  string
 	amount   money.Amount
 	internal bool   // nothing is sent
@@ -184,7 +181,7 @@ type request struct {
 func payoutRequests(payouts []ports.Payout) []request {
 	requests := make([]request, len(payouts))
 	for i, p := range payouts {
-		requests[i] = request{platform: p.Transaction.Platform, id: p.Transaction.ID.UUID(), address: p.Account.Identifier(), amount: p.Transaction.Pricing.Received}
+		requests[i] = request{key: ports.RailPaymentKey{Platform: p.Transaction.Platform, ID: p.Transaction.ID.UUID(), Kind: rail.Payout}, address: p.Account.Identifier(), amount: p.Transaction.Pricing.Received}
 	}
 	return requests
 }
@@ -210,7 +207,7 @@ func (r *Rail) check(q request) string {
 func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(requests))
 	var wanted []ports.BitcoinPayment
-	var subjects []ports.RailSubject
+	var keys []ports.RailPaymentKey
 	now := r.Clock.Now()
 	for i, q := range requests {
 		switch problem := r.check(q); {
@@ -219,17 +216,17 @@ func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.
 		case q.internal:
 			outcomes[i] = ports.Outcome{Verdict: ports.Done}
 		default:
-			subjects = append(subjects, ports.RailSubject{Platform: q.platform, Subject: q.id})
-			wanted = append(wanted, ports.BitcoinPayment{Platform: q.platform, ID: q.id, Address: q.address, Satoshis: q.amount.Minor, CreatedAt: now})
+			keys = append(keys, q.key)
+			wanted = append(wanted, ports.BitcoinPayment{RailPaymentKey: q.key, Address: q.address, Satoshis: q.amount.Minor, CreatedAt: now})
 		}
 	}
 	if len(wanted) == 0 {
 		return outcomes
 	}
-	kept, reason, err := r.keep(ctx, wanted, subjects, start)
+	kept, reason, err := r.keep(ctx, wanted, keys, start)
 	for i, q := range requests {
 		if outcomes[i].Verdict == "" {
-			outcomes[i] = r.outcome(q, kept[ports.RailSubject{Platform: q.platform, Subject: q.id}], reason, err)
+			outcomes[i] = r.outcome(q, kept[q.key], reason, err)
 		}
 	}
 	return outcomes
@@ -237,7 +234,7 @@ func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.
 
 // keep keeps payments, makes those that are new if it may, and returns what became of them, with the reason for which
 // some are not signed.
-func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, subjects []ports.RailSubject, start bool) (map[ports.RailSubject]ports.BitcoinPayment, string, error) {
+func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, keys []ports.RailPaymentKey, start bool) (map[ports.RailPaymentKey]ports.BitcoinPayment, string, error) {
 	reason := ""
 	if start {
 		kept, err := r.Store.AddBitcoinPayments(ctx, r.Connection.Name, wanted)
@@ -251,10 +248,10 @@ func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, subjects
 			}
 		}
 	}
-	payments, err := r.Store.BitcoinPayments(ctx, r.Connection.Name, subjects)
-	found := map[ports.RailSubject]ports.BitcoinPayment{}
+	payments, err := r.Store.BitcoinPayments(ctx, r.Connection.Name, keys)
+	found := map[ports.RailPaymentKey]ports.BitcoinPayment{}
 	for _, p := range payments {
-		found[ports.RailSubject{Platform: p.Platform, Subject: p.ID}] = p
+		found[p.RailPaymentKey] = p
 	}
 	return found, reason, err
 }
