@@ -37,7 +37,7 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	case rail.Bitcoin:
 		return bitcoin.New(bitcoin.Config{Connection: c, Store: a.db, References: a.db, Secrets: a.secrets, Clock: a.clock})
 	case rail.Partner:
-		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Clock: a.clock, Log: a.log})
+		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Departures: a.db, Clock: a.clock, Log: a.log})
 	case rail.BankFile:
 		return bankfile.Open(bankfile.Config{Connection: c, Store: a.db, Secrets: a.secrets, Clock: a.clock, IDs: a.ids, Log: a.log})
 	default:

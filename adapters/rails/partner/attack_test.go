@@ -20,6 +20,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/signedmessage"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 func TestRail_AnswerThatDoesNotEnd(t *testing.T) {
@@ -102,7 +103,7 @@ func TestRail_SendsOnlyToTheRightServer(t *testing.T) {
 			connection.Settings["caFile"] = c.ca
 		}
 		logger, _ := newLog()
-		r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: logger})
+		r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: logger})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/rail"
 	"causeway/core/signedmessage"
+	"causeway/ports/portstest"
 )
 
 func TestCallback_StoresAndRefuses(t *testing.T) {
@@ -126,7 +127,7 @@ func stored(t *testing.T, body string) *memoryEvents {
 	}
 	store := &memoryEvents{}
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: memorySecrets{}, Events: store, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: memorySecrets{}, Events: store, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

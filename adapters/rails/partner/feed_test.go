@@ -18,6 +18,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // usd returns an amount of US dollars.
@@ -134,7 +135,7 @@ func TestRail_PollOfAPartnerThatIsDown(t *testing.T) {
 	t.Parallel()
 	// A partner that cannot be reached is not taken for a database that cannot.
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

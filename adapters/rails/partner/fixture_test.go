@@ -70,17 +70,19 @@ func bankRail(url string) rail.Connection {
 
 // world is a sidecar, and processes of the service that are connected to it.
 type world struct {
-	clock    *worldClock
-	sidecar  *partnertest.Sidecar
-	courses  sync.Map // of payments, by id
-	server   *httptest.Server
-	proxies  []*httptest.Server
-	rails    []*partner.Rail
-	store    *memoryEvents
-	callback *httptest.Server
-	sent     int // events that were sent
-	cursor   string
-	reports  railtest.Reports
+	clock   *worldClock
+	sidecar *partnertest.Sidecar
+	courses sync.Map // of payments, by id
+	server  *httptest.Server
+	proxies []*httptest.Server
+	rails   []*partner.Rail
+	// departures are those of all processes.
+	departures portstest.RailDepartures
+	store      *memoryEvents
+	callback   *httptest.Server
+	sent       int // events that were sent
+	cursor     string
+	reports    railtest.Reports
 }
 
 var _ railtest.Fixture = (*world)(nil)
@@ -127,7 +129,7 @@ func (w *world) Open(context.Context) (ports.Rail, error) { return w.open(w.serv
 func (w *world) open(url string) (*partner.Rail, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: memorySecrets{"file:/secret": secret}, Events: w.store, Clock: w.clock, Log: log})
+	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: memorySecrets{"file:/secret": secret}, Events: w.store, Departures: &w.departures, Clock: w.clock, Log: log})
 	if err == nil {
 		w.rails = append(w.rails, opened)
 	}

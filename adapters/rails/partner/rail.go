@@ -31,6 +31,8 @@ type Config struct {
 	Connection rail.Connection
 	Secrets    ports.Secrets
 	Events     ports.PartnerEvents
+	// Departures is asked before a payment is submitted.
+	Departures ports.RailDepartures
 	Clock      ports.Clock
 	Log        logrus.FieldLogger
 }
@@ -116,32 +118,45 @@ func (r *Rail) instructions(holder, reference string, currency money.Currency, n
 // request is a payment and how it is called about.
 type request struct {
 	payment Payment
+	key     ports.RailPaymentKey
 	began   time.Time // when it became due; zero if unknown
 	submit  bool      // else its state is asked for
+	// first: it leaves with this request. held: it has left, and may not be submitted again now.
+	first, held bool
+}
+
+func payoutRequest(p ports.Payout, submit bool) request {
+	t := p.Transaction
+	return request{payment: newPayout(p), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Payout}, began: t.UpdatedAt, submit: submit}
+}
+
+func collectionRequest(c ports.Collection, submit bool) request {
+	t := c.Transaction
+	return request{payment: newCollection(c), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection}, began: t.UpdatedAt, submit: submit}
+}
+
+func refundRequest(r ports.Refund) request {
+	return request{payment: newRefund(r), key: ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}, submit: true}
 }
 
 // Send submits payouts.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return callEach(ctx, r, payouts, func(p ports.Payout) request { return request{newPayout(p), p.Transaction.UpdatedAt, true} })
+	return callEach(ctx, r, payouts, func(p ports.Payout) request { return payoutRequest(p, true) })
 }
 
 // Status asks for the states of payouts.
 func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return callEach(ctx, r, payouts, func(p ports.Payout) request { return request{newPayout(p), p.Transaction.UpdatedAt, false} })
+	return callEach(ctx, r, payouts, func(p ports.Payout) request { return payoutRequest(p, false) })
 }
 
 // Collect submits collections.
 func (r *Rail) Collect(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return callEach(ctx, r, collections, func(c ports.Collection) request {
-		return request{newCollection(c), c.Transaction.UpdatedAt, true}
-	})
+	return callEach(ctx, r, collections, func(c ports.Collection) request { return collectionRequest(c, true) })
 }
 
 // CollectionStatus asks for the states of collections.
 func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collection) []ports.Outcome {
-	return callEach(ctx, r, collections, func(c ports.Collection) request {
-		return request{newCollection(c), c.Transaction.UpdatedAt, false}
-	})
+	return callEach(ctx, r, collections, func(c ports.Collection) request { return collectionRequest(c, false) })
 }
 
 // Refund submits refunds. One to an internal account moves no money, so the partner is not asked.
@@ -156,10 +171,42 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 		}
 		external, indexes = append(external, refund), append(indexes, i)
 	}
-	for n, outcome := range callEach(ctx, r, external, func(refund ports.Refund) request { return request{newRefund(refund), time.Time{}, true} }) {
+	for n, outcome := range callEach(ctx, r, external, refundRequest) {
 		outcomes[indexes[n]] = outcome
 	}
 	return outcomes
+}
+
+// leave asks which of the requests may be submitted. What has left before and is paused is only asked about. It returns the
+// outcomes of those of which nothing is asked.
+func (r *Rail) leave(ctx context.Context, requests []request) (map[int]ports.Outcome, error) {
+	var keys []ports.RailPaymentKey
+	var indexes []int
+	for i, q := range requests {
+		if q.submit {
+			keys, indexes = append(keys, q.key), append(indexes, i)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	now := r.Clock.Now()
+	departures, err := r.Departures.LeaveRailPayments(ctx, r.Connection.Name, keys, now)
+	if err != nil {
+		return nil, err
+	}
+	stay := map[int]ports.Outcome{}
+	for n, i := range indexes {
+		switch d := departures[n]; {
+		case d == rail.LeftHeld:
+			requests[i].submit, requests[i].held = false, true
+		case d.MayBeSent():
+			requests[i].first = d == rail.Leaves
+		default:
+			stay[i] = ports.Outcome{Verdict: ports.Waiting, Text: "It may not leave now.", RetryAt: now.Add(waitDelay)}
+		}
+	}
+	return stay, nil
 }
 
 // callEach makes a request for each item, several at a time.
@@ -167,8 +214,24 @@ func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) 
 	ctx, cancel := context.WithTimeout(ctx, batchTime(ctx))
 	defer cancel()
 	outcomes := make([]ports.Outcome, len(items))
-	var calls sync.WaitGroup
+	requests := make([]request, len(items))
 	for i, item := range items {
+		requests[i] = requestOf(item)
+	}
+	stay, err := r.leave(ctx, requests)
+	if err != nil {
+		r.log.WithError(err).Warn("cannot record that payments leave; will call again")
+		for i := range outcomes {
+			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: r.Clock.Now().Add(waitDelay)} // not an attempt
+		}
+		return outcomes
+	}
+	var calls sync.WaitGroup
+	for i, q := range requests {
+		if o, stays := stay[i]; stays {
+			outcomes[i] = o
+			continue
+		}
 		select {
 		case r.slots <- struct{}{}:
 		case <-ctx.Done():
@@ -183,7 +246,7 @@ func callEach[T any](ctx context.Context, r *Rail, items []T, requestOf func(T) 
 					outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
 				}
 			}()
-			outcomes[i] = r.callOne(ctx, requestOf(item))
+			outcomes[i] = r.callOne(ctx, q)
 		})
 	}
 	calls.Wait()
@@ -209,7 +272,13 @@ func (r *Rail) callOne(ctx context.Context, q request) ports.Outcome {
 	log := r.log.WithError(err).WithFields(logrus.Fields{"kind": string(q.payment.Kind), "id": q.payment.ID})
 	if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Temporary() {
 		log.Info("partner refuses a request for now; will call again")
+		if q.first {
+			r.notTaken(ctx, q)
+		}
 		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(refused.RetryAfter), Text: "The partner refuses for now."}
+	}
+	if unknown := (*StatusError)(nil); q.held && errors.As(err, &unknown) && unknown.Status == http.StatusNotFound {
+		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(waitDelay), Text: "The partner does not know it, and it may not be submitted now."}
 	}
 	log.Warn("partner has not answered clearly; will call again")
 	return ports.Outcome{Verdict: ports.Unknown}
@@ -228,4 +297,12 @@ func (c *Client) Payment(ctx context.Context, p Payment, submit bool) (State, er
 		err = s.check(p, c.clock.Now())
 	}
 	return s, err
+}
+
+// notTaken records that the partner has not taken a payment, so that it can be stopped until the next request.
+func (r *Rail) notTaken(ctx context.Context, q request) {
+	err := r.Departures.RailPaymentsNotTaken(ctx, r.Connection.Name, []ports.RailPaymentKey{q.key}, r.Clock.Now())
+	if err != nil { // it counts as left, which is always safe
+		r.log.WithError(err).WithField("id", q.payment.ID).Warn("cannot record that the partner has not taken a payment")
+	}
 }

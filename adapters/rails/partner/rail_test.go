@@ -18,6 +18,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
 
@@ -31,7 +32,7 @@ func newRail(t *testing.T, handler http.HandlerFunc, settings ...string) (*partn
 		connection.Settings[settings[i]] = settings[i+1]
 	}
 	log, logged := newLog()
-	r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +372,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		connection := bankRail("https://partner.example.com")
 		connection.Settings[c.name] = c.value
 		log, _ := newLog()
-		_, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log})
+		_, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s=%q: %v, want %q", c.name, c.value, err, c.want)
 		}
@@ -382,7 +383,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 	plain := bankRail("http://sidecar:9000")
 	plain.Settings["plainHttp"] = "allow"
 	log, _ := newLog()
-	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
+	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
 		t.Error(err)
 	}
 }
