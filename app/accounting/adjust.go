@@ -38,7 +38,8 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Auth
 }
 
 func (s *Periods) adjustment() foureyes.Operation[adjustmentRequest, PostedAdjustment] {
-	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment, Check: s.checkAdjustment, Execute: s.adjust}
+	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment, Check: s.checkAdjustment, Execute: s.adjust,
+		TwoPersons: func(r adjustmentRequest) bool { return r.adjustment(ident.Platform{}).MovesHeldMoney() }}
 }
 
 // adjustmentRequest is the stored form of an adjustment.

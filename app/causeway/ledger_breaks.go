@@ -207,11 +207,16 @@ func (l ledgerBreaksResolveCommand) Run(ctx context.Context, out io.Writer) erro
 		return err
 	}
 	return l.withReconciliation(ctx, func(owner ident.Platform, service *reconciliations) error {
-		done, err := service.ResolveAlone(ctx, reconciliation.ResolveRequest{Platform: owner, Break: id, By: platform.Author{Actor: actor},
+		outcome, err := service.ResolveAlone(ctx, reconciliation.ResolveRequest{Platform: owner, Break: id, By: platform.Author{Actor: actor},
 			ResolveCommand: reconcile.ResolveCommand{Note: l.Note, Offset: reconcile.OffsetAccount(l.Against)}})
 		if err != nil {
 			return flagErrors(err)
 		}
+		if p := outcome.Proposal; p != nil {
+			_, err = fmt.Fprintf(out, "A correction needs a second person. Another one approves it with: causeway ledger proposals approve %s\n", p.ID)
+			return err
+		}
+		done := outcome.Done
 		if done.Resolution.Method == reconcile.ResolvedByNote {
 			_, err = fmt.Fprintf(out, "%s is resolved. Nothing was posted.\n", id)
 			return err

@@ -40,10 +40,10 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports
 	return foureyes.Run(ctx, r.foureyes(), r.resolution(), in.Platform, in.By, request, newResolveRequest(in))
 }
 
-// ResolveAlone is Resolve by an operator on the command line, who needs no second person.
-func (r *Service) ResolveAlone(ctx context.Context, in ResolveRequest) (reconcile.BreakDetails, error) {
-	done, err := foureyes.RunAlone(ctx, r.foureyes(), r.resolution(), in.Platform, in.By, nil, newResolveRequest(in))
-	return done.Done, err
+// ResolveAlone is Resolve by an operator on the command line, who needs no second person but for a correction on a
+// production platform.
+func (r *Service) ResolveAlone(ctx context.Context, in ResolveRequest) (proposal.Outcome[reconcile.BreakDetails], error) {
+	return foureyes.RunAlone(ctx, r.foureyes(), r.resolution(), in.Platform, in.By, nil, newResolveRequest(in))
 }
 
 // Executors carry out the approved proposals of corrections.
@@ -71,6 +71,7 @@ func (r resolveRequest) command() reconcile.ResolveCommand {
 
 func (r *Service) resolution() foureyes.Operation[resolveRequest, reconcile.BreakDetails] {
 	return foureyes.Operation[resolveRequest, reconcile.BreakDetails]{ID: "resolveReconciliationBreak", Action: books.ActionAdjustment,
+		TwoPersons: func(r resolveRequest) bool { return r.Offset != "" }, // it changes what is held at a partner
 		Check: func(_ context.Context, _ ident.Platform, r resolveRequest) error {
 			if bad := r.command().Check(); len(bad) > 0 {
 				return fault.Invalid(bad...)

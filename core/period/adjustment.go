@@ -28,6 +28,16 @@ type Adjustment struct {
 	Corrects ident.Posting
 }
 
+// MovesHeldMoney reports whether the adjustment changes what is held at a partner or on a chain, or whose funding it is. No
+// statement confirms it, so on production platforms it needs two persons.
+func (a Adjustment) MovesHeldMoney() bool {
+	return slices.ContainsFunc(a.Entries, func(e ledger.Entry) bool {
+		return slices.ContainsFunc([]string{"rails/", "chains/", "funding/"}, func(group string) bool {
+			return strings.HasPrefix(e.Debit, group) || strings.HasPrefix(e.Credit, group)
+		})
+	})
+}
+
 // Check returns everything that is wrong with the adjustment, by request field.
 func (a Adjustment) Check(now time.Time) []fault.Field {
 	bad := CheckNote(a.Note, false)

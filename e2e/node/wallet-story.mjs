@@ -175,11 +175,13 @@ assert.deepEqual(active, [passkeySession.id, freshSession.id]);
 assert.equal((await signed(200, signer, "UPDATE_INTERNAL_ACCOUNT", "PATCH", `/internal-accounts/${wallet.id}`, { privateEnabled: true })).privateEnabled, true);
 assert.equal((await signed(200, signer, "UPDATE_CUSTOMER_EMAIL", "PATCH", `/customers/${customer.id}`, { customerType: "INDIVIDUAL", email: "silva@acme.example" })).email, "silva@acme.example");
 
-// The wallet has coins, and pays with a signature for exactly this payment.
-await call(201, "POST", "/ledger/adjustments", {
+// The wallet has coins, which a second person approves, and pays with a signature for exactly this payment.
+const second = await call(201, "POST", "/tokens", { name: "Ben", permissions: ["VIEW", "MANAGE"] });
+const proposal = await call(202, "POST", "/ledger/adjustments", {
   note: "Coins for a test.", ownedAccounts: true,
   entries: [{ debit: "chains/LAYER2", credit: `wallets/${wallet.id}`, currency: "USDB", amount: 5_000_000 }],
 });
+await call(200, "POST", `/ledger/proposals/${proposal.id}/approve`, undefined, { authorization: "Basic " + btoa(`${second.clientId}:${second.clientSecret}`) });
 const dollars = await accountIn("USD");
 const newQuote = () => call(201, "POST", "/quotes", {
   source: { sourceType: "ACCOUNT", accountId: wallet.id },

@@ -30,6 +30,9 @@ type Operation[Request, Result any] struct {
 	// ID is the id of the operation in the API.
 	ID     string
 	Action books.Action
+	// TwoPersons reports whether a request needs four eyes on a production platform whatever the settings say, also if an
+	// operator makes it. nil: none does.
+	TwoPersons func(r Request) bool
 	// Check returns the fault of a request that cannot be carried out, as far as that can be known outside of
 	// a unit of work. It may be nil.
 	Check func(ctx context.Context, p ident.Platform, r Request) error
@@ -69,6 +72,10 @@ type Config struct {
 // eyes. It is always tried, so a request that could not be carried out at present makes no proposal but returns
 // its fault. If there is nothing to change, that is the outcome.
 func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+	always, err := o.needsTwoPersons(ctx, c, p, r)
+	if err != nil {
+		return done, err
+	}
 	var figures []byte
 	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
 		fourEyes, err := o.needsFourEyes(ctx, tx, p)
@@ -79,7 +86,7 @@ func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request
 		if err != nil {
 			return err
 		}
-		if !fourEyes || made == "" {
+		if !fourEyes && !always || made == "" {
 			done = proposal.Outcome[Result]{Done: result}
 			return tx.SaveResponse(ctx, key, done, nil)
 		}
@@ -108,8 +115,24 @@ func (o Operation[Request, Result]) needsFourEyes(ctx context.Context, tx ports.
 	return settings.NeedsFourEyes(o.Action), err
 }
 
-// RunAlone carries out a request whatever the settings: that of an operator on the command line.
+// needsTwoPersons reports whether a request needs four eyes whatever the settings. The environment of a platform never
+// changes.
+func (o Operation[Request, Result]) needsTwoPersons(ctx context.Context, c Config, p ident.Platform, r Request) (bool, error) {
+	if o.TwoPersons == nil || !o.TwoPersons(r) {
+		return false, nil
+	}
+	found, err := c.Store.Platform(ctx, p)
+	return found.Environment == platform.Production, err
+}
+
+// RunAlone carries out a request whatever the settings: that of an operator on the command line. One that always needs two
+// persons makes a proposal.
 func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+	if always, err := o.needsTwoPersons(ctx, c, p, r); err != nil {
+		return done, err
+	} else if always {
+		return Run(ctx, c, o, p, by, key, r)
+	}
 	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
 		result, _, err := execute()
 		if err != nil {
