@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
@@ -180,7 +181,7 @@ func (b *bai2Parser) beginFile(field func(int) string) (err error) {
 	}
 	b.created, err = parseBAI2Date(field(3))
 	if id := field(5); id != "" {
-		b.fileID = cleanText(field(3)+"-"+id, reconcile.MaxReference)
+		b.fileID = plaintext.Clean(field(3)+"-"+id, reconcile.MaxReference)
 	}
 	return err
 }

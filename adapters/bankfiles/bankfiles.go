@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -80,7 +80,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 // addReference adds a reference to a line.
 func addReference(l *reconcile.Line, written string) {
-	written = cleanText(written, reconcile.MaxReference)
+	written = plaintext.Clean(written, reconcile.MaxReference)
 	if written == "" || len(l.References) == reconcile.MaxReferences {
 		return
 	}
@@ -90,21 +90,6 @@ func addReference(l *reconcile.Line, written string) {
 		}
 	}
 	l.References = append(l.References, written)
-}
-
-// cleanText returns a text on one line, valid UTF-8 of at most maxBytes, without control characters.
-func cleanText(written string, maxBytes int) string {
-	if strings.ContainsFunc(written, func(r rune) bool { return r < ' ' }) || strings.HasPrefix(written, " ") || strings.HasSuffix(written, " ") {
-		written = strings.Join(strings.FieldsFunc(written, func(r rune) bool { return r <= ' ' }), " ")
-	}
-	if !utf8.ValidString(written) {
-		written = strings.ToValidUTF8(written, "�")
-	}
-	for len(written) > maxBytes {
-		_, size := utf8.DecodeLastRuneInString(written)
-		written = written[:len(written)-size]
-	}
-	return written
 }
 
 // currencyMismatch returns the error for something in another currency than the account.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
@@ -43,7 +44,7 @@ type pageKey struct {
 
 // beginAccount makes an account the one that lines are added to. currency is as in the file.
 func (b *statementBuilder) beginAccount(number, currency string) error {
-	number = cleanText(number, reconcile.MaxReference)
+	number = plaintext.Clean(number, reconcile.MaxReference)
 	parsed, err := money.ParseCurrency(currency)
 	switch {
 	case b.currency != "" && currency != string(b.currency):
@@ -164,8 +165,8 @@ func (b *statementBuilder) addLine(l reconcile.Line) error {
 	if b.lineCount++; b.lineCount > reconcile.MaxLines {
 		return reconcile.InvalidFile("has more than %d lines; split it into several files", reconcile.MaxLines)
 	}
-	l.ServicerReference = cleanText(l.ServicerReference, reconcile.MaxReference)
-	l.Description = cleanText(l.Description, reconcile.MaxDescription)
+	l.ServicerReference = plaintext.Clean(l.ServicerReference, reconcile.MaxReference)
+	l.Description = plaintext.Clean(l.Description, reconcile.MaxDescription)
 	b.current.Lines = append(b.current.Lines, l)
 	return nil
 }

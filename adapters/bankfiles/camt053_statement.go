@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
@@ -170,7 +171,7 @@ func (c *camtParser) endStatement() error {
 		return err
 	}
 	if s.id != "" && len(a.Statements) < reconcile.MaxReferences {
-		a.Statements = append(a.Statements, cleanText(s.id, reconcile.MaxReference))
+		a.Statements = append(a.Statements, plaintext.Clean(s.id, reconcile.MaxReference))
 	}
 	if from != reconcile.NoDay && (a.From == reconcile.NoDay || from < a.From) {
 		a.From = from

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 	"causeway/ports"
 )
@@ -164,7 +165,7 @@ func firstText(fields []string) string {
 }
 
 func ignoreHint(fields []string) string {
-	text := cleanText(firstText(fields), 40)
+	text := plaintext.Clean(firstText(fields), 40)
 	if text == "" || strings.ContainsAny(text, ";|=") || isDigits(text[:1]) {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
@@ -130,7 +131,7 @@ func (m *mt940Parser) endField() error {
 		if m.stage == mt940Header || m.stage == mt940Open {
 			return m.incompleteError()
 		}
-		m.reference, m.account = cleanText(f.texts[0], reconcile.MaxReference), ""
+		m.reference, m.account = plaintext.Clean(f.texts[0], reconcile.MaxReference), ""
 		m.beginStatement()
 		return nil
 	case f.tag == "34F":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
@@ -34,7 +35,7 @@ func (n mt940Number) follows(before mt940Number) bool {
 func parseMT940Number(f mt940Field) (n mt940Number, err error) {
 	text := strings.TrimSpace(f.texts[0])
 	statement, rest, hasPage := strings.Cut(text, "/")
-	if n.statement = cleanText(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" || statement == "" && !hasPage {
+	if n.statement = plaintext.Clean(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" || statement == "" && !hasPage {
 		return n, f.errorf(0, "%.40q is not a statement number", text)
 	}
 	sequence, _, _ := strings.Cut(rest, "/")

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/plaintext"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -57,8 +58,8 @@ func callRails[R comparable, T any](ctx context.Context, s *Service, items []T, 
 
 // storable returns an outcome whose texts, which are those of a partner, can be stored.
 func storable(o ports.Outcome) ports.Outcome {
-	o.PartnerID = transaction.PartnerText(o.PartnerID, transaction.MaxPartnerID)
-	o.Code, o.Text = transaction.PartnerText(o.Code, transaction.MaxPartnerCode), transaction.PartnerText(o.Text, transaction.MaxPartnerText)
+	o.PartnerID = plaintext.Clean(o.PartnerID, transaction.MaxPartnerID)
+	o.Code, o.Text = plaintext.Clean(o.Code, transaction.MaxPartnerCode), plaintext.Clean(o.Text, transaction.MaxPartnerText)
 	return o
 }
 

@@ -319,7 +319,7 @@ func TestReported_IsAlwaysAccepted(t *testing.T) {
 		"nothing":         {"", "", "", time.Time{}, receivable.Return{ReasonCode: "NONE", ReturnedAt: noon.Add(2 * time.Hour)}},
 		"in the future":   {"R01", "", "", noon.Add(3 * time.Hour), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
 		"too early":       {"R01", "", "", noon.AddDate(0, 0, -1), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
-		"not plain":       {" R01\n", "a\x00b\xff", strings.Repeat("ä", 300), noon, receivable.Return{ReasonCode: "R01", PartnerID: "a b", Note: strings.Repeat("ä", 250), ReturnedAt: noon}},
+		"not plain":       {" R01\n", "a\x00b\xff", strings.Repeat("ä", 300), noon, receivable.Return{ReasonCode: "R01", PartnerID: "a b\uFFFD", Note: strings.Repeat("ä", 250), ReturnedAt: noon}},
 		"too long":        {strings.Repeat("R", 50), strings.Repeat("x", 200), "", noon, receivable.Return{ReasonCode: strings.Repeat("R", 40), PartnerID: strings.Repeat("x", 140), ReturnedAt: noon}},
 	} {
 		c.want.By = platform.Service

@@ -9,6 +9,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/plaintext"
 	"causeway/core/platform"
 	"causeway/core/transaction"
 )
@@ -40,8 +41,8 @@ const noCode = "NONE"
 // Reported returns a return as a partner has reported it, in a form that Check accepts: texts are shortened, and a time
 // that is missing, in the future or before the collection is now.
 func Reported(code, partnerID, text string, at time.Time, t transaction.Transaction, now time.Time) Return {
-	r := Return{ReasonCode: transaction.PartnerText(code, maxReasonCode), PartnerID: transaction.PartnerText(partnerID, maxPartnerID),
-		ReturnedAt: at, Note: transaction.PartnerText(text, transaction.MaxPartnerText), By: platform.Service}
+	r := Return{ReasonCode: plaintext.Clean(code, maxReasonCode), PartnerID: plaintext.Clean(partnerID, maxPartnerID),
+		ReturnedAt: at, Note: plaintext.Clean(text, transaction.MaxPartnerText), By: platform.Service}
 	if r.ReasonCode == "" {
 		r.ReasonCode = noCode
 	}

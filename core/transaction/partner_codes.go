@@ -115,14 +115,3 @@ const (
 	MaxPartnerCode = 40
 	MaxPartnerText = 500
 )
-
-// PartnerText returns a text of a partner as it is kept: of printable characters, without spaces around it, and at most so many bytes.
-func PartnerText(text string, maxBytes int) string {
-	text = strings.TrimSpace(strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "")))
-	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), maxBytes)], ""))
-}

@@ -59,20 +59,3 @@ func TestRefusals_NachaCodesAreKnown(t *testing.T) {
 		}
 	}
 }
-
-func TestPartnerText(t *testing.T) {
-	t.Parallel()
-	// What a partner says is kept as text of a bounded length, whatever it consists of.
-	for text, want := range map[string]string{
-		"Account closed": "Account closed", "  R01\n": "R01", "a\x00b\xff": "a b", "äöü!?": "äöü!", "ääää": "äää", "": "", "\n\n": "",
-		"12345    67890": "12345",
-	} {
-		limit := 7
-		if text == "Account closed" {
-			limit = 40
-		}
-		if got := transaction.PartnerText(text, limit); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

@@ -163,11 +163,20 @@ func retryAfter(header string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// decode decodes a JSON object. Its error names the field and has nothing of the text, which may be personal data.
+// decode decodes a JSON object. Its error names the field and has nothing of the text, which may be personal data. JSON has no
+// control characters in texts; those of a partner that writes some are spaces, as they are anywhere else.
 func decode(text []byte, into any) error {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {
 		return errors.New("the body is not a JSON object")
+	}
+	if !json.Valid(text) {
+		text = bytes.Map(func(r rune) rune {
+			if r < ' ' {
+				return ' '
+			}
+			return r
+		}, text)
 	}
 	err := json.Unmarshal(text, into)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {

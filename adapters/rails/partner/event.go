@@ -1,7 +1,6 @@
 package partner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,9 +10,14 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
+
+// maxReference is what is kept of what a payer wrote, in bytes.
+const maxReference = 8000
 
 // check returns what is wrong with an event. Its error has no personal data.
 func (e Event) check(now time.Time) error {
@@ -27,13 +31,19 @@ func (e Event) check(now time.Time) error {
 	return e.appendTo(&report)
 }
 
-// appendEvent adds a stored event to a report.
-func appendEvent(report *ports.RailReport, body []byte) error {
+// appendEvent adds a stored event to a report, or what is wrong with it: it was checked by another version.
+func appendEvent(report *ports.RailReport, stored ports.PartnerEvent) {
 	var e Event
-	if err := json.Unmarshal(body, &e); err != nil {
-		return errors.New("it cannot be read")
+	next := *report
+	err := decode(stored.Body, &e)
+	if err == nil {
+		err = e.appendTo(&next)
 	}
-	return e.appendTo(report)
+	if err != nil {
+		report.Raw = append(report.Raw, rawEvent(stored.Body, stored.ID, err))
+		return
+	}
+	*report = next
 }
 
 // appendTo adds an event to a report, and returns what is wrong with it.
@@ -99,7 +109,8 @@ func (e Event) appendPayment(report *ports.RailReport) error {
 }
 
 func (e Event) appendReceipt(report *ports.RailReport, p ident.Platform) error {
-	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Platform: p, PartnerID: e.Receipt.PartnerID, Reference: e.Receipt.Reference, At: e.At}}
+	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Platform: p, PartnerID: e.Receipt.PartnerID,
+		Reference: plaintext.Clean(e.Receipt.Reference, maxReference), At: e.At}}
 	var err error
 	if receipt.Rail, err = parseRail(e.Receipt.Rail); err != nil {
 		return err
@@ -114,8 +125,8 @@ func (e Event) appendReceipt(report *ports.RailReport, p ident.Platform) error {
 		}
 		receipt.Payer = &payer
 	}
-	if !isPartnerID(e.Receipt.PartnerID) || len(e.Receipt.Reference) > 2000*4 {
-		return errors.New("receipt.partnerId has 1 to 255 characters, and receipt.reference at most 2000")
+	if !isPartnerID(e.Receipt.PartnerID) {
+		return errors.New("receipt.partnerId has 1 to 255 characters, none of them a control character")
 	}
 	report.Receipts = append(report.Receipts, receipt)
 	return nil
@@ -127,10 +138,11 @@ func (e Event) appendReversal(report *ports.RailReport, p ident.Platform) error 
 	if err != nil {
 		return err
 	}
-	if !isPartnerID(v.ReceiptID) || !isPartnerID(v.PartnerID) || !isText(v.Code, 40) || !isText(v.Text, 500) {
-		return errors.New("reversal.receiptId and reversal.partnerId have 1 to 255 characters, code at most 40, and text at most 500")
+	if !isPartnerID(v.ReceiptID) || !isPartnerID(v.PartnerID) {
+		return errors.New("reversal.receiptId and reversal.partnerId have 1 to 255 characters, none of them a control character")
 	}
-	report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: p, Rail: on, Receipt: v.ReceiptID, PartnerID: v.PartnerID, Code: v.Code, Text: v.Text, At: e.At})
+	report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: p, Rail: on, Receipt: v.ReceiptID, PartnerID: v.PartnerID,
+		Code: plaintext.Clean(v.Code, transaction.MaxPartnerCode), Text: plaintext.Clean(v.Text, transaction.MaxPartnerText), At: e.At})
 	return nil
 }
 
@@ -143,10 +155,10 @@ func (e Event) appendFee(report *ports.RailReport, p ident.Platform) error {
 	if err != nil {
 		return fmt.Errorf("fee.%w", err)
 	}
-	if !isPartnerID(e.Fee.PartnerID) || !isText(e.Fee.Memo, 200) {
-		return errors.New("fee.partnerId has 1 to 255 characters, and fee.memo at most 200")
+	if !isPartnerID(e.Fee.PartnerID) {
+		return errors.New("fee.partnerId has 1 to 255 characters, none of them a control character")
 	}
-	report.Fees = append(report.Fees, ports.RailFee{Platform: p, Rail: on, PartnerID: e.Fee.PartnerID, Amount: amount, At: e.At, Memo: e.Fee.Memo})
+	report.Fees = append(report.Fees, ports.RailFee{Platform: p, Rail: on, PartnerID: e.Fee.PartnerID, Amount: amount, At: e.At, Memo: plaintext.Clean(e.Fee.Memo, ledger.MaxMemo)})
 	return nil
 }
 

@@ -1,12 +1,15 @@
 package partner
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,20 +24,21 @@ const (
 )
 
 // Poll asks the partner for its events, stores those that are new beside the ones it has sent by itself, and returns a
-// piece of what is stored. So an event has one way into the service, however often and in whichever way it comes.
+// piece of what is stored. So an event has one way into the service, however often and in whichever way it comes. An event
+// that is not understood is returned as it came.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
 	position, err := parseCursor(cursor)
 	if err != nil {
 		return ports.RailReport{}, err
 	}
-	page, err := r.client.Events(ctx, position.partner, MaxEvents)
+	page, raw, err := r.client.listEvents(ctx, position.partner, MaxEvents)
 	if err == nil {
-		err = r.store(ctx, page.Events)
+		raw, err = r.store(ctx, page.Events, raw)
 	}
 	if err != nil {
 		// What the partner has sent by itself is returned even if it does not answer.
 		err = fmt.Errorf("events of the partner: %w", err)
-		page = EventPage{Cursor: position.partner}
+		page, raw = EventPage{Cursor: position.partner}, nil
 	}
 	stored, errStored := r.Events.PartnerEvents(ctx, r.Connection.Name, position.number, MaxEvents)
 	if errStored != nil {
@@ -46,35 +50,92 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	if err != nil {
 		r.log.WithError(err).Warn("partner does not list its events; those that it has sent are used")
 	}
-	report := ports.RailReport{More: page.More || len(stored) == MaxEvents}
+	report := ports.RailReport{Raw: raw, More: page.More || len(stored) == MaxEvents}
 	next := feedPosition{number: position.number, partner: page.Cursor}
 	for _, s := range stored {
-		if err := appendEvent(&report, s.Body); err != nil {
-			return ports.RailReport{}, fmt.Errorf("stored event %s: %w", s.ID, err)
-		}
+		appendEvent(&report, s)
 		next.number = s.Number
 	}
 	report.Cursor = next.String()
 	return report, nil
 }
 
-// store stores events, and logs those that are known with another content: the first one is kept.
-func (r *Rail) store(ctx context.Context, events []Event) error {
+// errOtherContent is the problem of an event whose id is that of another one.
+var errOtherContent = errors.New("its id is that of another event with other content, which was taken: ask the partner which is right")
+
+// store stores events. Those that are known with another content are added to raw: the first one is kept.
+func (r *Rail) store(ctx context.Context, events []Event, raw []ports.RawReport) ([]ports.RawReport, error) {
 	if len(events) == 0 {
-		return nil
+		return raw, nil
 	}
 	stored := make([]ports.PartnerEvent, len(events))
 	for i, e := range events {
 		var err error
 		if stored[i], err = storable(e); err != nil {
-			return err
+			return raw, err
 		}
 	}
-	differing, err := r.Events.SavePartnerEvents(ctx, r.Connection.Name, r.Clock.Now(), stored)
-	for _, id := range differing {
-		r.log.WithField("event", id).Error("partner has used the id of an event again, with other content; the first one is kept")
+	for batch := stored; len(batch) > 0; {
+		// The events of a call have different ids, so that it is known which of them differs.
+		n := distinct(batch)
+		differing, err := r.Events.SavePartnerEvents(ctx, r.Connection.Name, r.Clock.Now(), batch[:n])
+		if err != nil {
+			return raw, err
+		}
+		for _, e := range batch[:n] {
+			if slices.Contains(differing, e.ID) {
+				r.log.WithField("event", e.ID).Error("partner has used the id of an event again, with other content; the first one is kept")
+				raw = append(raw, rawEvent(e.Body, e.ID, errOtherContent))
+			}
+		}
+		batch = batch[n:]
 	}
-	return err
+	return raw, nil
+}
+
+// distinct returns how many of the first events have different ids.
+func distinct(events []ports.PartnerEvent) int {
+	seen := map[string]bool{}
+	for n, e := range events {
+		if seen[e.ID] {
+			return n
+		}
+		seen[e.ID] = true
+	}
+	return len(events)
+}
+
+// rawEvent returns an event as it came. Its key has the id, if that can be read, and a digest of the content: two events are
+// not taken for one because they have the same id.
+func rawEvent(text []byte, id string, problem error) ports.RawReport {
+	var compact bytes.Buffer
+	if json.Compact(&compact, text) == nil {
+		text = compact.Bytes()
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	raw := ports.RawReport{Kind: ports.RailFeedEvent, Key: sum, Place: "an event without a readable id", Problem: problem.Error(),
+		Data: text[:min(len(text), ports.MaxRawReport)], Size: int64(len(text)), SHA256: sum}
+	if id != "" && isToken(id, maxCursor) {
+		raw.Key, raw.Place = id+"/"+sum, "event "+id
+	}
+	return raw
+}
+
+// ReadRaw implements ports.RawReportReader. The event is taken if it is understood, and its id is not that of another one.
+func (r *Rail) ReadRaw(ctx context.Context, raw ports.RawReport) (ports.RailReport, error) {
+	var report ports.RailReport
+	e, err := ParseEvent(raw.Data, r.Clock.Now())
+	if err != nil {
+		return report, err
+	}
+	differing, err := r.store(ctx, []Event{e}, nil)
+	if err == nil && len(differing) > 0 {
+		err = errOtherContent
+	}
+	if err == nil {
+		err = e.appendTo(&report)
+	}
+	return report, err
 }
 
 // storable returns an event as it is stored: always the same text for the same content.
@@ -105,25 +166,52 @@ func parseCursor(text string) (feedPosition, error) {
 
 // Events returns at most limit events after a cursor of the partner, which were checked.
 func (c *Client) Events(ctx context.Context, after string, limit int) (EventPage, error) {
-	var page EventPage
+	page, raw, err := c.listEvents(ctx, after, limit)
+	switch {
+	case err != nil:
+	case len(page.Events)+len(raw) > limit:
+		err = fmt.Errorf("there are more than %d events, the limit of the request", limit)
+	case len(raw) > 0:
+		err = fmt.Errorf("%s: %s", raw[0].Place, raw[0].Problem)
+	}
+	return page, err
+}
+
+// rawPage is an EventPage whose events are read one by one.
+type rawPage struct {
+	Events []json.RawMessage `json:"events"`
+	Cursor string            `json:"cursor"`
+	More   bool              `json:"more"`
+}
+
+// listEvents returns the events after a cursor that were understood, and the others as they came.
+func (c *Client) listEvents(ctx context.Context, after string, limit int) (page EventPage, raw []ports.RawReport, err error) {
+	var list rawPage
 	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
-	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &page, maxPage); err != nil {
-		return page, err
+	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxPage); err != nil {
+		return page, nil, err
 	}
 	switch {
-	case len(page.Events) > limit:
-		return page, fmt.Errorf("there are more than %d events, the limit of the request", limit)
-	case !isToken(page.Cursor, maxCursor) || page.Cursor == "" && len(page.Events) > 0:
-		return page, errors.New("cursor must have at most 200 printable ASCII characters, and some if there are events")
-	case page.More && page.Cursor == after:
-		return page, errors.New("there are more events, and the cursor is that of the request")
+	case !isToken(list.Cursor, maxCursor) || list.Cursor == "" && len(list.Events) > 0:
+		return page, nil, errors.New("cursor must have at most 200 printable ASCII characters, and some if there are events")
+	case list.More && list.Cursor == after:
+		return page, nil, errors.New("there are more events, and the cursor is that of the request")
 	}
-	for _, e := range page.Events {
-		if err := e.check(c.clock.Now()); err != nil {
-			return page, fmt.Errorf("event %.200q: %w", e.ID, err)
+	page.Cursor, page.More = list.Cursor, list.More
+	now := c.clock.Now()
+	for _, text := range list.Events {
+		e, err := ParseEvent(text, now)
+		if err != nil {
+			var named struct {
+				ID string `json:"id"`
+			}
+			_ = json.Unmarshal(text, &named) // without an id, it is known by its content
+			raw = append(raw, rawEvent(text, named.ID, err))
+			continue
 		}
+		page.Events = append(page.Events, e)
 	}
-	return page, nil
+	return page, raw, nil
 }
 
 func isToken(text string, most int) bool {
@@ -192,8 +280,12 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 	if len(balances) == 0 {
 		checked = append(checked, "the account has no balances")
 	}
-	if _, err := r.client.Events(ctx, "", MaxEvents); err != nil {
+	_, raw, err := r.client.listEvents(ctx, "", MaxEvents)
+	if err != nil {
 		return checked, fmt.Errorf("GET /events: %w", err)
+	}
+	for _, event := range raw {
+		checked = append(checked, fmt.Sprintf("%s is not understood, and is kept aside: %s", event.Place, event.Problem))
 	}
 	return append(checked, "events are listed"), nil
 }

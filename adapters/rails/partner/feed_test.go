@@ -3,6 +3,7 @@ package partner_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"reflect"
@@ -10,8 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"causeway/adapters/rails/partner"
 	"causeway/core/account"
@@ -80,7 +84,7 @@ func TestRail_PollReturnsEachEventOnce(t *testing.T) {
 	if want := (ports.RailSubject{Platform: platformID, Subject: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22")}); first.Changed[0] != want {
 		t.Errorf("changed %+v", first.Changed[0])
 	}
-	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF\n2", Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
+	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF 2", Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
 		Payer: &account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Acme"}}}
 	if !reflect.DeepEqual(first.Receipts[0], receipt) {
 		t.Errorf("receipt %+v", first.Receipts[0])
@@ -147,7 +151,7 @@ func TestRail_PollOfAPartnerThatIsDown(t *testing.T) {
 
 func TestRail_PollKeepsTheFirstOfAnID(t *testing.T) {
 	t.Parallel()
-	// A partner that uses the id of an event again changes nothing, and the log says so.
+	// A partner that uses the id of an event again changes nothing: the other content is kept aside, also when it is read again.
 	events := someEvents()
 	changed := events[1]
 	receipt := *changed.Receipt
@@ -155,14 +159,18 @@ func TestRail_PollKeepsTheFirstOfAnID(t *testing.T) {
 	changed.Receipt = &receipt
 	r, logged := newRail(t, (&pages{events: []partner.Event{events[1], changed}, size: 10}).ServeHTTP)
 	report, err := r.Poll(t.Context(), "")
-	if err != nil || len(report.Receipts) != 1 || report.Receipts[0].Amount.Minor != 1050 || !strings.Contains(logged.String(), "level=error") || strings.Contains(logged.String(), "DE89") {
-		t.Errorf("%+v, %v; logged %s", report, err, logged)
+	if err != nil || len(report.Receipts) != 1 || report.Receipts[0].Amount.Minor != 1050 || !strings.Contains(logged.String(), "level=error") || strings.Contains(logged.String(), "DE89") ||
+		len(report.Raw) != 1 || report.Raw[0].Place != "event e2" || !strings.Contains(string(report.Raw[0].Data), "1051") {
+		t.Fatalf("%+v, %v; logged %s", report, err, logged)
+	}
+	if again, err := r.ReadRaw(t.Context(), report.Raw[0]); err == nil || len(again.Receipts) != 0 {
+		t.Errorf("read again: %+v, %v", again, err)
 	}
 }
 
-func TestRail_PollRefusesWhatIsNotDescribed(t *testing.T) {
+func TestRail_PollKeepsAsideWhatIsNotDescribed(t *testing.T) {
 	t.Parallel()
-	// A page with one event that is not valid stores nothing, so that no event is skipped, and the error names it.
+	// An event that is not valid is returned as it came, with the reason. Those around it are taken.
 	for name, c := range map[string]struct {
 		change func(*partner.Event)
 		want   string
@@ -183,17 +191,19 @@ func TestRail_PollRefusesWhatIsNotDescribed(t *testing.T) {
 		"zero":              {func(e *partner.Event) { e.Receipt.Amount.Minor = 0 }, "must be positive"},
 		"negative":          {func(e *partner.Event) { e.Receipt.Amount.Minor = -1 }, "must be positive"},
 		"no partner id":     {func(e *partner.Event) { e.Receipt.PartnerID = "" }, "receipt.partnerId"},
-		"long reference":    {func(e *partner.Event) { e.Receipt.Reference = strings.Repeat("x", 9000) }, "receipt.reference"},
 		"payer without one": {func(e *partner.Event) { e.Receipt.Payer.Type = "" }, "payer.type"},
 		"payer currency":    {func(e *partner.Event) { e.Receipt.Payer.Currency = "XXX" }, "payer.currency"},
-		"payer field":       {func(e *partner.Event) { e.Receipt.Payer.Fields["iban"] = strings.Repeat("x", 600) }, "payer.fields"},
-		"payer name":        {func(e *partner.Event) { e.Receipt.Payer.Holder.Name = "a\x00" }, "payer.holder.name"},
 	} {
-		events := someEvents()[:2]
+		events := someEvents()[:4]
 		c.change(&events[1])
 		r, _ := newRail(t, (&pages{events: events, size: 10}).ServeHTTP)
-		if report, err := r.Poll(t.Context(), ""); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "Acme") {
-			t.Errorf("%s: %+v, %v; want %q", name, report, err, c.want)
+		report, err := r.Poll(t.Context(), "")
+		if err != nil || len(report.Raw) != 1 || len(report.Changed) != 1 || len(report.Reversals) != 1 || len(report.Fees) != 1 || report.Cursor != "3:4" {
+			t.Fatalf("%s: %+v, %v", name, report, err)
+		}
+		raw := report.Raw[0]
+		if raw.Kind != ports.RailFeedEvent || !strings.Contains(raw.Problem, c.want) || strings.Contains(raw.Problem, "Acme") || !strings.Contains(string(raw.Data), `"Acme"`) && events[1].Receipt != nil {
+			t.Errorf("%s: %+v; want %q", name, raw, c.want)
 		}
 	}
 	r, _ := newRail(t, (&pages{more: true}).ServeHTTP)
@@ -203,6 +213,135 @@ func TestRail_PollRefusesWhatIsNotDescribed(t *testing.T) {
 	if _, err := r.Poll(t.Context(), "garbage"); err == nil {
 		t.Error("the cursor of something else was accepted")
 	}
+}
+
+func TestRail_TextsNeverRefuseMoney(t *testing.T) {
+	t.Parallel()
+	// Names, references and memos are cleaned, whatever the partner writes, also as JSON with control characters.
+	for name, c := range map[string]struct {
+		change func(*partner.Event)
+		page   func(string) string
+	}{
+		"tab in the name":        {change: func(e *partner.Event) { e.Receipt.Payer.Holder.Name = "Ac\tme" }},
+		"tab that is not quoted": {page: func(text string) string { return strings.ReplaceAll(text, "Acme", "Ac\tme\x01") }},
+		"not UTF-8":              {page: func(text string) string { return strings.ReplaceAll(text, "Acme", "Ac\xfc\tme") }},
+		"a long name":            {change: func(e *partner.Event) { e.Receipt.Payer.Holder.Name = strings.Repeat("Acme ", 1000) }},
+		"a long reference":       {change: func(e *partner.Event) { e.Receipt.Reference = strings.Repeat("é", 9000) }},
+		"a field":                {change: func(e *partner.Event) { e.Receipt.Payer.Fields["iban"] = strings.Repeat("x", 3000) + "\x00" }},
+	} {
+		events := someEvents()[1:2]
+		if c.change != nil {
+			c.change(&events[0])
+		}
+		r, _ := newRail(t, func(w http.ResponseWriter, _ *http.Request) {
+			text, _ := json.Marshal(partner.EventPage{Events: events, Cursor: "1"})
+			if c.page != nil {
+				text = []byte(c.page(string(text)))
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(text)
+		})
+		report, err := r.Poll(t.Context(), "")
+		if err != nil || len(report.Receipts) != 1 || len(report.Raw) != 0 {
+			t.Fatalf("%s: %+v, %v", name, report, err)
+		}
+		got := report.Receipts[0]
+		for _, text := range []string{got.Reference, got.Payer.Beneficiary.LegalName, got.Payer.Fields["iban"]} {
+			if text == "" || len(text) > 8000 || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+}
+
+func TestRail_StoredEventThatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
+	// An event that an earlier version has stored, and this one does not understand, holds up none after it.
+	r, _ := newRail(t, (&pages{size: 10}).ServeHTTP)
+	odd := someEvents()[1]
+	odd.ID, odd.Receipt = "odd", &partner.ReceiptEvent{Rail: "PIGEON", PartnerID: "1", Amount: usd(1)}
+	save(t, r, odd, someEvents()[1])
+	report, err := r.Poll(t.Context(), "0:0")
+	if err != nil || len(report.Receipts) != 1 || len(report.Raw) != 1 || report.Raw[0].Place != "event odd" {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+func TestRail_AnyEventsBetweenOthers(t *testing.T) {
+	t.Parallel()
+	// Whatever a partner lists between its events, each good event is returned once, each bad one as it came, and the cursor
+	// goes to the end. What is listed again has the same keys.
+	rapid.Check(t, func(rt *rapid.T) {
+		var list []json.RawMessage
+		good, bad := map[string]bool{}, map[string]bool{}
+		for n := range rapid.IntRange(1, 30).Draw(rt, "events") {
+			e := someEvents()[1]
+			e.ID, e.Receipt = fmt.Sprintf("e%d", n), &partner.ReceiptEvent{PartnerID: fmt.Sprintf("R%d", n), Rail: "SEPA", Amount: usd(1), Reference: rapid.String().Draw(rt, "reference")}
+			text, err := json.Marshal(e)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if rapid.Bool().Draw(rt, "good") {
+				list, good[e.Receipt.PartnerID] = append(list, text), true
+				continue
+			}
+			value := rapid.SampledFrom([]string{`null`, `7`, `"x"`, `[]`, `{}`, `true`, `-1e400`, `"2026-13-45T00:00:00Z"`, `{"minor":"x"}`}).Draw(rt, "value")
+			field := rapid.SampledFrom([]string{"id", "type", "at", "receipt", "fee", ""}).Draw(rt, "field")
+			if field == "fee" && value == "null" {
+				field = ""
+			}
+			var odd json.RawMessage
+			if field == "" { // no object at all
+				odd = json.RawMessage(fmt.Sprintf(`[%d,%s]`, n, value))
+			} else {
+				var object map[string]json.RawMessage
+				if err := json.Unmarshal(text, &object); err != nil {
+					rt.Fatal(err)
+				}
+				object[field] = json.RawMessage(value)
+				if field == "id" && value[0] == '"' { // it is one
+					object["at"] = json.RawMessage(`7`)
+				}
+				odd, _ = json.Marshal(object)
+			}
+			list, bad[string(odd)] = append(list, odd), true
+		}
+		size := rapid.IntRange(1, 10).Draw(rt, "page")
+		r, _ := newRail(t, func(w http.ResponseWriter, q *http.Request) {
+			after, _ := strconv.Atoi(q.URL.Query().Get("after"))
+			end := min(after+size, len(list))
+			answerJSON(w, map[string]any{"events": list[after:end], "cursor": strconv.Itoa(end), "more": end < len(list)})
+		})
+		keys, stored := map[string]string{}, len(good)
+		for round := range 2 {
+			cursor := ""
+			if round == 1 { // the partner lists all of it again
+				cursor = fmt.Sprintf("%d:0", stored)
+			}
+			for more := true; more; {
+				report, err := r.Poll(t.Context(), cursor)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				for _, receipt := range report.Receipts {
+					if !good[receipt.PartnerID] {
+						rt.Errorf("round %d: receipt %s", round, receipt.PartnerID)
+					}
+					delete(good, receipt.PartnerID)
+				}
+				for _, raw := range report.Raw {
+					if !bad[string(raw.Data)] || raw.Problem == "" || round == 1 && keys[raw.Key] != string(raw.Data) || round == 0 && keys[raw.Key] != "" {
+						rt.Errorf("round %d: %+v of %s", round, raw, raw.Data)
+					}
+					keys[raw.Key] = string(raw.Data)
+				}
+				cursor, more = report.Cursor, report.More
+			}
+			if len(good) > 0 || len(keys) != len(bad) || !strings.HasSuffix(cursor, ":"+strconv.Itoa(len(list))) {
+				rt.Errorf("round %d: not returned %v; %d of %d kept aside; cursor %s", round, good, len(keys), len(bad), cursor)
+			}
+		}
+	})
 }
 
 func TestRail_PollReturnsTheErrorOfTheStore(t *testing.T) {

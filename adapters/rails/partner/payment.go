@@ -12,6 +12,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/plaintext"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -70,10 +71,10 @@ func newAccount(a account.External) *Account {
 	return out
 }
 
-// maxFields and maxField bound an account that a partner names.
+// maxFields and maxField bound an account that a partner names; maxField in bytes.
 const (
 	maxFields = 32
-	maxField  = 500
+	maxField  = 2000
 )
 
 // external returns the account of a payer as the partner has named it, which may have less than one that is registered.
@@ -87,21 +88,20 @@ func (a Account) external() (account.External, error) {
 	case len(a.Fields) > maxFields:
 		return account.External{}, fmt.Errorf("payer.fields has more than %d elements", maxFields)
 	}
-	for name, value := range a.Fields {
-		if !isText(name, maxField) || !isText(value, maxField) {
-			return account.External{}, fmt.Errorf("payer.fields has a text with more than %d characters", maxField)
-		}
+	out := account.External{Type: account.Type(a.Type), Currency: currency}
+	if a.Fields != nil {
+		out.Fields = make(map[string]string, len(a.Fields))
 	}
-	out := account.External{Type: account.Type(a.Type), Currency: currency, Fields: a.Fields}
+	for name, value := range a.Fields {
+		out.Fields[plaintext.Clean(name, maxField)] = plaintext.Clean(value, maxField)
+	}
 	if h := a.Holder; h != nil {
-		if !isText(h.Name, maxField) {
-			return account.External{}, fmt.Errorf("payer.holder.name has more than %d characters", maxField)
-		}
+		name := plaintext.Clean(h.Name, maxField)
 		out.Beneficiary = &account.Beneficiary{Type: account.BeneficiaryType(h.Type)}
 		if out.Beneficiary.Type == account.Business {
-			out.Beneficiary.LegalName = h.Name
+			out.Beneficiary.LegalName = name
 		} else {
-			out.Beneficiary.Type, out.Beneficiary.FullName = account.Individual, h.Name
+			out.Beneficiary.Type, out.Beneficiary.FullName = account.Individual, name
 		}
 	}
 	return out, nil
@@ -157,8 +157,8 @@ func (s State) check(p Payment, now time.Time) error {
 			return fmt.Errorf("%s is before 2000 or in the future", name)
 		}
 	}
-	if !isText(s.PartnerID, transaction.MaxPartnerID) || !isText(s.Code, 40) || !isText(s.Text, 500) {
-		return errors.New("partnerId, code or text is too long or has control characters")
+	if !isText(s.PartnerID, transaction.MaxPartnerID) || !isText(s.Code, transaction.MaxPartnerCode) {
+		return errors.New("partnerId or code is too long or has control characters")
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func refusalOf(kind Kind, code string) transaction.Refusal {
 
 // outcome returns the outcome that a state has. began is when the payment became due, zero if unknown.
 func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
-	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, Text: s.Text, Accepted: !s.AcceptedAt.IsZero()}
+	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText), Accepted: !s.AcceptedAt.IsZero()}
 	switch s.Status {
 	case Settled:
 		o.Verdict, o.Accepted = ports.Done, true

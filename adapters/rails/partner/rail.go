@@ -47,9 +47,10 @@ type Rail struct {
 }
 
 var (
-	_ ports.ConnectedRail = (*Rail)(nil)
-	_ ports.RailFeed      = (*Rail)(nil)
-	_ ports.RailBalances  = (*Rail)(nil)
+	_ ports.ConnectedRail   = (*Rail)(nil)
+	_ ports.RailFeed        = (*Rail)(nil)
+	_ ports.RailBalances    = (*Rail)(nil)
+	_ ports.RawReportReader = (*Rail)(nil)
 )
 
 const (
