@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"causeway/core/reconcile"
 )
 
@@ -22,8 +24,10 @@ var (
 
 // addLineOfText adds a line of the file: a field, the rest of one, or a part of the envelope.
 func (m *mt940Parser) addLineOfText(line string) error {
-	if !utf8.ValidString(line) {
-		return reconcile.InvalidFile("line %d is not UTF-8; name the encoding of the file with map, as encoding=windows-1252", m.lineNumber)
+	if !utf8.ValidString(line) { // banks that name no encoding mean Latin-1, of which Windows-1252 has more characters
+		if decoded, err := charmap.Windows1252.NewDecoder().String(line); err == nil {
+			line = decoded
+		}
 	}
 	// Files for SWIFT's interfaces put control characters around messages, and DOS one at the end.
 	line = strings.Trim(line, "\r\x00\x01\x03\x1a")
