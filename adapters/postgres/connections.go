@@ -206,11 +206,49 @@ func dialer(timeout, maxSilence time.Duration) pgconn.DialFunc {
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
-		if err != nil || maxSilence == 0 {
-			return conn, err
+		if err != nil {
+			return nil, &connError{err}
 		}
-		return &timedConn{Conn: conn, maxSilence: maxSilence}, nil
+		if maxSilence > 0 {
+			conn = &timedConn{Conn: conn, maxSilence: maxSilence}
+		}
+		return markedConn{conn}, nil
 	}
+}
+
+// connError is an error of a network connection to the database. Others, such as of a folder or of a partner, are not: they do
+// not mean that the database is not available.
+type connError struct{ error }
+
+func (e *connError) Unwrap() error { return e.error }
+
+// Timeout and Temporary implement net.Error.
+func (e *connError) Timeout() bool {
+	var network net.Error
+	return errors.As(e.error, &network) && network.Timeout()
+}
+
+func (e *connError) Temporary() bool { return e.Timeout() }
+
+// markedConn returns connErrors.
+type markedConn struct{ net.Conn }
+
+// Read implements net.Conn.
+func (c markedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		err = &connError{err}
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c markedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		err = &connError{err}
+	}
+	return n, err
 }
 
 // setUnackedTimeout ends a connection whose data is not acknowledged. Keep-alive packets alone do

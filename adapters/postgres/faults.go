@@ -6,8 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"slices"
 	"time"
 
@@ -62,7 +60,7 @@ func translate(err error) error {
 }
 
 // IsUnavailable reports whether err is an error of the connection or of the state of the server, so
-// that the same statement may succeed later. Contexts that ended are not included.
+// that the same statement may succeed later. Contexts that ended are not included, nor are errors of anything but the database.
 func IsUnavailable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -76,8 +74,9 @@ func IsUnavailable(err error) bool {
 		return pg.Code == "25P03" || // idle_in_transaction_session_timeout
 			pg.Code == "25006" // read_only_sql_transaction: a standby, during a failover
 	}
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	var broken *connError
+	var connect *pgconn.ConnectError
+	return errors.As(err, &broken) || errors.As(err, &connect) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }
 

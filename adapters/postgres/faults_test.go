@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,8 +29,8 @@ func TestTranslate_OutageIsTemporary(t *testing.T) {
 		unavailable, outage bool
 	}{
 		"no connection":         {refused, true, true},
-		"closed":                {fmt.Errorf("read: %w", io.ErrUnexpectedEOF), true, false},
-		"silent":                {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, true, false},
+		"closed":                {fmt.Errorf("read: %w", &connError{io.ErrUnexpectedEOF}), true, false},
+		"silent":                {&connError{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}}, true, false},
 		"bad connection":        {driver.ErrBadConn, true, false},
 		"shutting down":         {&pgconn.PgError{Code: "57P01"}, true, false},
 		"starting":              {&pgconn.PgError{Code: "57P03"}, true, true},
@@ -41,7 +43,10 @@ func TestTranslate_OutageIsTemporary(t *testing.T) {
 		"syntax":                {&pgconn.PgError{Code: "42601"}, false, false},
 		"unique":                {&pgconn.PgError{Code: "23505"}, false, false},
 		"deadline":              {context.DeadlineExceeded, false, false},
-		"cancelled in the read": {&net.OpError{Op: "read", Err: context.Canceled}, false, false},
+		"cancelled in the read": {&connError{&net.OpError{Op: "read", Err: context.Canceled}}, false, false},
+		"full disk of a bank":   {&fs.PathError{Op: "write", Path: "/bank/out/x", Err: syscall.ENOSPC}, false, false},
+		"a partner is down":     {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false, false},
+		"end of a file":         {fmt.Errorf("read in/camt.xml: %w", io.ErrUnexpectedEOF), false, false},
 		"our mistake":           {errors.New("mistake"), false, false},
 	} {
 		got := translate(c.err)

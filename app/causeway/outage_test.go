@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +22,7 @@ func TestOutage_LoggedOnce(t *testing.T) {
 	log, state := logrus.New(), new(outage)
 	log.SetOutput(&out)
 	log.SetFormatter(outageFormatter{&logrus.TextFormatter{DisableTimestamp: true}, state})
-	lost := fmt.Errorf("read: %w", io.ErrUnexpectedEOF)
+	lost := fmt.Errorf("read: %w", driver.ErrBadConn)
 	for _, err := range []error{
 		errors.New("rule"), context.DeadlineExceeded, &pgconn.PgError{Code: "57014"},
 		lost, lost, context.DeadlineExceeded, &pgconn.PgError{Code: "57P01"}, errors.New("another rule"),
