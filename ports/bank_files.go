@@ -138,6 +138,11 @@ type BankInbox interface {
 	BeginBankFile(ctx context.Context, lease BankLease, f bankorder.Received) (bankorder.Received, error)
 	// BankFileBeingRead returns the file with a number.
 	BankFileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error)
+	// BankFileWithContent returns the state of the file with a SHA-256 that is read or was read, or else of one that could
+	// not be; false if there is none.
+	BankFileWithContent(ctx context.Context, connection string, sha256 []byte) (bankorder.ReceivedState, bool, error)
+	// ReopenBankFile lets the newest file with a SHA-256 that could not be read be read again.
+	ReopenBankFile(ctx context.Context, lease BankLease, sha256 []byte) error
 	// EndBankFile records that all of a file is stored, or why it cannot be read.
 	EndBankFile(ctx context.Context, lease BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error
 	// ReportBankOrders applies reports of a file, and keeps notices of those that are about no order, or contradict it. It

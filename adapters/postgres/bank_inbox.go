@@ -85,11 +85,32 @@ func (db *DB) BankFileBeingRead(ctx context.Context, connection string, number i
 	return r, err == nil, err
 }
 
+// bankFilesWithContent uses bank_received_files_by_digest.
+const bankFilesWithContent = `FROM bank_received_files WHERE connection = $1 AND sha256 = $2 ORDER BY state IN ('READING', 'READ', 'DUPLICATE') DESC, number DESC LIMIT 1`
+
+// BankFileWithContent implements ports.BankInbox.
+func (db *DB) BankFileWithContent(ctx context.Context, connection string, sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
+	err = db.pool.QueryRow(ctx, `SELECT state `+bankFilesWithContent, connection, sha256).Scan(&state)
+	if isNoRows(err) {
+		return "", false, nil
+	}
+	return state, err == nil, err
+}
+
+// ReopenBankFile implements ports.BankInbox.
+func (db *DB) ReopenBankFile(ctx context.Context, lease ports.BankLease, sha256 []byte) error {
+	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
+			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+bankFilesWithContent+`)`, lease.Connection, sha256)
+		return err
+	})
+}
+
 // EndBankFile implements ports.BankInbox.
 func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error {
 	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
-			lease.Connection, number, string(state), problem, at)
+			lease.Connection, number, string(state), storedText(problem, maxProblem), at)
 		return err
 	})
 }

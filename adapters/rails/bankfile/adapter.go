@@ -54,11 +54,18 @@ type Adapter struct {
 	leased  bool       // it may have the lease
 	seen    map[string]sighting
 	reading *reading // nil if no file of the bank is open
+	// aside are files that were given up without being opened, and givenUp is why this process has given up those that were,
+	// by their keys.
+	aside             []ports.RawReport
+	givenUp           map[string]string
+	problems          map[int64]string // of files that were given up, by their numbers, until that is recorded
+	sending, incoming pace
 }
 
 var (
-	_ ports.ConnectedRail = (*Adapter)(nil)
-	_ ports.RailFeed      = (*Adapter)(nil)
+	_ ports.ConnectedRail   = (*Adapter)(nil)
+	_ ports.RailFeed        = (*Adapter)(nil)
+	_ ports.RawReportReader = (*Adapter)(nil)
 )
 
 // Open checks the settings of a connection and returns its adapter. It does not call the bank.
@@ -78,7 +85,7 @@ func Open(c Config) (*Adapter, error) {
 		}
 	}
 	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable, zones: zones,
-		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}, readTime: maxReadTime}
+		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}, givenUp: map[string]string{}, problems: map[int64]string{}, readTime: maxReadTime}
 	if err := a.checkFormats(c.Clock.Now()); err != nil {
 		return nil, err
 	}

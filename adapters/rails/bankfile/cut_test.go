@@ -1,6 +1,8 @@
 package bankfile_test
 
 import (
+	"errors"
+
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ func pollAll(t testing.TB, feed ports.RailFeed, cursor string) string {
 	t.Helper()
 	for range 100 {
 		report, err := feed.Poll(t.Context(), cursor)
-		if err != nil {
+		if err := errors.Join(err, report.Problem); err != nil {
 			t.Fatal(err)
 		}
 		if cursor = report.Cursor; !report.More {

@@ -20,11 +20,29 @@ const (
 )
 
 // readIncoming passes on the next piece of the files of the bank. A file ends only in the poll after its last piece: its
-// caller has stored the piece then.
+// caller has stored the piece then. So does one that is given up: its caller has kept it aside then.
 func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (next position, more bool, err error) {
+	if from.Aside {
+		if err := a.store.EndBankFile(ctx, lease, from.File, bankorder.Unreadable, a.problems[from.File], a.clock.Now()); err != nil {
+			return from, true, err
+		}
+		delete(a.problems, from.File)
+		from = position{}
+	}
+	next, more, err = a.readFiles(ctx, lease, from, report)
+	var unreadable *unreadableFile
+	if errors.As(err, &unreadable) {
+		report.Raw = append(report.Raw, unreadable.raw)
+		return position{File: unreadable.number, Aside: true}, true, nil
+	}
+	return next, more, err
+}
+
+// readFiles reads on at a position, until a piece can be passed on.
+func (a *Adapter) readFiles(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (next position, more bool, err error) {
 	until := time.Now().Add(a.readTime)
 	for at := from; ; {
-		r, err := a.readingAt(ctx, lease, at)
+		r, err := a.readingAt(ctx, at)
 		switch {
 		case err != nil:
 			return at, true, err
@@ -47,7 +65,7 @@ func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from 
 			if !ended {
 				return given, true, nil
 			}
-			if err := a.endReading(ctx, lease, r, bankorder.Read, ""); err != nil {
+			if err := a.endReading(ctx, lease, r); err != nil {
 				return at, true, err
 			}
 			at = position{}
@@ -61,12 +79,12 @@ func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from 
 }
 
 // readingAt returns the file that is read at a position; nil if there is none to read.
-func (a *Adapter) readingAt(ctx context.Context, lease ports.BankLease, at position) (*reading, error) {
+func (a *Adapter) readingAt(ctx context.Context, at position) (*reading, error) {
 	if at.File == 0 {
 		if a.reading != nil {
 			return a.reading, nil
 		}
-		return a.nextFile(ctx, lease)
+		return a.nextFile(ctx)
 	}
 	if a.reading != nil && a.reading.file.Number == at.File {
 		return a.reading, nil
@@ -77,14 +95,14 @@ func (a *Adapter) readingAt(ctx context.Context, lease ports.BankLease, at posit
 		return nil, err
 	}
 	if !found || file.State != bankorder.Reading {
-		return a.nextFile(ctx, lease)
+		return a.nextFile(ctx)
 	}
 	r, err := a.findAgain(ctx, file)
 	if err != nil || r != nil {
 		a.reading = r
 		return r, err
 	}
-	return nil, a.giveUp(ctx, lease, &reading{file: file}, "it was removed or changed before all of it was read: ask the bank for it again")
+	return nil, a.giveUp(&reading{file: file}, "it was removed or changed before all of it was read: ask the bank for it again")
 }
 
 // findAgain returns a file that another process, or an earlier one, has begun to read; nil if it is gone.
@@ -116,26 +134,13 @@ func (a *Adapter) failedCopy(r *reading, before int64, err error) error {
 	return fmt.Errorf("read %s: %w", r.file.Name, err)
 }
 
-// giveUp records that nothing of a file, or nothing more of it, can be used.
-func (a *Adapter) giveUp(ctx context.Context, lease ports.BankLease, r *reading, problem string) error {
-	n := bankorder.Notice{File: r.file.Number, Place: "file", Kind: bankorder.UnreadableFile, Name: r.file.Name}
-	if err := a.keepNotice(ctx, lease, n, problem); err != nil {
-		return err
-	}
-	return a.endReading(ctx, lease, r, bankorder.Unreadable, problem)
-}
-
 // endReading records that a file has ended, and moves it away.
-func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *reading, state bankorder.ReceivedState, problem string) error {
-	if err := a.store.EndBankFile(ctx, lease, r.file.Number, state, problem, a.clock.Now()); err != nil {
+func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *reading) error {
+	if err := a.store.EndBankFile(ctx, lease, r.file.Number, bankorder.Read, "", a.clock.Now()); err != nil {
 		return err
 	}
 	items := r.given // before it is closed
 	a.closeReading()
-	if state == bankorder.Unreadable {
-		a.finished(r.listed.Name)
-		return nil
-	}
 	a.log.WithField("file", r.file.Name).WithField("items", items).Info("read a file of the bank")
 	a.putAway(ctx, r.listed, r.file.Number)
 	return nil
@@ -144,6 +149,7 @@ func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *read
 // keepNotice keeps what an operator has to look at, and logs it.
 func (a *Adapter) keepNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice, problem string) error {
 	n.Connection, n.At = a.connection.Name, a.clock.Now()
+	n.Place, n.Name, n.Code = clean(n.Place), clean(n.Name), clean(n.Code)
 	if err := a.store.KeepBankNotice(ctx, lease, n); err != nil {
 		return err
 	}

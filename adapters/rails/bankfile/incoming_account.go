@@ -65,6 +65,11 @@ func (p *piece) takeReport(ctx context.Context, report iso20022.Report) error {
 	if report.Kind != iso20022.Statement || p.r.statement {
 		return nil
 	}
+	return p.takeStatement(ctx, place, "CAMT053")
+}
+
+// takeStatement passes the file on as a statement, once.
+func (p *piece) takeStatement(ctx context.Context, place string, format string) error {
 	if p.r.copied > maxStatement {
 		return p.notice(ctx, bankorder.UnreadableFile, place, p.r.file.Name, "", fmt.Sprintf("a statement with more than %d MB is not reconciled: reconcile it in parts", maxStatement>>20))
 	}
@@ -72,7 +77,7 @@ func (p *piece) takeReport(ctx context.Context, report iso20022.Report) error {
 	if err != nil {
 		return err
 	}
-	p.report.Statements = append(p.report.Statements, ports.RailStatement{Name: p.r.file.Name, Format: "CAMT053", Data: data})
+	p.report.Statements = append(p.report.Statements, ports.RailStatement{Name: p.r.file.Name, Format: format, Data: data})
 	p.r.statement = true
 	return nil
 }
@@ -123,7 +128,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	order := orderID(pay.References.EndToEndID, pay.References.InstructionID)
 	switch {
 	case isCharge(pay.TransactionCode):
-		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, cmp.Or(pay.Remittance, pay.Text, e.Text))
+		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, clean(cmp.Or(pay.Remittance, pay.Text, e.Text)))
 	case e.Credit && isReturn(e, pay):
 		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount, Booked: true, Charges: sumOf(chargesOf(e, pay), pay.Amount.Currency)}
 		if pay.Return != nil {

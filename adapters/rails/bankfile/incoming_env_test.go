@@ -1,10 +1,12 @@
 package bankfile_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +94,7 @@ func (i *inbox) poll() {
 	i.t.Helper()
 	for range 10_000 {
 		report, err := i.a.Poll(i.t.Context(), i.cursor)
-		if err != nil {
+		if err := errors.Join(err, report.Problem); err != nil {
 			i.t.Fatal(err)
 		}
 		i.add(report)
@@ -111,6 +113,17 @@ func (i *inbox) add(r ports.RailReport) {
 	i.got.Balances = append(i.got.Balances, r.Balances...)
 	i.got.Statements = append(i.got.Statements, r.Statements...)
 	i.got.Contradictions = append(i.got.Contradictions, r.Contradictions...)
+	i.got.Raw = append(i.got.Raw, r.Raw...)
+}
+
+// aside returns the places of the files that were kept aside, in their order.
+func (i *inbox) aside() string {
+	var places []string
+	for _, raw := range i.got.Raw {
+		places = append(places, raw.Place)
+	}
+	slices.Sort(places)
+	return strings.Join(places, ", ")
 }
 
 // states returns the states of the payouts, with the codes of the bank.

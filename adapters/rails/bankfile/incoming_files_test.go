@@ -3,6 +3,7 @@ package bankfile_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/bankfile/transport/sftptest"
+	"causeway/ports"
 )
 
 var credit = entry("CRDT", "1.00", "B1", "", payment("E", memo("x")))
@@ -91,12 +93,17 @@ func TestIncoming_UnreadableFilesBlockNothing(t *testing.T) {
 		t.Errorf("%s; archived %s", got, i.left("archive"))
 	}
 	for name := range bad {
-		if !strings.Contains(i.notices(), "UNREADABLE_FILE "+name) || !strings.Contains(i.left("in"), name) {
-			t.Errorf("%s: notices %s, left %s", name, i.notices(), i.left("in"))
+		if !strings.Contains(i.aside(), "in/"+name) || !strings.Contains(i.left("in"), name) {
+			t.Errorf("%s: kept aside %s, left %s", name, i.aside(), i.left("in"))
 		}
 	}
-	if n := strings.Count(i.notices(), "UNREADABLE_FILE"); n != len(bad) {
-		t.Errorf("%d notices: %s", n, i.notices())
+	if len(i.got.Raw) != len(bad) {
+		t.Errorf("kept aside %s", i.aside())
+	}
+	for _, raw := range i.got.Raw {
+		if content := bad[path.Base(raw.Place)]; raw.Kind != ports.RailFeedFile || raw.Problem == "" || string(raw.Data) != content || raw.Size != int64(len(content)) {
+			t.Errorf("kept aside %+v", raw)
+		}
 	}
 	i.put("truncated.xml", notification(entry("CRDT", "2.00", "B2", "")))
 	i.poll()
@@ -140,13 +147,13 @@ func TestIncoming_FileThatVanishes(t *testing.T) {
 		restart bool
 		replace string
 		want    int
-		notices string
+		aside   string
 	}{
 		"gone":              {false, "", 1201, ""},
-		"gone-restarted":    {true, "", 500, "UNREADABLE_FILE big.xml"},
-		"other-restarted":   {true, notification(entry("CRDT", "9.00", "X", "")), 501, "UNREADABLE_FILE big.xml"},
+		"gone-restarted":    {true, "", 500, "in/big.xml"},
+		"other-restarted":   {true, notification(entry("CRDT", "9.00", "X", "")), 501, "in/big.xml"},
 		"same-restarted":    {true, "same", 1201, ""},
-		"renamed-restarted": {true, "renamed", 1201 + 499, "UNREADABLE_FILE big.xml"}, // from the beginning, with the same ids
+		"renamed-restarted": {true, "renamed", 1201 + 499, "in/big.xml"}, // from the beginning, with the same ids
 	} {
 		i := d.inbox(t, "bank-"+name, nil)
 		i.put("big.xml", notification(entries...))
@@ -186,8 +193,8 @@ func TestIncoming_FileThatVanishes(t *testing.T) {
 		for _, r := range i.got.Receipts {
 			ids[r.PartnerID] = true
 		}
-		if noticed := i.notices(); len(i.got.Receipts) != c.want || noticed != c.notices || !ids["N"] {
-			t.Errorf("%s: %d receipts, %d ids; %s", name, len(i.got.Receipts), len(ids), noticed)
+		if aside := i.aside(); len(i.got.Receipts) != c.want || aside != c.aside || !ids["N"] {
+			t.Errorf("%s: %d receipts, %d ids; %s", name, len(i.got.Receipts), len(ids), aside)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
-	"causeway/ports"
 )
 
 const (
@@ -73,15 +72,12 @@ func (a *Adapter) listIncoming(ctx context.Context) ([]transport.File, error) {
 }
 
 // nextFile returns the oldest file that has not been read and is complete; nil if there is none.
-func (a *Adapter) nextFile(ctx context.Context, lease ports.BankLease) (*reading, error) {
+func (a *Adapter) nextFile(ctx context.Context) (*reading, error) {
 	files, err := a.listIncoming(ctx)
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := a.look(ctx, lease, files)
-	if err != nil {
-		return nil, err
-	}
+	waiting := a.look(ctx, files)
 	slices.SortFunc(waiting, func(x, y transport.File) int {
 		return cmp.Or(x.ModifiedAt.Compare(y.ModifiedAt), strings.Compare(x.Name, y.Name))
 	})
@@ -96,8 +92,8 @@ func (a *Adapter) nextFile(ctx context.Context, lease ports.BankLease) (*reading
 			switch {
 			case !found:
 				file = a.receivedOf(f)
-			case file.State == bankorder.Unreadable:
-				a.finished(f.Name)
+			case file.State == bankorder.Unreadable: // unless an operator lets it be read again
+				a.postpone(f.Name)
 				continue
 			case file.State != bankorder.Reading:
 				if putAway++; putAway <= maxPutAway {
@@ -113,7 +109,7 @@ func (a *Adapter) nextFile(ctx context.Context, lease ports.BankLease) (*reading
 }
 
 // look remembers the files of the folder, and returns those to be read: they have not changed for some time.
-func (a *Adapter) look(ctx context.Context, lease ports.BankLease, files []transport.File) ([]transport.File, error) {
+func (a *Adapter) look(ctx context.Context, files []transport.File) []transport.File {
 	now := a.clock.Now()
 	listed := make(map[string]bool, len(files))
 	var waiting []transport.File
@@ -128,12 +124,8 @@ func (a *Adapter) look(ctx context.Context, lease ports.BankLease, files []trans
 			continue
 		}
 		if problem := a.unusable(f); problem != "" {
-			name := storedName(f.Name)
-			n := bankorder.Notice{Place: fmt.Sprintf("%s, %d bytes", name, f.Size), Kind: bankorder.UnreadableFile, Name: name}
-			if err := a.keepNotice(ctx, lease, n, problem); err != nil {
-				return nil, err
-			}
-			a.finished(f.Name)
+			a.aside = append(a.aside, a.rawUnopened(ctx, f, problem))
+			a.postpone(f.Name) // it is reported again then, in case it was not stored
 			continue
 		}
 		waiting = append(waiting, f)
@@ -143,7 +135,7 @@ func (a *Adapter) look(ctx context.Context, lease ports.BankLease, files []trans
 			delete(a.seen, name)
 		}
 	}
-	return waiting, nil
+	return waiting
 }
 
 // unusable returns why a file is not even opened.

@@ -68,6 +68,8 @@ func (a *Adapter) give(ctx context.Context, lease ports.BankLease, r *reading, f
 // take passes an item on. It returns false if that needs more time.
 func (p *piece) take(ctx context.Context, it item) (bool, error) {
 	switch {
+	case it.whole:
+		return true, p.takeStatement(ctx, "file", "MT940")
 	case it.status != nil:
 		return p.takeStatus(ctx, *it.status)
 	case it.returns != nil:
@@ -88,6 +90,13 @@ func (p *piece) take(ctx context.Context, it item) (bool, error) {
 func (p *piece) apply(ctx context.Context) error {
 	if err := p.keepNames(ctx); err != nil || len(p.reports) == 0 {
 		return err
+	}
+	for i, r := range p.reports {
+		r.PartnerID, r.Code, r.Text = clean(r.PartnerID), clean(r.Code), clean(r.Text)
+		for name, value := range r.Correction {
+			r.Correction[name] = clean(value)
+		}
+		p.reports[i] = r
 	}
 	notices, fees, err := p.a.store.ReportBankOrders(ctx, p.lease, p.r.file.Number, p.reports, p.a.clock.Now())
 	if err != nil {

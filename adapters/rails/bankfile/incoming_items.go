@@ -2,9 +2,11 @@ package bankfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"iter"
+	"regexp"
 
 	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/adapters/rails/bankfile/nacha"
@@ -18,6 +20,7 @@ const (
 	formatNotification format = "camt.054"
 	formatStatement    format = "camt.053"
 	formatACH          format = "ACH"
+	formatMT940        format = "MT940"
 )
 
 // item is a part of a file that is passed on by itself: one of these.
@@ -30,17 +33,27 @@ type item struct {
 	number  int               // of the entry, from 1
 	returns *nacha.Return
 	change  *nacha.Change
+	whole   bool // the file is a statement that is read as a whole
 }
+
+// maxStart is how much of a file shows its format.
+const maxStart = 1024
+
+// mt940Start is the beginning of a message of SWIFT, or of its first field. Banks write an envelope before it.
+var mt940Start = regexp.MustCompile(`^\s*\{1:|(^|[\r\n]):20:`)
 
 // formatOf returns the kind of a file by its beginning.
 func formatOf(content io.Reader) (format, error) {
 	buffered := bufio.NewReader(content)
-	start, err := buffered.Peek(3)
+	start, err := buffered.Peek(maxStart)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	if nacha.HasHeader(start) {
+	switch {
+	case nacha.HasHeader(start):
 		return formatACH, nil
+	case !bytes.HasPrefix(bytes.TrimSpace(start), []byte("<")) && mt940Start.Match(start):
+		return formatMT940, nil
 	}
 	name, err := iso20022.MessageOf(buffered)
 	if err != nil {
@@ -49,7 +62,7 @@ func formatOf(content io.Reader) (format, error) {
 	if found := format(name); found == formatStatus || found == formatNotification || found == formatStatement {
 		return found, nil
 	}
-	return "", &iso20022.FileError{Line: 1, Problem: "it is a message " + name + ", which is not read: ask the bank for pain.002, camt.054 and camt.053 only, or let its names be ignored"}
+	return "", &iso20022.FileError{Line: 1, Problem: "it is a message " + name + ", which is not read: ask the bank for pain.002, camt.054, camt.053 and MT940 only, or let its names be ignored"}
 }
 
 // all yields everything in a file, once.
@@ -77,6 +90,8 @@ func (f format) items(content io.Reader) iter.Seq2[item, error] {
 		}
 	case formatACH:
 		return achItems(content)
+	case formatMT940:
+		return func(yield func(item, error) bool) { yield(item{whole: true}, nil) }
 	default:
 		return movementsOf(content)
 	}

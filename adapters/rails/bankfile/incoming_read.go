@@ -84,7 +84,7 @@ func (a *Adapter) prepare(ctx context.Context, lease ports.BankLease, r *reading
 		r.forget() // what was checked: the next attempt begins anew
 	}
 	if problem := problemOf(err); problem != "" {
-		return false, a.giveUp(ctx, lease, r, problem)
+		return false, a.giveUp(r, problem)
 	}
 	return complete, err
 }
@@ -139,7 +139,7 @@ func (w *spoolWriter) Write(data []byte) (int, error) {
 func (a *Adapter) begin(ctx context.Context, lease ports.BankLease, r *reading) (bool, error) {
 	sum := [sha256.Size]byte(r.digest.Sum(nil))
 	if r.file.Number != 0 && r.file.SHA256 != sum {
-		return false, a.giveUp(ctx, lease, r, "its content has changed while it was read: ask the bank which is right, and for the file under another name")
+		return false, a.giveUp(r, "its content has changed while it was read: ask the bank which is right, and for the file under another name")
 	}
 	r.file.SHA256, r.file.FoundAt = sum, a.clock.Now()
 	begun, err := a.store.BeginBankFile(ctx, lease, r.file)
@@ -152,7 +152,7 @@ func (a *Adapter) begin(ctx context.Context, lease ports.BankLease, r *reading) 
 	}
 	a.closeReading()
 	if begun.State == bankorder.Unreadable {
-		a.finished(r.listed.Name)
+		a.postpone(r.listed.Name)
 		return false, nil
 	}
 	a.log.WithField("file", begun.Name).Info("a file of the bank has the content of one that was read before")

@@ -7,9 +7,12 @@ import (
 
 	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/account"
+	"causeway/core/plaintext"
 )
 
 const (
+	// maxReferenceText is what is kept of what a payer has written, in bytes.
+	maxReferenceText = 8000
 	// referenceDigits is the length of a reference, without the prefix of those of accounts.
 	referenceDigits  = 12
 	fundingPrefix    = "FUND-"
@@ -26,7 +29,7 @@ func referenceOf(pay iso20022.Payment, entryText string) string {
 			return found
 		}
 	}
-	return cmp.Or(places...)
+	return plaintext.Clean(cmp.Or(places...), maxReferenceText)
 }
 
 // referenceIn returns the only reference in a text: of an account, or else one with letters and digits, or else one of letters.
@@ -116,6 +119,7 @@ func payerOf(pay iso20022.Payment) *account.External {
 
 // cut returns the beginning of a text.
 func cut(text string) string {
+	text = clean(text)
 	if letters := []rune(text); len(letters) > maxPayerField {
 		return string(letters[:maxPayerField])
 	}

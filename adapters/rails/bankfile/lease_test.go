@@ -130,7 +130,7 @@ func TestAdapter_KeepsTheUploadOfALaterProcess(t *testing.T) {
 			return
 		}
 		d.clock.Advance(5 * time.Minute)
-		if _, err := second.Poll(t.Context(), ""); err == nil {
+		if report, err := second.Poll(t.Context(), ""); err != nil || report.Problem == nil {
 			t.Error("the rename has not failed")
 		}
 	}})

@@ -32,11 +32,43 @@ type cursor struct {
 type position struct {
 	File     int64 `json:"file,omitempty"`
 	Position int   `json:"position,omitempty"`
+	// Aside: the file was given up, and the caller has kept it aside.
+	Aside bool `json:"aside,omitempty"`
+}
+
+// pace is how often something is tried that does not work, so that it delays nothing else: at the pace of the feed at first,
+// and then less and less often.
+type pace struct {
+	failures int
+	retryAt  time.Time
+	problem  error // the last one
+}
+
+const (
+	// firstFailures is how many failures have no delay of their own.
+	firstFailures = 3
+	maxRetryDelay = 2 * time.Minute
+)
+
+// try does something unless it has failed and its time has not come. It returns the last problem as long as there is one.
+func (p *pace) try(now time.Time, do func() (more bool, err error)) (more bool, err error) {
+	if now.Before(p.retryAt) {
+		return false, p.problem
+	}
+	more, err = do()
+	if err == nil || errors.Is(err, ports.ErrBankLeaseLost) {
+		*p = pace{}
+		return more, err
+	}
+	p.problem, p.failures = err, p.failures+1
+	if later := p.failures - firstFailures; later > 0 {
+		p.retryAt = now.Add(min(5*time.Second<<min(later, 16), maxRetryDelay))
+	}
+	return false, err
 }
 
 // Poll implements ports.RailFeed. Files are delivered and read by the process that has the lease; what has changed of
-// orders is reported by every process. A problem with one of these does not stop the others: it is returned when there is
-// nothing else to return.
+// orders is reported by every process. What does not work of these delays nothing else: it is the problem of the report.
 func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, error) {
 	var at cursor
 	if from != "" {
@@ -48,46 +80,47 @@ func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, erro
 	defer a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), pollTimeout)
 	defer cancel()
-	now := a.clock.Now()
-	a.leased = true
-	lease, held, err := a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now.Add(leaseTime))
+	lease, held, err := a.lease(ctx)
 	if err != nil {
 		return ports.RailReport{}, err
 	}
 	var report ports.RailReport
-	var problem error
 	next := at
 	if held {
-		next.position, problem = a.work(ctx, lease, at.position, &report)
+		next.position, report.Problem = a.work(ctx, lease, at.position, &report)
 	}
-	var changed bool
 	if report.Changed, next.News, err = a.store.ChangedBankOrders(ctx, a.connection.Name, at.News, pieceSize); err != nil {
-		return ports.RailReport{}, errors.Join(problem, err)
-	}
-	changed = len(report.Changed) > 0
-	if problem != nil && !changed && next == at {
-		return ports.RailReport{}, problem
-	}
-	if problem != nil {
-		a.log.WithError(problem).Error("cannot exchange files with the bank; will retry")
+		return ports.RailReport{}, errors.Join(report.Problem, err)
 	}
 	text, err := json.Marshal(next)
 	if err != nil {
 		return ports.RailReport{}, err
 	}
-	report.Cursor, report.More = string(text), report.More || problem != nil || len(report.Changed) == pieceSize
+	report.Cursor, report.More = string(text), report.More || len(report.Changed) == pieceSize
 	return report, nil
 }
 
-// work does what needs the lease: deliver, read, settle. After an error it has added nothing to the report, and returns
-// the position that it was given.
+// lease takes the lease on the files, or extends it; false if another process has it.
+func (a *Adapter) lease(ctx context.Context) (ports.BankLease, bool, error) {
+	now := a.clock.Now()
+	a.leased = true
+	return a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now.Add(leaseTime))
+}
+
+// work does what needs the lease: deliver, read, settle, each at a pace of its own. After an error in reading it returns the
+// position that it was given, and no piece of a file.
 func (a *Adapter) work(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (position, error) {
-	moreToSend, sending := a.send(ctx, lease)
-	before := *report
-	next, moreToRead, reading := a.readIncoming(ctx, lease, from, report)
+	now := a.clock.Now()
+	moreToSend, sending := a.sending.try(now, func() (bool, error) { return a.send(ctx, lease) })
+	before, next := *report, from
+	moreToRead, reading := a.incoming.try(now, func() (more bool, err error) {
+		next, more, err = a.readIncoming(ctx, lease, from, report)
+		return more, err
+	})
 	if reading != nil {
 		next, *report = from, before
 	}
+	report.Raw, a.aside = append(report.Raw, a.aside...), nil
 	moreToSettle, settling := a.settleDue(ctx, lease)
 	report.More = moreToSend || moreToRead || moreToSettle
 	problem := errors.Join(sending, reading, settling)

@@ -32,8 +32,9 @@ func (d database) queued(t testing.TB, b *bank, name string, tr transport.Transp
 // pollFails polls once, and checks the error.
 func pollFails(t testing.TB, a *adapter, want string) {
 	t.Helper()
-	if _, err := a.Poll(t.Context(), ""); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("poll: %v, want an error with %q", err, want)
+	report, err := a.Poll(t.Context(), "")
+	if problem := errors.Join(err, report.Problem); problem == nil || !strings.Contains(problem.Error(), want) {
+		t.Errorf("poll: %v, want a problem with %q", problem, want)
 	}
 }
 
