@@ -81,6 +81,14 @@ type Refund struct {
 	Internal bool
 }
 
+// Kind returns whether it is the refund of a payment, or a receipt that is sent back.
+func (r Refund) Kind() rail.Kind {
+	if r.Payout == nil {
+		return rail.SendBack
+	}
+	return rail.Refund
+}
+
 // Original is the payment that brought the money of a refund.
 type Original struct {
 	// PartnerID is the partner's id of it; empty if the partner has named none.

@@ -18,46 +18,53 @@ type RailDepartures struct {
 
 var _ ports.RailDepartures = (*RailDepartures)(nil)
 
-// Pause pauses or resumes every connection.
-func (d *RailDepartures) Pause(paused bool) {
+// SaveRailPause implements RailRecords: it pauses or resumes every connection.
+func (d *RailDepartures) SaveRailPause(_ context.Context, p ports.RailPause) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.paused = paused
+	d.paused = p.Paused
+	return nil
 }
 
-// Payment returns a payment as it is recorded, or false.
-func (d *RailDepartures) Payment(key ports.RailPaymentKey) (rail.Payment, bool) {
+// ChangeRailPayment implements RailRecords.
+func (d *RailDepartures) ChangeRailPayment(_ context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment, error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p, known := d.payments[key]
-	return p, known
-}
-
-// Cancel cancels a payment that has not left, and reports whether it did.
-func (d *RailDepartures) Cancel(key ports.RailPaymentKey, now time.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	after, ended := d.payments[key].TakeBack("cancelled", now)
-	if ended {
-		d.payments[key] = after
+	after, err := fn(d.payments[key])
+	if err == nil {
+		d.keep(key, after)
 	}
-	return ended
+	return err
+}
+
+func (d *RailDepartures) keep(key ports.RailPaymentKey, p rail.Payment) {
+	if d.payments == nil {
+		d.payments = map[ports.RailPaymentKey]rail.Payment{}
+	}
+	d.payments[key] = p
+}
+
+// find returns the key and the state of a payment. A refund can be that of a receipt, which is another kind.
+func (d *RailDepartures) find(key ports.RailPaymentKey) (ports.RailPaymentKey, rail.Payment, bool) {
+	if _, known := d.payments[key]; !known && key.Kind == rail.Refund {
+		key.Kind = rail.SendBack
+	}
+	p, known := d.payments[key]
+	return key, p, known
 }
 
 // LeaveRailPayments implements ports.RailDepartures.
 func (d *RailDepartures) LeaveRailPayments(_ context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) ([]rail.Departure, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.payments == nil {
-		d.payments = map[ports.RailPaymentKey]rail.Payment{}
-	}
 	departures := make([]rail.Departure, len(keys))
-	for i, key := range keys {
-		p, known := d.payments[key]
+	for i, wanted := range keys {
+		key, p, known := d.find(wanted)
 		if !known {
-			p = rail.Payment{ID: key.ID, Kind: key.Kind, Connection: connection, State: rail.HandedOver, HandedOverAt: now}
+			key, p = wanted, rail.Payment{ID: wanted.ID, Kind: wanted.Kind, Connection: connection, State: rail.HandedOver, HandedOverAt: now}
 		}
-		d.payments[key], departures[i] = p.Depart(connection, d.paused, now)
+		p, departures[i] = p.Depart(connection, d.paused, now)
+		d.keep(key, p)
 	}
 	return departures, nil
 }
@@ -66,8 +73,9 @@ func (d *RailDepartures) LeaveRailPayments(_ context.Context, connection string,
 func (d *RailDepartures) RailPaymentsNotTaken(_ context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, key := range keys {
-		d.payments[key] = d.payments[key].NotTaken(connection, now)
+	for _, wanted := range keys {
+		key, p, _ := d.find(wanted)
+		d.keep(key, p.NotTaken(connection, now))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package portstest
 
 import (
 	"context"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -25,9 +24,6 @@ type RailHandover struct {
 	Records    RailRecords
 	Connection string
 	Clock      ports.Clock
-
-	mu   sync.Mutex
-	keys map[uuid.UUID]ports.RailPaymentKey
 }
 
 // NewRailHandover records payments of a connection in a store.
@@ -69,12 +65,6 @@ func (h *RailHandover) HandOver(ctx context.Context, p ident.Platform, id uuid.U
 		return nil
 	}
 	key := ports.RailPaymentKey{Platform: p, ID: id, Kind: kind}
-	h.mu.Lock()
-	if h.keys == nil {
-		h.keys = map[uuid.UUID]ports.RailPaymentKey{}
-	}
-	h.keys[id] = key
-	h.mu.Unlock()
 	return h.Records.ChangeRailPayment(ctx, key, func(before rail.Payment) (rail.Payment, error) {
 		if before.State != "" {
 			return before, nil
@@ -91,8 +81,8 @@ func (h *RailHandover) Pause(ctx context.Context, paused bool) error {
 }
 
 // Withdraw implements railtest.Fixture.
-func (h *RailHandover) Withdraw(ctx context.Context, id uuid.UUID) (withdrawn bool, err error) {
-	err = h.change(ctx, id, func(p rail.Payment) (rail.Payment, error) {
+func (h *RailHandover) Withdraw(ctx context.Context, key ports.RailPaymentKey) (withdrawn bool, err error) {
+	err = h.Records.ChangeRailPayment(ctx, key, func(p rail.Payment) (rail.Payment, error) {
 		if withdrawn = p.State.CanBeStopped(); !withdrawn {
 			return p, nil
 		}
@@ -102,21 +92,14 @@ func (h *RailHandover) Withdraw(ctx context.Context, id uuid.UUID) (withdrawn bo
 }
 
 // HandOverAgain implements railtest.Fixture.
-func (h *RailHandover) HandOverAgain(ctx context.Context, id uuid.UUID) error {
-	return h.change(ctx, id, func(p rail.Payment) (rail.Payment, error) {
+func (h *RailHandover) HandOverAgain(ctx context.Context, key ports.RailPaymentKey) error {
+	return h.Records.ChangeRailPayment(ctx, key, func(p rail.Payment) (rail.Payment, error) {
 		queued, err := p.To(rail.Queued, h.Clock.Now())
 		if err != nil {
 			return p, err
 		}
 		return queued.To(rail.HandedOver, h.Clock.Now())
 	})
-}
-
-func (h *RailHandover) change(ctx context.Context, id uuid.UUID, fn func(rail.Payment) (rail.Payment, error)) error {
-	h.mu.Lock()
-	key := h.keys[id]
-	h.mu.Unlock()
-	return h.Records.ChangeRailPayment(ctx, key, fn)
 }
 
 // Rail returns a rail that is called after its payments were recorded.
@@ -181,9 +164,5 @@ func (h *RailHandover) Refund(ctx context.Context, r ports.Refund) error {
 	if r.Internal {
 		return nil
 	}
-	kind := rail.Refund
-	if r.Payout == nil {
-		kind = rail.SendBack
-	}
-	return h.HandOver(ctx, r.Platform, r.ID, kind, rail.Route{Rail: r.Rail}, r.Amount)
+	return h.HandOver(ctx, r.Platform, r.ID, r.Kind(), rail.Route{Rail: r.Rail}, r.Amount)
 }

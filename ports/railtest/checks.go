@@ -21,6 +21,7 @@ func (k kind) checks() []Check {
 	always := func(Features) bool { return true }
 	crashes := func(f Features) bool { return f.Crashes }
 	reports := func(f Features) bool { return f.Reports }
+	stops := func(f Features) bool { return f.Stops }
 	return []Check{
 		{k.name + ": one outcome per item, in their order", can(always, Settles), k.checkOrder},
 		{k.name + ": settles once, however often it is called", can(always, Settles), k.checkRepeated},
@@ -31,6 +32,9 @@ func (k kind) checks() []Check {
 		{k.name + ": silence is never a refusal", can(always, Silent), k.checkHeldBack(Silent, ports.Waiting, ports.Unknown)},
 		{k.name + ": success after our timeout is found", can(always, AnswerLost), k.checkAnswerLost},
 		{k.name + ": moves once after a crash at any step", can(crashes, Settles), k.checkCrash},
+		{k.name + ": moves nothing while it is paused", can(stops, Settles), k.checkPaused},
+		{k.name + ": moves nothing after it was withdrawn", can(stops, Settles), k.checkWithdrawn},
+		{k.name + ": withdrawn and sent again, moves once after a crash at any step", can(func(f Features) bool { return f.Stops && f.Crashes }, Settles), k.checkWithdrawnCrash},
 		{k.name + ": reported twice", can(reports, Settles), k.checkReports(Twice)},
 		{k.name + ": reported in another order", can(reports, Settles), k.checkReports(Reversed)},
 	}

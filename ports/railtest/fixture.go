@@ -50,7 +50,8 @@ type Features struct {
 	// CountsMoney: Moved is known. Crashes: OpenCrashing is possible. Reports: the partner reports by itself, as set
 	// by SetReports. PartnerIDs: the partner has ids of its own. Codes: it gives codes of its own for what it refuses
 	// and returns. NamesOriginal: its refunds name the payment that they send back.
-	CountsMoney, Crashes, Reports, PartnerIDs, Codes, NamesOriginal bool
+	// Stops: the adapter asks whether a payment may leave, and Moved is known.
+	CountsMoney, Crashes, Reports, PartnerIDs, Codes, NamesOriginal, Stops bool
 }
 
 // Fixture is a new world: a store of its own, the partner or chain, and processes that are connected to it. All are on
@@ -83,6 +84,11 @@ type Fixture interface {
 	Moved(ctx context.Context, id uuid.UUID) ([]money.Amount, error)
 	// OriginalOf returns the partner's id of the payment that a refund has named.
 	OriginalOf(ctx context.Context, id uuid.UUID) (string, error)
+	// Pause pauses or resumes the connection, and Withdraw takes a payment that was handed over back; false if it has left.
+	// HandOverAgain undoes that. They are called if the features have Stops.
+	Pause(ctx context.Context, paused bool) error
+	Withdraw(ctx context.Context, key ports.RailPaymentKey) (bool, error)
+	HandOverAgain(ctx context.Context, key ports.RailPaymentKey) error
 	Close() error
 }
 

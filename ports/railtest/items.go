@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -23,6 +24,7 @@ type kind struct {
 // items are payments of one kind, and their call.
 type items struct {
 	ids     []uuid.UUID
+	keys    []ports.RailPaymentKey
 	amounts []money.Amount
 	courses []Course
 	reasons bool // a refusal has one
@@ -37,14 +39,19 @@ func kinds() []kind {
 	}
 }
 
+func (i *items) add(key ports.RailPaymentKey, amount money.Amount) {
+	i.keys, i.ids, i.amounts = append(i.keys, key), append(i.ids, key.ID), append(i.amounts, amount)
+}
+
 func payouts(f Fixture, from int, courses ...Course) items {
 	made := make([]ports.Payout, len(courses))
 	i := items{courses: courses, reasons: true}
 	for n, c := range courses {
 		made[n] = f.Payout(from+n, c)
-		i.ids, i.amounts = append(i.ids, made[n].Transaction.ID.UUID()), append(i.amounts, made[n].Transaction.Pricing.Received)
+		t := made[n].Transaction
+		i.add(ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Payout}, t.Pricing.Received)
 	}
-	i.call = func(ctx context.Context, rail ports.Rail) []ports.Outcome { return rail.Send(ctx, slices.Clone(made)) }
+	i.call = func(ctx context.Context, r ports.Rail) []ports.Outcome { return r.Send(ctx, slices.Clone(made)) }
 	return i
 }
 
@@ -53,10 +60,11 @@ func collections(f Fixture, from int, courses ...Course) items {
 	i := items{courses: courses, reasons: true}
 	for n, c := range courses {
 		made[n] = f.Collection(from+n, c)
-		i.ids, i.amounts = append(i.ids, made[n].Transaction.ID.UUID()), append(i.amounts, made[n].Transaction.Pricing.Sent)
+		t := made[n].Transaction
+		i.add(ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection}, t.Pricing.Sent)
 	}
-	i.call = func(ctx context.Context, rail ports.Rail) []ports.Outcome {
-		return rail.Collect(ctx, slices.Clone(made))
+	i.call = func(ctx context.Context, r ports.Rail) []ports.Outcome {
+		return r.Collect(ctx, slices.Clone(made))
 	}
 	return i
 }
@@ -66,10 +74,10 @@ func refunds(f Fixture, from int, courses ...Course) items {
 	i := items{courses: courses}
 	for n, c := range courses {
 		made[n] = f.Refund(from+n, c)
-		i.ids, i.amounts = append(i.ids, made[n].ID), append(i.amounts, made[n].Amount)
+		i.add(ports.RailPaymentKey{Platform: made[n].Platform, ID: made[n].ID, Kind: made[n].Kind()}, made[n].Amount)
 	}
-	i.call = func(ctx context.Context, rail ports.Rail) []ports.Outcome {
-		return rail.Refund(ctx, slices.Clone(made))
+	i.call = func(ctx context.Context, r ports.Rail) []ports.Outcome {
+		return r.Refund(ctx, slices.Clone(made))
 	}
 	return i
 }
@@ -78,8 +86,8 @@ func refunds(f Fixture, from int, courses ...Course) items {
 const maxRuns = 40
 
 // ask calls the rail, and checks the form of its outcomes.
-func (i items) ask(ctx context.Context, rail ports.Rail) ([]ports.Outcome, error) {
-	return i.checked(i.call(ctx, rail))
+func (i items) ask(ctx context.Context, r ports.Rail) ([]ports.Outcome, error) {
+	return i.checked(i.call(ctx, r))
 }
 
 func (i items) checked(outcomes []ports.Outcome) ([]ports.Outcome, error) {
@@ -164,6 +172,16 @@ func (i items) checkMoved(ctx context.Context, f Fixture) error {
 		}
 		if !slices.Equal(moved, want) {
 			return fmt.Errorf("item %d (%s) has moved %v, want %v", n, i.courses[n], moved, want)
+		}
+	}
+	return nil
+}
+
+// checkNotMoved checks that no money was moved.
+func (i items) checkNotMoved(ctx context.Context, f Fixture) error {
+	for n, id := range i.ids {
+		if moved, err := f.Moved(ctx, id); err != nil || len(moved) > 0 {
+			return errors.Join(err, fmt.Errorf("item %d has moved %v", n, moved))
 		}
 	}
 	return nil

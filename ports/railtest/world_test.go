@@ -41,10 +41,12 @@ const (
 	savesFirst      defect = "what was not sent is taken as sent"
 	onePayment      defect = "instructions without the reference"
 	everyCurrency   defect = "instructions for any currency"
+	ignoresPause    defect = "a payment leaves during a pause"
+	sendsWithdrawn  defect = "a payment leaves that was withdrawn"
 )
 
 var defects = []defect{newKeys, dropsOutcome, wrongOrder, busyIsRefused, silentIsRefused, noCode, noReason, newPartnerIDs, noRetryAt,
-	noticesNoReturn, sendsInternal, noOriginal, lastReportWins, savesFirst, onePayment, everyCurrency}
+	noticesNoReturn, sendsInternal, noOriginal, lastReportWins, savesFirst, onePayment, everyCurrency, ignoresPause, sendsWithdrawn}
 
 // world is a partner in memory that reports, and the store of an adapter that passes its reports on.
 type world struct {
@@ -57,6 +59,8 @@ type world struct {
 	statuses map[string]report
 	reports  railtest.Reports
 	relented bool
+	paused   bool
+	stopped  map[uuid.UUID]bool // withdrawn
 	calls    int
 }
 
@@ -77,13 +81,13 @@ type report struct {
 
 func newWorld(d defect) *world {
 	return &world{defect: d, now: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), courses: map[uuid.UUID]railtest.Course{}, orders: map[string]*order{},
-		statuses: map[string]report{}, reports: railtest.Once}
+		statuses: map[string]report{}, reports: railtest.Once, stopped: map[uuid.UUID]bool{}}
 }
 
 func (w *world) Features() railtest.Features {
 	all := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent, railtest.TakenBack}
 	return railtest.Features{Currencies: []money.Currency{"USD"}, Payouts: all, Collections: all, Refunds: all[:5],
-		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, NamesOriginal: true}
+		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, NamesOriginal: true, Stops: true}
 }
 
 func (w *world) Open(context.Context) (ports.Rail, error) {
@@ -198,6 +202,26 @@ func (w *world) OriginalOf(_ context.Context, id uuid.UUID) (string, error) {
 	return w.orders[id.String()].original, nil
 }
 
+func (w *world) Pause(_ context.Context, paused bool) error {
+	w.paused = paused
+	return nil
+}
+
+func (w *world) Withdraw(_ context.Context, key ports.RailPaymentKey) (bool, error) {
+	w.stopped[key.ID] = true
+	return true, nil
+}
+
+func (w *world) HandOverAgain(_ context.Context, key ports.RailPaymentKey) error {
+	delete(w.stopped, key.ID)
+	return nil
+}
+
+// mayLeave reports whether a payment may be sent now.
+func (w *world) mayLeave(id uuid.UUID) bool {
+	return (!w.paused || w.defect == ignoresPause) && (!w.stopped[id] || w.defect == sendsWithdrawn)
+}
+
 func (w *world) Close() error { return nil }
 
 // adapter is a process.
@@ -299,6 +323,9 @@ func (a adapter) call(id uuid.UUID, amount money.Amount, original string) ports.
 		key += strconv.Itoa(a.calls)
 	}
 	_, sent := a.statuses[key]
+	if !sent && !a.mayLeave(id) {
+		return ports.Outcome{Verdict: ports.Waiting, RetryAt: a.now.Add(time.Minute)}
+	}
 	if a.defect == savesFirst && !sent {
 		if a.effect() != nil {
 			return ports.Outcome{Verdict: ports.Unknown}

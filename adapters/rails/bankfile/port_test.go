@@ -25,6 +25,7 @@ import (
 // world is a bank, and processes of the service that are connected to it.
 type world struct {
 	database
+	*portstest.RailHandover
 	t          *testing.T
 	bank       *bank
 	connection rail.Connection
@@ -44,7 +45,8 @@ var _ railtest.Fixture = (*world)(nil)
 
 func newWorld(t *testing.T, connect func(name, folder string) rail.Connection) *world {
 	b := newBank(t)
-	return &world{database: openDatabase(t), t: t, bank: b, connection: connect("bank", b.dir), courses: map[string]railtest.Course{}, parsed: map[string]int{},
+	d := openDatabase(t)
+	return &world{database: d, RailHandover: d.handover("bank"), t: t, bank: b, connection: connect("bank", b.dir), courses: map[string]railtest.Course{}, parsed: map[string]int{},
 		reports: railtest.Once, losesNext: &atomic.Bool{}}
 }
 
@@ -52,7 +54,7 @@ func (w *world) isACH() bool { return w.connection.Rails[0] == corridor.ACH }
 
 // Features implements railtest.Fixture. Banks that take ACH files report only what comes back.
 func (w *world) Features() railtest.Features {
-	f := railtest.Features{Currencies: w.connection.Currencies, CountsMoney: true, Crashes: true, Codes: true}
+	f := railtest.Features{Currencies: w.connection.Currencies, CountsMoney: true, Crashes: true, Codes: true, Stops: true}
 	f.Refunds = []railtest.Course{railtest.Settles, railtest.Rejected, railtest.AnswerLost}
 	f.Payouts = append(slices.Clone(f.Refunds), railtest.TakenBack)
 	if w.isACH() {

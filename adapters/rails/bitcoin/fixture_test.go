@@ -138,7 +138,12 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = r.Close() })
-	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: portstest.NewRailHandover(w.store, "bitcoin-hot", w.clock)}}
+	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: w.handover()}}
+}
+
+// handover records the payments of the wallet.
+func (w *world) handover() *portstest.RailHandover {
+	return portstest.NewRailHandover(w.store, "bitcoin-hot", w.clock)
 }
 
 // recorded is the adapter of a process. Payments are recorded as handed over before they are sent.
@@ -246,13 +251,14 @@ func (w *world) paid(ctx context.Context, address string) (amounts []int64, err 
 // fixture is the world of the checks that every rail passes.
 type fixture struct {
 	*world
+	*portstest.RailHandover
 	reports railtest.Reports
 }
 
 func (f *fixture) Features() railtest.Features {
 	courses := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent}
 	return railtest.Features{Currencies: []money.Currency{money.BTC}, Payouts: courses, Refunds: courses, Collections: []railtest.Course{railtest.Rejected},
-		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true}
+		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Stops: true}
 }
 
 func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.open(devnet.Open), nil }
@@ -416,6 +422,7 @@ func TestRailPort(t *testing.T) {
 	// beside each other.
 	portstest.Rail(t, func(t *testing.T) railtest.Fixture {
 		t.Parallel()
-		return &fixture{world: newWorld(t, 40)}
+		w := newWorld(t, 40)
+		return &fixture{world: w, RailHandover: w.handover()}
 	})
 }

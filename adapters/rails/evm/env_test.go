@@ -168,7 +168,12 @@ func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*recorded, 
 	if err != nil {
 		return nil, err
 	}
-	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: portstest.NewRailHandover(e.db, c.Name, e.clock)}}, nil
+	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: e.handover(c.Name)}}, nil
+}
+
+// handover records the payments of a connection.
+func (e *env) handover(connection string) *portstest.RailHandover {
+	return portstest.NewRailHandover(e.db, connection, e.clock)
 }
 
 // quiet returns a logger whose lines are shown if EVM_LOG is set.

@@ -20,12 +20,14 @@ import (
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
 
 // fixture is the world of the checks that every rail passes: a real chain, a wallet, and processes on one store.
 type fixture struct {
 	*env
+	*portstest.RailHandover
 	blocked string // an address that the contract refuses
 	reports railtest.Reports
 	silent  atomic.Bool
@@ -34,7 +36,8 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, chain *devnet.Chain, account uint32) *fixture {
-	f := &fixture{env: newEnvOn(t, chain, account), paid: map[uuid.UUID]string{}}
+	e := newEnvOn(t, chain, account)
+	f := &fixture{env: e, RailHandover: e.handover("base-main"), paid: map[uuid.UUID]string{}}
 	f.fund(1_000_000_000)
 	f.blocked = f.payee()
 	f.usdc.SetBlocked(f.blocked)
@@ -53,7 +56,7 @@ func (f *fixture) fault(methods []string) (before, after bool) {
 func (f *fixture) Features() railtest.Features {
 	courses := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent}
 	return railtest.Features{Currencies: []money.Currency{money.USDC}, Payouts: courses, Refunds: courses, Collections: []railtest.Course{railtest.Rejected},
-		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true}
+		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, Stops: true}
 }
 
 func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.rail(), nil }

@@ -78,11 +78,12 @@ type world struct {
 	rails   []*partner.Rail
 	// departures are those of all processes.
 	departures portstest.RailDepartures
-	store      *memoryEvents
-	callback   *httptest.Server
-	sent       int // events that were sent
-	cursor     string
-	reports    railtest.Reports
+	*portstest.RailHandover
+	store    *memoryEvents
+	callback *httptest.Server
+	sent     int // events that were sent
+	cursor   string
+	reports  railtest.Reports
 }
 
 var _ railtest.Fixture = (*world)(nil)
@@ -94,6 +95,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{clock: &worldClock{now: now}, store: &memoryEvents{}, reports: railtest.Once}
+	w.RailHandover = &portstest.RailHandover{Records: &w.departures, Connection: "bank", Clock: w.clock}
 	w.sidecar = partnertest.New(secrets, w.clock.Now)
 	w.sidecar.Course = w.course
 	w.server = httptest.NewServer(w.sidecar)
@@ -121,10 +123,16 @@ var allCourses = []railtest.Course{railtest.Settles, railtest.Rejected, railtest
 
 func (w *world) Features() railtest.Features {
 	return railtest.Features{Currencies: []money.Currency{"USD"}, Payouts: allCourses, Collections: allCourses, Refunds: allCourses[:5],
-		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, NamesOriginal: true}
+		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, NamesOriginal: true, Stops: true}
 }
 
-func (w *world) Open(context.Context) (ports.Rail, error) { return w.open(w.server.URL) }
+func (w *world) Open(context.Context) (ports.Rail, error) {
+	opened, err := w.open(w.server.URL)
+	if err != nil {
+		return nil, err
+	}
+	return w.Rail(opened), nil
+}
 
 func (w *world) open(url string) (*partner.Rail, error) {
 	log := logrus.New()
@@ -153,7 +161,7 @@ func (w *world) OpenCrashing(_ context.Context, effects int) (ports.Rail, func()
 	}))
 	w.proxies = append(w.proxies, proxy)
 	opened, err := w.open(proxy.URL)
-	return opened, func() bool { mu.Lock(); defer mu.Unlock(); return crashed }, err
+	return w.Rail(opened), func() bool { mu.Lock(); defer mu.Unlock(); return crashed }, err
 }
 
 func (w *world) Now() time.Time { return w.clock.Now() }

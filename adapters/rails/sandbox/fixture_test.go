@@ -82,4 +82,11 @@ func (*fixture) Moved(context.Context, uuid.UUID) ([]money.Amount, error) { retu
 
 func (*fixture) OriginalOf(context.Context, uuid.UUID) (string, error) { return "", nil }
 
+// Pause, Withdraw and HandOverAgain implement railtest.Fixture. The sandbox pays as soon as it is asked.
+func (*fixture) Pause(context.Context, bool) error { return nil }
+
+func (*fixture) Withdraw(context.Context, ports.RailPaymentKey) (bool, error) { return false, nil }
+
+func (*fixture) HandOverAgain(context.Context, ports.RailPaymentKey) error { return nil }
+
 func (*fixture) Close() error { return nil }
