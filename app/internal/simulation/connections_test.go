@@ -299,10 +299,10 @@ func (w *world) reportRecall(p *process) {
 	}
 	id := w.recalls[0]
 	w.recalls = w.recalls[1:]
+	r := w.receipts[id]
+	before, reversal := w.useOf(r), transaction.NewReceiptReversal(r, "REV-"+r.PartnerID, "FOCR", "", w.now, w.now)
 	w.call("a recall of "+id.String(), p, func(ctx context.Context) error {
-		r := w.receipts[id]
-		before := w.useOf(r)
-		err := p.service.ReverseReceipt(ports.ForPlatform(ctx, r.Platform), transaction.NewReceiptReversal(r, "REV-"+r.PartnerID, "FOCR", "", w.now, w.now))
+		err := p.service.ReverseReceipt(ports.ForPlatform(ctx, r.Platform), reversal)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err != nil {
