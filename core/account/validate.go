@@ -13,6 +13,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/party"
+	"causeway/core/plaintext"
 )
 
 // CreateRequest is a request to register an external account.
@@ -65,11 +66,25 @@ func Validate(r CreateRequest) (External, error) {
 		}
 		a.Rails = spec.railsFor(a.Fields)
 		v.checkFieldCombinations(spec, a)
+		v.checkName(a)
 	}
 	if err := v.Err(); err != nil {
 		return External{}, err
 	}
 	return a, nil
+}
+
+// checkName refuses a name of which no rail of the account can carry a letter: nobody could be paid by it.
+func (v *validation) checkName(a External) {
+	if a.Beneficiary == nil || a.Beneficiary.Name() == "" || slices.ContainsFunc(a.Rails, func(on corridor.Rail) bool { return !on.IsLatin() }) ||
+		plaintext.HasLetters(plaintext.Transliterate(a.Beneficiary.Name())) {
+		return
+	}
+	name := "fullName"
+	if a.Beneficiary.Type == Business {
+		name = "legalName"
+	}
+	v.Add("accountInfo.beneficiary."+name, "is in a script that the rails of the account cannot carry; give it in Latin letters, as the bank of the beneficiary has it")
 }
 
 type validation struct {

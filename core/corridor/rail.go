@@ -55,6 +55,13 @@ func Rails() []Rail {
 // instantRails are the bank rails that deliver in seconds at any time.
 var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
 
+// latinRails are the bank rails whose messages have Latin letters only: the rules of the SEPA schemes, of Nacha, of Swift's
+// character set X and of the systems that took it over.
+var latinRails = []Rail{ACH, FasterPayments, FedNow, RTP, SEPA, SEPAInstant, SWIFT, Wire}
+
+// IsLatin reports whether the messages of the rail have Latin letters only.
+func (r Rail) IsLatin() bool { return slices.Contains(latinRails, r) }
+
 // IsInstant reports whether the rail delivers within seconds or, for a chain, minutes.
 func (r Rail) IsInstant() bool { return r.IsChain() || slices.Contains(instantRails, r) }
 

@@ -161,6 +161,9 @@ func (s *settings) readACH(r *rail.SettingReader, c rail.Connection) {
 	s.achOriginName = read("achOriginName", s.holder, "your name in the files")
 	s.achCompanyID = read("achCompanyId", "", "the number that the bank has given to you as the company")
 	s.achCompanyName = read("achCompanyName", s.holder, "your name as the other side sees it")
+	if carries && !nacha.IsCompanyName(s.achCompanyName) && s.achCompanyName != "" {
+		r.Refuse("achCompanyName", "must be given for ACH, in at most %d characters of ASCII: %q cannot be your name as the other side sees it", nacha.MaxCompanyName, s.achCompanyName)
+	}
 	s.achODFI = read("achOdfi", s.routingNumber, "the routing number of the bank that originates the payments")
 	s.achDebits = nacha.Class(r.Text("achDebits", string(nacha.WEB)))
 	if s.achDebits != nacha.WEB && s.achDebits != nacha.PPD {

@@ -77,10 +77,13 @@ func TestOpen_RefusesBadSettings(t *testing.T) {
 		"settings.sftpPassword: must be a reference": func(c *rail.Connection) { c.Settings["sftpPassword"] = "hunter2" },
 		"settings.temporarySuffix: must be given":    func(c *rail.Connection) { c.Settings["temporarySuffix"] = "none" },
 		"settings.zone: must be a time zone":         func(c *rail.Connection) { c.Settings["zone"] = "Berlin" },
-		"settings.achOrigin: must be given for ACH":  func(c *rail.Connection) { c.Rails = append(c.Rails, corridor.ACH) },
-		"rails: BANK_FILE takes no RTP":              func(c *rail.Connection) { c.Rails = append(c.Rails, "RTP") },
-		"SEPA in EUR that banks refuse: block":       func(c *rail.Connection) { c.Settings["iban"] = "DE89370400440532013001" },
-		"SEPA in EUR that banks refuse: the scheme":  func(c *rail.Connection) { c.Settings["customerIdScheme"] = "bank" },
+		"settings.achCompanyName: must be given for ACH, in at most 16": func(c *rail.Connection) {
+			c.Rails, c.Settings["accountHolder"] = append(c.Rails, corridor.ACH), "Example Client Money"
+		},
+		"settings.achOrigin: must be given for ACH": func(c *rail.Connection) { c.Rails = append(c.Rails, corridor.ACH) },
+		"rails: BANK_FILE takes no RTP":             func(c *rail.Connection) { c.Rails = append(c.Rails, "RTP") },
+		"SEPA in EUR that banks refuse: block":      func(c *rail.Connection) { c.Settings["iban"] = "DE89370400440532013001" },
+		"SEPA in EUR that banks refuse: the scheme": func(c *rail.Connection) { c.Settings["customerIdScheme"] = "bank" },
 		"WIRE in USDC that banks refuse": func(c *rail.Connection) {
 			c.Rails, c.Currencies = []corridor.Rail{corridor.Wire}, []money.Currency{"USDC"}
 		},

@@ -16,6 +16,7 @@ import (
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/core/plaintext"
 )
 
 // orderSeq yields the orders of a file by their positions.
@@ -106,7 +107,7 @@ func transferOf(o bankorder.Order) iso20022.Transfer {
 	}
 	// Without a town that can be written an address is left out, as no rail needs one.
 	if address := o.Counterparty.Address; address != nil && address.Country != "" &&
-		strings.ContainsFunc(iso20022.Transliterate(address.City), unicode.IsLetter) {
+		strings.ContainsFunc(plaintext.Transliterate(address.City), unicode.IsLetter) {
 		written := iso20022.AddressOf(*address)
 		t.Creditor.Address = &written
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"causeway/core/plaintext"
 )
 
 // TransferError says why a transfer cannot be written, and what to do. It names no person and no account.
@@ -126,7 +128,7 @@ func checkID(name, id string) error {
 		return fmt.Errorf("the %s is empty", name)
 	case len(id) > maxIDLength:
 		return fmt.Errorf("the %s %q has more than %d characters", name, id, maxIDLength)
-	case Transliterate(id) != id:
+	case plaintext.Transliterate(id) != id:
 		return fmt.Errorf("the %s %q has other characters than A-Z, a-z, 0-9, single spaces and / - ? : ( ) . , ' +", name, id)
 	case strings.HasPrefix(id, "/"), strings.HasSuffix(id, "/"), strings.Contains(id, "//"):
 		return fmt.Errorf("the %s %q begins or ends with a slash, or has two in a row", name, id)
@@ -136,7 +138,7 @@ func checkID(name, id string) error {
 
 func checkParty(name string, p Party) error {
 	switch {
-	case !hasLetters(Transliterate(p.Name)):
+	case !plaintext.HasLetters(plaintext.Transliterate(p.Name)):
 		return fmt.Errorf("the name of the %s is empty or in a script that banks do not take: write it in Latin letters", name)
 	case p.OrganisationID != "" && checkID("id of the "+name, p.OrganisationID) != nil:
 		return checkID("id of the "+name, p.OrganisationID)
@@ -151,7 +153,7 @@ func checkParty(name string, p Party) error {
 // checkAddress checks what structured and hybrid addresses must have since 2026.
 func checkAddress(name string, a Address) error {
 	switch {
-	case !hasLetters(Transliterate(a.Town)):
+	case !plaintext.HasLetters(plaintext.Transliterate(a.Town)):
 		return fmt.Errorf("the address of the %s has no town", name)
 	case len(a.Country) != 2 || !isUpper(a.Country):
 		return fmt.Errorf("the country %q of the address of the %s is not a code of ISO 3166-1", a.Country, name)
@@ -169,7 +171,7 @@ func checkAccount(name string, a Account, scheme Scheme) error {
 		return fmt.Errorf("the %s account has no IBAN, which SEPA needs", name)
 	case a.IBAN != "":
 		return nil
-	case a.Number == "" || len(a.Number) > maxNumber || Transliterate(a.Number) != a.Number:
+	case a.Number == "" || len(a.Number) > maxNumber || plaintext.Transliterate(a.Number) != a.Number:
 		return fmt.Errorf("the number of the %s account is empty, longer than %d characters, or has other characters than banks take", name, maxNumber)
 	case a.NumberScheme != "" && (len(a.NumberScheme) > 4 || !isUpperOrDigit(a.NumberScheme)):
 		return fmt.Errorf("the scheme %q of the %s account is not a code of ISO 20022", a.NumberScheme, name)
@@ -185,7 +187,7 @@ func checkAgent(name string, a Agent) error {
 		return fmt.Errorf("the BIC %q of the %s is wrong", a.BIC, name)
 	case (a.ClearingSystem != "") && (a.MemberID == "" || len(a.ClearingSystem) > 5 || !isUpperOrDigit(a.ClearingSystem)):
 		return fmt.Errorf("the clearing system %q of the %s is not a code of ISO 20022 with a number", a.ClearingSystem, name)
-	case a.MemberID != "" && (len(a.MemberID) > maxIDLength || Transliterate(a.MemberID) != a.MemberID):
+	case a.MemberID != "" && (len(a.MemberID) > maxIDLength || plaintext.Transliterate(a.MemberID) != a.MemberID):
 		return fmt.Errorf("the number %q of the %s has other characters than banks take, or is too long", a.MemberID, name)
 	case a.Address != nil:
 		return checkAddress(name, *a.Address)

@@ -23,7 +23,7 @@ const (
 // isSEPA reports whether the rules of the SEPA schemes hold.
 func (s Scheme) isSEPA() bool { return s == SEPA || s == SEPAInstant }
 
-// Initiation is a file of credit transfers, pain.001.001.09. Names, addresses and texts are written as of Transliterate,
+// Initiation is a file of credit transfers, pain.001.001.09. Names, addresses and texts are written as of plaintext.Transliterate,
 // and cut to what the message takes; ids, accounts and amounts are written as they are or refused.
 type Initiation struct {
 	MessageID string // at most 35 characters, unique for the bank

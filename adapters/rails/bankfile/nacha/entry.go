@@ -7,8 +7,8 @@ import (
 
 	"github.com/moov-io/ach"
 
-	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/money"
+	"causeway/core/plaintext"
 )
 
 // EntryError says why an entry cannot be written, and what to do. It names no person and no account.
@@ -25,6 +25,14 @@ const (
 	maxName    = 22
 	maxAddenda = 80
 )
+
+// MaxCompanyName is the length of the name that receivers see.
+const MaxCompanyName = 16
+
+// IsCompanyName reports whether files can carry a name as that of the company.
+func IsCompanyName(name string) bool {
+	return len(name) <= MaxCompanyName && ascii(name) == name && strings.Trim(name, " 0") != ""
+}
 
 // CheckEntry returns an EntryError if an entry cannot be written in this batch.
 func (b Batch) CheckEntry(e Entry) error {
@@ -61,8 +69,8 @@ func (b Batch) check() error {
 		return fmt.Errorf("the class %q is none of PPD, CCD and WEB", b.Class)
 	case b.Class == WEB && !b.Debit:
 		return errors.New("the class WEB is for debits: pay consumers with PPD")
-	case len(b.CompanyName) > 16 || ascii(b.CompanyName) != b.CompanyName || strings.Trim(b.CompanyName, " 0") == "":
-		return fmt.Errorf("the company's name %q is empty, longer than 16 characters, or not in ASCII", b.CompanyName)
+	case !IsCompanyName(b.CompanyName):
+		return fmt.Errorf("the company's name %q is empty, longer than %d characters, or not in ASCII", b.CompanyName, MaxCompanyName)
 	case len(b.CompanyID) > 10 || ascii(b.CompanyID) != b.CompanyID || strings.Trim(b.CompanyID, " 0") == "":
 		return fmt.Errorf("the company's id %q is empty, longer than 10 characters, or not in ASCII: ask the bank which it expects", b.CompanyID)
 	case len(b.CompanyData) > 20 || ascii(b.CompanyData) != b.CompanyData:
@@ -130,7 +138,7 @@ func ascii(text string) string {
 		if ' ' <= r && r <= '~' {
 			result.WriteRune(r)
 		} else {
-			result.WriteString(iso20022.Transliterate(string(r)))
+			result.WriteString(plaintext.Transliterate(string(r)))
 		}
 	}
 	return result.String()

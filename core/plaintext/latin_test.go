@@ -1,4 +1,4 @@
-package iso20022_test
+package plaintext_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/core/plaintext"
 )
 
 func TestTransliterate_ConversionTable(t *testing.T) {
@@ -36,7 +36,7 @@ func TestTransliterate_ConversionTable(t *testing.T) {
 		"李 小龙":                        ". ..",
 		"\xff\xfe":                    "..",
 	} {
-		if got := iso20022.Transliterate(text); got != want {
+		if got := plaintext.Transliterate(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -46,11 +46,11 @@ func TestTransliterate_OnlyBasicCharacters(t *testing.T) {
 	t.Parallel()
 	// Every text becomes one in basic characters, which stays as it is when it is converted again.
 	rapid.Check(t, func(t *rapid.T) {
-		got := iso20022.Transliterate(rapid.String().Draw(t, "text"))
+		got := plaintext.Transliterate(rapid.String().Draw(t, "text"))
 		if rest := strings.Trim(got, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /-?:().,'+"); rest != "" {
 			t.Fatalf("%q has %q", got, rest)
 		}
-		if again := iso20022.Transliterate(got); again != got {
+		if again := plaintext.Transliterate(got); again != got {
 			t.Fatalf("%q becomes %q", got, again)
 		}
 	})
