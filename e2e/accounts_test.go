@@ -60,7 +60,7 @@ func TestInternalAccounts_BalancesMatchLedger(t *testing.T) {
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	quote := h.post("/quotes", object{
-		"source":             object{"customerId": customer, "currency": "USDC"},
+		"source":             object{"customerId": customer, "currency": "USDC", "cryptoNetwork": "SOLANA"},
 		"destination":        object{"destinationType": "ACCOUNT", "accountId": h.createBankAccount(customer)},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50_000_000,
 	}).wantStatus(201)

@@ -60,6 +60,7 @@ func newBankEnv(t *testing.T) *bankEnv {
 	}
 	e.server = startServerAs(t, e.login, e.flags...)
 	e.tenant = e.createPlatform("Live", "PRODUCTION", "--regulated")
+	e.support("EUR")
 	e.customer = e.createCustomer()
 	e.account = e.post("/customers/external-accounts", kit.AccountBody(e.customer, "EUR", object{"accountType": "EUR_ACCOUNT", "iban": "FR1420041010050500013M02606",
 		"beneficiary": testBeneficiary})).wantStatus(201).text("id")

@@ -130,22 +130,22 @@ func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
 
 func TestCustomers_CurrencyRequiresFields(t *testing.T) {
 	t.Parallel()
-	// The configuration lists what a currency requires of a customer. A customer without it is created and
-	// pays in other currencies; its quotes in this one are refused until the fields are added.
+	// The configuration lists what a currency requires of a customer. A customer without it is created; it has no external
+	// account before it has a name, and its quotes in the currency are refused until all fields are added.
 	h := newTestEnv(t)
-	euro := object{"currencyCode": "EUR", "minAmount": 1, "maxAmount": 1_000_000_00, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"}}
-	config := h.patch("/config", object{"supportedCurrencies": append(h.get("/config").list("supportedCurrencies"), euro)}).wantStatus(200)
-	config.wantValues(map[string]any{"supportedCurrencies.4.providerRequiredCustomerFields.0": "FULL_NAME", "supportedCurrencies.0.providerRequiredCustomerFields": ""})
-	customer := h.post("/customers", object{"customerType": "INDIVIDUAL", "currencies": []string{"EUR"}}).wantStatus(201).text("id")
-	wallet := h.createWallet(customer, "")
-	h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 100_50)).wantStatus(201)
-	body := kit.RampQuoteBody(customer, wallet, "SENDING", 100_50)
-	body["source"] = object{"customerId": customer, "currency": "EUR"}
+	h.support("CNY")
+	h.get("/config").wantStatus(200).wantValues(map[string]any{"supportedCurrencies.4.providerRequiredCustomerFields.1": "BIRTH_DATE",
+		"supportedCurrencies.0.providerRequiredCustomerFields.0": "FULL_NAME", "supportedCurrencies.0.providerRequiredCustomerFields.1": ""})
+	customer := h.post("/customers", object{"customerType": "INDIVIDUAL", "currencies": []string{"USD"}}).wantStatus(201).text("id")
+	unnamed := map[string]any{"details.errors.0.field": "fullName", "details.missingFields.0": "FULL_NAME"}
 
-	h.post("/quotes", body).wantError(400, "MISSING_MANDATORY_USER_INFO").wantValues(map[string]any{"details.errors.0.field": "fullName", "details.missingFields.0": "FULL_NAME"})
+	h.post("/customers/external-accounts", kit.WalletBody(customer, "a")).wantError(400, "MISSING_MANDATORY_USER_INFO").wantValues(unnamed)
+	dollars := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
+	body := kit.RampQuoteBody(customer, dollars, "SENDING", 100_50)
+	h.post("/quotes", body).wantError(400, "MISSING_MANDATORY_USER_INFO").wantValues(unnamed)
 	h.patch("/customers/"+customer, object{"customerType": "INDIVIDUAL", "fullName": "Ana Silva"}).wantStatus(200)
 
-	h.post("/quotes", body).wantStatus(201)
+	h.post("/quotes", kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 100_50)).wantStatus(201)
 }
 
 func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {

@@ -109,6 +109,13 @@ func (p *tenant) createCustomer(change ...object) string {
 	return p.post("/customers", customerBody(change...)).wantStatus(201).text("id")
 }
 
+// support adds a currency to those of the platform, with any amounts.
+func (p *tenant) support(currency string) {
+	p.t.Helper()
+	added := object{"currencyCode": currency, "minAmount": 1, "maxAmount": 9_000_000_000_000_000, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"}}
+	p.patch("/config", object{"supportedCurrencies": append(p.get("/config").list("supportedCurrencies"), added)}).wantStatus(200)
+}
+
 // customerBody is kit.CustomerBody with changes.
 func customerBody(change ...object) object {
 	body := kit.CustomerBody()

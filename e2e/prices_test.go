@@ -133,6 +133,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 	good := startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, yesterday), "--rates-dollars", "USDC")
 	h.server = good
 	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
+	h.support("EUR")
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
 	fromEuro := kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)

@@ -61,6 +61,7 @@ func depositScenarios() []scenario {
 			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050}, flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
 		}),
 		realtime("in euros", 10050, "EUR", func(s *scenarioEnv) scenarioResult {
+			s.support("EUR")
 			quote := s.createJITQuote("EUR", 10050, s.createUSDAccount("000"))
 			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "EUR"}, flowAccounts{source: "rails/SEPA_INSTANT", destination: "rails/RTP"})
 		}),
@@ -123,7 +124,7 @@ func platformFundedScenarios() []scenario {
 	forPlatform.run = func(s *scenarioEnv) scenarioResult {
 		to := s.post("/platform/external-accounts", object{"currency": "USD", "accountInfo": object{
 			"accountType": "US_ACCOUNT", "accountNumber": "5512345004", "routingNumber": "021000021", "beneficiary": testBeneficiary}}).wantStatus(201).text("id")
-		quote := s.createQuoteTo(object{"accountId": to}, object{"sourceType": "REALTIME_FUNDING", "currency": "USDC"}, 50_001_234)
+		quote := s.createQuoteTo(object{"accountId": to}, object{"sourceType": "REALTIME_FUNDING", "currency": "USDC", "cryptoNetwork": "SOLANA"}, 50_001_234)
 		s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC"}).wantStatus(200)
 		money := newFlow(quote, flowAccounts{source: "chains/ALTCHAIN", funding: "funding/jit", refund: "platform"})
 		return scenarioResult{quote.text("transactionId"), append(money.postings("jit_received"), money.postings(refused.postingKinds...)...)}
@@ -147,7 +148,11 @@ func (s *scenarioEnv) executeQuote(quote apiResponse, postings []string) scenari
 // createJITQuote creates a quote that is funded just in time.
 func (s *scenarioEnv) createJITQuote(currency string, amount int64, to string) apiResponse {
 	s.t.Helper()
-	return s.createQuoteTo(object{"accountId": to}, object{"customerId": s.customerID, "currency": currency}, amount)
+	source := object{"customerId": s.customerID, "currency": currency}
+	if currency == "USDC" {
+		source["cryptoNetwork"] = "SOLANA"
+	}
+	return s.createQuoteTo(object{"accountId": to}, source, amount)
 }
 
 // payJITQuote pays the exact amount, and the payment completes.

@@ -81,7 +81,7 @@ var paymentTools = []tool{
 			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", oneOf: []string{"accountId", "currency"}, fields: []field{
 				{name: "accountId", kind: text, description: "Id of the account that pays, usually from list_internal_accounts."},
 				{name: "currency", kind: text, description: "Only without accountId: currency to pay in, such as USD."},
-				{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA."},
+				{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA. Required if there are several."},
 			}},
 			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.", oneOf: []string{"accountId", "umaAddress"}, fields: []field{
 				{name: "accountId", kind: text, description: "Id of the account that receives, usually from list_external_accounts."},

@@ -51,8 +51,8 @@ const (
 )
 
 // Create registers an account after its beneficiary was verified. Faults: INVALID_INPUT
-// with every invalid field, USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_BANK_ACCOUNT, and
-// CONFLICT if the account is registered already.
+// with every invalid field, USER_NOT_FOUND, CUSTOMER_DELETED, MISSING_MANDATORY_USER_INFO for a customer
+// without a name, INVALID_BANK_ACCOUNT, and CONFLICT if the account is registered already.
 func (s *Service) Create(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, r Request) (account.External, error) {
 	created, beneficiaries, err := s.newAccount(ctx, principal, r)
 	if err != nil {
@@ -106,7 +106,10 @@ func (s *Service) checkOwner(ctx context.Context, platformID ident.Platform, id 
 	if err == nil && owner.Deleted() {
 		err = fault.New(fault.CustomerDeleted, "The customer %s is deleted; no accounts can be added.", id)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return owner.CheckName()
 }
 
 // Get returns an account of this kind of owner, or EXTERNAL_ACCOUNT_NOT_FOUND.

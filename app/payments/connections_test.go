@@ -164,6 +164,44 @@ func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
 	}
 }
 
+func TestConnections_TokenIsFundedOnTheOnlyNetwork(t *testing.T) {
+	t.Parallel()
+	// A quote in a token names the chain of the only connection that receives it. With a second one, the request has to.
+	c := newConnectedEnv(t)
+	wallet := func(name string, chain corridor.Rail) {
+		t.Helper()
+		connection := rail.Connection{Name: name, Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{chain}, Currencies: []money.Currency{money.USDC}, SetAt: c.Clock.Now()}
+		if err := c.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.rail.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bank := c.NewBankAccount("000123456")
+	request := c.QuoteRequest("USDC", 25_000_000, bank)
+	request.Source.Network = ""
+
+	wallet("ethereum", corridor.Ethereum)
+	created, err := c.CreateQuote(t.Context(), request, nil)
+	if err != nil || created.Quote.Source.Network != string(corridor.Ethereum) || len(created.Quote.Instructions) != 1 {
+		t.Fatalf("with one chain: %+v, %v", created.Quote.Source, err)
+	}
+	stored, err := c.Store.Transaction(t.Context(), c.Platform.ID, created.Quote.Transaction)
+	if err != nil || stored.SourceRail != corridor.Ethereum || stored.Source.Network != string(corridor.Ethereum) {
+		t.Errorf("the transaction is on %s, %+v, %v", stored.SourceRail, stored.Source, err)
+	}
+	wallet("base", corridor.Base)
+	_, err = c.CreateQuote(t.Context(), request, nil)
+	if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "received on BASE, ETHEREUM;") {
+		t.Errorf("with two chains: %v", err)
+	}
+	request.Source.Network = string(corridor.Base)
+	if created, err = c.CreateQuote(t.Context(), request, nil); err != nil || created.Quote.Source.Network != string(corridor.Base) {
+		t.Errorf("on base: %+v, %v", created.Quote.Source, err)
+	}
+}
+
 func TestConnections_ResumedPaymentsGoAtOnce(t *testing.T) {
 	t.Parallel()
 	// What waits for a paused connection, a payout and a receipt that is sent back, is done when the queue is looked at after the

@@ -14,6 +14,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/settlement"
 	"causeway/core/transaction"
@@ -130,6 +131,29 @@ func TestCreateQuote_WithinOneCurrencyFromAccount(t *testing.T) {
 		Destination: quote.Destination{External: env.NewBankAccount("000123456").ID}, Side: quote.Sending, Amount: 10050}, nil)
 	if !fault.Is(err, fault.InvalidCurrency) || !strings.Contains(err.Error(), "/transfer-out") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestCreateQuote_FundingInUnsupportedCurrency(t *testing.T) {
+	t.Parallel()
+	// What is funded just in time is in a currency of the platform, and the refusal lists these. An account that holds
+	// another one still pays.
+	env := newEnv(t)
+	wallet := env.NewWallet("spark1good")
+	_, err := env.CreateQuote(t.Context(), env.QuoteRequest("EUR", 100_50, wallet), nil)
+	f, _ := fault.As(err)
+	if f == nil || f.Code != fault.InvalidCurrency || f.Reason != "Not supported by the platform" || !strings.Contains(f.Message, "[BTC USD USDB USDC]") {
+		t.Fatalf("funding in euros: %v", err)
+	}
+	euros := env.account(env.Customer.ID, "EUR", 100_50)
+	env.quoteFrom(t, quote.Source{Internal: euros.ID}, 100_50, quote.Destination{External: wallet.ID})
+
+	changed := env.Platform
+	changed.Currencies = append(slices.Clone(changed.Currencies), platform.Currency{Code: "EUR", MinAmount: 1, MaxAmount: 1_000_000_00, Directions: []string{"OUTGOING"}})
+	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	env.Service.Prices.Invalidate()
+	if _, err := env.CreateQuote(t.Context(), env.QuoteRequest("EUR", 100_50, wallet), nil); err != nil {
+		t.Errorf("after the currency was added: %v", err)
 	}
 }
 

@@ -117,7 +117,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 		}
 		for i, c := range commands {
 			c.attempted = true
-			parties[i].Receiver = c.receiver
+			parties[i].Receiver, parties[i].Networks = c.receiver, s.networks(c.request)
 			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
 			if err == nil && parties[i].FromWallet() {
 				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
@@ -158,6 +158,12 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	route, err := c.request.Route(p)
 	if err != nil {
 		return quote.Quote{}, none, err
+	}
+	if c.request.Source.JustInTime() {
+		// What is paid in and has to go back is credited to an account in this currency.
+		if err := s.Prices.CheckSupported(c.request.Platform, route.Corridor.From); err != nil {
+			return quote.Quote{}, none, err
+		}
 	}
 	if err := s.Prices.CheckEnabled(c.request.Platform, route.Corridor.From, transaction.Outgoing); err != nil {
 		return quote.Quote{}, none, err

@@ -28,6 +28,16 @@ func (s *Service) checkRoutes(t transaction.Transaction, from, to *account.Exter
 	return check(t.DestinationRail, t.Pricing.Received.Currency, to)
 }
 
+// networks returns the chains on which the money of a quote that is funded just in time can be received.
+func (s *Service) networks(r quote.Request) []corridor.Rail {
+	if !r.Source.JustInTime() {
+		return nil
+	}
+	return slices.DeleteFunc(corridor.Chains(r.Source.Currency), func(chain corridor.Rail) bool {
+		return s.Rails.Carries(rail.Route{Platform: r.Platform, Rail: chain, Currency: r.Source.Currency}) != nil
+	})
+}
+
 // parties reads the parties of payments. The accounts that are paid to have the rails that a connection carries.
 func (s *Service) parties(ctx context.Context, tx ports.Tx, keys []ports.PartyKey) ([]quote.Parties, error) {
 	parties, err := tx.Parties(ctx, keys)

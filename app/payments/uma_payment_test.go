@@ -209,7 +209,7 @@ func TestApproval_RequiresMandatoryFields(t *testing.T) {
 	t.Parallel()
 	// A payment to a customer without a known name needs that name in the response or the approval.
 	env := newReceivingEnv(t)
-	cy := env.NewCustomer("cy")
+	cy := env.NewCustomer("cy", func(c *customer.Customer) { c.FullName = "" })
 	pay := func() ident.Transaction {
 		return env.receiveUMA(t, payments.UMAPayment{Sender: "$bo@bank.example", Customer: cy.ID, Currency: "USD", Amount: 1_00}).ID
 	}

@@ -133,7 +133,7 @@ func TestService_LookupOwnCustomer(t *testing.T) {
 	env.NewCustomer("bo", func(c *customer.Customer) {
 		c.FullName, c.Currencies = "Bo Berg", []money.Currency{"BTC", "USD", "EUR"}
 	})
-	nameless := env.NewCustomer("nameless")
+	nameless := env.NewCustomer("nameless", func(c *customer.Customer) { c.FullName = "" })
 
 	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$bo@uma.test", receivers.Sender{Customer: env.Customer.ID})
 	if err != nil {

@@ -7,17 +7,15 @@ import (
 	"causeway/core/money"
 )
 
-// requiredOfAll is what a customer must have before it uses any fiat currency but those of
-// requiredFields: a payment across borders names its payer (FATF recommendation 16; in the European
-// Union article 4 of Regulation 2023/1113). The account or customer number, which is the other
-// requirement, is always known.
+// requiredOfAll is what a customer must have before it uses any currency but those of requiredFields: a
+// payment across borders names its payer (FATF recommendation 16; in the European Union article 4 of
+// Regulation 2023/1113), and accounts are opened in its name. The account or customer number, which is the
+// other requirement, is always known.
 var requiredOfAll = []string{"FULL_NAME"}
 
-// requiredFields are the exceptions. Payments in US dollars name their payer from 3,000 dollars on only
-// (31 CFR 1010.410), and the rails do it by the account. Payments into India and China are reported to
-// the exchange control with what identifies a person.
+// requiredFields are the exceptions. Payments into India and China are reported to the exchange control with
+// what identifies a person.
 var requiredFields = map[money.Currency][]string{
-	"USD": nil,
 	"INR": {"FULL_NAME", "BIRTH_DATE", "NATIONALITY"},
 	"CNY": {"FULL_NAME", "BIRTH_DATE", "NATIONALITY"},
 }
@@ -26,11 +24,8 @@ var requiredFields = map[money.Currency][]string{
 var requiredOfIndividuals = []string{"BIRTH_DATE", "NATIONALITY"}
 
 // RequiredFields returns the names of the fields, as in Facts, that a customer must have before it uses a
-// currency; none for crypto.
+// currency.
 func RequiredFields(currency money.Currency) []string {
-	if currency.IsCrypto() {
-		return nil
-	}
 	if fields, listed := requiredFields[currency]; listed {
 		return slices.Clone(fields)
 	}
@@ -59,6 +54,18 @@ func (c Customer) CheckRequiredFields(currencies ...money.Currency) error {
 		Code: fault.MissingMandatoryUserInfo, Fields: missing,
 		Message: "The customer " + c.ID.String() + " lacks information that the currencies require. Add it with PATCH /customers/{customerId}.",
 		Details: map[string]any{"customerId": c.ID.String(), "missingFields": names},
+	}
+}
+
+// CheckName returns MISSING_MANDATORY_USER_INFO for a customer without a name, in which no account can be opened.
+func (c Customer) CheckName() error {
+	if c.Name() != "" {
+		return nil
+	}
+	return &fault.Error{
+		Code: fault.MissingMandatoryUserInfo, Fields: []fault.Field{{Field: c.fieldPath("FULL_NAME"), Message: "is required of a customer who has an account"}},
+		Message: "The customer " + c.ID.String() + " has no name. Add it with PATCH /customers/{customerId}.",
+		Details: map[string]any{"customerId": c.ID.String(), "missingFields": []string{"FULL_NAME"}},
 	}
 }
 

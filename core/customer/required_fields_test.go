@@ -23,8 +23,9 @@ func TestCustomer_CheckRequiredFields(t *testing.T) {
 		currencies []money.Currency
 		want       []string
 	}{
-		"dollars and bitcoin":            {unnamed, []money.Currency{"USD", "BTC"}, nil},
-		"stablecoins":                    {unnamed, []money.Currency{"USDC", "USDB"}, nil},
+		"dollars and bitcoin":            {unnamed, []money.Currency{"USD", "BTC"}, []string{"fullName"}},
+		"stablecoins":                    {unnamed, []money.Currency{"USDC", "USDB"}, []string{"fullName"}},
+		"dollars with a name":            {named, []money.Currency{"USD", "USDC"}, nil},
 		"euros without a name":           {unnamed, []money.Currency{"USD", "EUR"}, []string{"fullName"}},
 		"euros on both sides":            {unnamed, []money.Currency{"EUR", "GBP"}, []string{"fullName"}},
 		"euros with a name":              {named, []money.Currency{"EUR", "GBP"}, nil},

@@ -59,6 +59,9 @@ func (c Currency) Symbol() string { return currencies[c].symbol }
 // IsCrypto reports whether the currency is a cryptocurrency.
 func (c Currency) IsCrypto() bool { return currencies[c].crypto }
 
+// IsStablecoin reports whether the currency is a token that is issued on one or several chains.
+func (c Currency) IsStablecoin() bool { return c == USDC || c == USDT || c == USDB }
+
 // Payable reports whether the currency is known and customers can hold, send and receive it. The
 // others are those of the fees of chains, which only the books of the platform have.
 func (c Currency) Payable() bool { return c.Known() && c != ETH && c != POL }

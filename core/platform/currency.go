@@ -9,6 +9,15 @@ import (
 	"causeway/core/money"
 )
 
+// NotSupported returns the fault of funding in a currency that is not among those of the platform.
+func NotSupported(currency money.Currency, supported []money.Currency) error {
+	return &fault.Error{
+		Code: fault.InvalidCurrency, Reason: "Not supported by the platform",
+		Message: fmt.Sprintf("The platform does not support %s: it is not in supportedCurrencies, which are %v. Add it with PATCH /config, or pay in another currency.", currency, supported),
+		Details: map[string]any{"currency": string(currency), "supportedCurrencies": supported},
+	}
+}
+
 // CheckDirection returns INVALID_CURRENCY if the platform has not enabled payments in the currency in
 // a direction, OUTGOING or INCOMING.
 func (c Currency) CheckDirection(direction string) error {

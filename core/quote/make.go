@@ -53,7 +53,8 @@ type Source struct {
 	// Currency is the currency of just-in-time funding. With an account it is the currency that
 	// the caller expects the account to have; empty if the request does not name one.
 	Currency money.Currency
-	// Network is the chain of just-in-time funding; empty for fiat, and for any chain.
+	// Network is the chain of just-in-time funding; empty for fiat, and for the only chain of a currency. A stablecoin that can
+	// be received on several needs one.
 	Network string
 }
 
@@ -136,7 +137,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	q := Quote{
 		ID: params.Quote, Platform: r.Platform, Transaction: params.Transaction, Customer: route.Customer,
 		Source: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Source.Internal, ExternalAccount: r.Source.External,
-			Currency: from, Network: r.Source.Network},
+			Currency: from, Network: route.Network},
 		Destination: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Destination.Internal,
 			ExternalAccount: r.Destination.External, UMA: r.Destination.UMA, Currency: to},
 		Side: r.Side, LockedAmount: r.Amount,

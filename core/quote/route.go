@@ -2,6 +2,7 @@ package quote
 
 import (
 	"slices"
+	"strings"
 
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -27,6 +28,8 @@ type Parties struct {
 	ToExternal   *account.External
 	// Receiver is the lookup of the receiver.
 	Receiver *Lookup
+	// Networks are the chains on which the currency of just-in-time funding can be received; none for fiat.
+	Networks []corridor.Rail
 }
 
 // VisibleTo returns the parties as an agent of a customer sees them: what is not the customer's is nil.
@@ -53,6 +56,8 @@ type Route struct {
 	// SourceRail is the rail of the funding, which is the chain of a wallet; empty if another internal
 	// account pays.
 	SourceRail corridor.Rail
+	// Network is the chain of just-in-time funding; empty for fiat, and for bitcoin on any of several.
+	Network string
 }
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
@@ -74,6 +79,7 @@ func (r Request) Route(p Parties) (Route, error) {
 			return Route{}, err
 		}
 	}
+	r.Source.Network = r.network(p)
 	from, payer, bad := r.resolvePayer(p)
 	to, country, more := r.resolvePayee(p, payer)
 	if bad = append(bad, more...); len(bad) > 0 {
@@ -86,7 +92,7 @@ func (r Request) Route(p Parties) (Route, error) {
 	if err != nil {
 		return Route{}, err
 	}
-	route := Route{Corridor: pair}
+	route := Route{Corridor: pair, Network: r.Source.Network}
 	if p.Customer != nil {
 		if err := p.Customer.CheckRequiredFields(pair.From, pair.To); err != nil {
 			return Route{}, err
@@ -156,6 +162,15 @@ func (r Request) checkFound(p Parties) error {
 	return nil
 }
 
+// network returns the chain of just-in-time funding: the one that the request names, or the only one on which the
+// currency can be received; empty if there are several, and for fiat.
+func (r Request) network(p Parties) string {
+	if r.Source.Network == "" && r.Source.JustInTime() && len(p.Networks) == 1 {
+		return string(p.Networks[0])
+	}
+	return r.Source.Network
+}
+
 // resolvePayer returns the sending currency, the customer who owns the money (zero: the platform),
 // and the invalid fields of the source.
 func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []fault.Field) {
@@ -177,7 +192,12 @@ func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []faul
 			invalid("source.accountId", "cannot be debited; only US bank accounts can. Pay just in time or from an internal account")
 		}
 	default:
-		return r.Source.Currency, r.Source.Customer, nil
+		if r.Source.Network == "" && r.Source.Currency.IsStablecoin() && len(p.Networks) > 1 {
+			names := corridor.PublicNames(p.Networks)
+			bad = append(bad, fault.Field{Field: "source.cryptoNetwork", Constraint: map[string]any{"enum": names},
+				Message: "is required to pay in " + string(r.Source.Currency) + ", which can be received on " + strings.Join(names, ", ") + "; name the one that the payer sends on"})
+		}
+		return r.Source.Currency, r.Source.Customer, bad
 	}
 	if p.FromWallet() && r.ExecuteImmediately {
 		invalid("immediatelyExecute", "is not possible from an embedded wallet: its owner signs the quote first, and then it is executed")

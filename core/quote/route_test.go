@@ -1,6 +1,7 @@
 package quote_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,12 +155,21 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 	nigerian.Type, nigerian.Currency, nigerian.Rails = "NGN_ACCOUNT", "NGN", []corridor.Rail{corridor.BankTransfer}
 	european := bankAccount(ana)
 	european.Type = "EUR_ACCOUNT"
+	unnamed := *ana
+	unnamed.FullName = ""
 	for name, c := range map[string]struct {
 		parties quote.Parties
 		change  func(*quote.Request)
 		code    fault.Code
 		field   string
 	}{
+		"a customer without a name pays in dollars": {quote.Parties{Customer: &unnamed, ToExternal: walletAccount(ana)}, nil, fault.MissingMandatoryUserInfo, "fullName"},
+		"a customer without a name pays from an account": {quote.Parties{Customer: &unnamed, FromInternal: internalAccount(ana, "USDC"), ToExternal: walletAccount(ana)}, nil,
+			fault.MissingMandatoryUserInfo, "fullName"},
+		"a token on any of two chains": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base, corridor.Ethereum}},
+			func(r *quote.Request) { r.Source.Currency = money.USDC }, fault.InvalidInput, "source.cryptoNetwork"},
+		"a token on a chain where it is not": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base, corridor.Ethereum}},
+			func(r *quote.Request) { r.Source.Currency, r.Source.Network = money.USDC, string(corridor.Tron) }, fault.InvalidInput, "source.cryptoNetwork"},
 		"no such customer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
 		"no such balance": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
@@ -198,6 +208,47 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 				t.Errorf("fields %+v, want %s", refused.Fields, c.field)
 			}
 		})
+	}
+}
+
+func TestRoute_NetworkOfFunding(t *testing.T) {
+	t.Parallel()
+	// Just-in-time funding on a chain is on the chain that the request names, or on the only one on which the currency can be
+	// received. A token on several needs one, and the refusal lists them; bitcoin is offered on each.
+	altchain, base, ethereum := corridor.Altchain, corridor.Base, corridor.Ethereum
+	for name, c := range map[string]struct {
+		currency money.Currency
+		network  corridor.Rail
+		on       []corridor.Rail
+		want     string // the network; empty for none
+		rail     corridor.Rail
+	}{
+		"named":                {money.USDC, base, []corridor.Rail{altchain, base, ethereum}, "BASE", base},
+		"the only one":         {money.USDC, "", []corridor.Rail{ethereum}, "ETHEREUM", ethereum},
+		"dollars":              {"USD", "", nil, "", corridor.RTP},
+		"bitcoin on several":   {money.BTC, "", []corridor.Rail{corridor.Layer2, corridor.Bitcoin}, "", corridor.Layer2},
+		"bitcoin on its chain": {money.BTC, "", []corridor.Rail{corridor.Bitcoin}, "BITCOIN", corridor.Bitcoin},
+		"nowhere yet":          {money.USDC, "", nil, "", altchain}, // refused by the rail, which receives none
+	} {
+		parties := quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: c.on}
+		if c.currency == "USD" {
+			parties.ToExternal = walletAccount(ana)
+		}
+		r := newRequest(parties)
+		r.Source.Currency, r.Source.Network = c.currency, string(c.network)
+
+		got, err := r.Route(parties)
+
+		if err != nil || got.Network != c.want || got.SourceRail != c.rail {
+			t.Errorf("%s: network %q and rail %s, %v", name, got.Network, got.SourceRail, err)
+		}
+	}
+	several := quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{altchain, ethereum}}
+	r := newRequest(several)
+	r.Source.Currency = money.USDC
+	_, err := r.Route(several)
+	if refused, _ := fault.As(err); refused == nil || !strings.Contains(refused.Message, "SOLANA, ETHEREUM") || !slices.Equal(refused.Fields[0].Constraint["enum"].([]string), []string{"SOLANA", "ETHEREUM"}) {
+		t.Errorf("on several: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ const agentPolicy = `{"permissions": ["VIEW_TRANSACTIONS", "CREATE_QUOTES"], "de
 // createAgent returns the response to the creation of an agent of a new customer.
 func (c *client) createAgent(t *testing.T) reply {
 	t.Helper()
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	return c.must(201, "POST", "/agents", `{"name": "Assistant", "customerId": "`+customer+`", "policy": `+agentPolicy+`}`)
 }
 
@@ -63,7 +63,7 @@ func TestCreateAgent_RepeatedRequestDoesNotShowTheCodeAgain(t *testing.T) {
 	// A request that is repeated with its Idempotency-Key returns the same agent, without the device
 	// code. So does a repeated request for another code.
 	c := newClient(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	body := `{"name": "Assistant", "customerId": "` + customer + `", "policy": ` + agentPolicy + `}`
 
 	first := c.withKey("create").must(201, "POST", "/agents", body)

@@ -35,7 +35,7 @@ func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
 	t.Parallel()
 	// A redirectUri of a link must be of one of the origins that are stored; without any there is none.
 	c := newClient(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	link := func(status int) reply {
 		return c.must(status, "POST", "/customers/"+customer+"/kyc-link", `{"redirectUri": "https://example.org/done"}`)
 	}

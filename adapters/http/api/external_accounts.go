@@ -101,7 +101,7 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register an external account of a customer",
 		Permission: platform.Manage, Status: 201, Description: externalAccountsDescription,
-		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.MissingMandatoryUserInfo, fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
 		return service.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderExternalAccount)
@@ -216,7 +216,7 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "Register an external account as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Status: 201, Experimental: true,
 		Description: "Registers an external account of the agent's customer, whose id may be omitted. An agent cannot set defaultUmaDepositAccount. " + externalAccountsDescription,
-		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
+		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.MissingMandatoryUserInfo, fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
 		return service.CreateForAgent(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderExternalAccount)

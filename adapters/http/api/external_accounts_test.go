@@ -16,7 +16,7 @@ func TestExternalAccount_WalletLifecycle(t *testing.T) {
 	// A customer's bitcoin wallet is ACTIVE at once and has the same content when read,
 	// listed, and registered again after deletion.
 	c := newClient(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	body := `{"customerId": "` + customer + `", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`
 
 	created := c.must(201, "POST", "/customers/external-accounts", body)
@@ -121,7 +121,7 @@ func TestExternalAccount_OtherPlatformNotFound(t *testing.T) {
 	// Another platform can neither read nor delete the account, nor add one to the
 	// customer.
 	c := newClient(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	body := `{"customerId": "` + customer + `", "currency": "BTC", ` + layer2WalletInfo + `}`
 	id := c.must(201, "POST", "/customers/external-accounts", body).stringAt("id")
 	other := c.createPlatform(t, platform.Sandbox)

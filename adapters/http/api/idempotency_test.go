@@ -13,7 +13,7 @@ func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 	// Every POST that is repeated under its key returns the first response, byte for byte,
 	// and changes nothing; errors are repeated too; another request is refused.
 	c := newClient(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Ng"}`).stringAt("id")
 	for i, test := range []struct {
 		path, body, other string
 		status            int

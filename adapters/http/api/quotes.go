@@ -65,7 +65,7 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Fields: []httpapi.Field{
 					payer,
 					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to pay in.", Example: "USD"},
-					{Name: "cryptoNetwork", Description: "Blockchain to pay a stablecoin on. If omitted, the quote offers every blockchain.",
+					{Name: "cryptoNetwork", Description: "Blockchain to pay on. Required for a stablecoin that can be received on several: a quote without it is 400 and lists them. May be omitted if there is only one; for bitcoin, the quote then offers each.",
 						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
 				},
 			},

@@ -115,7 +115,11 @@ func (e *Env) NewExternalAccount(a account.External) account.External {
 // QuoteRequest asks to send minor units of a currency from Customer, funded just in time, to
 // an external account.
 func (e *Env) QuoteRequest(from money.Currency, minor int64, to account.External) quote.Request {
-	return quote.Request{Platform: e.Platform.ID, Source: quote.Source{Customer: e.Customer.ID, Currency: from},
+	network := ""
+	if from.IsStablecoin() {
+		network = string(corridor.Chains(from)[0])
+	}
+	return quote.Request{Platform: e.Platform.ID, Source: quote.Source{Customer: e.Customer.ID, Currency: from, Network: network},
 		Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: minor}
 }
 

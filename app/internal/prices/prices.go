@@ -7,6 +7,7 @@ package prices
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -126,6 +127,21 @@ func (p *Prices) CheckEnabled(owner ident.Platform, currency money.Currency, dir
 		return nil
 	}
 	return own.CheckDirection(string(direction))
+}
+
+// CheckSupported returns INVALID_CURRENCY if the platform has no settings for a currency, as of the last Refresh.
+func (p *Prices) CheckSupported(owner ident.Platform, currency money.Currency) error {
+	var own []money.Currency
+	for key := range p.cache.Load().currencies {
+		if key.platform == owner {
+			own = append(own, key.currency)
+		}
+	}
+	if slices.Contains(own, currency) {
+		return nil
+	}
+	slices.Sort(own)
+	return platform.NotSupported(currency, own)
 }
 
 // CheckTransfer returns INVALID_CURRENCY or AMOUNT_OUT_OF_RANGE if the platform's settings for the

@@ -244,6 +244,9 @@ func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount,
 
 func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.USDC})}
+	if source.Currency.IsStablecoin() {
+		source.Network = string(pick(w, corridor.Chains(source.Currency)))
+	}
 	w.quote(i, source, w.destination(in, out), inUnits(amount, source.Currency))
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -105,7 +106,10 @@ func (w *world) addPlatform(name string) {
 	if err != nil {
 		w.fail("%v", err)
 	}
-	p.WebhookEndpoint = "https://" + name + ".test/hooks"
+	p.WebhookEndpoint, p.Currencies = "https://"+name+".test/hooks", nil
+	for _, code := range money.Currencies() {
+		p.Currencies = append(p.Currencies, platform.Currency{Code: code, MinAmount: 1, MaxAmount: math.MaxInt64, Directions: []string{string(transaction.Outgoing), string(transaction.Incoming)}})
+	}
 	w.platforms[p.ID] = p
 	for _, customer := range []string{"ana", "ben"} {
 		w.addCustomer(p, customer)
