@@ -8,13 +8,29 @@ import (
 	"causeway/core/rail"
 )
 
-// ErrRailConnectionChanged is returned if another operator has set a connection meanwhile.
-var ErrRailConnectionChanged = errors.New("the connection was set by another command meanwhile; look at it and repeat")
+// ErrRailConnectionChanged is returned if another operator has set, tested, retired or deleted a connection meanwhile.
+var ErrRailConnectionChanged = errors.New("a connection was changed by another command meanwhile; look at it and repeat")
 
 // RailConnectionVersion is one version of a connection, with who set it and why.
 type RailConnectionVersion struct {
 	rail.Connection
+	// Deleted: the version ends the connection. It has the settings of the one before.
+	Deleted bool
+	// Latest is the number of the latest version that is stored. It is higher than that of the version in force as long as it
+	// was not tested.
+	Latest   int
 	By, Note string
+}
+
+// RailTest is a test of a version of a connection.
+type RailTest struct {
+	Connection string
+	Version    int
+	Passed     bool
+	// Checked is what was found to be right, and Problem the first thing that was not; empty if the test has passed.
+	Checked []string
+	Problem string
+	At      time.Time
 }
 
 // RailPause stops or resumes the payments of a connection, or of a rail, by its name.
@@ -28,10 +44,13 @@ type RailPause struct {
 
 // RailConnectionReader reads the connections as operators have set them.
 type RailConnectionReader interface {
-	// RailConnections returns the latest version of every connection, by name.
+	// RailConnections returns the version in force of every connection that is not deleted, by name: the latest one that was
+	// tested or that retires the connection, and if there is none, the latest one.
 	RailConnections(ctx context.Context) ([]RailConnectionVersion, error)
 	// RailConnectionHistory returns every version of a connection, oldest first.
 	RailConnectionHistory(ctx context.Context, name string) ([]RailConnectionVersion, error)
+	// RailTests returns every test of a connection, oldest first.
+	RailTests(ctx context.Context, name string) ([]RailTest, error)
 	// RailPauses returns the latest pause or resumption of each name.
 	RailPauses(ctx context.Context) ([]RailPause, error)
 	// RailPauseHistory returns every pause and resumption of a name, oldest first.
@@ -41,8 +60,12 @@ type RailConnectionReader interface {
 // RailConnectionStore is what the commands of operators change.
 type RailConnectionStore interface {
 	RailConnectionReader
-	// SaveRailConnection stores a version. It returns ErrRailConnectionChanged if there is one with its number.
-	SaveRailConnection(ctx context.Context, v RailConnectionVersion) error
+	// SaveRailConnection stores a version, with its test if there was one. It returns ErrRailConnectionChanged if there is one
+	// with its number, or if the connections in force are no longer those that the caller has seen.
+	SaveRailConnection(ctx context.Context, v RailConnectionVersion, test *RailTest, seen []RailConnectionVersion) error
+	// SaveRailTest stores a test. It returns ErrRailConnectionChanged if the connections in force are no longer those that the
+	// caller has seen.
+	SaveRailTest(ctx context.Context, t RailTest, seen []RailConnectionVersion) error
 	SaveRailPause(ctx context.Context, p RailPause) error
 }
 

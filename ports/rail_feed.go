@@ -134,3 +134,10 @@ type ConnectedRail interface {
 	// Close releases what the adapter holds; calls that run end first or with an error.
 	Close() error
 }
+
+// ExclusiveRail is implemented by adapters that work with what only one connection can work with.
+type ExclusiveRail interface {
+	// Exclusive names it, such as "the wallet 0x… on chain 1": a wallet, an account at a bank, a folder. What two connections
+	// may share in parts is named by rail.ExclusivePart. It does no I/O, and shows no secret.
+	Exclusive() []string
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
@@ -30,21 +32,24 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 		Holidays: []string{"2026-12-24"}, WorkingDays: []string{"2026-05-01"}, Hold: true}, {Rail: corridor.SEPAInstant, Takes: 90 * time.Second}}
 	second := first
 	second.Version, second.By, second.Note, second.Countries = 2, "ben", "every country", nil
-	second.Schedules = nil
+	second.Schedules, second.Exclusive = nil, []string{"the account DE89"}
 	other := ports.RailConnectionVersion{By: "ana", Note: "wallet", Connection: rail.Connection{Name: "base", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}, SetAt: noon}}
 	for _, v := range []ports.RailConnectionVersion{first, second, other} {
-		if err := db.SaveRailConnection(t.Context(), v); err != nil {
-			t.Fatal(err)
-		}
+		portstest.SaveConnection(t, db, v)
 	}
 
-	again := db.SaveRailConnection(t.Context(), second)
+	seen, err := db.RailConnections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := db.SaveRailConnection(t.Context(), second, nil, seen)
 	latest, err := db.RailConnections(t.Context())
 	history, errHistory := db.RailConnectionHistory(t.Context(), "bank-eur")
 
 	if !errors.Is(again, ports.ErrRailConnectionChanged) || err != nil || errHistory != nil {
 		t.Fatalf("%v, %v, %v", again, err, errHistory)
 	}
+	first.Latest, second.Latest, other.Latest = 2, 2, 1
 	if want := []ports.RailConnectionVersion{second, other}; !reflect.DeepEqual(latest, want) {
 		t.Errorf("connections %+v\nwant %+v", latest, want)
 	}
@@ -53,29 +58,127 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 	}
 }
 
+// connection returns a version of a connection to a bank.
+func connection(name string, version int) ports.RailConnectionVersion {
+	return ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: name, Adapter: rail.BankFile,
+		Version: version, Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, SetAt: noon}}
+}
+
+func TestRailConnections_InForceIsTheLatestThatWasTested(t *testing.T) {
+	t.Parallel()
+	// A version is in force from its first test that passes, in place of the one before; one that retires the connection at
+	// once. A deleted connection is in force no more, and neither is what was before, when its name is set again.
+	env := newEnv(t)
+	save := func(version int, edit func(*ports.RailConnectionVersion)) {
+		t.Helper()
+		v := connection("bank", version)
+		edit(&v)
+		portstest.SaveConnection(t, env.DB, v)
+	}
+	want := func(want string) {
+		t.Helper()
+		found, err := env.RailConnections(t.Context())
+		got := ""
+		for _, v := range found {
+			got += fmt.Sprintf("%d of %d untested %t retired %t", v.Version, v.Latest, v.Untested, v.Retired)
+		}
+		if err != nil || got != want {
+			t.Errorf("in force is %q, %v; want %q", got, err, want)
+		}
+	}
+	test := func(version int, passed bool) {
+		t.Helper()
+		seen, err := env.RailConnections(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := env.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: version, Passed: passed, Problem: "none", At: noon}, seen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untested := func(v *ports.RailConnectionVersion) { v.Untested = true }
+	save(1, untested)
+	want("1 of 1 untested true retired false")
+	test(1, true)
+	want("1 of 1 untested false retired false")
+	save(2, untested)
+	test(2, false)
+	want("1 of 2 untested false retired false")
+	test(2, true)
+	test(2, false)
+	want("2 of 2 untested false retired false")
+	save(3, func(v *ports.RailConnectionVersion) { v.Untested, v.Retired = true, true })
+	want("3 of 3 untested true retired true")
+	save(4, untested)
+	want("3 of 4 untested true retired true")
+	save(5, func(v *ports.RailConnectionVersion) { v.Untested, v.Deleted = true, true })
+	want("")
+	save(6, untested)
+	want("6 of 6 untested true retired false")
+}
+
+func TestRailConnections_ChangedBesideOtherConnections(t *testing.T) {
+	t.Parallel()
+	// What was compared with the connections of before is not stored after another one was set, tested or retired.
+	env := newEnv(t)
+	portstest.SaveConnection(t, env.DB, connection("bank", 1))
+	pending := connection("new", 1)
+	pending.Untested = true
+	portstest.SaveConnection(t, env.DB, pending)
+	seen, err := env.RailConnections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(seen []ports.RailConnectionVersion) []ports.RailConnectionVersion{
+		"set":     func(seen []ports.RailConnectionVersion) []ports.RailConnectionVersion { return seen[:1] },
+		"deleted": func(seen []ports.RailConnectionVersion) []ports.RailConnectionVersion { return append(seen, seen[1]) },
+		"changed": func(seen []ports.RailConnectionVersion) []ports.RailConnectionVersion {
+			seen[0].Version = 2
+			return seen
+		},
+		"tested": func(seen []ports.RailConnectionVersion) []ports.RailConnectionVersion {
+			seen[1].Untested = false
+			return seen
+		},
+		"none": func([]ports.RailConnectionVersion) []ports.RailConnectionVersion { return nil },
+	} {
+		stale := change(slices.Clone(seen))
+		test := ports.RailTest{Connection: "new", Version: 1, Passed: true, At: noon}
+		if err := env.SaveRailConnection(t.Context(), connection("third", 1), nil, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
+			t.Errorf("%s: a version: %v", name, err)
+		}
+		if err := env.SaveRailTest(t.Context(), test, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
+			t.Errorf("%s: a test: %v", name, err)
+		}
+	}
+	if tests, err := env.RailTests(t.Context(), "new"); err != nil || len(tests) != 0 {
+		t.Errorf("tests %+v, %v", tests, err)
+	}
+}
+
 func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
 	t.Parallel()
 	// Commands that add connections at the same time do not add more than every process reads. One that exists can be changed.
 	env := newEnv(t)
-	save := func(n, version int) error {
-		return env.SaveRailConnection(t.Context(), ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: fmt.Sprintf("bank-%d", n), Adapter: rail.BankFile,
-			Version: version, Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, SetAt: noon}})
-	}
 	for n := range rail.MaxConnections - 1 {
-		if err := save(n, 1); err != nil {
-			t.Fatal(err)
-		}
+		portstest.SaveConnection(t, env.DB, connection(fmt.Sprintf("bank-%d", n), 1))
+	}
+	seen, err := env.RailConnections(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
 	var running sync.WaitGroup
 	results := make(chan error, 4)
 	for n := range cap(results) {
-		running.Go(func() { results <- save(rail.MaxConnections+n, 1) })
+		running.Go(func() {
+			results <- env.SaveRailConnection(t.Context(), connection(fmt.Sprintf("bank-%d", rail.MaxConnections+n), 1), nil, seen)
+		})
 	}
 	running.Wait()
 	close(results)
 	refused := 0
 	for err := range results {
-		if fault.Is(err, fault.InvalidInput) {
+		if errors.Is(err, ports.ErrRailConnectionChanged) {
 			refused++
 		} else if err != nil {
 			t.Error(err)
@@ -86,9 +189,10 @@ func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
 	if len(found) != rail.MaxConnections || refused != 3 || err != nil {
 		t.Errorf("%d connections, %d refused, %v", len(found), refused, err)
 	}
-	if err := save(0, 2); err != nil {
-		t.Errorf("a connection that exists: %v", err)
+	if err := env.SaveRailConnection(t.Context(), connection("one-more", 1), nil, found); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("one more: %v", err)
 	}
+	portstest.SaveConnection(t, env.DB, connection("bank-0", 2))
 }
 
 func TestRailPauses_LatestOfEachName(t *testing.T) {

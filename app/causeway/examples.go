@@ -37,6 +37,8 @@ var examples = map[string]string{
 	"rails calendar":                  "causeway rails calendar bank-eur --year 2027",
 	"rails set":                       "causeway rails set bank-eur bank-eur.json --note 'Account at Example Bank' --actor ana",
 	"rails test":                      "causeway rails test bank-eur",
+	"rails retire":                    "causeway rails retire bank-eur --note 'The account is closed in June' --actor ana",
+	"rails delete":                    "causeway rails delete bank-eur --note 'The account is closed' --actor ana",
 	"rails conform":                   "causeway rails conform --url https://sidecar.example.com/v1 --secret-file secret --currency EUR --rail SEPA --account account.json",
 	"rails pause":                     "causeway rails pause SEPA --note 'Incident 12' --actor ana",
 	"rails resume":                    "causeway rails resume SEPA --note 'Incident 12 is over' --actor ana",

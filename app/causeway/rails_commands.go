@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"causeway/adapters/secrets"
 	"causeway/app/rails"
 	"causeway/core/corridor"
-	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -28,8 +28,10 @@ type railsCommand struct {
 	List     railsListCommand     `cmd:"" help:"List the connections to banks, partners and chains, and what is paused."`
 	Show     railsShowCommand     `cmd:"" help:"Show a connection with its settings, and what its account holds."`
 	Calendar railsCalendarCommand `cmd:"" help:"Show the cut-offs and business days of a connection, where they come from, and when a payment of now would settle."`
-	Set      railsSetCommand      `cmd:"" help:"Create a connection, or change it, from a JSON file. Servers follow within 5 seconds. Payments that have a connection keep it."`
-	Test     railsTestCommand     `cmd:"" help:"Test a connection. No money moves. Exits 1 on failure."`
+	Set      railsSetCommand      `cmd:"" help:"Create a connection, or change it, from a JSON file, and test it. If the test fails, nothing is changed. Servers follow within 5 seconds. Payments that have a connection keep it."`
+	Test     railsTestCommand     `cmd:"" help:"Test the latest version of a connection, and record the result; payments take only what was tested. No money moves. Exits 1 on failure."`
+	Retire   railsRetireCommand   `cmd:"" help:"Give a connection no new payments, and name it in no instruction. What was handed over is still asked about, and what it reports is read. To open it again, set it."`
+	Delete   railsDeleteCommand   `cmd:"" help:"End a connection that is retired and settled, or that was never tested and has carried nothing. Its history stays."`
 	Conform  railsConformCommand  `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
 	Pause    railsPauseCommand    `cmd:"" help:"Stop a connection, or a rail on all connections: no payment leaves that has not left before. What has left is still asked about. Says how much is held, and how much can no longer be stopped."`
 	Resume   railsResumeCommand   `cmd:"" help:"Resume a connection or a rail that was paused. What waited for it is sent in order."`
@@ -76,6 +78,11 @@ func (c railsListCommand) Run(ctx context.Context, out io.Writer) error {
 		} else {
 			err = writeConnections(out, listed)
 		}
+		for _, l := range listed {
+			if text := untestedText(l.RailConnectionVersion); text != "" && err == nil {
+				_, err = fmt.Fprintln(out, text)
+			}
+		}
 		for _, p := range pauses {
 			if corridor.Rail(p.Name).Known() && err == nil {
 				_, err = fmt.Fprintf(out, "The rail %s is paused since %s by %s: %s\n", p.Name, formatMinute(p.At), printable(p.By), printable(p.Note))
@@ -101,9 +108,26 @@ func writeConnections(out io.Writer, listed []rails.Listed) error {
 		if paused(l.Name) || !slices.ContainsFunc(l.Rails, func(r corridor.Rail) bool { return !paused(string(r)) }) {
 			state = "paused"
 		}
+		switch {
+		case l.Retired:
+			state = "retired"
+		case l.Untested:
+			state = "not tested"
+		}
 		t.add(l.Name, string(l.Adapter), strconv.Itoa(l.Version), strconv.Itoa(l.Priority), state, list(l.Rails), list(l.Currencies), orAll(l.Countries), platformsText(l.Connection))
 	}
 	return t.write(out, "name", "adapter", "version", "priority", "state", "rails", "currencies", "countries", "platforms")
+}
+
+// untestedText says what waits for a test of a connection; empty if nothing does.
+func untestedText(v ports.RailConnectionVersion) string {
+	switch {
+	case v.Latest > v.Version:
+		return fmt.Sprintf("Version %d of %s was not tested, and version %d is in use until this passes: causeway rails test %s", v.Latest, v.Name, v.Version, v.Name)
+	case v.Untested && !v.Retired:
+		return fmt.Sprintf("%s was not tested, and no payment takes it until this passes: causeway rails test %s", v.Name, v.Name)
+	}
+	return ""
 }
 
 func list[T ~string](values []T) string {
@@ -162,8 +186,33 @@ func (c railsShowCommand) Run(ctx context.Context, out io.Writer) error {
 				return err
 			}
 		}
+		if err := writeTestState(out, shown); err != nil {
+			return err
+		}
 		return writeRailAccounts(out, shown)
 	})
+}
+
+// writeTestState writes whether a connection is retired, the last test of it, and what waits for one.
+func writeTestState(out io.Writer, shown rails.Shown) error {
+	var lines []string
+	if shown.Retired {
+		lines = append(lines, fmt.Sprintf("%s is retired since %s by %s: %s", shown.Name, formatMinute(shown.SetAt), printable(shown.By), printable(shown.Note)))
+	}
+	if t := shown.Test; t != nil && t.Passed {
+		lines = append(lines, fmt.Sprintf("Version %d was tested %s: %s", t.Version, formatMinute(t.At), printable(strings.Join(t.Checked, "; "))))
+	} else if t != nil {
+		lines = append(lines, fmt.Sprintf("The test of version %d failed %s: %s", t.Version, formatMinute(t.At), printable(t.Problem)))
+	}
+	if text := untestedText(shown.RailConnectionVersion); text != "" {
+		lines = append(lines, text)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeRailAccounts(out io.Writer, shown rails.Shown) error {
@@ -190,25 +239,52 @@ func writeRailAccounts(out io.Writer, shown rails.Shown) error {
 
 type railsSetCommand struct {
 	databaseFlags
-	Name string `arg:"" help:"Name of the connection, such as bank-eur."`
-	File string `arg:"" help:"JSON file of the connection." type:"path"`
+	Name     string `arg:"" help:"Name of the connection, such as bank-eur."`
+	File     string `arg:"" help:"JSON file of the connection." type:"path"`
+	Untested bool   `help:"Store it without a test. No payment takes it, or the version before stays in use, until causeway rails test passes."`
 	noteFlag
 	actorFlag
 }
+
+// railTestTimeout bounds a test of a connection.
+const railTestTimeout = time.Minute
 
 func (c railsSetCommand) Run(ctx context.Context, out io.Writer) error {
 	file, err := readBounded(c.File, rails.MaxFile)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, railTestTimeout)
+	defer cancel()
 	return c.withRails(ctx, func(service *rails.Service) error {
-		v, err := service.Set(ctx, c.Name, file, c.by(c.actorFlag))
+		v, checked, err := service.Set(ctx, c.Name, file, c.by(c.actorFlag), c.Untested)
+		var broken *rails.NotWorking
+		if errors.As(err, &broken) {
+			return errors.Join(writeChecked(out, broken.Checked), fmt.Errorf("nothing was changed: %w. Correct it, or store it with --untested: no payment takes it then until causeway rails test passes", err))
+		}
 		if err != nil {
 			return settingErrors("nothing was changed", err)
 		}
-		_, err = fmt.Fprintf(out, "%s is set, as version %d. Servers use it within 5 seconds. Test it with: causeway rails test %s\n", v.Name, v.Version, v.Name)
+		if err := writeChecked(out, checked); err != nil {
+			return err
+		}
+		used := "It works, and servers use it within 5 seconds."
+		if v.Untested {
+			used = "It was not tested: no payment takes it, or the version before stays in use, until this passes: causeway rails test " + v.Name
+		}
+		_, err = fmt.Fprintf(out, "%s is set, as version %d. %s\n", v.Name, v.Version, used)
 		return err
 	})
+}
+
+// writeChecked writes what a test has found to be right.
+func writeChecked(out io.Writer, checked []string) error {
+	for _, line := range checked {
+		if _, err := fmt.Fprintln(out, "ok: "+printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readBounded reads a file of at most a number of bytes.
@@ -231,24 +307,51 @@ type railsTestCommand struct {
 }
 
 func (c railsTestCommand) Run(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, railTestTimeout)
 	defer cancel()
 	return c.withRails(ctx, func(service *rails.Service) error {
-		checked, err := service.Test(ctx, c.Name)
-		for _, line := range checked {
-			if _, failed := fmt.Fprintln(out, "ok: "+printable(line)); failed != nil {
-				return failed
-			}
+		v, checked, err := service.Test(ctx, c.Name)
+		if failed := writeChecked(out, checked); failed != nil || err != nil {
+			return cmp.Or(failed, settingErrors(c.Name+" does not work", err))
 		}
-		switch {
-		case fault.Is(err, fault.InvalidInput):
-			return err
-		case err != nil:
-			return fmt.Errorf("%s does not work: %w", c.Name, err)
+		used := ""
+		if v.Untested && !v.Retired {
+			used = fmt.Sprintf(" Servers use version %d within 5 seconds.", v.Version)
 		}
-		_, err = fmt.Fprintf(out, "%s works.\n", c.Name)
+		_, err = fmt.Fprintf(out, "%s works.%s\n", c.Name, used)
 		return err
 	})
+}
+
+// railsEndArgs name a connection that is retired or deleted.
+type railsEndArgs struct {
+	databaseFlags
+	Name string `arg:"" help:"Name of the connection."`
+	noteFlag
+	actorFlag
+}
+
+func (c railsEndArgs) end(ctx context.Context, out io.Writer, change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
+	return c.withRails(ctx, func(service *rails.Service) error {
+		v, err := change(service, ctx, c.Name, c.by(c.actorFlag))
+		if err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		_, err = fmt.Fprintf(out, "%s is %s, as version %d.\n", c.Name, done, v.Version)
+		return err
+	})
+}
+
+type railsRetireCommand struct{ railsEndArgs }
+
+func (c railsRetireCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.end(ctx, out, (*rails.Service).Retire, "retired")
+}
+
+type railsDeleteCommand struct{ railsEndArgs }
+
+func (c railsDeleteCommand) Run(ctx context.Context, out io.Writer) error {
+	return c.end(ctx, out, (*rails.Service).Delete, "deleted")
 }
 
 // railsSwitchArgs name what is paused or resumed.

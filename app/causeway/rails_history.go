@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,8 +36,19 @@ func (c railsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 				t.add(formatMinute(p.At), map[bool]string{true: "paused", false: "resumed"}[p.Paused], p.By, p.Note, "-")
 				continue
 			}
+			if test := change.Test; test != nil {
+				t.add(formatMinute(test.At), fmt.Sprintf("test of version %d %s", test.Version, map[bool]string{true: "passed", false: "failed"}[test.Passed]), "-", cmp.Or(test.Problem, strings.Join(test.Checked, "; ")), "-")
+				continue
+			}
 			v := change.Version
-			t.add(formatMinute(v.SetAt), fmt.Sprintf("version %d", v.Version), v.By, v.Note, changedFields(before, v.Connection))
+			changed := changedFields(before, v.Connection)
+			switch {
+			case v.Deleted:
+				changed = "deleted"
+			case v.Retired:
+				changed = "retired"
+			}
+			t.add(formatMinute(v.SetAt), fmt.Sprintf("version %d", v.Version), v.By, v.Note, changed)
 			before = v.Connection
 		}
 		return t.write(out, "time", "change", "by", "why", "changed")

@@ -27,3 +27,28 @@ func TestRailsList_SaysHowMuchIsPaused(t *testing.T) {
 		}
 	}
 }
+
+func TestRailsList_SaysWhatWasNotTestedOrIsRetired(t *testing.T) {
+	t.Parallel()
+	// What takes no payments is shown as such, paused or not, with what to do about it.
+	for _, tt := range []struct {
+		v           ports.RailConnectionVersion
+		state, text string
+	}{
+		{ports.RailConnectionVersion{Latest: 1, Connection: rail.Connection{Name: "bank", Version: 1}}, " open ", ""},
+		{ports.RailConnectionVersion{Latest: 1, Connection: rail.Connection{Name: "bank", Version: 1, Untested: true}}, " not tested ",
+			"bank was not tested, and no payment takes it until this passes: causeway rails test bank"},
+		{ports.RailConnectionVersion{Latest: 3, Connection: rail.Connection{Name: "bank", Version: 2}}, " open ",
+			"Version 3 of bank was not tested, and version 2 is in use until this passes: causeway rails test bank"},
+		{ports.RailConnectionVersion{Latest: 2, Connection: rail.Connection{Name: "bank", Version: 2, Untested: true, Retired: true}}, " retired ", ""},
+	} {
+		tt.v.Rails = []corridor.Rail{corridor.SEPA}
+		var out strings.Builder
+		if err := writeConnections(&out, []rails.Listed{{RailConnectionVersion: tt.v}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := untestedText(tt.v); !strings.Contains(out.String(), tt.state) || got != tt.text {
+			t.Errorf("%+v: %s%q, want %q and %q", tt.v, out.String(), got, tt.state, tt.text)
+		}
+	}
+}

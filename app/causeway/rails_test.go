@@ -32,15 +32,11 @@ func railsDatabase(t *testing.T) string {
 	defer db.Close()
 	c := rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"},
 		Limits: []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank", "sftpPassword": "file:/run/secrets/bank"}, SetAt: noon}
-	if err := db.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"}); err != nil {
-		t.Fatal(err)
-	}
+	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"})
 	c.Version, c.Priority, c.Countries, c.SetAt = 2, 5, []string{"DE", "FR"}, noon.Add(time.Hour)
 	c.Settings = map[string]string{"folder": "/srv/bank2"}
 	c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true}}
-	if err := db.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"}); err != nil {
-		t.Fatal(err)
-	}
+	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"})
 	payment := func(n byte, minor int64, state rail.State, wait rail.Wait, reason string) rail.Payment {
 		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,
 			Route: rail.Route{Platform: must(ident.ParsePlatform(fakePlatform)), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}, RecordedAt: noon.Add(time.Duration(n) * time.Minute)}
@@ -144,6 +140,14 @@ func TestRailsCommands_Output(t *testing.T) {
 		"rails history bank-usd",
 		"rails pause bank-usd --note x --actor ana",
 		"rails test bank-usd",
+		"rails test bank-eur",
+		"rails history bank-eur",
+		"rails delete bank-eur --note x --actor ana",
+		"rails retire bank-eur --note closed --actor ana",
+		"rails retire bank-eur --note closed --actor ana",
+		"rails delete bank-eur --note closed --actor ana",
+		"rails list",
+		"rails delete bank-usd --note x --actor ana",
 		"rails balance bank-eur --set 100050 --currency EUR --note statement --actor ana",
 		"rails balance bank-eur --set 100050 --currency USD --note statement --actor ana",
 		"rails prove",
@@ -240,6 +244,69 @@ func TestRailsSet_ListsEveryBadField(t *testing.T) {
 			if !strings.Contains(errOut.String(), want) {
 				t.Errorf("%s: %q is not in\n%s", name, want, errOut.String())
 			}
+		}
+	}
+}
+
+func TestRailsSet_RefusesASecondConnectionOfAWallet(t *testing.T) {
+	t.Parallel()
+	// Two connections of one wallet on one chain, of one account at a bank or a partner, or of one folder are refused when the
+	// second is set or tested, with the name of the first. Other chains, accounts and currencies are not.
+	url, folder := seededDatabase(t), t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	seed := "file:" + write("seed", strings.Repeat("0123456789abcdef", 4))
+	secret := "file:" + write("secret", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	for _, bank := range []string{"bank", "bank-2"} {
+		for _, name := range []string{"in", "out", "archive"} {
+			if err := os.MkdirAll(filepath.Join(folder, bank, name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	evm := func(rail, settings string) string {
+		return `{"adapter": "EVM", "rails": ["` + rail + `"], "currencies": ["USDC"], "settings": {"urls": "https://node.example.com", "seed": "` + seed +
+			`", "usdcContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"` + settings + `}}`
+	}
+	partner := func(address, currency string) string {
+		return `{"adapter": "PARTNER", "rails": ["ACH"], "currencies": ["` + currency + `"], "settings": {"url": "` + address + `", "secret": "` + secret + `"}}`
+	}
+	bank := func(name, iban, more string) string {
+		return `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "settings": {"folder": "` + filepath.Join(folder, name) +
+			`", "accountHolder": "Example Client Money", "bankName": "Example Bank", "bic": "COBADEFFXXX", "iban": "` + iban + `"` + more + `}}`
+	}
+	bitcoin := func(wallet string) string {
+		return `{"adapter": "BITCOIN", "rails": ["BITCOIN"], "currencies": ["BTC"], "settings": {"url": "http://127.0.0.1:8332", "wallet": "` + wallet + `", "cookie": "` + secret + `", "network": "main",
+			"depositXpub": "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB", "depositKey": "` + secret + `"}}`
+	}
+	german, french := "DE89370400440532013000", "FR1420041010050500013M02606"
+	for _, step := range []struct{ name, file, refusal string }{
+		{"base", evm("BASE", ""), ""},
+		{"base-2", evm("BASE", ""), "0x"},
+		{"base-3", evm("BASE", `, "account": "1"`), ""},
+		{"polygon", evm("POLYGON", ""), ""},
+		{"psp-usd", partner("https://sidecar.example/v1", "USD"), ""},
+		{"psp-eur", partner("https://sidecar.example/v1", "EUR"), ""},
+		{"psp-two", partner("https://SIDECAR.example/v1/", "USD"), "the account in USD at https://sidecar.example/v1, which psp-usd has already"},
+		{"bank", bank("bank", german, ""), ""},
+		{"bank-same-account", bank("bank-2", german, ""), "the account DE89370400440532013000 in EUR, which bank has already"},
+		{"bank-same-folder", bank("bank/.", french, ""), "bank/in, which bank has already"},
+		{"bank-files-stay", bank("bank", french, `, "archive": "none"`), "which bank has already"},
+		{"bank-2", bank("bank-2", french, `, "archive": "none"`), ""},
+		{"bank-3", bank("bank-2", "GB29NWBK60161331926819", `, "archive": "none"`), ""},
+		{"bitcoin", bitcoin("hot"), ""},
+		{"bitcoin-2", bitcoin("hot"), "the wallet hot of http://127.0.0.1:8332, which bitcoin has already"},
+		{"bitcoin-3", bitcoin("cold"), "the deposit key xpub"},
+	} {
+		var out, errOut strings.Builder
+		run(t.Context(), []string{"rails", "set", step.name, write(step.name+".json", step.file), "--untested", "--note", "test", "--actor", "ana", "--database-url", url}, &out, &errOut)
+		if got := errOut.String(); (got == "") != (step.refusal == "") || !strings.Contains(got, step.refusal) {
+			t.Errorf("%s: %s%s, want %q", step.name, out.String(), got, step.refusal)
 		}
 	}
 }

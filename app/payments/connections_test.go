@@ -19,6 +19,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // connected is an adapter with the outcomes of the sandbox.
@@ -53,9 +54,7 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 	e := newIdleEnv(t)
 	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH}, Currencies: []money.Currency{"USD"},
 		Limits: []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
-	if err := e.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	portstest.SaveConnection(t, e.Store, ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"})
 	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{around(e.Env.Rail, e)}, nil }
 	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
 	if err := opened.Refresh(t.Context()); err != nil {
@@ -171,9 +170,7 @@ func TestConnections_TokenIsFundedOnTheOnlyNetwork(t *testing.T) {
 	wallet := func(name string, chain corridor.Rail) {
 		t.Helper()
 		connection := rail.Connection{Name: name, Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{chain}, Currencies: []money.Currency{money.USDC}, SetAt: c.Clock.Now()}
-		if err := c.Store.SaveRailConnection(t.Context(), ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"}); err != nil {
-			t.Fatal(err)
-		}
+		portstest.SaveConnection(t, c.Store, ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"})
 		if err := c.rail.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -41,13 +41,6 @@ func (e *env) handOver(t *testing.T, minor int64, left bool) rail.Payment {
 	return p
 }
 
-func (e *env) set(t *testing.T, name, file string) {
-	t.Helper()
-	if _, err := e.Set(t.Context(), name, []byte(file), ana); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (e *env) inFlight(t *testing.T, connection string) int64 {
 	t.Helper()
 	accounts, err := e.Store.RailAccounts(t.Context(), connection, e.Clock.Now())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (s *Service) Prove(ctx context.Context, at time.Time) ([]rail.Proof, error)
 	}
 	var proofs []rail.Proof
 	for _, g := range rail.Groups(connections, platforms) {
-		p, err := s.prove(ctx, g, at)
+		p, err := s.prove(ctx, g, connections, at)
 		if err != nil {
 			return nil, fmt.Errorf("prove %s of %s: %w", g.Currency, strings.Join(g.Connections, ", "), err)
 		}
@@ -87,17 +88,32 @@ func (s *Service) productionPlatforms(ctx context.Context) ([]ident.Platform, er
 	}
 }
 
-// prove compares one group.
-func (s *Service) prove(ctx context.Context, g rail.Group, at time.Time) (rail.Proof, error) {
+// prove compares one group of connections.
+func (s *Service) prove(ctx context.Context, g rail.Group, connections []rail.Connection, at time.Time) (rail.Proof, error) {
 	p := rail.Proof{Connections: g.Connections, Currency: g.Currency, ProvedAt: s.Clock.Now()}
-	missing, err := s.addBalances(ctx, &p, at)
-	if err != nil {
-		return p, err
+	var missing []string
+	for _, c := range connections {
+		if !slices.Contains(g.Connections, c.Name) {
+			continue
+		}
+		known, err := s.addBalance(ctx, &p, c, at)
+		if err != nil {
+			return p, err
+		}
+		if !known && c.Retired {
+			missing = append(missing, c.Name+" since it was retired; if its partner reports none, set it with: causeway rails balance "+c.Name+" --set")
+		} else if !known {
+			missing = append(missing, c.Name)
+		}
 	}
 	if len(missing) > 0 {
 		p.State, p.Problem = rail.NoBalance, "no balance of "+strings.Join(missing, ", ")
 		return p, nil
 	}
+	if p.To.IsZero() { // all that is left is what retired connections held at the end
+		p.From, p.To = at, at
+	}
+	var err error
 	if p.LedgerFrom, err = s.ledgerAt(ctx, g, p.From); err != nil {
 		return p, err
 	}
@@ -115,32 +131,44 @@ func (s *Service) prove(ctx context.Context, g rail.Group, at time.Time) (rail.P
 	return p, err
 }
 
-// addBalances adds up the last balances of the connections, and returns the connections that have none.
-func (s *Service) addBalances(ctx context.Context, p *rail.Proof, at time.Time) (missing []string, err error) {
-	for _, name := range p.Connections {
-		balances, err := s.Balances.RailBalancesAt(ctx, name, at)
-		if err != nil {
-			return nil, err
+// addBalance adds the last balance of a connection, and returns false if it has none. That of a retired connection whose
+// partner reports no more is the one with which it ended, however old it is: it moves the times of the proof no more. A connection
+// that was never tested or has carried nothing need not have one.
+func (s *Service) addBalance(ctx context.Context, p *rail.Proof, c rail.Connection, at time.Time) (known bool, err error) {
+	balances, err := s.Balances.RailBalancesAt(ctx, c.Name, at)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range balances {
+		if b.Amount.Currency != p.Currency || at.Sub(b.At) > maxBalanceAge {
+			continue
 		}
-		known := false
-		for _, b := range balances {
-			if b.Amount.Currency != p.Currency || at.Sub(b.At) > maxBalanceAge {
-				continue
-			}
-			known = true
-			p.Partners = p.Partners.Add(money.TotalOf(b.Amount.Minor))
-			if p.From.IsZero() || b.At.Before(p.From) {
-				p.From = b.At
-			}
-			if b.At.After(p.To) {
-				p.To = b.At
-			}
+		known = true
+		p.Partners = p.Partners.Add(money.TotalOf(b.Amount.Minor))
+		if p.From.IsZero() || b.At.Before(p.From) {
+			p.From = b.At
 		}
-		if !known {
-			missing = append(missing, name)
+		if b.At.After(p.To) {
+			p.To = b.At
 		}
 	}
-	return missing, nil
+	if known || c.TakesNew() {
+		return known, nil
+	}
+	accounts, err := s.Store.RailAccounts(ctx, c.Name, at)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range accounts {
+		if a.Currency != p.Currency {
+			continue
+		}
+		if !c.Retired || a.BalanceAt.Before(c.SetAt) || a.BalanceAt.After(at) {
+			return false, nil
+		}
+		p.Partners = p.Partners.Add(money.TotalOf(a.Balance))
+	}
+	return true, nil
 }
 
 // ledgerAt returns the sum of the ledger accounts of a group at a moment, by effective time: a payment that a partner

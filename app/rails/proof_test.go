@@ -15,6 +15,7 @@ import (
 	"causeway/core/rail"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // newProofEnv returns an environment of a production platform with a connection to a bank, whose ledger account has 100.00 EUR
@@ -22,9 +23,7 @@ import (
 func newProofEnv(t *testing.T) *env {
 	t.Helper()
 	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
-		t.Fatal(err)
-	}
+	e.set(t, "bank-eur", bankFile)
 	e.receive(t, 100_00)
 	return e
 }
@@ -120,9 +119,7 @@ func TestProve_SumsConnectionsOfTheSameAccounts(t *testing.T) {
 	t.Parallel()
 	// Two banks for the same rail are proved together. Without the balance of one there is no proof.
 	e := newProofEnv(t)
-	if _, err := e.Set(t.Context(), "bank-two", []byte(strings.Replace(bankFile, "/srv/bank", "/srv/bank-two", 1)), ana); err != nil {
-		t.Fatal(err)
-	}
+	e.set(t, "bank-two", strings.Replace(bankFile, "/srv/bank", "/srv/bank-two", 1))
 	e.balance(t, "bank-eur", 60_00, apptest.Noon.Add(time.Minute))
 	if p := e.prove(t, apptest.Noon.Add(time.Hour)); p.State != rail.NoBalance || p.Problem != "no balance of bank-two" {
 		t.Errorf("proof %+v", p)
@@ -136,6 +133,48 @@ func TestProve_SumsConnectionsOfTheSameAccounts(t *testing.T) {
 	}
 	if p := e.prove(t, apptest.Noon.Add(6*24*time.Hour)); p.State != rail.NoBalance {
 		t.Errorf("with balances of last week: %+v", p)
+	}
+}
+
+func TestProve_WithoutARetiredConnection(t *testing.T) {
+	t.Parallel()
+	// A retired connection needs a balance of its end, and then no further one: the group is proved with it for ever. What
+	// it held at the end counts, and a connection that was never tested and carried nothing needs none.
+	e := newProofEnv(t)
+	e.set(t, "bank-two", strings.Replace(bankFile, "/srv/bank", "/srv/bank-two", 1))
+	if _, _, err := e.Set(t.Context(), "bank-new", []byte(strings.Replace(bankFile, "/srv/bank", "/srv/bank-new", 1)), ana, true); err != nil {
+		t.Fatal(err)
+	}
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.LockRailAccounts(ctx, []rail.AccountKey{{Connection: "bank-two", Currency: "EUR"}}, apptest.Noon)
+		return err
+	})
+	e.balance(t, "bank-two", 40_00, apptest.Noon)
+	e.Clock.Advance(time.Hour)
+	if _, err := e.Retire(t.Context(), "bank-two", ana); err != nil {
+		t.Fatal(err)
+	}
+	e.Clock.Advance(30 * 24 * time.Hour)
+	e.balance(t, "bank-eur", 95_00, e.Clock.Now())
+	if p := e.prove(t, e.Clock.Now()); p.State != rail.NoBalance || !strings.Contains(p.Problem, "bank-two since it was retired") || strings.Contains(p.Problem, "bank-new") {
+		t.Errorf("without its last balance: %+v", p)
+	}
+	if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-two", Amount: money.Amount{Minor: 5_00, Currency: "EUR"}, Actor: "ana", Note: "closed"}); err != nil {
+		t.Fatal(err)
+	}
+	e.Clock.Advance(30 * 24 * time.Hour)
+	e.balance(t, "bank-eur", 95_00, e.Clock.Now())
+
+	p := e.prove(t, e.Clock.Now())
+
+	if p.State != rail.Proved || p.Partners.String() != "10000" || !p.From.Equal(e.Clock.Now()) {
+		t.Errorf("proof %+v", p)
+	}
+	e.receive(t, 1)
+	e.Clock.Advance(time.Minute)
+	e.balance(t, "bank-eur", 95_00, e.Clock.Now())
+	if p := e.prove(t, e.Clock.Now()); p.State != rail.Different {
+		t.Errorf("a cent more in the ledger: %+v", p)
 	}
 }
 

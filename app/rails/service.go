@@ -6,14 +6,12 @@ package rails
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -96,6 +94,8 @@ func (s *Service) List(ctx context.Context) ([]Listed, []ports.RailPause, error)
 // Shown is a connection with its money.
 type Shown struct {
 	Listed
+	// Test is the last test of the version that was stored last; nil if there was none.
+	Test     *ports.RailTest
 	Accounts []rail.Account
 }
 
@@ -109,124 +109,22 @@ func (s *Service) Show(ctx context.Context, name string) (Shown, error) {
 	if i < 0 {
 		return Shown{}, noConnection(name)
 	}
-	accounts, err := s.Store.RailAccounts(ctx, name, s.Clock.Now())
-	return Shown{listed[i], accounts}, err
+	shown := Shown{Listed: listed[i]}
+	tests, err := s.Connections.RailTests(ctx, name)
+	if err != nil {
+		return Shown{}, err
+	}
+	for n := range tests {
+		if tests[n].Version == shown.Latest {
+			shown.Test = &tests[n]
+		}
+	}
+	shown.Accounts, err = s.Store.RailAccounts(ctx, name, s.Clock.Now())
+	return shown, err
 }
 
 func noConnection(name string) error {
 	return fault.New(fault.InvalidInput, "There is no connection %q. List them with: causeway rails list", name)
-}
-
-// Set stores the next version of a connection from its file. INVALID_INPUT lists every bad field.
-func (s *Service) Set(ctx context.Context, name string, file []byte, by Author) (ports.RailConnectionVersion, error) {
-	var none ports.RailConnectionVersion
-	by, err := by.check()
-	if err != nil {
-		return none, err
-	}
-	c, err := ParseConnection(name, file)
-	if err != nil {
-		return none, err
-	}
-	if err := s.checkPlatforms(ctx, c); err != nil {
-		return none, err
-	}
-	versions, err := s.Connections.RailConnections(ctx)
-	if err != nil {
-		return none, err
-	}
-	c.Version, c.SetAt = 1, s.Clock.Now()
-	if i := slices.IndexFunc(versions, func(v ports.RailConnectionVersion) bool { return v.Name == name }); i >= 0 {
-		if versions[i].Adapter != c.Adapter {
-			return none, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; use another name for the new connection", versions[i].Adapter)})
-		}
-		c.Version = versions[i].Version + 1
-	} else if len(versions) >= rail.MaxConnections {
-		return none, fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(versions))
-	}
-	others := make([]rail.Connection, len(versions))
-	for i, v := range versions {
-		others[i] = v.Connection
-	}
-	if err := c.CheckShared(others); err != nil {
-		return none, err
-	}
-	adapter, err := s.Open(c)
-	if err != nil {
-		return none, err
-	}
-	if err := adapter.Close(); err != nil {
-		return none, err
-	}
-	v := ports.RailConnectionVersion{Connection: c, By: by.Actor, Note: by.Note}
-	if err := s.Connections.SaveRailConnection(ctx, v); err != nil {
-		return none, err
-	}
-	return v, s.addInstructions(ctx, c)
-}
-
-// instructionsDelay is after how long every process knows a connection.
-const instructionsDelay = 20 * time.Second
-
-// addInstructions enqueues the jobs that add funding instructions to the accounts that can be paid into over a connection.
-func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error {
-	platforms := c.Platforms
-	if len(platforms) == 0 {
-		var err error
-		if platforms, err = s.productionPlatforms(ports.ForAllPlatforms(ctx)); err != nil {
-			return err
-		}
-	}
-	now := s.Clock.Now()
-	jobs := make([]ports.Job, len(platforms))
-	for i, p := range platforms {
-		jobs[i] = ports.Job{ID: s.IDs.New(now), Platform: p, Step: ports.StepOpenAccounts, Due: now.Add(instructionsDelay)}
-	}
-	return s.Store.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, jobs) })
-}
-
-// checkPlatforms returns INVALID_INPUT if a connection names a platform that does not exist, or is a sandbox.
-func (s *Service) checkPlatforms(ctx context.Context, c rail.Connection) error {
-	var bad []fault.Field
-	check := func(field string, id ident.Platform) error {
-		found, err := s.Store.Platform(ctx, id)
-		switch {
-		case fault.IsFinal(err):
-			bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf("is %s, which does not exist", id)})
-			return nil
-		case err == nil && found.Environment != platform.Production:
-			bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf("is %s, a sandbox, whose rails are simulated", id)})
-		}
-		return err
-	}
-	for i, id := range c.Platforms {
-		if err := check(fmt.Sprintf("platforms[%d]", i), id); err != nil {
-			return err
-		}
-	}
-	if !c.Unmatched.IsZero() && !slices.Contains(c.Platforms, c.Unmatched) {
-		if err := check("unmatched", c.Unmatched); err != nil {
-			return err
-		}
-	}
-	if len(bad) > 0 {
-		return fault.Invalid(bad...)
-	}
-	return nil
-}
-
-// Test opens a connection and returns what its adapter has checked, and the first thing that is wrong.
-func (s *Service) Test(ctx context.Context, name string) (checked []string, err error) {
-	shown, err := s.Show(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	adapter, err := s.Open(shown.Connection)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, adapter.Close()) }()
-	return adapter.Test(ctx)
 }
 
 // Pause stops what a connection or a rail has not handed over, or resumes it. INVALID_INPUT: there is none with the name, or
@@ -253,9 +151,20 @@ func (s *Service) Pause(ctx context.Context, name string, paused bool, by Author
 
 // Change is one entry of the history of a connection or rail.
 type Change struct {
-	// Version is set for a version of the connection, and Pause for a pause or resumption.
+	// Version is set for a version of the connection, Pause for a pause or resumption, and Test for a test.
 	Version *ports.RailConnectionVersion
 	Pause   *ports.RailPause
+	Test    *ports.RailTest
+}
+
+func (c Change) at() time.Time {
+	switch {
+	case c.Version != nil:
+		return c.Version.SetAt
+	case c.Pause != nil:
+		return c.Pause.At
+	}
+	return c.Test.At
 }
 
 // History returns the changes of a connection or rail, oldest first. It returns INVALID_INPUT if there is none.
@@ -268,16 +177,21 @@ func (s *Service) History(ctx context.Context, name string) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	tests, err := s.Connections.RailTests(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	var changes []Change
 	for i := range versions {
-		for len(pauses) > 0 && pauses[0].At.Before(versions[i].SetAt) {
-			changes, pauses = append(changes, Change{Pause: &pauses[0]}), pauses[1:]
-		}
 		changes = append(changes, Change{Version: &versions[i]})
 	}
 	for i := range pauses {
 		changes = append(changes, Change{Pause: &pauses[i]})
 	}
+	for i := range tests {
+		changes = append(changes, Change{Test: &tests[i]})
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return a.at().Compare(b.at()) })
 	if len(changes) == 0 && !corridor.Rail(name).Known() {
 		return nil, noConnection(name)
 	}

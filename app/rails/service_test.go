@@ -18,9 +18,12 @@ import (
 // adapter is an adapter that works, or does not.
 type adapter struct {
 	ports.ConnectedRail
-	broken error
-	closed *int
+	broken    error
+	exclusive []string
+	closed    *int
 }
+
+func (a adapter) Exclusive() []string { return a.exclusive }
 
 func (a adapter) Test(context.Context) ([]string, error) {
 	return []string{"the folder exists"}, a.broken
@@ -36,19 +39,33 @@ type env struct {
 	*rails.Service
 	opened, closed  int
 	broken, refused error
+	onOpen          func(rail.Connection) // if it is not nil
 }
 
 func newEnv(t *testing.T, opts ...apptest.Option) *env {
 	e := &env{Env: apptest.New(t, opts...)}
-	open := func(rail.Connection) (ports.ConnectedRail, error) {
+	open := func(c rail.Connection) (ports.ConnectedRail, error) {
 		if e.refused != nil {
 			return nil, e.refused
 		}
 		e.opened++
-		return adapter{broken: e.broken, closed: &e.closed}, nil
+		if e.onOpen != nil {
+			e.onOpen(c)
+		}
+		return adapter{broken: e.broken, exclusive: []string{"the folder " + c.Settings["folder"]}, closed: &e.closed}, nil
 	}
-	e.Service = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(), Open: open, Clock: e.Clock, IDs: e.IDs})
+	e.Service = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(), Feeds: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
 	return e
+}
+
+// set stores a version of a connection after a test.
+func (e *env) set(t *testing.T, name, file string) ports.RailConnectionVersion {
+	t.Helper()
+	v, _, err := e.Set(t.Context(), name, []byte(file), ana, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 const bankFile = `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"currency": "EUR", "perDay": 1000}],
@@ -61,16 +78,13 @@ func TestSet_StoresVersions(t *testing.T) {
 	t.Parallel()
 	// A file becomes the next version of the connection, with who set it and why. The printed file is the same one again.
 	e := newEnv(t)
-	first, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := e.set(t, "bank-eur", bankFile)
 	again, err := rails.File(first.Connection)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	second, err := e.Set(t.Context(), "bank-eur", again, ana)
+	second, _, err := e.Set(t.Context(), "bank-eur", again, ana, false)
 
 	if !reflect.DeepEqual(first.Schedules, second.Schedules) || first.Schedules[0].CutOff != "13:30" || !first.Schedules[0].Hold {
 		t.Errorf("schedules %+v and %+v", first.Schedules, second.Schedules)
@@ -88,9 +102,7 @@ func TestSet_AddsInstructions(t *testing.T) {
 	// A connection makes the accounts of its platforms that have no funding instructions get some, once every process knows it.
 	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
 
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
-		t.Fatal(err)
-	}
+	e.set(t, "bank-eur", bankFile)
 
 	jobs, err := e.Store.ListJobs(ports.ForAllPlatforms(t.Context()), ports.JobFilter{Step: ports.StepOpenAccounts, Limit: 10})
 	if err != nil || len(jobs) != 1 || jobs[0].Platform != e.Platform.ID || !jobs[0].Due.After(e.Clock.Now().Add(5*time.Second)) {
@@ -104,15 +116,15 @@ func TestSet_RefusedByTheAdapterChangesNothing(t *testing.T) {
 	// is stored.
 	e := newEnv(t)
 	e.refused = errors.New("settings.folder: must be an absolute path")
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); !errors.Is(err, e.refused) {
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana, false); !errors.Is(err, e.refused) {
 		t.Errorf("%v, want %v", err, e.refused)
 	}
 	e.refused = nil
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), rails.Author{Actor: "ana"}); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), rails.Author{Actor: "ana"}, false); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without a reason: %v", err)
 	}
 	sandbox := `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "unmatched": "` + e.Platform.ID.String() + `"}`
-	_, err := e.Set(t.Context(), "bank-eur", []byte(sandbox), ana)
+	_, _, err := e.Set(t.Context(), "bank-eur", []byte(sandbox), ana, false)
 	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || f.Fields[0].Field != "unmatched" {
 		t.Errorf("for a sandbox: %v", err)
 	}
@@ -121,36 +133,5 @@ func TestSet_RefusedByTheAdapterChangesNothing(t *testing.T) {
 
 	if err != nil || len(listed) != 0 {
 		t.Errorf("connections %+v, %v", listed, err)
-	}
-}
-
-func TestSet_TwoConnectionsReadNoFilesOfEachOther(t *testing.T) {
-	t.Parallel()
-	// The file of a connection under another name, as to rename it, would take the files of the first one.
-	e := newEnv(t)
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
-		t.Fatal(err)
-	}
-
-	_, err := e.Set(t.Context(), "bank-new", []byte(bankFile), ana)
-
-	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || f.Fields[0].Field != "settings.incoming" || e.opened != 1 {
-		t.Errorf("%v after %d adapters, want the folder refused", err, e.opened)
-	}
-}
-
-func TestTest_SaysWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	// A test returns what was checked and the first thing that is wrong, and closes what it has opened.
-	e := newEnv(t)
-	if _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana); err != nil {
-		t.Fatal(err)
-	}
-	e.broken = errors.New("cannot log in")
-
-	checked, err := e.Test(t.Context(), "bank-eur")
-
-	if len(checked) != 1 || !errors.Is(err, e.broken) || e.opened != e.closed {
-		t.Errorf("checked %q, %v; opened %d, closed %d", checked, err, e.opened, e.closed)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +52,18 @@ type Connection struct {
 	Unmatched ident.Platform
 	// Settings are those of the adapter. A secret is a reference to it, as of ports.Secrets.
 	Settings map[string]string
-	SetAt    time.Time
+	// Exclusive is what no other connection may work with, as the adapter names it, such as "the wallet 0x… on chain 1"; nil
+	// if it was not asked.
+	Exclusive []string
+	SetAt     time.Time
+	// Untested: no test of this version has passed, nor of one before it. Retired: an operator has retired the connection, at
+	// SetAt. Neither takes new payments.
+	Untested, Retired bool
+}
+
+// NeedsTest reports whether a version has to be tested beside one that was: what adapters work with has changed.
+func (c Connection) NeedsTest(tested Connection) bool {
+	return c.Adapter != tested.Adapter || !slices.Equal(c.Rails, tested.Rails) || !slices.Equal(c.Currencies, tested.Currencies) || !maps.Equal(c.Settings, tested.Settings)
 }
 
 // EndToEndID returns the id under which a payment travels: partners, statements and beneficiaries name the payment

@@ -2,7 +2,9 @@ package rail
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -42,9 +44,15 @@ func Compare(a, b Connection) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 }
 
-// Serves reports whether the connection carries payments of a route. A payment whose country is unknown takes only a
+// Serves reports whether new payments of a route can take the connection: it carries them, was tested and is not retired.
+func (c Connection) Serves(r Route) bool { return c.TakesNew() && c.carries(r) }
+
+// TakesNew reports whether new payments can take the connection, and payers are told to pay over it.
+func (c Connection) TakesNew() bool { return !c.Untested && !c.Retired }
+
+// carries reports whether the connection carries payments of a route. A payment whose country is unknown takes only a
 // connection for every country.
-func (c Connection) Serves(r Route) bool {
+func (c Connection) carries(r Route) bool {
 	return slices.Contains(c.Rails, r.Rail) && slices.Contains(c.Currencies, r.Currency) && c.ServesPlatform(r.Platform) &&
 		(r.Back || len(c.Countries) == 0 || slices.Contains(c.Countries, r.Country))
 }
@@ -52,6 +60,28 @@ func (c Connection) Serves(r Route) bool {
 // ServesPlatform reports whether the connection carries payments of a platform.
 func (c Connection) ServesPlatform(p ident.Platform) bool {
 	return len(c.Platforms) == 0 || slices.Contains(c.Platforms, p)
+}
+
+// maxHeldBack is how many connections WhyNone names.
+const maxHeldBack = 3
+
+// WhyNone says, for operators, why no connection serves a route, and whether that is because connections that carry it are
+// held back.
+func WhyNone(connections []Connection, r Route) (reason string, heldBack bool) {
+	var reasons []string
+	for _, c := range connections {
+		switch {
+		case !c.carries(r) || len(reasons) == maxHeldBack:
+		case c.Retired:
+			reasons = append(reasons, c.Name+" carries it, but is retired")
+		case c.Untested:
+			reasons = append(reasons, fmt.Sprintf("%s carries it, but was not tested: run causeway rails test %s", c.Name, c.Name))
+		}
+	}
+	if len(reasons) > 0 {
+		return strings.Join(reasons, "; "), true
+	}
+	return fmt.Sprintf("no connection carries %s over %s", r.Currency, r.Rail), false
 }
 
 // NoConnection is the fault of a payment that no connection serves.

@@ -1,6 +1,7 @@
 package rail_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -94,5 +95,32 @@ func TestExceeded(t *testing.T) {
 		if got := c.Exceeded(tt.rail, tt.amount, func(r corridor.Rail) rail.Usage { return used[r] }); got != tt.want {
 			t.Errorf("%s %s: %q, want %q", tt.rail, tt.amount, got, tt.want)
 		}
+	}
+}
+
+func TestChoose_OnlyWhatWasTestedAndIsNotRetired(t *testing.T) {
+	t.Parallel()
+	// A connection that was not tested, or is retired, takes no new payment, although it comes first. Operators are told why
+	// there is none, and customers are not.
+	untested, retired, open := bank(), bank(), bank()
+	untested.Name, untested.Untested = "a", true
+	retired.Name, retired.Retired = "b", true
+	open.Name = "c"
+	euros := rail.Route{Platform: platformID(2), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}
+
+	if got, err := rail.Choose([]rail.Connection{untested, retired, open}, euros); got.Name != "c" || err != nil {
+		t.Errorf("%q, %v; want c", got.Name, err)
+	}
+	_, err := rail.Choose([]rail.Connection{untested, retired}, euros)
+	if !fault.Is(err, fault.NotImplemented) || strings.Contains(err.Error(), "tested") || strings.Contains(err.Error(), "retired") {
+		t.Errorf("%v", err)
+	}
+	reason, heldBack := rail.WhyNone([]rail.Connection{untested, retired}, euros)
+	if want := "a carries it, but was not tested: run causeway rails test a; b carries it, but is retired"; reason != want || !heldBack {
+		t.Errorf("%q, want %q", reason, want)
+	}
+	euros.Rail = corridor.Wire
+	if reason, heldBack := rail.WhyNone([]rail.Connection{untested, retired}, euros); reason != "no connection carries EUR over WIRE" || heldBack {
+		t.Errorf("%q, %t", reason, heldBack)
 	}
 }

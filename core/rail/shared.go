@@ -1,62 +1,43 @@
 package rail
 
 import (
-	"path"
+	"fmt"
+	"strings"
 
 	"causeway/core/fault"
 )
 
-// sharedSettings are the settings of an adapter that name what only one connection can work with: the folder into which a
-// bank puts its files, or the wallet. A chain of EVM keeps its wallets apart by itself, and a partner the payments.
-func (c Connection) sharedSettings() (named [5]string) {
-	switch c.Adapter {
-	case BankFile:
-		folder, incoming := c.Settings["folder"], c.Settings["incoming"]
-		if folder == "" && c.Settings["sftpAddress"] == "" {
-			return named
-		}
-		if folder != "" {
-			folder = path.Clean(folder)
-		}
-		if incoming == "" {
-			incoming = "in"
-		}
-		return [5]string{folder, c.Settings["sftpAddress"], c.Settings["sftpUser"], path.Clean(c.Settings["sftpFolder"]), path.Clean(incoming)}
-	case Bitcoin:
-		return [5]string{c.Settings["url"], c.Settings["wallet"]}
-	case Partner, EVM:
-	}
-	return named
-}
-
-// CheckShared returns INVALID_INPUT if another connection works with the same files of a bank, or the same wallet: each would
-// take what is for the other.
+// CheckShared returns INVALID_INPUT, with the name of the other connection, if another connection works with what only one
+// can work with: each would take what is for the other, or use up its numbers. Retired connections count, because what
+// they have handed over is still asked about.
 func (c Connection) CheckShared(others []Connection) error {
-	named := c.sharedSettings()
-	if named == [5]string{} {
-		return nil
-	}
+	var bad []fault.Field
 	for _, o := range others {
-		if o.Name == c.Name || o.Adapter != c.Adapter || o.sharedSettings() != named {
+		if o.Name == c.Name || o.Adapter != c.Adapter {
 			continue
 		}
-		if c.Adapter == Bitcoin {
-			return invalidSetting("wallet", "is the wallet of "+o.Name+" already: a wallet has one connection; change that one")
+		for _, own := range c.Exclusive {
+			for _, taken := range o.Exclusive {
+				if isSame(own, taken) {
+					bad = append(bad, fault.Field{Field: "settings", Message: fmt.Sprintf("has %s, which %s has already: two connections would take what is for each other. "+
+						"Change that connection, or delete it first", own, o.Name)})
+				}
+			}
 		}
-		// Files that stay are read by both, each for its own account.
-		if c.Settings["archive"] == "none" && o.Settings["archive"] == "none" && c.bankAccount() != o.bankAccount() {
-			continue
-		}
-		return invalidSetting("incoming", "is the folder of "+o.Name+" already, and each would take the files of the other. For the same account, change that connection; "+
-			`for another account, have the bank use another folder, or set "archive": "none" for both`)
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
 	}
 	return nil
 }
 
-func (c Connection) bankAccount() [3]string {
-	return [3]string{c.Settings["iban"], c.Settings["routingNumber"], c.Settings["accountNumber"]}
+// isSame reports whether what two connections work with is the same, or a part of it.
+func isSame(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+partOf) || strings.HasPrefix(b, a+partOf)
 }
 
-func invalidSetting(name, message string) error {
-	return fault.Invalid(fault.Field{Field: "settings." + name, Message: message})
-}
+// partOf is between a thing and what names a part of it, as in ExclusivePart.
+const partOf = ", for "
+
+// ExclusivePart names a part of what connections work with: they may share the whole as long as their parts differ.
+func ExclusivePart(whole, part string) string { return whole + partOf + part }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -66,6 +67,7 @@ var (
 	_ ports.ConnectedRail   = (*Adapter)(nil)
 	_ ports.RailFeed        = (*Adapter)(nil)
 	_ ports.RawReportReader = (*Adapter)(nil)
+	_ ports.ExclusiveRail   = (*Adapter)(nil)
 )
 
 // Open checks the settings of a connection and returns its adapter. It does not call the bank.
@@ -118,6 +120,28 @@ func (s settings) login(ctx context.Context, secrets ports.Secrets) (login trans
 	}
 	login.Password, login.PrivateKey, login.Passphrase = read(s.password), read(s.privateKey), read(s.passphrase)
 	return login, err
+}
+
+// Exclusive implements ports.ExclusiveRail: each of two connections would take the files of the other, or those of one
+// account twice. Files that stay where the bank has put them are read by the connections of several accounts.
+func (a *Adapter) Exclusive() []string {
+	s := a.settings
+	number := "the account " + strings.ToUpper(strings.ReplaceAll(s.iban, " ", ""))
+	if s.iban == "" {
+		number = fmt.Sprintf("the account %s at %s", s.accountNumber, s.routingNumber)
+	}
+	folder := "the folder " + path.Join(s.folder, s.incoming)
+	if s.folder == "" {
+		folder = fmt.Sprintf("the folder %s of %s at %s", path.Join(s.base, s.incoming), s.user, strings.ToLower(s.address))
+	}
+	if s.archive == none {
+		folder = rail.ExclusivePart(folder, number)
+	}
+	taken := []string{folder}
+	for _, currency := range a.connection.Currencies {
+		taken = append(taken, fmt.Sprintf("%s in %s", number, currency))
+	}
+	return taken
 }
 
 // closeTimeout bounds how long the lease is given back.

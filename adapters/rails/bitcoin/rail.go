@@ -55,6 +55,7 @@ var (
 	_ ports.RailBalances  = (*Rail)(nil)
 
 	_ ports.AccountChecker = (*Rail)(nil)
+	_ ports.ExclusiveRail  = (*Rail)(nil)
 )
 
 // New returns the adapter of a connection. It checks the settings, and calls nothing.
@@ -70,6 +71,12 @@ func New(c Config) (*Rail, error) {
 func (r *Rail) Close() error {
 	r.client.transport.CloseIdleConnections()
 	return nil
+}
+
+// Exclusive implements ports.ExclusiveRail: two connections of one wallet would spend the same coins, and those of one key
+// would have the same addresses.
+func (r *Rail) Exclusive() []string {
+	return []string{"the wallet " + r.settings.wallet + " of " + r.settings.url, "the deposit key " + r.Connection.Settings[settingDepositXpub]}
 }
 
 // depositPath returns the path of the key of a reference: 124 bits of a hash, so that no two references ever have the

@@ -57,6 +57,7 @@ var (
 	_ ports.ConnectedRail = (*Rail)(nil)
 	_ ports.RailFeed      = (*Rail)(nil)
 	_ ports.RailBalances  = (*Rail)(nil)
+	_ ports.ExclusiveRail = (*Rail)(nil)
 )
 
 const (
@@ -98,6 +99,11 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 func (r *Rail) Close() error {
 	r.nodes.http.CloseIdleConnections()
 	return nil
+}
+
+// Exclusive implements ports.ExclusiveRail: two connections of one wallet would sign with the same nonces.
+func (r *Rail) Exclusive() []string {
+	return []string{fmt.Sprintf("the wallet %s on chain %d", eth.FormatAddress(r.wallet), r.chain.id)}
 }
 
 // addressAt returns the address at a path below the account.

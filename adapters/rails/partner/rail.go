@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,7 @@ var (
 	_ ports.RailFeed        = (*Rail)(nil)
 	_ ports.RailBalances    = (*Rail)(nil)
 	_ ports.RawReportReader = (*Rail)(nil)
+	_ ports.ExclusiveRail   = (*Rail)(nil)
 )
 
 const (
@@ -88,6 +90,17 @@ func readSecrets(ctx context.Context, secrets ports.Secrets, reference string) (
 func (r *Rail) Close() error {
 	r.client.Close()
 	return nil
+}
+
+// Exclusive implements ports.ExclusiveRail: a sidecar reports everything of its account in a currency to one connection.
+func (r *Rail) Exclusive() []string {
+	u := *r.settings.url
+	u.Scheme, u.Host, u.Path = strings.ToLower(u.Scheme), strings.ToLower(u.Host), strings.TrimRight(u.Path, "/")
+	var accounts []string
+	for _, c := range r.Connection.Currencies {
+		accounts = append(accounts, fmt.Sprintf("the account in %s at %s", c, u.Redacted()))
+	}
+	return accounts
 }
 
 // Instructions returns the account at the partner for a currency, with the reference to write.

@@ -94,6 +94,29 @@ func (c *Connections) ConnectedRails() []ports.LiveConnection {
 	return all
 }
 
+// routes are the connections that payments are routed to.
+type routes struct {
+	all, open []rail.Connection // open: those whose adapters this process could open
+}
+
+func (c *Connections) routes() routes {
+	var r routes
+	for _, l := range *c.current.Load() {
+		if r.all = append(r.all, l.Connection); l.Adapter != nil {
+			r.open = append(r.open, l.Connection)
+		}
+	}
+	return r
+}
+
+// choose returns the connection that a new payment takes: of those that are open if one of them serves its route.
+func (r routes) choose(route rail.Route) (rail.Connection, error) {
+	if chosen, err := rail.Choose(r.open, route); err == nil {
+		return chosen, nil
+	}
+	return rail.Choose(r.all, route)
+}
+
 // Run reads the connections every few seconds until ctx ends. Close closes the adapters after their last calls.
 func (c *Connections) Run(ctx context.Context) {
 	tick := time.NewTicker(maxAge)
@@ -146,6 +169,7 @@ func (c *Connections) Refresh(ctx context.Context) (err error) {
 	now := c.Clock.Now()
 	for _, v := range versions {
 		if old, known := replaced[v.Name]; known && !outdated && old.Version == v.Version && (old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
+			old.Untested = v.Untested // until a test passes
 			after = append(after, old)
 			delete(replaced, v.Name)
 			continue
@@ -178,7 +202,9 @@ func (c *Connections) open(connection rail.Connection, now time.Time) (opened li
 		return opened
 	}
 	opened.bounded = c.Bound(opened.Adapter)
-	log.Info("connection opened")
+	if log.Info("connection opened"); connection.Untested {
+		log.Warn("the connection was not tested, so that no payment takes it; test it with: causeway rails test " + connection.Name)
+	}
 	return opened
 }
 

@@ -226,7 +226,7 @@ func (r *Rail) routeNew(ctx context.Context, asked []wanted, recorded map[ports.
 			return nil, err
 		}
 	}
-	connections, now := r.configured(), r.Clock.Now()
+	connections, now := r.routes(), r.Clock.Now()
 	payments := make([]rail.Payment, len(fresh))
 	for i, w := range fresh {
 		switch {
@@ -243,11 +243,11 @@ func (r *Rail) routeNew(ctx context.Context, asked []wanted, recorded map[ports.
 }
 
 // route chooses the connection of a payment. Without one, the payment waits.
-func route(p rail.Payment, connections []rail.Connection, now time.Time) rail.Payment {
-	c, err := rail.Choose(connections, p.Route)
+func route(p rail.Payment, connections routes, now time.Time) rail.Payment {
+	c, err := connections.choose(p.Route)
 	if err != nil {
 		p.State, p.Wait, p.RecordedAt = rail.Queued, rail.WaitsForConnection, now
-		p.Reason = fmt.Sprintf("no connection carries %s over %s", p.Currency, p.Rail)
+		p.Reason, _ = rail.WhyNone(connections.all, p.Route)
 		return p
 	}
 	p.Connection = c.Name

@@ -49,7 +49,7 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey, after rail.Pa
 		}
 		var changed []rail.Payment
 		if key.Connection == "" {
-			changed = rerouted(queue, r.configured())
+			changed = rerouted(queue, r.routes())
 		} else {
 			state.accounts[key].Waiting = false // the oldest comes first
 			for _, p := range queue {
@@ -100,7 +100,7 @@ func (d decisions) closedRails(connection string) []corridor.Rail {
 }
 
 // rerouted returns the payments that a connection serves now; they are then in its queue.
-func rerouted(queue []rail.Payment, connections []rail.Connection) []rail.Payment {
+func rerouted(queue []rail.Payment, connections routes) []rail.Payment {
 	var changed []rail.Payment
 	for _, p := range queue {
 		if next := route(p, connections, p.RecordedAt); next.Connection != "" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -31,9 +33,14 @@ func NewRail(c *Connections, payments ports.Store, receipts ports.RailReceiptSto
 	return &Rail{Connections: c, payments: payments, receipts: receipts}
 }
 
-// Carries returns NOT_IMPLEMENTED if no connection carries payments of a route.
+// Carries returns NOT_IMPLEMENTED if no connection carries payments of a route. Why connections that would carry it are held
+// back is for the operator, and only logged.
 func (r *Rail) Carries(route rail.Route) error {
-	_, err := rail.Choose(r.configured(), route)
+	connections := r.routes()
+	_, err := connections.choose(route)
+	if reason, heldBack := rail.WhyNone(connections.all, route); err != nil && heldBack {
+		r.Log.WithFields(logrus.Fields{"platform": route.Platform, "rail": route.Rail, "currency": route.Currency}).Warn("a payment was refused: " + reason)
+	}
 	return err
 }
 
@@ -61,16 +68,6 @@ func (r *Rail) CheckAccount(a account.External) error {
 	return refused
 }
 
-// configured returns the connections as operators have set them.
-func (c *Connections) configured() []rail.Connection {
-	current := *c.current.Load()
-	all := make([]rail.Connection, len(current))
-	for i, l := range current {
-		all[i] = l.Connection
-	}
-	return all
-}
-
 // named returns the connection with a name, or false.
 func (c *Connections) named(name string) (live, bool) {
 	current := *c.current.Load()
@@ -81,10 +78,11 @@ func (c *Connections) named(name string) (live, bool) {
 	return current[i], true
 }
 
-// receiving returns the connections that a platform receives a currency over, in the order in which they are chosen.
+// receiving returns the connections that payers of a platform are told to pay a currency over, in the order in which they are
+// chosen.
 func (c *Connections) receiving(p ident.Platform, currency money.Currency) []live {
 	found := slices.DeleteFunc(slices.Clone(*c.current.Load()), func(l live) bool {
-		return !l.ServesPlatform(p) || !slices.Contains(l.Currencies, currency)
+		return !l.TakesNew() || !l.ServesPlatform(p) || !slices.Contains(l.Currencies, currency)
 	})
 	slices.SortFunc(found, func(a, b live) int { return rail.Compare(a.Connection, b.Connection) })
 	return found

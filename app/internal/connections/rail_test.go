@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,9 +110,7 @@ func (e *railEnv) set(name string, edits ...func(*rail.Connection)) {
 	for _, edit := range edits {
 		edit(&c)
 	}
-	if err := e.Store.SaveRailConnection(e.t.Context(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "test"}); err != nil {
-		e.t.Fatal(err)
-	}
+	portstest.SaveConnection(e.t, e.Store, ports.RailConnectionVersion{Connection: c, By: "ana", Note: "test"})
 	if e.banks[name] == nil {
 		e.banks[name] = &bank{name: name, outcomes: map[uuid.UUID]ports.Outcome{}}
 	}
@@ -373,6 +372,102 @@ func TestRail_WithoutConnectionWaits(t *testing.T) {
 	e.wantStates("bank HANDED_OVER ", p)
 }
 
+// reason returns why a payout waits.
+func (e *railEnv) reason(p ports.Payout) string {
+	e.t.Helper()
+	found, err := e.Store.RailPaymentsByID(e.t.Context(), p.Transaction.ID.UUID())
+	if err != nil || len(found) != 1 {
+		e.t.Fatalf("payments %+v, %v", found, err)
+	}
+	return found[0].Reason
+}
+
+func TestRail_RoutesOnlyToWhatWasTested(t *testing.T) {
+	t.Parallel()
+	// A connection that was not tested takes no payment, and no instruction names it. The payment waits with the reason, and
+	// customers are not told it. From the test on, what waited is sent, and a version that was not tested changes nothing of it.
+	e := newRailEnv(t)
+	untested := func(c *rail.Connection) { c.Untested = true }
+	e.set("bank", untested)
+	e.banks["bank"].receives = true
+	r, p := e.process(e.Store), e.payout(100)
+	route := rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}
+	if err := r.Carries(route); !fault.Is(err, fault.NotImplemented) || strings.Contains(err.Error(), "bank") {
+		t.Errorf("a quote: %v", err)
+	}
+	if shown, err := r.Instructions(e.Platform.ID, "R1", "EUR", ""); !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("instructions %+v, %v", shown, err)
+	}
+	e.verdict(r, p)
+	e.wantStates(" QUEUED CONNECTION", p)
+	if got := e.reason(p); got != "bank carries it, but was not tested: run causeway rails test bank" {
+		t.Errorf("it waits because %s", got)
+	}
+	seen, err := e.Store.RailConnections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Store.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: 1, Passed: true, At: e.Clock.Now()}, seen); err != nil {
+		t.Fatal(err)
+	}
+	e.set("bank", untested, func(c *rail.Connection) { c.Rails = []corridor.Rail{corridor.Wire} })
+
+	if err := r.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.sendQueued(r) // it has a connection now
+	e.sendQueued(r)
+
+	e.wantStates("bank HANDED_OVER ", p)
+	if shown, err := r.Instructions(e.Platform.ID, "R1", "EUR", ""); err != nil || len(shown) != 1 || r.Carries(route) != nil {
+		t.Errorf("instructions %+v, %v", shown, err)
+	}
+}
+
+func TestRail_RetiredConnectionFinishesWhatItHas(t *testing.T) {
+	t.Parallel()
+	// A retired connection takes no new payment, and no instruction names it. What it has is asked about until it is done.
+	e := newRailEnv(t)
+	e.set("bank-a")
+	e.set("bank-b")
+	e.banks["bank-a"].receives, e.banks["bank-b"].receives = true, true
+	r, before, later := e.process(e.Store), e.payout(1), e.payout(2)
+	e.verdict(r, before)
+	e.set("bank-a", func(c *rail.Connection) { c.Retired = true })
+	if err := r.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	e.verdict(r, later)
+	e.banks["bank-a"].settle(ports.Done, before)
+	e.verdict(r, before)
+	shown, err := r.Instructions(e.Platform.ID, "R1", "EUR", "")
+	funding, errFunding := r.Funding(e.Platform.ID, "Ana", "R1", "EUR")
+
+	e.wantStates("bank-a DONE ", before)
+	e.wantStates("bank-b HANDED_OVER ", later)
+	if err != nil || errFunding != nil || len(shown) != 1 || shown[0].Notes != "bank-b R1" || len(funding) != 1 {
+		t.Errorf("instructions %+v and %+v, %v, %v", shown, funding, err, errFunding)
+	}
+}
+
+func TestRail_PrefersWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	// A connection that this process cannot open takes no new payment that another one serves. If none does, the payment waits for it.
+	e := newRailEnv(t)
+	e.broken = "bank-a"
+	e.set("bank-a")
+	first := e.payout(1)
+	e.verdict(e.process(e.Store), first)
+	e.set("bank-b")
+	second := e.payout(2)
+
+	e.verdict(e.process(e.Store), second)
+
+	e.wantStates("bank-a HANDED_OVER ", first)
+	e.wantStates("bank-b HANDED_OVER ", second)
+}
+
 func TestRail_LostCommitsMoveMoneyOnce(t *testing.T) {
 	t.Parallel()
 	// If the database fails before or after the call, the call is repeated by another process, and money moves once.
@@ -455,6 +550,7 @@ func TestRail_InstructionsWhileAConnectionIsDown(t *testing.T) {
 	if !fault.Is(errFunding, fault.ServiceUnavailable) || !fault.Is(errDown, fault.ServiceUnavailable) {
 		t.Errorf("funding: %v, no open connection: %v", errFunding, errDown)
 	}
+	e.set("bank-b", func(c *rail.Connection) { c.Retired = true })
 	down, p := e.process(e.Store), e.payout(1)
 	if outcome := e.verdict(down, p); outcome.Verdict != ports.Waiting || outcome.Text != "the connection bank-a cannot be opened" {
 		t.Errorf("outcome %+v", outcome)

@@ -243,7 +243,15 @@ func (s store) RailConnectionHistory(context.Context, string) ([]ports.RailConne
 
 func (s store) RailPauseHistory(context.Context, string) ([]ports.RailPause, error) { return nil, nil }
 
-func (s store) SaveRailConnection(context.Context, ports.RailConnectionVersion) error { return nil }
+func (s store) RailTests(context.Context, string) ([]ports.RailTest, error) { return nil, nil }
+
+func (s store) SaveRailConnection(context.Context, ports.RailConnectionVersion, *ports.RailTest, []ports.RailConnectionVersion) error {
+	return nil
+}
+
+func (s store) SaveRailTest(context.Context, ports.RailTest, []ports.RailConnectionVersion) error {
+	return nil
+}
 
 func (s store) SaveRailPause(context.Context, ports.RailPause) error { return nil }
 

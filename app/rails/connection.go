@@ -1,0 +1,314 @@
+package rails
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/rail"
+	"causeway/ports"
+)
+
+// NotWorking is the error of a connection whose test has failed.
+type NotWorking struct {
+	Name    string
+	Checked []string // what was found to be right before
+	Err     error
+}
+
+func (e *NotWorking) Error() string { return fmt.Sprintf("%s does not work: %v", e.Name, e.Err) }
+
+func (e *NotWorking) Unwrap() error { return e.Err }
+
+// Set stores the next version of a connection from its file, after a test of it. If the test fails, nothing is changed, and
+// the error is a NotWorking. Untested stores it without a test: payments take it, in place of the version before, once Test has passed. A
+// change of other fields than adapters work with needs no test. It returns what the test has checked. INVALID_INPUT lists
+// every bad field.
+func (s *Service) Set(ctx context.Context, name string, file []byte, by Author, untested bool) (v ports.RailConnectionVersion, checked []string, err error) {
+	if by, err = by.check(); err != nil {
+		return v, nil, err
+	}
+	c, err := ParseConnection(name, file)
+	if err != nil {
+		return v, nil, err
+	}
+	if err := s.checkPlatforms(ctx, c); err != nil {
+		return v, nil, err
+	}
+	seen, err := s.Connections.RailConnections(ctx)
+	if err != nil {
+		return v, nil, err
+	}
+	history, err := s.Connections.RailConnectionHistory(ctx, name)
+	if err != nil {
+		return v, nil, err
+	}
+	c.Version, c.SetAt = 1, s.Clock.Now()
+	if n := len(history); n > 0 {
+		if history[n-1].Adapter != c.Adapter {
+			return v, nil, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; use another name for the new connection", history[n-1].Adapter)})
+		}
+		c.Version = history[n-1].Version + 1
+	}
+	adapter, err := s.open(&c)
+	if err != nil {
+		return v, nil, err
+	}
+	defer func() { err = errors.Join(err, adapter.Close()) }()
+	if err := s.checkShared(ctx, c, seen); err != nil {
+		return v, nil, err
+	}
+	inForce, known := findConnection(seen, name)
+	test := &ports.RailTest{Connection: name, Version: c.Version, Passed: true, At: c.SetAt}
+	switch {
+	case known && !inForce.Untested && !inForce.Retired && !c.NeedsTest(inForce.Connection):
+		test.Checked = []string{fmt.Sprintf("what version %d was tested for has not changed", inForce.Version)}
+	case untested:
+		test = nil
+	default:
+		if test.Checked, err = adapter.Test(ctx); err != nil {
+			return v, nil, &NotWorking{name, test.Checked, err}
+		}
+	}
+	v = ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Note: by.Note}
+	v.Untested = test == nil
+	if err := s.Connections.SaveRailConnection(ctx, v, test, seen); err != nil || test == nil {
+		return v, nil, err
+	}
+	return v, test.Checked, s.addInstructions(ctx, c)
+}
+
+func findConnection(versions []ports.RailConnectionVersion, name string) (ports.RailConnectionVersion, bool) {
+	i := slices.IndexFunc(versions, func(v ports.RailConnectionVersion) bool { return v.Name == name })
+	if i < 0 {
+		return ports.RailConnectionVersion{}, false
+	}
+	return versions[i], true
+}
+
+// open opens the adapter of a connection, and asks it what no other connection may work with.
+func (s *Service) open(c *rail.Connection) (ports.ConnectedRail, error) {
+	adapter, err := s.Open(*c)
+	if err != nil {
+		return nil, err
+	}
+	c.Exclusive = []string{}
+	if exclusive, some := adapter.(ports.ExclusiveRail); some {
+		c.Exclusive = exclusive.Exclusive()
+	}
+	return adapter, nil
+}
+
+// checkShared returns INVALID_INPUT if a connection works with what another one has. Adapters of connections that an earlier
+// release has stored are asked.
+func (s *Service) checkShared(ctx context.Context, c rail.Connection, all []ports.RailConnectionVersion) error {
+	var others []rail.Connection
+	for _, v := range all {
+		if v.Adapter != c.Adapter || v.Name == c.Name || ctx.Err() != nil {
+			continue
+		}
+		if v.Exclusive == nil {
+			adapter, err := s.open(&v.Connection)
+			if err != nil {
+				return fault.New(fault.InvalidInput, "The connection %s cannot be opened (%v), so that it is not known whether %s would work with the same wallet, account or files. Repair or delete it first.", v.Name, err, c.Name)
+			}
+			if err := adapter.Close(); err != nil {
+				return err
+			}
+		}
+		others = append(others, v.Connection)
+	}
+	return errors.Join(ctx.Err(), c.CheckShared(others))
+}
+
+// instructionsDelay is after how long every process knows a connection.
+const instructionsDelay = 20 * time.Second
+
+// addInstructions enqueues the jobs that add funding instructions to the accounts that can be paid into over a connection.
+func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error {
+	platforms := c.Platforms
+	if len(platforms) == 0 {
+		var err error
+		if platforms, err = s.productionPlatforms(ports.ForAllPlatforms(ctx)); err != nil {
+			return err
+		}
+	}
+	now := s.Clock.Now()
+	jobs := make([]ports.Job, len(platforms))
+	for i, p := range platforms {
+		jobs[i] = ports.Job{ID: s.IDs.New(now), Platform: p, Step: ports.StepOpenAccounts, Due: now.Add(instructionsDelay)}
+	}
+	return s.Store.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, jobs) })
+}
+
+// checkPlatforms returns INVALID_INPUT if a connection names a platform that does not exist, or is a sandbox.
+func (s *Service) checkPlatforms(ctx context.Context, c rail.Connection) error {
+	var bad []fault.Field
+	check := func(field string, id ident.Platform) error {
+		found, err := s.Store.Platform(ctx, id)
+		switch {
+		case fault.IsFinal(err):
+			bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf("is %s, which does not exist", id)})
+			return nil
+		case err == nil && found.Environment != platform.Production:
+			bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf("is %s, a sandbox, whose rails are simulated", id)})
+		}
+		return err
+	}
+	for i, id := range c.Platforms {
+		if err := check(fmt.Sprintf("platforms[%d]", i), id); err != nil {
+			return err
+		}
+	}
+	if !c.Unmatched.IsZero() && !slices.Contains(c.Platforms, c.Unmatched) {
+		if err := check("unmatched", c.Unmatched); err != nil {
+			return err
+		}
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	return nil
+}
+
+// Test tests the latest version of a connection, and stores the result; from the first test that passes, payments take
+// the version. It returns the version with what its adapter has checked, and the first thing that is wrong as a NotWorking.
+func (s *Service) Test(ctx context.Context, name string) (v ports.RailConnectionVersion, checked []string, err error) {
+	seen, err := s.Connections.RailConnections(ctx)
+	if err != nil {
+		return v, nil, err
+	}
+	history, err := s.Connections.RailConnectionHistory(ctx, name)
+	if err != nil {
+		return v, nil, err
+	}
+	if len(history) == 0 || history[len(history)-1].Deleted {
+		return v, nil, noConnection(name)
+	}
+	v = history[len(history)-1]
+	test := ports.RailTest{Connection: name, Version: v.Version, At: s.Clock.Now()}
+	failure := s.test(ctx, v.Connection, seen, &test)
+	if test.Passed = failure == nil; !test.Passed {
+		test.Problem, failure = failure.Error(), &NotWorking{name, test.Checked, failure}
+	}
+	if err := s.Connections.SaveRailTest(context.WithoutCancel(ctx), test, seen); err != nil {
+		return v, test.Checked, errors.Join(failure, err)
+	}
+	if failure == nil && v.Untested && !v.Retired {
+		return v, test.Checked, s.addInstructions(ctx, v.Connection)
+	}
+	return v, test.Checked, failure
+}
+
+func (s *Service) test(ctx context.Context, c rail.Connection, seen []ports.RailConnectionVersion, test *ports.RailTest) (err error) {
+	adapter, err := s.open(&c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, adapter.Close()) }()
+	if err := s.checkShared(ctx, c, seen); err != nil {
+		return err
+	}
+	test.Checked, err = adapter.Test(ctx)
+	return err
+}
+
+// Retire stores a version of a connection that takes no new payments. What was handed over is still asked about, and what
+// it reports is still read, until it is deleted.
+func (s *Service) Retire(ctx context.Context, name string, by Author) (ports.RailConnectionVersion, error) {
+	return s.end(ctx, name, by, func(v *ports.RailConnectionVersion) error {
+		if v.Retired {
+			return fault.New(fault.InvalidInput, "%s is retired already, since %s.", name, v.SetAt.UTC().Format("2006-01-02 15:04"))
+		}
+		v.Retired = true
+		return nil
+	})
+}
+
+// Delete ends a connection that was never tested and has carried nothing, or that is retired and settled. What it has
+// carried, and its versions, stay.
+func (s *Service) Delete(ctx context.Context, name string, by Author) (ports.RailConnectionVersion, error) {
+	return s.end(ctx, name, by, func(v *ports.RailConnectionVersion) error {
+		open, err := s.openOf(ctx, *v)
+		if err != nil {
+			return err
+		}
+		if len(open) > 0 {
+			f := fault.New(fault.InvalidInput, "%s cannot be deleted yet.", name)
+			f.Fields = open
+			return f
+		}
+		v.Deleted = true
+		return nil
+	})
+}
+
+// end stores the version that change makes of the version in force.
+func (s *Service) end(ctx context.Context, name string, by Author, change func(*ports.RailConnectionVersion) error) (v ports.RailConnectionVersion, err error) {
+	if by, err = by.check(); err != nil {
+		return v, err
+	}
+	seen, err := s.Connections.RailConnections(ctx)
+	if err != nil {
+		return v, err
+	}
+	v, known := findConnection(seen, name)
+	if !known {
+		return v, noConnection(name)
+	}
+	if err := change(&v); err != nil {
+		return v, err
+	}
+	v.Version = v.Latest + 1
+	v.Latest, v.SetAt, v.By, v.Note = v.Version, s.Clock.Now(), by.Actor, by.Note
+	return v, s.Connections.SaveRailConnection(ctx, v, nil, seen)
+}
+
+// openOf says what has to end before a connection is deleted.
+func (s *Service) openOf(ctx context.Context, v ports.RailConnectionVersion) (open []fault.Field, err error) {
+	add := func(field, format string, args ...any) {
+		open = append(open, fault.Field{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	accounts, err := s.Store.RailAccounts(ctx, v.Name, s.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Untested && len(accounts) == 0: // no payment takes it
+	case !v.Retired:
+		add("state", "must be retired, because payments take it. Retire it first with: causeway rails retire %s", v.Name)
+	case s.Clock.Now().Sub(v.SetAt) < instructionsDelay:
+		add("state", "was retired just now, and not every server knows it. Repeat this in %s", instructionsDelay)
+	}
+	for _, state := range []rail.State{rail.InReview, rail.Queued, rail.HandedOver, rail.Sent} {
+		found, err := s.Store.WaitingRailPayments(ctx, state, v.Name, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			add("payments", "of it are still %s. List them with: causeway payouts list --connection %s", state, v.Name)
+		}
+	}
+	kept, err := s.Feeds.RailFeedItems(ctx, v.Name, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(kept) > 0 {
+		add("items", "that it has reported could not be taken. List them with: causeway rails inbox list --connection %s", v.Name)
+	}
+	for _, a := range accounts {
+		switch holds, known := a.Available(); {
+		case !v.Retired: // its balance at the end is not known yet
+		case !known || a.BalanceAt.Before(v.SetAt):
+			add("balance", "in %s is not known since it was retired. Wait for the next report, or set the last one with: causeway rails balance %s --set 0 --currency %s", a.Currency, v.Name, a.Currency)
+		case holds.Minor != 0:
+			add("balance", "must be 0, and it holds %s. Move the money to another connection first", holds)
+		}
+	}
+	return open, nil
+}

@@ -1,0 +1,279 @@
+package rails_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/rails"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/rail"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+// inForce returns the version of a connection that payments take.
+func (e *env) inForce(t *testing.T, name string) rails.Listed {
+	t.Helper()
+	listed, _, err := e.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(listed, func(l rails.Listed) bool { return l.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no %s among %+v", name, listed)
+	}
+	return listed[i]
+}
+
+func elsewhere(folder string) string { return strings.Replace(bankFile, "/srv/bank", folder, 1) }
+
+func TestSet_TwoConnectionsNeverWorkWithTheSame(t *testing.T) {
+	t.Parallel()
+	// What a connection has, no other one can have, whether that one was tested or is retired, and also if a release
+	// before has stored it. The refusal names it, and nothing is changed.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	refused := func(what string, err error) {
+		t.Helper()
+		f, ok := fault.As(err)
+		if !ok || len(f.Fields) != 1 || f.Fields[0].Field != "settings" || !strings.Contains(f.Fields[0].Message, "bank-eur has already") {
+			t.Errorf("%s: %v, want a refusal that names bank-eur", what, err)
+		}
+	}
+
+	_, _, err := e.Set(t.Context(), "bank-new", []byte(bankFile), ana, false)
+	refused("tested", err)
+	_, _, err = e.Set(t.Context(), "bank-new", []byte(bankFile), ana, true)
+	refused("untested", err)
+	if _, err := e.Retire(t.Context(), "bank-eur", ana); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = e.Set(t.Context(), "bank-new", []byte(bankFile), ana, false)
+	refused("beside a retired one", err)
+
+	// As an earlier release has stored it.
+	old := e.inForce(t, "bank-eur").RailConnectionVersion
+	old.Version, old.Retired, old.Exclusive = 3, false, nil
+	portstest.SaveConnection(t, e.Store, old)
+	_, _, err = e.Set(t.Context(), "bank-new", []byte(bankFile), ana, false)
+	refused("beside one of an earlier release", err)
+	old.Name, old.Version = "bank-old", 1
+	portstest.SaveConnection(t, e.Store, old)
+	_, _, err = e.Test(t.Context(), "bank-old")
+	refused("the test of one that is stored", err)
+	if listed, _, err := e.List(t.Context()); err != nil || len(listed) != 2 {
+		t.Errorf("connections %+v, %v", listed, err)
+	}
+}
+
+func TestSet_TwoOperatorsAtOnce(t *testing.T) {
+	t.Parallel()
+	// An operator who compared with the connections as they were before another one has set his is refused: together they
+	// would have one wallet.
+	e := newEnv(t)
+	once := false
+	e.onOpen = func(c rail.Connection) {
+		if c.Name == "second" && !once {
+			once = true
+			e.set(t, "first", bankFile)
+		}
+	}
+
+	_, _, err := e.Set(t.Context(), "second", []byte(bankFile), ana, false)
+
+	if !errors.Is(err, ports.ErrRailConnectionChanged) || !once {
+		t.Errorf("%v, want %v", err, ports.ErrRailConnectionChanged)
+	}
+	if _, _, err := e.Set(t.Context(), "second", []byte(bankFile), ana, false); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("repeated: %v", err)
+	}
+}
+
+func TestSet_FailedTestChangesNothing(t *testing.T) {
+	t.Parallel()
+	// A version whose test fails is not stored, and the one before stays in use. Stored without a test, it is used once a test has
+	// passed. What is not about the adapter can be changed meanwhile.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	e.broken = errors.New("cannot log in")
+	var broken *rails.NotWorking
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(elsewhere("/srv/new")), ana, false); !errors.As(err, &broken) || !errors.Is(err, e.broken) || len(broken.Checked) != 1 {
+		t.Fatalf("%v", err)
+	}
+	if v := e.inForce(t, "bank-eur"); v.Version != 1 || v.Latest != 1 || v.Untested {
+		t.Errorf("in force is %+v", v)
+	}
+
+	limited := e.set(t, "bank-eur", strings.Replace(bankFile, "1000}", "2000}", 1))
+	stored, checked, err := e.Set(t.Context(), "bank-eur", []byte(elsewhere("/srv/new")), ana, true)
+	if err != nil || limited.Version != 2 || stored.Version != 3 || !stored.Untested || len(checked) != 0 {
+		t.Fatalf("%+v, %+v, %v", limited, stored, err)
+	}
+	if v := e.inForce(t, "bank-eur"); v.Version != 2 || v.Latest != 3 || v.Untested || v.Limits[0].PerDay != 2000 {
+		t.Errorf("in force is %+v", v)
+	}
+	if _, checked, err := e.Test(t.Context(), "bank-eur"); !errors.As(err, &broken) || len(checked) != 1 || e.inForce(t, "bank-eur").Version != 2 {
+		t.Errorf("the test of it: %q, %v", checked, err)
+	}
+	e.broken = nil
+	if v, _, err := e.Test(t.Context(), "bank-eur"); err != nil || v.Version != 3 || e.inForce(t, "bank-eur").Version != 3 {
+		t.Errorf("tested is %+v, %v", v, err)
+	}
+
+	tests, err := e.Store.RailTests(t.Context(), "bank-eur")
+	var results []string
+	for _, test := range tests {
+		results = append(results, strings.Join(test.Checked, ";")+test.Problem)
+	}
+	want := []string{"the folder exists", "what version 1 was tested for has not changed", "the folder existscannot log in", "the folder exists"}
+	if err != nil || !slices.Equal(results, want) || tests[2].Passed || !tests[3].Passed || tests[3].Version != 3 {
+		t.Errorf("tests %+v, %v", tests, err)
+	}
+	if e.opened != e.closed {
+		t.Errorf("opened %d adapters and closed %d", e.opened, e.closed)
+	}
+}
+
+func TestTest_AddsInstructionsOfWhatItOpens(t *testing.T) {
+	t.Parallel()
+	// No instruction names a connection that was not tested, so accounts get theirs when the test passes, once.
+	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
+	jobs := func() int {
+		found, err := e.Store.ListJobs(ports.ForAllPlatforms(t.Context()), ports.JobFilter{Step: ports.StepOpenAccounts, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana, true); err != nil || jobs() != 0 {
+		t.Fatalf("%d jobs, %v", jobs(), err)
+	}
+	for range 2 {
+		if _, _, err := e.Test(t.Context(), "bank-eur"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := jobs(); n != 1 {
+		t.Errorf("%d jobs, want 1", n)
+	}
+	if _, _, err := e.Test(t.Context(), "bank-two"); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a connection that does not exist: %v", err)
+	}
+}
+
+// open returns the fields for which a connection cannot be deleted.
+func (e *env) open(t *testing.T, name string) string {
+	t.Helper()
+	_, err := e.Delete(t.Context(), name, ana)
+	f, refused := fault.As(err)
+	if err != nil && !refused {
+		t.Fatal(err)
+	}
+	var fields []string
+	if refused {
+		for _, field := range f.Fields {
+			fields = append(fields, field.Field)
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
+	t.Parallel()
+	// A connection is deleted when it is retired, has no payment that is not settled, and holds nothing. Its history stays,
+	// what it worked with is free, and its name can be set again.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	if got := e.open(t, "bank-eur"); got != "state" {
+		t.Errorf("not retired: %s", got)
+	}
+	p := rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: 5, Currency: "EUR"}, State: rail.Sent,
+		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: e.Clock.Now(), SentAt: e.Clock.Now()}
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, e.Clock.Now()); err != nil {
+			return err
+		}
+		return tx.CreateRailPayments(ctx, []rail.Payment{p})
+	})
+	if v, err := e.Retire(t.Context(), "bank-eur", ana); err != nil || v.Version != 2 || !e.inForce(t, "bank-eur").Retired {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if _, err := e.Retire(t.Context(), "bank-eur", ana); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("retired again: %v", err)
+	}
+	if got := e.open(t, "bank-eur"); got != "state payments balance" {
+		t.Errorf("just retired: %s", got)
+	}
+	e.Clock.Advance(time.Minute)
+	balance := func(minor int64) {
+		t.Helper()
+		if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, Actor: "ana", Note: "end"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if balance(7); e.open(t, "bank-eur") != "payments balance" {
+		t.Errorf("with a payment and money: %s", e.open(t, "bank-eur"))
+	}
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+		p.State, p.SettledAt = rail.Done, e.Clock.Now().Add(-time.Second)
+		return tx.UpdateRailPayments(ctx, []rail.Payment{p})
+	})
+	e.Clock.Advance(time.Second)
+	balance(0)
+
+	got := e.open(t, "bank-eur")
+
+	listed, _, err := e.List(t.Context())
+	if got != "" || err != nil || len(listed) != 0 {
+		t.Fatalf("%s, %+v, %v", got, listed, err)
+	}
+	if history, err := e.History(t.Context(), "bank-eur"); err != nil || len(history) != 4 || !history[3].Version.Deleted {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	if _, err := e.Delete(t.Context(), "bank-eur", ana); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("deleted again: %v", err)
+	}
+	if e.set(t, "bank-two", bankFile); e.open(t, "bank-two") != "state" {
+		t.Errorf("a tested one was deleted")
+	}
+	again := e.set(t, "bank-eur", elsewhere("/srv/other"))
+	if again.Version != 4 || e.inForce(t, "bank-eur").Retired {
+		t.Errorf("set again: %+v", again)
+	}
+}
+
+func TestDelete_WhatWasNeverUsed(t *testing.T) {
+	t.Parallel()
+	// A connection that was never tested, and one that is retired and has carried nothing, are deleted. A retired one is opened by setting it again.
+	e := newEnv(t)
+	if _, _, err := e.Set(t.Context(), "typo", []byte(bankFile), ana, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.open(t, "typo"); got != "" {
+		t.Errorf("untested: %s", got)
+	}
+	e.set(t, "bank-eur", bankFile)
+	if _, err := e.Retire(t.Context(), "bank-eur", ana); err != nil {
+		t.Fatal(err)
+	}
+	if e.set(t, "bank-eur", bankFile); e.inForce(t, "bank-eur").Retired {
+		t.Error("it is retired although it was set")
+	}
+	if _, err := e.Retire(t.Context(), "bank-eur", ana); err != nil {
+		t.Fatal(err)
+	}
+	e.Clock.Advance(time.Minute)
+	if got := e.open(t, "bank-eur"); got != "" {
+		t.Errorf("retired: %s", got)
+	}
+}
