@@ -149,7 +149,7 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 	for range 2 {
 		got := c.report(9, reports...)
 		for i := range got {
-			if about := orderOf[i]; got[i].Report != reports[i].Report || (got[i].Order == nil) != (about == "") || about != "" && got[i].Order.EndToEndID != about {
+			if about := orderOf[i]; !reflect.DeepEqual(got[i].Report, reports[i].Report) || (got[i].Order == nil) != (about == "") || about != "" && got[i].Order.EndToEndID != about {
 				t.Errorf("notice %d is about %+v, of the report %+v", i, got[i].Order, got[i].Report)
 			}
 			got[i].Report, got[i].Order = bankorder.Report{}, nil

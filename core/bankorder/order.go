@@ -3,6 +3,7 @@
 package bankorder
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -101,7 +102,10 @@ func EndToEndIDOf(k Kind, subject uuid.UUID) string {
 
 // Report is what a bank says about an order.
 type Report struct {
-	State                 State // Accepted, Pending, Settled, Rejected or Returned
+	State State // Accepted, Pending, Settled, Rejected or Returned
+	// Settles are the rails whose payments a report of Settled settles; nil for all. A payment of another rail is then pending, and
+	// an entry on the account says nothing of it.
+	Settles               []corridor.Rail
 	PartnerID, Code, Text string
 	At                    time.Time // zero if the bank has not named it
 	// Amount is what was booked or came back, without charges that were booked with it; zero if the bank has not named it.
@@ -147,6 +151,12 @@ func Reportable(reported State) []State {
 
 // Apply returns the order after a report that was read at a time, and what the report did.
 func (o Order) Apply(r Report, now time.Time) (Order, Effect) {
+	if r.State == Settled && r.Settles != nil && !slices.Contains(r.Settles, o.Rail) {
+		if r.Booked {
+			return o, Repeats
+		}
+		r.State = Pending
+	}
 	effect, known := effects[o.State][r.State]
 	switch {
 	case !known || o.differsFrom(r) || o.isBookedAgain(r):

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/bankorder"
+	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/rail"
 )
@@ -185,5 +186,28 @@ func TestOrder_ChargesExplainAReturnOfLess(t *testing.T) {
 	r.Charges = money.Amount{Minor: 5_07, Currency: "EUR"}
 	if after, effect := o.Apply(r, noon); effect != bankorder.Changes || after.Deducted(r).Minor != 5_07 {
 		t.Errorf("with charges: effect %d, deducted %s", effect, after.Deducted(r))
+	}
+}
+
+func TestApply_SettlesOnRailsOfTheReport(t *testing.T) {
+	t.Parallel()
+	// A report settles payments of its rails. By a status, the others are pending; by an entry, nothing is said of them.
+	order := bankorder.Order{Kind: bankorder.Payout, Rail: corridor.Wire, State: bankorder.Accepted, Amount: money.Amount{Minor: 5, Currency: "USD"}}
+	for name, c := range map[string]struct {
+		settles []corridor.Rail
+		booked  bool
+		state   bankorder.State
+		effect  bankorder.Effect
+	}{
+		"all":                 {nil, false, bankorder.Settled, bankorder.Changes},
+		"its own":             {[]corridor.Rail{corridor.ACH, corridor.Wire}, true, bankorder.Settled, bankorder.Changes},
+		"status of none":      {[]corridor.Rail{}, false, bankorder.Pending, bankorder.Changes},
+		"status of another":   {[]corridor.Rail{corridor.ACH}, false, bankorder.Pending, bankorder.Changes},
+		"an entry of another": {[]corridor.Rail{corridor.ACH}, true, bankorder.Accepted, bankorder.Repeats},
+	} {
+		got, effect := order.Apply(bankorder.Report{State: bankorder.Settled, Settles: c.settles, Booked: c.booked, PartnerID: "B1"}, time.Unix(1, 0))
+		if got.State != c.state || effect != c.effect {
+			t.Errorf("%s: %s, %d", name, got.State, effect)
+		}
 	}
 }

@@ -142,7 +142,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 		p.report.Receipts = append(p.report.Receipts, p.receiptOf(e, pay, at))
 	case isReturn(e, pay):
 		return p.takeReversal(ctx, pay, place, at)
-	case p.a.settings.settlesOn == settlesOnBooking:
+	case len(p.a.settings.settledBy(settlesOnBooking)) > 0:
 		return p.takeDebit(ctx, e, pay, order, place, at)
 	case isOurs(order):
 		p.addCharges(e, pay, order, at)
@@ -171,7 +171,7 @@ func sumOf(charges []money.Amount, currency money.Currency) money.Amount {
 
 // takeDebit settles what has left the account: a payment of ours, or a whole file that the bank has booked in one sum.
 func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, order, place string, at time.Time) error {
-	settled := bankorder.Report{State: bankorder.Settled, PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay), Booked: true}
+	settled := bankorder.Report{State: bankorder.Settled, Settles: p.a.settings.settledBy(settlesOnBooking), PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay), Booked: true}
 	message := cmp.Or(pay.References.MessageID, pay.References.BlockID)
 	if e.Undivided > 1 && order == "" && message != "" {
 		settled.PartnerID = "" // it is that of all together

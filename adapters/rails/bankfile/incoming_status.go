@@ -47,8 +47,8 @@ func (p *piece) takeStatus(ctx context.Context, s iso20022.Status) (bool, error)
 	if report.At.IsZero() {
 		report.At = s.CreatedAt
 	}
-	if state == bankorder.Settled && p.a.settings.settlesOn != settlesOnStatus {
-		report.State = bankorder.Pending
+	if state == bankorder.Settled {
+		report.Settles = p.a.settings.settledBy(settlesOnStatus)
 	}
 	duplicate := isDuplicate(s.Reasons) || state == bankorder.Rejected && p.r.duplicates[messageOf(s)]
 	name := s.OriginalEndToEndID

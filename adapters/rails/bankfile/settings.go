@@ -1,6 +1,7 @@
 package bankfile
 
 import (
+	"maps"
 	"net"
 	"path"
 	"path/filepath"
@@ -30,7 +31,7 @@ type settings struct {
 	holder, iban, bic, bankName                          string
 	routingNumber, accountNumber                         string
 	customerID, customerScheme                           string
-	settlesOn                                            settlesOn
+	settlesOn                                            map[corridor.Rail]settlesOn
 	settleDays                                           int
 	movements                                            movements
 	receiptRail                                          corridor.Rail
@@ -90,8 +91,8 @@ func parseSettings(c rail.Connection) (settings, error) {
 		iban:   r.Text("iban", ""), bic: r.Text("bic", ""), bankName: r.Required("bankName", "the name of the bank"),
 		routingNumber: r.Text("routingNumber", ""), accountNumber: r.Text("accountNumber", ""),
 		customerID: r.Text("customerId", ""), customerScheme: r.Text("customerIdScheme", ""),
-		settlesOn: settlesOn(r.Text("settlesOn", "")), settleDays: int(r.Number("settleDays", defaultSettleDays, 0, 30)),
-		movements: movements(r.Text("movements", string(fromNotifications))), receiptRail: corridor.Rail(r.Text("receiptRail", "")),
+		settleDays: int(r.Number("settleDays", defaultSettleDays, 0, 30)),
+		movements:  movements(r.Text("movements", string(fromNotifications))), receiptRail: corridor.Rail(r.Text("receiptRail", "")),
 		returnDays:   int(r.Number("returnDays", defaultReturnDays, 1, 400)),
 		maxFileBytes: r.Number("maxFileBytes", defaultMaxFile, 1<<10, 4<<30),
 	}
@@ -100,9 +101,50 @@ func parseSettings(c rail.Connection) (settings, error) {
 		s.temporarySuffix = ""
 	}
 	s.readTimes(r, c)
+	s.readSettlement(r, c)
 	s.readACH(r, c)
 	s.check(r, c)
 	return s, r.Err()
+}
+
+// readSettlement reads what settles the payments of each rail: settlesOn.RAIL, or settlesOn for all that have none.
+func (s *settings) readSettlement(r *rail.SettingReader, c rail.Connection) {
+	read := func(name string, value settlesOn) settlesOn {
+		if !slices.Contains([]settlesOn{settlesOnStatus, settlesOnBooking, settlesOnDays}, value) {
+			r.Refuse(name, "must be STATUS, BOOKING or DAYS")
+		}
+		return value
+	}
+	own, all := r.Prefixed("settlesOn."), r.Text("settlesOn", "")
+	s.settlesOn = map[corridor.Rail]settlesOn{}
+	for _, on := range c.Rails {
+		value, given := own[string(on)]
+		delete(own, string(on))
+		switch {
+		case given:
+			s.settlesOn[on] = read("settlesOn."+string(on), settlesOn(value))
+		case all != "":
+			s.settlesOn[on] = read("settlesOn", settlesOn(all))
+		case on == corridor.ACH: // banks send no status of what has settled
+			s.settlesOn[on] = settlesOnDays
+		default:
+			s.settlesOn[on] = settlesOnStatus
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		r.Refuse("settlesOn."+name, "must end with a rail of the connection")
+	}
+}
+
+// settledBy returns the rails whose payments are settled by something, in order.
+func (s settings) settledBy(what settlesOn) []corridor.Rail {
+	rails := []corridor.Rail{}
+	for _, on := range slices.Sorted(maps.Keys(s.settlesOn)) {
+		if s.settlesOn[on] == what {
+			rails = append(rails, on)
+		}
+	}
+	return rails
 }
 
 func (s *settings) readTimes(r *rail.SettingReader, c rail.Connection) {
@@ -121,11 +163,6 @@ func (s *settings) readTimes(r *rail.SettingReader, c rail.Connection) {
 	var err error
 	if s.zone, err = time.LoadLocation(r.Text("zone", c.ScheduleOf(firstRail(c)).Zone)); err != nil {
 		r.Refuse("zone", "must be a time zone such as Europe/Berlin")
-	}
-	if s.settlesOn == "" {
-		if s.settlesOn = settlesOnStatus; firstRail(c) == corridor.ACH {
-			s.settlesOn = settlesOnDays
-		}
 	}
 	if s.receiptRail == "" {
 		s.receiptRail = firstRail(c)
@@ -201,9 +238,6 @@ func (s *settings) check(r *rail.SettingReader, c rail.Connection) {
 	}
 	if s.iban == "" && s.routingNumber == "" {
 		r.Refuse("routingNumber", "must be given with accountNumber")
-	}
-	if !slices.Contains([]settlesOn{settlesOnStatus, settlesOnBooking, settlesOnDays}, s.settlesOn) {
-		r.Refuse("settlesOn", "must be STATUS, BOOKING or DAYS")
 	}
 	if s.movements != fromNotifications && s.movements != fromStatements {
 		r.Refuse("movements", "must be CAMT054 or CAMT053")

@@ -69,6 +69,8 @@ func TestOpen_RefusesBadSettings(t *testing.T) {
 		"settings.maxPayments: must be a whole number":    func(c *rail.Connection) { c.Settings["maxPayments"] = "0" },
 		"settings.movements: must be CAMT054 or CAMT053":  func(c *rail.Connection) { c.Settings["movements"] = "MT940" },
 		"settings.receiptRail: must be one of the rails":  func(c *rail.Connection) { c.Settings["receiptRail"] = "ACH" },
+		"settings.settlesOn.SEPA: must be STATUS":         func(c *rail.Connection) { c.Settings["settlesOn.SEPA"] = "NEVER" },
+		"settings.settlesOn.ACH: must end with a rail":    func(c *rail.Connection) { c.Settings["settlesOn.ACH"] = "DAYS" },
 		"settings.settlesOn: must be STATUS, BOOKING or":  func(c *rail.Connection) { c.Settings["settlesOn"] = "NEVER" },
 		"settings.sftpHostKey: must be given": func(c *rail.Connection) {
 			delete(c.Settings, "folder")

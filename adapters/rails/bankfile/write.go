@@ -84,7 +84,7 @@ func (a *Adapter) blockOf(r corridor.Rail, c money.Currency) (iso20022.Block, er
 	s := a.settings
 	b := iso20022.Block{Scheme: scheme, Currency: c, Debtor: iso20022.Party{Name: s.holder}, DebtorAgent: iso20022.Agent{BIC: s.bic},
 		// A payment that is settled by its booking needs a booking of its own.
-		SingleBooking: s.settlesOn == settlesOnBooking}
+		SingleBooking: s.settlesOn[r] == settlesOnBooking}
 	if s.iban != "" {
 		b.DebtorAccount.IBAN = s.iban
 		return b, nil
@@ -245,7 +245,7 @@ func (a *Adapter) executeOn(r corridor.Rail, at time.Time) time.Time {
 
 // settlesAt returns when orders of a file settle without a return; zero if by a report of the bank.
 func (a *Adapter) settlesAt(r corridor.Rail, deliveredAt time.Time) time.Time {
-	if a.settings.settlesOn != settlesOnDays {
+	if a.settings.settlesOn[r] != settlesOnDays {
 		return time.Time{}
 	}
 	schedule := a.connection.ScheduleOf(r)
