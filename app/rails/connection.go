@@ -279,7 +279,7 @@ func (s *Service) openOf(ctx context.Context, v ports.RailConnectionVersion) (op
 		return nil, err
 	}
 	switch {
-	case v.Untested && len(accounts) == 0: // no payment takes it
+	case v.Untested && !v.Retired && len(accounts) == 0: // no payment has ever taken it
 	case !v.Retired:
 		add("state", "must be retired, because payments take it. Retire it first with: causeway rails retire %s", v.Name)
 	case s.Clock.Now().Sub(v.SetAt) < instructionsDelay:

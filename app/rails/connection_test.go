@@ -277,3 +277,20 @@ func TestDelete_WhatWasNeverUsed(t *testing.T) {
 		t.Errorf("retired: %s", got)
 	}
 }
+
+func TestDelete_NotBeforeEveryServerKnowsThatItIsRetired(t *testing.T) {
+	t.Parallel()
+	// A connection that has carried nothing can still be given a payment by a server that does not know that it is retired.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	if _, err := e.Retire(t.Context(), "bank-eur", ana); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Delete(t.Context(), "bank-eur", ana); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("deleted at once: %v", err)
+	}
+	e.Clock.Advance(time.Minute)
+	if _, err := e.Delete(t.Context(), "bank-eur", ana); err != nil {
+		t.Errorf("deleted later: %v", err)
+	}
+}
