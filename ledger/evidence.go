@@ -45,6 +45,7 @@ const (
 	FactCorridorChange              FactKind = "corridor-change"   // of the prices of one platform
 	FactCorridorProposal            FactKind = "corridor-proposal" // of the prices of one platform
 	FactCorridorDecision            FactKind = "corridor-decision"
+	FactPayeeSealing                FactKind = "payee-sealing" // the day from which all payments have a seal of their payee
 )
 
 // Fact is the hash of something that was recorded beside the postings and never changes.

@@ -75,6 +75,9 @@ type EvidenceView interface {
 	// UnmatchedWithoutReceipt streams the ids of the postings of unmatched funds that no receipt is stored for. They are
 	// missing from the list of unmatched funds.
 	UnmatchedWithoutReceipt(ctx context.Context, p ident.Platform, each func(posting uuid.UUID) error) error
+	// ChangedPayees counts the outgoing payments that are not paid yet, and passes those whose payee or amount is not what
+	// was accepted.
+	ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error)
 	// Unsealed counts the facts that are not sealed, and returns since when the oldest of them is not.
 	Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error)
 }

@@ -94,6 +94,7 @@ var queuedFacts = []queuedFact{
 		columns: []string{"id", "operation", "request", "proposer", "created_at", "expires_at"}},
 	{kind: ledger.FactCorridorDecision, table: "corridor_proposals", key: []keyColumn{{"id", "uuid"}}, rows: "t.status <> 'PENDING'",
 		columns: []string{"id", "status", "decider", "note", "error_code", "error_message", "error_at", "decided_at"}},
+	{kind: ledger.FactPayeeSealing, table: "payee_sealing", key: []keyColumn{{"since", "date"}}},
 }
 
 // digestOf is SHA-256 over columns of the rows l of a table that belong to a row t, NULL if there are none.

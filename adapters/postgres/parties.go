@@ -24,8 +24,8 @@ import (
 // plain join it applies one afterwards while there are few, and the plan is kept when there are many.
 const readParties = `
 	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at, c.held_at, c.details,
-		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
-		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.rails, te.status, te.created_at, te.deleted_at,
+		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, NULL::jsonb, fe.rails, fe.status, fe.created_at, fe.deleted_at,
+		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.beneficiary, te.rails, te.status, te.created_at, te.deleted_at,
 		fi.id, fi.customer_id, fi.currency, fi.account_type, fi.status,
 		ti.id, ti.customer_id, ti.currency, ti.account_type, ti.status,
 		o.id, o.status, o.customer_type, o.deleted_at
@@ -182,13 +182,13 @@ func (r *partyCustomer) customer(ctx context.Context, db *DB, p ident.Platform) 
 type partyExternal struct {
 	id, owner              pgtype.UUID
 	currency, kind, status *string
-	fields                 []byte
+	fields, beneficiary    []byte // the beneficiary only of an account that is paid to
 	rails                  []string
 	createdAt, deletedAt   *time.Time
 }
 
 func (r *partyExternal) scanTargets() []any {
-	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.rails, &r.status, &r.createdAt, &r.deletedAt}
+	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.beneficiary, &r.rails, &r.status, &r.createdAt, &r.deletedAt}
 }
 
 func (r *partyExternal) account(ctx context.Context, db *DB, p ident.Platform) (*account.External, error) {
@@ -202,7 +202,7 @@ func (r *partyExternal) account(ctx context.Context, db *DB, p ident.Platform) (
 	for _, rail := range r.rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
-	return a, db.openJSON(ctx, sealedRow{p.UUID(), r.id.Bytes}, externalAccountsFields, r.fields, &a.Fields)
+	return a, db.openPayee(ctx, a, r.fields, r.beneficiary)
 }
 
 // partyInternal holds the columns of a LEFT JOIN with internal_accounts.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -25,7 +26,7 @@ type externalKey struct {
 	account  ident.ExternalAccount
 }
 
-// Payouts reads transactions with the accounts they pay to.
+// Payouts reads transactions with the accounts they pay to. The payee of an account that does not belong to its row is changed.
 func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
 	found, err := db.TransactionsByKey(ctx, keys)
 	if err != nil {
@@ -34,13 +35,21 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 	to := func(t transaction.Transaction) externalKey {
 		return externalKey{t.Platform, t.Destination.ExternalAccount}
 	}
-	accounts, err := db.externalAccountsOf(ctx, found, to)
+	accounts, unreadable, err := db.externalAccountsOf(ctx, found, to)
 	if err != nil {
 		return nil, err
 	}
 	payouts := make([]ports.Payout, 0, len(found))
 	for _, t := range found {
-		payouts = append(payouts, ports.Payout{Transaction: t, Account: accounts[to(t)]})
+		account := accounts[to(t)]
+		if !t.Destination.ExternalAccount.IsZero() {
+			changed, err := db.payeeChanged(ctx, &t, &account)
+			if err != nil {
+				return nil, err
+			}
+			t.PayeeChanged = changed || unreadable[to(t)] != nil
+		}
+		payouts = append(payouts, ports.Payout{Transaction: t, Account: account})
 	}
 	return payouts, nil
 }
@@ -52,7 +61,10 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 		return nil, err
 	}
 	from := func(t transaction.Transaction) externalKey { return externalKey{t.Platform, t.Source.ExternalAccount} }
-	accounts, err := db.externalAccountsOf(ctx, found, from)
+	accounts, unreadable, err := db.externalAccountsOf(ctx, found, from)
+	for _, failed := range unreadable {
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +75,10 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 	return collections, nil
 }
 
-// externalAccountsOf reads the external accounts at one end of transactions.
+// externalAccountsOf reads the external accounts at one end of transactions, and why some cannot be decrypted.
 func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
-	end func(transaction.Transaction) externalKey) (map[externalKey]account.External, error) {
-	found := map[externalKey]account.External{}
+	end func(transaction.Transaction) externalKey) (found map[externalKey]account.External, unreadable map[externalKey]error, err error) {
+	found, unreadable = map[externalKey]account.External{}, map[externalKey]error{}
 	var platforms, accounts idArray
 	for _, t := range transactions {
 		to := end(t)
@@ -78,9 +90,9 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 	}
 	rows, err := db.pool.Query(ctx, readExternalAccounts, pgx.QueryExecModeCacheStatement, platforms, accounts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
+	return found, unreadable, forEachRow(rows, func(rows pgx.Rows) error {
 		var platformID, id pgtype.UUID
 		var kind, currency string
 		var fields, beneficiary []byte
@@ -90,21 +102,11 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 		a := account.External{Type: account.Type(kind), Currency: money.Currency(currency)}
 		ident.SetUUID(&a.Platform, platformID.Bytes)
 		ident.SetUUID(&a.ID, id.Bytes)
-		row := sealedRow{platformID.Bytes, id.Bytes}
-		if err := db.openJSON(ctx, row, externalAccountsFields, fields, &a.Fields); err != nil {
-			return err
-		}
-		if len(beneficiary) > 0 {
-			var owner *beneficiaryColumn
-			if err := db.openJSON(ctx, row, externalAccountsBeneficiary, beneficiary, &owner); err != nil {
-				return err
-			}
-			a.Beneficiary = owner.beneficiary()
+		err := db.openPayee(ctx, &a, fields, beneficiary)
+		if errors.Is(err, ports.ErrCannotDecrypt) {
+			unreadable[externalKey{a.Platform, a.ID}], err = err, nil
 		}
 		found[externalKey{a.Platform, a.ID}] = a
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return found, nil
+		return err
+	})
 }

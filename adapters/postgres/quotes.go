@@ -25,11 +25,11 @@ const insertTransactions = `
 	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, stage, failure_reason,
 		source_external, source_internal, destination_external, destination_internal, source_rail, source_account, destination_rail, destination_account, receipt_id,
 		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at,
-		settled_at, source_uma, destination_uma, reference, details, agent_id, usage_day, usage_given_back)
+		settled_at, source_uma, destination_uma, reference, details, agent_id, usage_day, usage_given_back, payee_seal)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
 		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::uuid[],
 		$19::text[], $20::bigint[], $21::text[], $22::bigint[], $23::timestamptz[], $24::timestamptz[],
-		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[], $30::uuid[], $31::date[], $32::boolean[])
+		$25::timestamptz[], $26::text[], $27::text[], $28::text[], $29::text[], $30::uuid[], $31::date[], $32::boolean[], $33::text[])
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
 func (u *unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
@@ -96,7 +96,7 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 	sentIn, sent, receivedIn, received := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n)
 	created, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	fromUMA, toUMA, references, details := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	agents, usageDays, givenBack := make(idArray, n), make(dayArray, n), make(boolArray, n)
+	agents, usageDays, givenBack, payees := make(idArray, n), make(dayArray, n), make(boolArray, n), make([]string, n)
 	for i := range transactions {
 		t := &transactions[i]
 		platforms[i], ids[i], quotes[i], customers[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID()), pgID(t.Quote.UUID()), pgID(t.Customer.UUID())
@@ -119,10 +119,13 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 		if details[i], err = u.db.writeDetails(ctx, t); err != nil {
 			return err
 		}
+		if payees[i], err = u.db.sealPayee(ctx, t.Payee); err != nil {
+			return err
+		}
 	}
 	u.queueExec(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
 		fromExternal, fromInternal, toExternal, toInternal, sourceRails, sourceAccounts, destinationRails, destinationAccounts, receipts, sentIn, sent, receivedIn, received, created, updated,
-		settled, fromUMA, toUMA, references, details, agents, usageDays, givenBack)
+		settled, fromUMA, toUMA, references, details, agents, usageDays, givenBack, payees)
 	return nil
 }
 

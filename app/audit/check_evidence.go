@@ -118,6 +118,9 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkPayees(ctx); err != nil {
+		return err
+	}
 	if c.log == nil {
 		return nil
 	}
@@ -125,6 +128,15 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 		return err
 	}
 	return c.checkSealedInTime(ctx, sealedBefore)
+}
+
+func (c *evidenceCheck) checkPayees(ctx context.Context) error {
+	waiting, err := c.view.ChangedPayees(ctx, c.platform, func(t ident.Transaction) error {
+		c.report.addFinding(RulePayees, "the payment %s of %s is not what was accepted: its payee or its amount was changed", t, c.platform)
+		return nil
+	})
+	c.report.rule(RulePayees).Checked += waiting
+	return err
 }
 
 // addLeaf adds a leaf of evidence to the tree. Leaves come in the order of their numbers.

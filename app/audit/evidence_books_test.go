@@ -60,6 +60,9 @@ const booksFixture = `
 	INSERT INTO treasury_arrivals (platform_id, movement_id, posting_id, effective_at, arrived_at, actor)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000e1', id, now(), now(), 'ops' FROM ledger_postings WHERE seq = 2`
 
+// ownerFixture is what migrations record: with the rights of the owner of the tables.
+const ownerFixture = `INSERT INTO payee_sealing (platform_id, since) SELECT platform_id, '2026-01-01' FROM ledger_clocks`
+
 // pricesFixture is what operators record: the prices of the platform, and those of all platforms.
 const pricesFixture = `
 	INSERT INTO corridor_overrides (platform_id, source, destination, fee_fixed) SELECT platform_id, 'USD', 'EUR', 10 FROM ledger_clocks;
@@ -94,6 +97,7 @@ var booksFacts = []struct {
 	{ledger.FactCorridorProposal, "corridor_proposals", "01930000-0000-7000-8000-0000000000f2", "request = '{}'", "request", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorDecision, "corridor_proposals", "01930000-0000-7000-8000-0000000000f1", "decider = 'eve'", "decider", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorChange, "corridor_changes", "1", "changed_by = 'eve'", "changed_by", `{"seq": 9}`, "9"},
+	{ledger.FactPayeeSealing, "payee_sealing", "2026-01-01", "since = '2027-01-01'", "", `{"since": "2027-01-01"}`, "2027-01-01"},
 }
 
 // booksLines are the tables with lines of facts: a change, the columns of a copy, and what a finding names.
@@ -121,7 +125,7 @@ func newBooksEnv(t *testing.T) *evidenceEnv {
 		t.Fatal(err)
 	}
 	defer func() { _ = operator.Close(t.Context()) }()
-	if _, err := operator.Exec(t.Context(), pricesFixture); err != nil {
+	if _, err := operator.Exec(t.Context(), pricesFixture+"; "+ownerFixture); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -192,13 +196,17 @@ func TestEvidence_FindsDamageOfBooks(t *testing.T) {
 		case ledger.FactCorridorChange:
 			where = " WHERE platform_id IS NOT NULL"
 		}
+		changed := fmt.Sprintf("is not what was sealed at %s: %s was changed", "2026-11-20T12:03:00Z", f.column)
+		if f.column == "" { // the subject was
+			changed = ", sealed at 2026-11-20T12:03:00Z, is missing"
+		}
 		copied := insert(f.table, f.copy)
 		if where != "" {
 			copied = strings.Replace(copied, " ORDER BY", where+" ORDER BY", 1)
 		}
 		fact := fmt.Sprintf("the %s %s of %s", f.kind, f.subject, e.platform)
 		damages = append(damages,
-			damage{f.table, "UPDATE " + f.table + " SET " + f.change + where, fmt.Sprintf("%s is not what was sealed at %s: %s was changed", fact, "2026-11-20T12:03:00Z", f.column)},
+			damage{f.table, "UPDATE " + f.table + " SET " + f.change + where, strings.Replace(fact+" "+changed, " ,", ",", 1)},
 			damage{f.table, "DELETE FROM " + f.table + where, fact + ", sealed at 2026-11-20T12:03:00Z, is missing"},
 			damage{f.table, copied, fmt.Sprintf("the %s %s of %s has no evidence: it was not recorded by the service", f.kind, f.copied, e.platform)})
 	}
@@ -247,7 +255,7 @@ func TestEvidence_SealsBooksOfEarlierVersions(t *testing.T) {
 	}
 	byTriggers := queued()
 	files, err := filepath.Glob("../../migrations/*s_evidence.sql")
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) != 3 {
 		t.Fatalf("migrations %v, %v", files, err)
 	}
 	upgrade := "SET datestyle = 'ISO, YMD';"

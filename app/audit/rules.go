@@ -35,6 +35,7 @@ const (
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
 	RuleEvidence             Rule = "facts beside the postings are what was sealed"
+	RulePayees               Rule = "payments that wait are for the payees that were accepted"
 	RuleErasedTexts          Rule = "erased texts are those of deleted customers"
 	RuleSealed               Rule = "postings match the sealed log"
 	RuleSealedInTime         Rule = "postings are sealed in time"
@@ -91,6 +92,7 @@ var rules = []struct {
 	{RuleAgentUsage, "counters", check},
 	{RuleAgentActions, "approved actions", check},
 	{RuleEvidence, "facts", check},
+	{RulePayees, "payments", check},
 	{RuleErasedTexts, "transactions", check},
 	{RuleSealed, "postings", verify},
 	{RuleSealedInTime, "postings not sealed yet", verify},

@@ -52,10 +52,25 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 	}
 	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !applies(p.Transaction.State) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	if call == ports.CallSend {
+		payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return s.refuseChanged(p.Transaction, outcomes) })
+	}
 	for i, o := range callRails(ctx, s, payouts, s.Rails.RailFor, platformOfPayout, callRail) {
 		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
 	return answers{call: call, outcomes: outcomes, applies: func(t transaction.Transaction) bool { return applies(t.State) }, settle: work.settlePayout}, nil
+}
+
+// refuseChanged reports whether the payee of a payment is not the one that was accepted. Then nothing is handed over: the
+// payment waits until an operator has put the payee back, and its job is dead after the last attempt.
+func (s *Service) refuseChanged(t transaction.Transaction, outcomes map[ports.TransactionKey]ports.Outcome) bool {
+	if !t.PayeeChanged {
+		return false
+	}
+	err := t.ErrPayeeChanged()
+	s.Log.WithError(err).WithField("transaction", t.ID.String()).Error("a payment is not handed over")
+	outcomes[transactionKey(t)] = ports.Outcome{Verdict: ports.Unknown, Text: err.Error()}
+	return true
 }
 
 func platformOfPayout(p ports.Payout) ident.Platform { return p.Transaction.Platform }

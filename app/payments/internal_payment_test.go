@@ -33,6 +33,7 @@ func (env *env) internalPayout(names ...string) ports.Payout {
 		Destination: transaction.Endpoint{UMA: env.Customer.UMAAddress}, Pricing: transaction.AtPar(money.Amount{Minor: 12_50, Currency: "USD"}),
 		SourceRail: "RTP", Funded: money.Amount{Minor: 12_50, Currency: "USD"},
 		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	sent.Payee = sent.PayeeDigest(nil)
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{sent})
 	})

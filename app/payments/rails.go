@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -101,7 +102,7 @@ func (w work) callAgain(p ident.Platform, step transaction.Step, subject uuid.UU
 		if next.Due.Before(o.RetryAt) {
 			next.Due = o.RetryAt
 		}
-		next.LastError = "the rail could not be called, or did not report an outcome"
+		next.LastError = cmp.Or(o.Text, "the rail could not be called, or did not report an outcome")
 	case o.RetryAt.IsZero():
 		next.Due = w.Now.Add(defaultRetryDelay)
 	}

@@ -55,11 +55,12 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	transactions = slices.DeleteFunc(transactions, func(t transaction.Transaction) bool { return s.refuseChanged(t, outcomes) })
 	credits := make([]ports.WalletCredit, len(transactions))
 	for i, t := range transactions {
 		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount}, Amount: t.Pricing.Received}
 	}
-	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range s.credit(ctx, credits) {
 		outcomes[transactionKey(transactions[i])] = o
 	}

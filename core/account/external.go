@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,6 +166,37 @@ func (a External) Fingerprint() string {
 		write(field.canonical(value))
 	}
 	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// PaymentDetails returns all that a payment to the account takes from it, as names and values in a fixed order. Empty values
+// are left out.
+func (a External) PaymentDetails() []string {
+	var details []string
+	add := func(name, value string) {
+		if value != "" {
+			details = append(details, name, value)
+		}
+	}
+	add("type", string(a.Type))
+	add("currency", string(a.Currency))
+	for _, name := range slices.Sorted(maps.Keys(a.Fields)) {
+		add("field "+name, a.Fields[name])
+	}
+	b := a.Beneficiary
+	if b == nil {
+		return details
+	}
+	for _, v := range [][2]string{{"type", string(b.Type)}, {"fullName", b.FullName}, {"legalName", b.LegalName}, {"birthDate", b.BirthDate},
+		{"nationality", b.Nationality}, {"email", b.Email}, {"phoneNumber", b.PhoneNumber}, {"countryOfResidence", b.CountryOfResidence},
+		{"registrationNumber", b.RegistrationNumber}, {"taxId", b.TaxID}, {"documentType", b.DocumentType}, {"documentNumber", b.DocumentNumber}} {
+		add("beneficiary "+v[0], v[1])
+	}
+	if p := b.Address; p != nil {
+		for _, v := range [][2]string{{"line1", p.Line1}, {"line2", p.Line2}, {"city", p.City}, {"state", p.State}, {"postalCode", p.PostalCode}, {"country", p.Country}} {
+			add("address "+v[0], v[1])
+		}
+	}
+	return details
 }
 
 // canonical returns one spelling for all spellings of a value.

@@ -177,6 +177,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	if p.Customer != nil {
 		t.PlatformCustomerID = p.Customer.PlatformCustomerID
 	}
+	t.Payee = t.PayeeDigest(p.ToExternal)
 	return q, t, nil
 }
 

@@ -52,8 +52,11 @@ func (t *Transaction) fundedBy(r Receipt) {
 }
 
 // dispatch returns the decision about converted funds: a payment to an internal account is complete,
-// and any other payment is to be delivered.
+// and any other payment is to be delivered. Nothing is paid to a payee that was changed.
 func (t Transaction) dispatch(next Transaction, now time.Time, postings ...ledger.Posting) (Decision, error) {
+	if t.PayeeChanged {
+		return Decision{}, t.ErrPayeeChanged()
+	}
 	d := Decision{Transaction: next, Postings: postings, Events: next.eventNames(t.State), Next: next.DeliveryStep()}
 	if !next.Flow().Internal {
 		return d, nil

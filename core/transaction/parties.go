@@ -22,8 +22,12 @@ type Parties struct {
 }
 
 // CheckParties returns a fault if a party of a quote may no longer move money: USER_NOT_READY for a
-// customer who is not verified, and QUOTE_NOT_EXECUTABLE for what was deleted or is not active.
+// customer who is not verified, and QUOTE_NOT_EXECUTABLE for what was deleted or is not active, and
+// for a payee that was changed.
 func (t Transaction) CheckParties(p Parties) error {
+	if t.PayeeChanged {
+		return t.ErrPayeeChanged()
+	}
 	if !t.Customer.IsZero() && p.Customer == nil {
 		return errNotRunnable("Customer deleted", "The customer "+t.Customer.String()+" was deleted; no money can be moved for it.")
 	}

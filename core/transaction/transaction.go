@@ -108,6 +108,10 @@ type Transaction struct {
 	Payload string
 	// Counterparty are the known facts about the counterparty, by field name (FULL_NAME …).
 	Counterparty map[string]string
+	// Payee is PayeeDigest as the payment was accepted; once it is stored, it is keyed. It is empty for what is not paid out.
+	Payee string
+	// PayeeChanged: what is stored about who is paid, or how much, is not what was accepted.
+	PayeeChanged bool
 	// Payer are the facts about the payer that the receiving side requires, by field name.
 	Payer       map[string]string
 	Description string

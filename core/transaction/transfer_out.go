@@ -75,6 +75,7 @@ func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.T
 		t.Customer, t.PlatformCustomerID = p.Customer.ID, p.Customer.PlatformCustomerID
 		t.Source.Customer, t.Destination.Customer = t.Customer, t.Customer
 	}
+	t.Payee = t.PayeeDigest(p.To)
 	return t.StartTransfer(now), nil
 }
 

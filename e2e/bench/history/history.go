@@ -206,7 +206,8 @@ func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 	begun, changed := w.moved[earlier:], slices.Clone(w.moved[:earlier])
 	w.postings, w.payments = w.postings+len(w.posts), w.payments+len(begun)
 	var quotes []quote.Quote
-	for _, t := range begun {
+	for i, t := range begun {
+		begun[i].Payee = t.PayeeDigest(nil)
 		if !t.Quote.IsZero() {
 			quotes = append(quotes, quote.Quote{ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Side: quote.Sending,
 				LockedAmount: t.Pricing.Sent.Minor, Pricing: t.Pricing, Reference: t.Reference, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt})
