@@ -45,6 +45,9 @@ const (
 	FactCorridorChange              FactKind = "corridor-change"   // of the prices of one platform
 	FactCorridorProposal            FactKind = "corridor-proposal" // of the prices of one platform
 	FactCorridorDecision            FactKind = "corridor-decision"
+	FactExternalAccount             FactKind = "external-account" // a version; its details are in a keyed hash
+	FactToken                       FactKind = "token"            // a version
+	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
 	FactPayeeSealing                FactKind = "payee-sealing" // the day from which all payments have a seal of their payee
 )
 

@@ -34,6 +34,8 @@ type Cipher interface {
 type NewestKey struct {
 	ID         uuid.UUID
 	Generation int
+	// FingerprintsSince is when the key of the fingerprints was created, as its id says; zero if there is none.
+	FingerprintsSince time.Time
 }
 
 // DataKeyGeneration is the generation of the data keys that this version creates. It increases when

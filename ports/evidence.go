@@ -65,8 +65,11 @@ type EvidenceView interface {
 	Leaves(ctx context.Context, p ident.Platform, each func(ledger.EvidenceLeaf) error) error
 	// Facts returns the facts of subjects as they are stored now; those that do not exist are omitted.
 	Facts(ctx context.Context, p ident.Platform, kind ledger.FactKind, subjects []string) (map[string]StoredFact, error)
-	// QueuedKinds returns the kinds of the facts that are queued when they are recorded.
-	QueuedKinds() []ledger.FactKind
+	// QueuedKinds returns the kinds of the facts that are queued when they are recorded: those of rows that never change,
+	// and those of the versions of rows.
+	QueuedKinds() (kinds, versions []ledger.FactKind)
+	// QueuedSubjects returns the subjects of a kind that are queued.
+	QueuedSubjects(ctx context.Context, p ident.Platform, kind ledger.FactKind) (map[string]bool, error)
 	// Subjects streams the subjects of all facts of a queued kind, and whether each is still queued.
 	Subjects(ctx context.Context, p ident.Platform, kind ledger.FactKind, each func(subject string, queued bool) error) error
 	// SkippedPayments streams the transactions, and the receipts that belong to none, without evidence whose postings
@@ -78,6 +81,9 @@ type EvidenceView interface {
 	// ChangedPayees counts the outgoing payments that are not paid yet, and passes those whose payee or amount is not what
 	// was accepted.
 	ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error)
+	// ChangedAccounts counts the external accounts that were compared with what was registered, and passes those that are
+	// not what it was; unreadable is why one cannot be decrypted, because its data are not those of its row.
+	ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (compared int64, err error)
 	// Unsealed counts the facts that are not sealed, and returns since when the oldest of them is not.
 	Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error)
 }

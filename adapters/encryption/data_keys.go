@@ -286,14 +286,14 @@ func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {
 	}
 	now := d.clock.Now()
 	set := &dataKeySet{readAt: now, storedAt: now, keys: make(map[uuid.UUID][]byte, len(stored))}
-	var newestAt time.Time
+	var newestAt, fingerprintsSince time.Time
 	for _, s := range stored {
 		plain, err := d.master.Open(s.Sealed, dataKeyContext(s.ID, s.Purpose))
 		if err != nil {
 			return nil, fmt.Errorf("data key %s: %w", s.ID, err)
 		}
 		if s.Purpose == ports.IndexKey {
-			set.indexKey = plain
+			set.indexKey, fingerprintsSince = plain, time.Unix(s.ID.Time().UnixTime()) // the key belongs to its id
 			continue
 		}
 		set.keys[s.ID] = plain
@@ -301,6 +301,7 @@ func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {
 			set.newest, newestAt = ports.NewestKey{ID: s.ID, Generation: s.Generation}, s.CreatedAt
 		}
 	}
+	set.newest.FingerprintsSince = fingerprintsSince
 	return set, nil
 }
 

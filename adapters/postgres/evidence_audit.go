@@ -143,12 +143,26 @@ func (v *evidenceView) Facts(ctx context.Context, p ident.Platform, kind ledger.
 }
 
 // QueuedKinds implements ports.EvidenceView.
-func (v *evidenceView) QueuedKinds() []ledger.FactKind {
-	kinds := make([]ledger.FactKind, len(queuedFacts))
-	for i, f := range queuedFacts {
-		kinds[i] = f.kind
+func (v *evidenceView) QueuedKinds() (kinds, versions []ledger.FactKind) {
+	for _, f := range queuedFacts {
+		if f.versions {
+			versions = append(versions, f.kind)
+		} else {
+			kinds = append(kinds, f.kind)
+		}
 	}
-	return kinds
+	return kinds, versions
+}
+
+// QueuedSubjects implements ports.EvidenceView. It uses the primary key.
+func (v *evidenceView) QueuedSubjects(ctx context.Context, p ident.Platform, kind ledger.FactKind) (map[string]bool, error) {
+	queued := map[string]bool{}
+	return queued, queryRows(ctx, v.tx, `SELECT subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = $2`, []any{pgID(p.UUID()), string(kind)}, func(rows pgx.Rows) error {
+		var subject string
+		err := rows.Scan(&subject)
+		queued[subject] = true
+		return err
+	})
 }
 
 // subjectsPerRead is the number of subjects that are read at once.
@@ -163,17 +177,24 @@ func (v *evidenceView) Subjects(ctx context.Context, p ident.Platform, kind ledg
 	}
 	statement, args, last := f.after(true), []any{pgID(p.UUID()), string(kind), subjectsPerRead}, ""
 	for {
-		read := 0
+		var subjects []string
+		var queued []bool
 		err := queryRows(ctx, v.tx, statement, args, func(rows pgx.Rows) error {
-			var queued bool
-			if err := rows.Scan(&last, &queued); err != nil {
+			var isQueued bool
+			err := rows.Scan(&last, &isQueued)
+			subjects, queued = append(subjects, last), append(queued, isQueued)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i, subject := range subjects { // each may read
+			if err := each(subject, queued[i]); err != nil {
 				return err
 			}
-			read++
-			return each(last, queued)
-		})
-		if err != nil || read < subjectsPerRead {
-			return err
+		}
+		if len(subjects) < subjectsPerRead {
+			return nil
 		}
 		statement, args = f.after(false), args[:3:3]
 		for _, value := range f.split(last) {

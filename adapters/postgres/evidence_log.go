@@ -147,10 +147,12 @@ func (w *evidenceWriter) queueExisting(ctx context.Context) error {
 	return nil
 }
 
-// takeFromQueue uses the primary key. Facts of kinds that this version does not know stay for the server that does.
+// takeFromQueue uses the primary key. Facts of kinds that this version does not know stay for the server that does. One that
+// is locked is about to have another version, which is sealed once it is committed.
 const takeFromQueue = `
-	DELETE FROM ledger_evidence_queue q USING (
-		SELECT kind, subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = ANY ($3) ORDER BY kind, subject LIMIT $2) n
+	WITH n AS MATERIALIZED (
+		SELECT kind, subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = ANY ($3) ORDER BY kind, subject LIMIT $2 FOR UPDATE SKIP LOCKED)
+	DELETE FROM ledger_evidence_queue q USING n
 	WHERE q.platform_id = $1 AND q.kind = n.kind AND q.subject = n.subject
 	RETURNING q.kind, q.subject`
 

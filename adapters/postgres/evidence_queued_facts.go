@@ -13,7 +13,7 @@ import (
 )
 
 // queuedFact is a table whose rows are queued as facts by triggers. A fact is a whole row: columns that are added to
-// the table later belong to it too, and must be empty in older rows.
+// the table later belong to it too, and must be empty in older rows. Of a table whose rows change, each version is one.
 type queuedFact struct {
 	kind  ledger.FactKind
 	table string
@@ -23,6 +23,8 @@ type queuedFact struct {
 	rows string
 	// columns are those of the fact, in a table in which others change; nil for the whole row.
 	columns []string
+	// versions: rows change and are deleted, and each version is a fact. The last one of a row is compared with it.
+	versions bool
 	// more are fields beside the columns, by name: digests of what is large, and of the rows that belong to a row t.
 	more map[string]string
 }
@@ -94,6 +96,12 @@ var queuedFacts = []queuedFact{
 		columns: []string{"id", "operation", "request", "proposer", "created_at", "expires_at"}},
 	{kind: ledger.FactCorridorDecision, table: "corridor_proposals", key: []keyColumn{{"id", "uuid"}}, rows: "t.status <> 'PENDING'",
 		columns: []string{"id", "status", "decider", "note", "error_code", "error_message", "error_at", "decided_at"}},
+	{kind: ledger.FactExternalAccount, table: "external_accounts", key: []keyColumn{{"id", "uuid"}}, versions: true, columns: []string{
+		"id", "customer_id", "platform_account_id", "currency", "account_type", "rails", "status", "default_uma_deposit", "verification", "created_at", "deleted_at", "seal",
+	}},
+	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
+	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
+		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
 	{kind: ledger.FactPayeeSealing, table: "payee_sealing", key: []keyColumn{{"since", "date"}}},
 }
 

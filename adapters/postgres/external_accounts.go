@@ -36,6 +36,7 @@ type externalRow struct {
 	Verification      string          `bun:"verification"`
 	VerifiedName      string          `bun:"verified_name"`
 	Fingerprint       string          `bun:"fingerprint"`
+	Seal              string          `bun:"seal"` // of Digest
 	CreatedAt         time.Time       `bun:"created_at"`
 	UpdatedAt         time.Time       `bun:"updated_at"`
 	DeletedAt         *time.Time      `bun:"deleted_at"`
@@ -125,7 +126,10 @@ func (row *externalRow) seal(ctx context.Context, db *DB) (err error) {
 	if row.VerifiedName, err = db.sealText(ctx, row.sealedRow(), externalAccountsVerifiedName, row.VerifiedName); err != nil || db.cipher == nil {
 		return err
 	}
-	row.Fingerprint, err = db.cipher.Fingerprint(ctx, row.Fingerprint)
+	if row.Fingerprint, err = db.cipher.Fingerprint(ctx, row.Fingerprint); err != nil {
+		return err
+	}
+	row.Seal, err = db.cipher.Fingerprint(ctx, row.Seal)
 	return err
 }
 
@@ -199,7 +203,7 @@ func newExternalRow(a account.External) *externalRow {
 		PlatformID: a.Platform.UUID(), ID: a.ID.UUID(), CustomerID: nullID(a.Customer.UUID()),
 		PlatformAccountID: a.PlatformAccountID, Currency: string(a.Currency), Type: string(a.Type), Fields: a.Fields,
 		Rails: []string{}, Status: string(a.Status), DefaultUMADeposit: a.DefaultUMADeposit,
-		Verification: string(a.Verification), VerifiedName: a.VerifiedName, Fingerprint: a.Fingerprint(),
+		Verification: string(a.Verification), VerifiedName: a.VerifiedName, Fingerprint: a.Fingerprint(), Seal: a.Digest(),
 		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, DeletedAt: nullTime(a.DeletedAt),
 	}
 	for _, rail := range a.Rails {

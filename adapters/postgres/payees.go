@@ -40,25 +40,51 @@ func (db *DB) checkPayee(ctx context.Context, t *transaction.Transaction, unseal
 	switch {
 	case t.Type != transaction.Outgoing:
 	case t.Payee == "":
-		accepted := time.Unix(t.ID.UUID().Time().UnixTime()) // the id cannot be changed with the transaction alone
-		t.PayeeChanged = !accepted.Before(unsealedUntil)
+		t.PayeeChanged = !timeOfID(t.ID.UUID()).Before(unsealedUntil)
 	case t.Destination.ExternalAccount.IsZero():
-		t.PayeeChanged, err = db.payeeChanged(ctx, t, nil)
+		if t.PayeeChanged, err = db.payeeChanged(ctx, t, nil); isWithoutKey(err) {
+			return nil // commands without the master key pay nothing
+		}
 	}
 	return err
 }
 
+// isWithoutKey reports whether an error is that of a command without the master key.
+func isWithoutKey(err error) bool {
+	return errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey)
+}
+
+// timeOfID is the time at which an id was made. It cannot be changed as a column can.
+func timeOfID(id uuid.UUID) time.Time { return time.Unix(id.Time().UnixTime()) }
+
 // payeeChanged reports whether who is paid is not what was accepted. A payment of before there were seals has nothing to
-// compare, and commands without the master key, which pay nothing, cannot compare.
+// compare.
 func (db *DB) payeeChanged(ctx context.Context, t *transaction.Transaction, to *account.External) (bool, error) {
-	if t.Payee == "" || db.cipher == nil && strings.HasPrefix(t.Payee, "hmac-sha256:") {
+	if t.Payee == "" {
 		return t.PayeeChanged, nil
 	}
-	now, err := db.sealPayee(ctx, t.PayeeDigest(to))
-	if errors.Is(err, ports.ErrNoMasterKey) {
-		return t.PayeeChanged, nil
+	same, err := db.isSealOf(ctx, t.Payee, t.PayeeDigest(to), t.ID.UUID())
+	return !same, err
+}
+
+// unkeyedFor is how long a process may still store seals without a key after the first key was created.
+const unkeyedFor = time.Hour
+
+// isSealOf reports whether a stored seal is that of a digest. One without a key is, if it was stored before there was one:
+// the row with this id was written at its time.
+func (db *DB) isSealOf(ctx context.Context, stored, digest string, id uuid.UUID) (bool, error) {
+	if strings.HasPrefix(stored, "hmac-sha256:") {
+		if db.cipher == nil {
+			return false, errNoCipher
+		}
+		keyed, err := db.cipher.Fingerprint(ctx, digest)
+		return keyed == stored, err
 	}
-	return now != t.Payee, err
+	if stored != digest || db.cipher == nil {
+		return stored == digest, nil
+	}
+	key, err := db.cipher.NewestKey(ctx)
+	return key.FingerprintsSince.IsZero() || timeOfID(id).Before(key.FingerprintsSince.Add(unkeyedFor)), err
 }
 
 // openPayee sets what a payment takes from an external account.
@@ -98,7 +124,7 @@ func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each
 			return waiting, err
 		}
 		payouts, err := v.db.Payouts(ctx, keys)
-		if errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey) {
+		if isWithoutKey(err) {
 			return 0, nil // nothing can be compared
 		}
 		if err != nil {
@@ -116,4 +142,61 @@ func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each
 			return waiting, nil
 		}
 	}
+}
+
+// ChangedAccounts implements ports.EvidenceView. It reads the accounts by their primary key.
+func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (compared int64, err error) {
+	for last := (uuid.UUID{}); ; {
+		var rows []externalRow
+		if err := v.db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ?", p.UUID(), last).OrderExpr("id").Limit(accountsPerRead).Scan(ctx); err != nil {
+			return compared, err
+		}
+		for i := range rows {
+			row := &rows[i]
+			last = row.ID
+			unreadable := row.open(ctx, v.db)
+			switch {
+			case isWithoutKey(unreadable):
+				return 0, nil // nothing can be compared
+			case unreadable != nil && !errors.Is(unreadable, ports.ErrCannotDecrypt):
+				return compared, unreadable
+			}
+			compared++
+			a := row.external()
+			if unreadable == nil {
+				same, err := v.db.isRegistered(ctx, row, a)
+				if isWithoutKey(err) {
+					return 0, nil
+				}
+				if err != nil {
+					return compared, err
+				}
+				if same {
+					continue
+				}
+			}
+			if err := each(a.ID, unreadable); err != nil {
+				return compared, err
+			}
+		}
+		if len(rows) < accountsPerRead {
+			return compared, nil
+		}
+	}
+}
+
+// accountsPerRead is the number of external accounts that are read at once.
+const accountsPerRead = 1000
+
+// isRegistered reports whether an account is the one that was registered. One of before there were seals has the
+// fingerprint of its identifier alone, and one of two that were the same another; see makeDistinct.
+func (db *DB) isRegistered(ctx context.Context, row *externalRow, a account.External) (bool, error) {
+	if row.Seal != "" {
+		return db.isSealOf(ctx, row.Seal, a.Digest(), row.ID)
+	}
+	same, err := db.isSealOf(ctx, row.Fingerprint, a.Fingerprint(), row.ID)
+	if same || err != nil {
+		return same, err
+	}
+	return db.isSealOf(ctx, row.Fingerprint, a.Fingerprint()+" "+row.ID.String(), row.ID)
 }

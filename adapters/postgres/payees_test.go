@@ -3,7 +3,9 @@ package postgres_test
 import (
 	"context"
 	"testing"
+	"time"
 
+	"causeway/adapters/ids"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -17,7 +19,7 @@ func TestPayouts_PayeeIsComparedWithItsKeyedSeal(t *testing.T) {
 	// from another account, which cannot be decrypted, make a payment to a thief possible. Other payments go on.
 	c := newEnv(t)
 	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+	if err := cipher.Create(t.Context(), ids.New().New(noon.Add(-2*time.Hour))); err != nil {
 		t.Fatal(err)
 	}
 	payee, thief := newWallet(c.platform, ident.Customer{}, "spark1payee"), newWallet(c.platform, ident.Customer{}, "spark1thief")

@@ -51,7 +51,7 @@ func (c *Checker) checkEvidence(ctx context.Context, report *Report, v *VerifyOp
 			}
 		}
 		for _, p := range platforms {
-			check := &evidenceCheck{report: report, platform: p, view: view, sealed: map[ledger.FactKind][]uint64{}}
+			check := &evidenceCheck{report: report, platform: p, view: view, sealed: map[ledger.FactKind][]uint64{}, versions: map[ledger.FactKind]map[string]sealedVersion{}}
 			if v != nil {
 				check.addLog(options)
 			}
@@ -76,6 +76,8 @@ type evidenceCheck struct {
 
 	// sealed are the sealed facts of each queued kind, 8 bytes each: their decisions are few beside the payments.
 	sealed map[ledger.FactKind][]uint64
+	// versions are the last sealed versions of rows that change, by kind and subject.
+	versions map[ledger.FactKind]map[string]sealedVersion
 }
 
 func (c *evidenceCheck) addLog(v VerifyOptions) {
@@ -87,8 +89,12 @@ func (c *evidenceCheck) addLog(v VerifyOptions) {
 }
 
 func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
-	for _, kind := range c.view.QueuedKinds() {
+	kinds, versions := c.view.QueuedKinds()
+	for _, kind := range kinds {
 		c.sealed[kind] = nil
+	}
+	for _, kind := range versions {
+		c.versions[kind] = map[string]sealedVersion{}
 	}
 	err := c.view.Leaves(ctx, c.platform, func(leaf ledger.EvidenceLeaf) error {
 		if c.log != nil {
@@ -101,8 +107,13 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := c.findInserted(ctx); err != nil {
+	if err := c.findInserted(ctx, kinds); err != nil {
 		return err
+	}
+	for _, kind := range versions {
+		if err := c.checkVersions(ctx, kind); err != nil {
+			return err
+		}
 	}
 	err = c.view.SkippedPayments(ctx, c.platform, func(kind ledger.FactKind, subject string) error {
 		c.report.addFinding(RuleEvidence, "the %s %s of %s has no evidence: its postings were marked as sealed, and it was not", kind, subject, c.platform)
@@ -135,7 +146,19 @@ func (c *evidenceCheck) checkPayees(ctx context.Context) error {
 		c.report.addFinding(RulePayees, "the payment %s of %s is not what was accepted: its payee or its amount was changed", t, c.platform)
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	c.report.rule(RulePayees).Checked += waiting
+	compared, err := c.view.ChangedAccounts(ctx, c.platform, func(a ident.ExternalAccount, unreadable error) error {
+		if unreadable != nil {
+			c.report.addFinding(RuleAccounts, "the external account %s of %s has data that do not belong to its row: %v", a, c.platform, unreadable)
+		} else {
+			c.report.addFinding(RuleAccounts, "the external account %s of %s does not have the details that were registered", a, c.platform)
+		}
+		return nil
+	})
+	c.report.rule(RuleAccounts).Checked += compared
 	return err
 }
 
@@ -163,6 +186,10 @@ func (c *evidenceCheck) checkFacts(ctx context.Context, leaf ledger.EvidenceLeaf
 	subjects := map[ledger.FactKind][]string{}
 	var kinds []ledger.FactKind
 	for _, f := range leaf.Facts {
+		if versions, changing := c.versions[f.Kind]; changing {
+			versions[f.Subject] = sealedVersion{f, leaf.Sealed}
+			continue
+		}
 		if len(subjects[f.Kind]) == 0 {
 			kinds = append(kinds, f.Kind)
 		}
@@ -179,12 +206,14 @@ func (c *evidenceCheck) checkFacts(ctx context.Context, leaf ledger.EvidenceLeaf
 		}
 	}
 	for _, f := range leaf.Facts {
-		c.compare(leaf, f, stored[f.Kind])
+		if _, changing := c.versions[f.Kind]; !changing {
+			c.compare(leaf.Sealed, f, stored[f.Kind])
+		}
 	}
 	return nil
 }
 
-func (c *evidenceCheck) compare(leaf ledger.EvidenceLeaf, sealed ledger.Fact, stored map[string]ports.StoredFact) {
+func (c *evidenceCheck) compare(at time.Time, sealed ledger.Fact, stored map[string]ports.StoredFact) {
 	now, exists := stored[sealed.Subject]
 	if now.NoKey {
 		c.report.EncryptedTexts++
@@ -194,7 +223,7 @@ func (c *evidenceCheck) compare(leaf ledger.EvidenceLeaf, sealed ledger.Fact, st
 	switch {
 	case !exists && sealed.Kind == ledger.FactTexts: // the finding is that its transaction is missing
 	case !exists:
-		c.report.addFinding(RuleEvidence, "the %s %s of %s, sealed at %s, is missing", sealed.Kind, sealed.Subject, c.platform, leaf.Sealed.Format(time.RFC3339))
+		c.report.addFinding(RuleEvidence, "the %s %s of %s, sealed at %s, is missing", sealed.Kind, sealed.Subject, c.platform, at.Format(time.RFC3339))
 	case now.Unreadable != nil:
 		c.report.addFinding(RuleEvidence, "the texts of the transaction %s of %s cannot be decrypted: %v", sealed.Subject, c.platform, now.Unreadable)
 	case now.Hash == sealed.Hash:
@@ -208,7 +237,7 @@ func (c *evidenceCheck) compare(leaf ledger.EvidenceLeaf, sealed ledger.Fact, st
 		if differing == "" {
 			differing = "its evidence" // the stored hash was changed, or a value that has the same hint
 		}
-		c.report.addFinding(RuleEvidence, "the %s %s of %s is not what was sealed at %s: %s was changed", sealed.Kind, sealed.Subject, c.platform, leaf.Sealed.Format(time.RFC3339), differing)
+		c.report.addFinding(RuleEvidence, "the %s %s of %s is not what was sealed at %s: %s was changed", sealed.Kind, sealed.Subject, c.platform, at.Format(time.RFC3339), differing)
 	}
 }
 
@@ -219,8 +248,8 @@ func subjectKey(subject string) uint64 {
 }
 
 // findInserted reports the facts of queued kinds that are neither sealed nor queued: the service did not record them.
-func (c *evidenceCheck) findInserted(ctx context.Context) error {
-	for _, kind := range c.view.QueuedKinds() {
+func (c *evidenceCheck) findInserted(ctx context.Context, kinds []ledger.FactKind) error {
+	for _, kind := range kinds {
 		sealed := c.sealed[kind]
 		slices.Sort(sealed)
 		err := c.view.Subjects(ctx, c.platform, kind, func(subject string, queued bool) error {

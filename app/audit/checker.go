@@ -114,7 +114,7 @@ func (c *Checker) uncheckedRules() []Rule {
 		rules = append(rules, RuleSafeguarding, RuleTreasury)
 	}
 	if c.evidence == nil {
-		rules = append(rules, RuleEvidence, RulePayees, RuleErasedTexts, RuleEvidenceInTime, RuleEvidenceCheckpoints, RulePublishedEvidence)
+		rules = append(rules, RuleEvidence, RulePayees, RuleAccounts, RuleErasedTexts, RuleEvidenceInTime, RuleEvidenceCheckpoints, RulePublishedEvidence)
 	}
 	return rules
 }

@@ -36,6 +36,7 @@ const (
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
 	RuleEvidence             Rule = "facts beside the postings are what was sealed"
 	RulePayees               Rule = "payments that wait are for the payees that were accepted"
+	RuleAccounts             Rule = "external accounts have the details that were registered"
 	RuleErasedTexts          Rule = "erased texts are those of deleted customers"
 	RuleSealed               Rule = "postings match the sealed log"
 	RuleSealedInTime         Rule = "postings are sealed in time"
@@ -93,6 +94,7 @@ var rules = []struct {
 	{RuleAgentActions, "approved actions", check},
 	{RuleEvidence, "facts", check},
 	{RulePayees, "payments", check},
+	{RuleAccounts, "external accounts", check},
 	{RuleErasedTexts, "transactions", check},
 	{RuleSealed, "postings", verify},
 	{RuleSealedInTime, "postings not sealed yet", verify},

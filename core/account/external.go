@@ -168,6 +168,20 @@ func (a External) Fingerprint() string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
+// Digest returns a hash of what is registered of the account and never changes: its owner, its details, and how the name of
+// its beneficiary was verified.
+func (a External) Digest() string {
+	hash := sha256.New()
+	write := func(part string) { fmt.Fprintf(hash, "%d:%s,", len(part), part) }
+	for _, part := range []string{"causeway account 1", a.Platform.String(), a.ID.String(), a.Customer.String(), string(a.Verification), a.VerifiedName} {
+		write(part)
+	}
+	for _, part := range a.PaymentDetails() {
+		write(part)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
 // PaymentDetails returns all that a payment to the account takes from it, as names and values in a fixed order. Empty values
 // are left out.
 func (a External) PaymentDetails() []string {

@@ -198,10 +198,12 @@ func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64)
 
 func (w *writer) newTransaction(customer ident.Customer, p transaction.Pricing) transaction.Transaction {
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: customer, Type: transaction.Outgoing,
+	t := transaction.Transaction{ID: id, Platform: w.Platform, Customer: customer, Type: transaction.Outgoing,
 		State: transaction.Initial, Pricing: p, Source: transaction.Endpoint{Customer: customer, Currency: p.Sent.Currency},
 		Destination: transaction.Endpoint{Customer: customer, Currency: p.Received.Currency},
 		Reference:   ident.ShortCode(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
+	t.Payee = t.PayeeDigest(nil)
+	return t
 }
 
 // randomAccount returns an account: some often, most rarely.
