@@ -53,6 +53,28 @@ func (w work) compare(call ports.RailCall, t transaction.Transaction, o ports.Ou
 	return true
 }
 
+// askUnknownCode keeps the reason of a rejection or a return that no standard has, for a person to ask what it means. The payment
+// ends as with any other reason.
+func (w work) askUnknownCode(call ports.RailCall, t transaction.Transaction, o ports.Outcome) {
+	end, kind := endOf(call, t)
+	if rail.CompareEnds(end, ends[o.Verdict]) == rail.Changes {
+		w.contradictCode(rail.Contradiction{Platform: t.Platform, Kind: kind, Subject: t.ID.UUID(), Name: rail.EndToEndID(t.ID.UUID())}, o)
+	}
+}
+
+// contradictCode keeps what was said of a payment, if its reason is a code that no standard has. Recorded is what follows from it.
+func (w work) contradictCode(c rail.Contradiction, o ports.Outcome) {
+	reported := ends[o.Verdict]
+	if reported == rail.Done || reported == "" || !transaction.IsUnknownCode(o.Code) {
+		return
+	}
+	c.Recorded = rail.Said{State: string(reported), At: w.Now}
+	c.Reported = rail.Said{State: string(reported), At: o.ReturnedAt, PartnerID: o.PartnerID, Code: o.Code, Text: o.Text}
+	c.Problem = fmt.Sprintf("the partner gives the reason %s for which the %s %s is %s, and no standard has that code: it is recorded as with any other reason; ask the partner what it means",
+		o.Code, c.Kind.Word(), c.Name, reported)
+	w.Contradict(c)
+}
+
 // askEnded asks the rails about payouts and collections that have ended and of which there is news. What they say is compared with
 // what is recorded, and settles nothing.
 func (s *Service) askEnded(ctx context.Context, ended []transaction.Transaction) ([]answers, error) {

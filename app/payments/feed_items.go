@@ -163,10 +163,12 @@ func (f *Feeds) takeItem(ctx context.Context, c ports.LiveConnection, item ports
 	if err := f.takeReport(ctx, p, report); err != nil {
 		return err
 	}
-	if len(p.aside) > 0 {
-		return errors.New(p.aside[0].Problem)
+	for _, aside := range p.aside {
+		if aside.Kind != ports.RailFeedContradiction { // it was taken, and says something to ask about
+			return errors.New(aside.Problem)
+		}
 	}
-	return errors.Join(p.failures...)
+	return f.keepAside(ctx, p)
 }
 
 // takeRaw keeps aside what the adapter could not understand.

@@ -2,9 +2,11 @@ package payments
 
 import (
 	"context"
+	"fmt"
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -41,7 +43,14 @@ func (f *Feeds) takeReversal(ctx context.Context, p *piece, reversal ports.Recei
 	if err := f.service.ReverseReceipt(ctx, v); err != nil {
 		return err
 	}
-	return f.Received.ReverseRailReceipt(ctx, receiptKey(receipt), v.At, now)
+	if err := f.Received.ReverseRailReceipt(ctx, receiptKey(receipt), v.At, now); err != nil || !transaction.IsUnknownCode(reversal.Code) {
+		return err
+	}
+	return f.takeContradictions(p, []rail.Contradiction{{Platform: receipt.Platform, Name: receipt.PartnerID,
+		Recorded: rail.Said{State: "RECEIVED", At: receipt.At, Amount: receipt.Amount, PartnerID: receipt.PartnerID},
+		Reported: rail.Said{State: "REVERSED", At: reversal.At, PartnerID: reversal.PartnerID, Code: reversal.Code, Text: reversal.Text},
+		Problem: fmt.Sprintf("the partner gives the reason %s for which it has taken back the receipt %s, and no standard has that code: it is recorded as with any other reason; ask the partner what it means",
+			reversal.Code, receipt.PartnerID)}})
 }
 
 // reversedReceipt returns the receipt that a reversal names: of its platform, or of the only platform of the

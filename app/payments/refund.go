@@ -276,6 +276,7 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 func (w work) settleSendBack(b sentBack) {
 	r, o := b.receipt, b.outcome
 	w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: o})
+	w.contradictCode(rail.Contradiction{Platform: r.Platform, Kind: rail.SendBack, Subject: r.ID.UUID(), Name: rail.EndToEndID(r.ID.UUID())}, o)
 	switch o.Verdict {
 	case ports.Done:
 		w.Post(r.SentBack(b.to, w.Now))

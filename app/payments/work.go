@@ -102,6 +102,7 @@ func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 		return nil
 	}
 	if a.applies(latest) {
+		w.askUnknownCode(a.call, latest, o)
 		return a.settle(w, latest, o)
 	}
 	// Another attempt has settled it meanwhile. If this answer says otherwise, the rail is asked which of the two is newer. A

@@ -1,7 +1,5 @@
 package transaction
 
-import "strings"
-
 // Refusal is what a partner's code means for the payment about which it was given.
 type Refusal struct {
 	// Reason is that of a transaction that fails with it.
@@ -22,7 +20,7 @@ func CollectionRefusal(code string) Refusal {
 }
 
 func refusal(code string, reason FailureReason, temporary codeClass) Refusal {
-	known := partnerCodes[strings.ToUpper(strings.TrimSpace(code))]
+	known := partnerCodes[codeKey(code)]
 	return Refusal{Reason: reason, Temporary: known.class != final && known.class <= temporary, Meaning: known.meaning}
 }
 

@@ -1,0 +1,35 @@
+package transaction
+
+import (
+	"slices"
+	"strings"
+)
+
+// IsUnknownCode reports whether a partner has given a code as the reason of a rejection or a return that no standard has. What it
+// says is taken as said, and a person has to ask what it means.
+func IsUnknownCode(code string) bool {
+	code = codeKey(code)
+	_, known := partnerCodes[code]
+	return code != "" && !known && !slices.Contains(otherCodes, code)
+}
+
+// codeKey returns a code as the lists have it.
+func codeKey(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }
+
+// otherCodes are those that mean a refusal for good and have no entry in partnerCodes: the other reasons of the external code
+// sets of ISO 20022 for statuses, returns, reversals and cancellations, and the codes that adapters of chains give themselves.
+var otherCodes = strings.Fields(`
+	AB11 AB12 AB13 AB15 AB21 AB26 AC08 AC09 AC10 AC11 AC12 AC15 AC16 AC17 AEXR AG04 AG05 AG06 AG07 AG08 AG09 AG12
+	AG13 ALAC AM10 AM16 AM17 AM18 AM19 AM20 AM22 AMSE APAR ARDT ARFR ARJR ATNS BDAY BE08 BE09 BE10 BE11 BE12 BE13
+	BE14 BE15 BE16 BE17 BE18 BE19 BE20 BE21 BE22 BE23 BIAS CERI CH03 CH04 CH07 CH09 CH10 CH11 CH12 CH13 CH14 CH15
+	CH16 CH17 CH19 CH20 CH21 CH22 CHCO CHQC CHRG CN01 CNNS CNPC COVR CUTA DC02 DC04 DRTP DS01 DS02 DS03 DS04 DS05
+	DS06 DS07 DS08 DS09 DS0A DS0B DS0C DS0D DS0E DS0F DS0G DS0H DS0K DS10 DS11 DS12 DS13 DS14 DS15 DS16 DS17 DS18
+	DS19 DS20 DS21 DS22 DS23 DS24 DS25 DS26 DS27 DS28 DT02 DT03 DT04 DT05 DT06 DU01 DU02 DU03 DU04 DU05 DUPL ECAG
+	ED03 EDNA EDTL EDTR EMVL ENUE EOL1 ERIN FF02 FF03 FF04 FF05 FF06 FF07 FF08 FF09 FF10 FF11 FF12 FF13 FRAD FRNA
+	FRTR G000 G001 G002 G003 G004 G005 G006 ID01 IEDT INAR INCR INDM INDT IPNS IRNR ISWS MD05 MINF MODT NERI NFNA
+	NOAR NOCM NOFR NOOR NOPG NRCH OSNS PAID PINL PINS PPRC RC02 RC05 RC06 RC08 RC09 RC10 RC11 RC12 RC13 RC15 RC16
+	RCON RECI REPR RQNR RR05 RR06 RR07 RR08 RR09 RR10 RR11 RR12 RTNS RUTA S000 S001 S002 S003 S004 SBRN SL03 SL11
+	SL12 SL13 SL14 SL15 SL16 SL17 SL18 SNRD SP01 SP02 SPII SVNR SYAD TA01 TD01 TD02 TD03 TECH TK01 TK02 TK03 TK09
+	TKCM TKSG TKSP TKVE TKXP TRAC TS01 TS04 UAPA UCRD UPAY WNTB
+
+	CONTRACT_PAYER INVALID_ADDRESS NONCE_USED NO_PAYER REORGANISED REVERTED UNSUPPORTED WRONG_CHAIN`)
