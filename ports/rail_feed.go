@@ -93,7 +93,8 @@ type RailSubject struct {
 	Subject  uuid.UUID
 }
 
-// RailFee is what a partner or a chain charged for moving money. It is unique by platform, rail and partner's id.
+// RailFee is what a partner or a chain charged for moving money. It is unique by platform, rail and partner's id: what is reported
+// with the id of a fee that is posted, and differs, is a contradiction.
 type RailFee struct {
 	Platform  ident.Platform
 	Rail      corridor.Rail
@@ -101,6 +102,8 @@ type RailFee struct {
 	Amount    money.Amount
 	At        time.Time
 	Memo      string
+	// Undated: the partner has named no time, or only a day, so that At may differ when it reports the fee again.
+	Undated bool
 }
 
 // RailBalance is what an account at a partner, or the addresses on a chain, held at a moment.

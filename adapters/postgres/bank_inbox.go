@@ -180,7 +180,7 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 	if at.IsZero() {
 		at = now
 	}
-	return ports.RailFee{Platform: o.Platform, Rail: o.Rail, PartnerID: o.EndToEndID + "/return", Amount: deducted, At: at, Memo: "deducted from the return"}
+	return ports.RailFee{Platform: o.Platform, Rail: o.Rail, PartnerID: o.EndToEndID + "/return", Amount: deducted, At: at, Memo: "deducted from the return", Undated: true}
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.

@@ -238,7 +238,7 @@ func TestBankReports_Amounts(t *testing.T) {
 	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
 	earlier := noon.Add(-time.Hour)
 	fee := func(i int, at time.Time) ports.RailFee {
-		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return", Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return"}
+		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return", Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return", Undated: true}
 	}
 	want := []ports.RailFee{fee(1, earlier), fee(2, earlier)}
 	for round, at := range []time.Time{earlier, earlier, noon} { // the last one in another file, with another time

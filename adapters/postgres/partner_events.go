@@ -33,7 +33,7 @@ const insertPartnerEvents = `
 	ON CONFLICT (connection, event_id) DO NOTHING RETURNING event_id`
 
 // SavePartnerEvents implements ports.PartnerEvents.
-func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time.Time, events []ports.PartnerEvent) (differing []string, err error) {
+func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time.Time, events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
 	ctx = ports.ForAllPlatforms(ctx)
 	ids, eventIDs, bodies := make([]string, len(events)), make([]string, len(events)), make([]string, len(events))
 	for i, e := range events {
@@ -54,8 +54,8 @@ func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time
 	return db.differingPartnerEvents(ctx, connection, events, eventIDs)
 }
 
-// differingPartnerEvents returns the ids of the events that are stored with another body. Uses partner_event_once.
-func (db *DB) differingPartnerEvents(ctx context.Context, connection string, events []ports.PartnerEvent, ids []string) ([]string, error) {
+// differingPartnerEvents returns the events that are stored with another body, as they are stored. Uses partner_event_once.
+func (db *DB) differingPartnerEvents(ctx context.Context, connection string, events []ports.PartnerEvent, ids []string) ([]ports.PartnerEvent, error) {
 	rows, err := db.pool.Query(ctx, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND event_id = ANY($2)`, connection, ids)
 	if err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (db *DB) differingPartnerEvents(ctx context.Context, connection string, eve
 	if err != nil {
 		return nil, err
 	}
-	bodies := map[string][]byte{}
+	byID := map[string]ports.PartnerEvent{}
 	for _, s := range stored {
-		bodies[s.ID] = s.Body
+		byID[s.ID] = s
 	}
-	var differing []string
+	var differing []ports.PartnerEvent
 	for _, e := range events {
-		if body, found := bodies[e.ID]; found && !bytes.Equal(body, e.Body) {
-			differing = append(differing, e.ID)
+		if known, found := byID[e.ID]; found && !bytes.Equal(known.Body, e.Body) {
+			differing = append(differing, known)
 		}
 	}
 	return differing, nil

@@ -240,7 +240,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
-	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db, Statements: a.db, Received: a.db, CallAgain: a.payments.CallAgain})
+	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db, Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, KeptRates: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.treasury = newTreasury(a.db, idGenerator)

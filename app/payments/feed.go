@@ -43,6 +43,10 @@ type FeedConfig struct {
 	Statements  ports.RailStatementStore
 	// Received keeps over which connection money was received.
 	Received ports.RailReceiptStore
+	// Ledger reads the fees that are posted.
+	Ledger interface {
+		RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)
+	}
 	// CallAgain makes calls about payments due of which there is news. It may be nil: then they are made when they
 	// are due anyway.
 	CallAgain func(context.Context, []ports.RailSubject) error

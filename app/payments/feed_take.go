@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -124,13 +125,33 @@ func (f *Feeds) takeFees(ctx context.Context, p *piece, fees []ports.RailFee) er
 		return nil
 	}
 	for _, fee := range valid {
-		if err := f.postFees(ctx, []rail.Fee{fee}); err != nil {
+		err := f.postFees(ctx, []rail.Fee{fee})
+		if errors.Is(err, ledger.ErrConflict) {
+			err = f.compareFee(ctx, p, fee)
+		}
+		if err != nil {
 			if err := p.failed(now, f.feeItem(fee), fee, err); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// compareFee compares a fee with the one that is posted with its id. If it says otherwise, a person has to ask which is right.
+func (f *Feeds) compareFee(ctx context.Context, p *piece, fee rail.Fee) error {
+	posted, found, err := f.Ledger.RecordedPosting(ctx, fee.Platform, fee.Posting().ID)
+	switch {
+	case err != nil:
+		return err
+	case !found: // its month is archived
+		return reject("a fee with this id of the partner is posted with other content: ask the partner which is right")
+	}
+	c, differs := fee.Compare(posted.Posting)
+	if !differs {
+		return nil
+	}
+	return f.takeContradictions(p, []rail.Contradiction{c})
 }
 
 func (f *Feeds) feeItem(fee rail.Fee) ports.RailFeedItem {

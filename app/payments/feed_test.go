@@ -107,7 +107,7 @@ func newFeedEnv(t *testing.T) *feedEnv {
 }
 
 func (e *feedEnv) newFeeds() *payments.Feeds {
-	return e.NewFeeds(payments.FeedConfig{Feeds: e.store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store,
+	return e.NewFeeds(payments.FeedConfig{Feeds: e.store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store, Ledger: e.Store.Finance(),
 		CallAgain: func(_ context.Context, subjects []ports.RailSubject) error {
 			e.called = append(e.called, subjects...)
 			return nil
@@ -431,7 +431,7 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 	env, partner := newPartnerEnv(t)
 	adapter := &feedRail{}
 	live := ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{env.Platform.ID}}, Adapter: adapter}
-	feeds := env.NewFeeds(payments.FeedConfig{Feeds: env.Store, Receipts: env.Store, Balances: env.Store, Statements: env.Store, Received: env.Store})
+	feeds := env.NewFeeds(payments.FeedConfig{Feeds: env.Store, Receipts: env.Store, Balances: env.Store, Statements: env.Store, Received: env.Store, Ledger: env.Store.Finance()})
 	to := env.NewWallet("spark1good")
 	refunded, paid := env.quote(t, "USD", 100_00, to), env.quote(t, "USD", 50_00, to)
 	var receipts []ports.RailReceipt

@@ -78,7 +78,7 @@ func newRecallEnv(t *testing.T) *recallEnv {
 		return e.adapter
 	})
 	e.adapter.outcome = e.waiting()
-	e.feeds = e.NewFeeds(payments.FeedConfig{Feeds: e.Store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store, CallAgain: e.CallAgain})
+	e.feeds = e.NewFeeds(payments.FeedConfig{Feeds: e.Store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store, Ledger: e.Store.Finance(), CallAgain: e.CallAgain})
 	to := e.NewExternalAccount(account.External{Customer: e.Customer.ID, Currency: "USD", Type: account.USAccount,
 		Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.ACH}})
 	e.quoted = e.quote(t, "USD", 50_00, to)

@@ -59,10 +59,15 @@ type Contradiction struct {
 	Recorded, Reported Said
 	// Problem says in words for operators why both cannot be true, and what to ask.
 	Problem string
+	// Content tells reports about the same apart that differ in what is not above, such as two times of a fee; empty if those are one.
+	Content string
 }
 
 // Key is the same for the same report, however often and at whichever time it is made.
 func (c Contradiction) Key() string {
 	said := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%s", c.Kind, c.Name, c.Recorded.State, c.Reported.State, c.Reported.PartnerID, c.Reported.Code, c.Reported.Amount)
+	if c.Content != "" {
+		said += "/" + c.Content
+	}
 	return fmt.Sprintf("%.100s/%x", c.Name, sha256.Sum256([]byte(said)))
 }

@@ -51,3 +51,35 @@ func TestFee_Posting(t *testing.T) {
 		}
 	})
 }
+
+func TestFee_Compare(t *testing.T) {
+	t.Parallel()
+	// A fee that is reported again is a repeat if its amount and time are those that are posted, whatever its memo says. Its time does not
+	// count if the partner has named none, and is that of its day if it was posted into a later month.
+	fee := rail.Fee{Rail: corridor.ACH, PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC), Memo: "gas"}
+	ident.SetUUID(&fee.Platform, uuid.UUID{15: 1})
+	posted := fee.Posting()
+	for name, c := range map[string]struct {
+		posted  ledger.Posting
+		change  func(*rail.Fee)
+		differs bool
+	}{
+		"equal":             {posted, func(*rail.Fee) {}, false},
+		"memo":              {posted, func(f *rail.Fee) { f.Memo = "other" }, false},
+		"time":              {posted, func(f *rail.Fee) { f.At = f.At.Add(time.Second) }, true},
+		"time, undated":     {posted, func(f *rail.Fee) { f.At, f.Undated = f.At.Add(time.Second), true }, false},
+		"amount":            {posted, func(f *rail.Fee) { f.Amount.Minor++ }, true},
+		"amount, undated":   {posted, func(f *rail.Fee) { f.Amount.Minor++; f.Undated = true }, true},
+		"currency":          {posted, func(f *rail.Fee) { f.Amount.Currency = "EUR" }, true},
+		"given back":        {posted, func(f *rail.Fee) { f.Amount.Minor = -f.Amount.Minor }, true},
+		"redated":           {posted.Redate(fee.At.AddDate(0, 1, 0)), func(*rail.Fee) {}, false},
+		"redated, next day": {posted.Redate(fee.At.AddDate(0, 1, 0)), func(f *rail.Fee) { f.At = f.At.AddDate(0, 0, 1) }, true},
+	} {
+		again := fee
+		c.change(&again)
+		got, differs := again.Compare(c.posted)
+		if differs != c.differs || differs && (got.Recorded.Amount != fee.Amount || got.Reported.Amount != again.Amount || got.Name != "F1") {
+			t.Errorf("%s: %t, %+v", name, differs, got)
+		}
+	}
+}

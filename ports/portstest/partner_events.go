@@ -20,7 +20,13 @@ func PartnerEvents(t *testing.T, store ports.PartnerEvents, now time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return differing
+		var ids []string
+		for _, e := range differing {
+			if ids = append(ids, e.ID); string(e.Body) != `{"of":"`+e.ID+`"}` {
+				t.Errorf("of %s the body %s is stored", e.ID, e.Body)
+			}
+		}
+		return ids
 	}
 	read := func(connection string, after int64, limit int) (ids []string, last int64) {
 		t.Helper()

@@ -128,7 +128,7 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	order := orderID(pay.References.EndToEndID, pay.References.InstructionID)
 	switch {
 	case isCharge(pay.TransactionCode):
-		p.addFee(pay.PartnerID, pay.Amount, e.Credit, at, clean(cmp.Or(pay.Remittance, pay.Text, e.Text)))
+		p.addFee(e, pay.PartnerID, pay.Amount, e.Credit, at, clean(cmp.Or(pay.Remittance, pay.Text, e.Text)))
 	case e.Credit && isReturn(e, pay):
 		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount, Booked: true, Charges: sumOf(chargesOf(e, pay), pay.Amount.Currency)}
 		if pay.Return != nil {
@@ -250,7 +250,7 @@ func chargesOf(e iso20022.Entry, pay iso20022.Payment) []money.Amount {
 // addCharges adds what the bank has taken with payments of ours.
 func (p *piece) addCharges(e iso20022.Entry, pay iso20022.Payment, memo string, at time.Time) {
 	for i, charge := range chargesOf(e, pay) {
-		p.addFee(fmt.Sprintf("%s/charge/%d", pay.PartnerID, i+1), charge, false, at, memo)
+		p.addFee(e, fmt.Sprintf("%s/charge/%d", pay.PartnerID, i+1), charge, false, at, memo)
 	}
 }
 
@@ -265,11 +265,11 @@ func withoutCharges(e iso20022.Entry, pay iso20022.Payment) money.Amount {
 	return amount
 }
 
-func (p *piece) addFee(partnerID string, amount money.Amount, givenBack bool, at time.Time, memo string) {
+func (p *piece) addFee(e iso20022.Entry, partnerID string, amount money.Amount, givenBack bool, at time.Time, memo string) {
 	if givenBack {
 		amount.Minor = -amount.Minor
 	}
 	if amount.Minor != 0 {
-		p.report.Fees = append(p.report.Fees, ports.RailFee{Rail: p.a.settings.receiptRail, PartnerID: partnerID, Amount: amount, At: at, Memo: memo})
+		p.report.Fees = append(p.report.Fees, ports.RailFee{Rail: p.a.settings.receiptRail, PartnerID: partnerID, Amount: amount, At: at, Memo: memo, Undated: e.BookedAt.IsZero()})
 	}
 }

@@ -115,16 +115,12 @@ func (c *Callback) receive(ctx context.Context, name string, body io.Reader, h h
 	if err != nil {
 		return http.StatusBadRequest, err
 	}
-	stored, err := storable(event)
-	if err != nil {
-		return http.StatusBadRequest, err
-	}
-	differing, err := c.Events.SavePartnerEvents(ctx, name, now, []ports.PartnerEvent{stored})
+	reused, err := saveEvents(ctx, c.Events, name, now, []Event{event})
 	if err != nil {
 		return http.StatusServiceUnavailable, err
 	}
-	if len(differing) > 0 {
-		return http.StatusConflict, errors.New("the id of the event was used for another one; the first is kept, and nothing was stored")
+	if reused > 0 {
+		return http.StatusConflict, errors.New("the id of the event was used for another one, which counts; an operator will ask which is right")
 	}
 	return http.StatusNoContent, nil
 }

@@ -61,7 +61,7 @@ func TestCallback_StoresAndRefuses(t *testing.T) {
 		"stored":               {"bank", good(), body, &memoryEvents{}, 204, partner.Stored, 1},
 		"known":                {"bank", good(), body, stored(t, body), 204, partner.Stored, 1},
 		"known, written anew":  {"bank", signed(spaced), spaced, stored(t, body), 204, partner.Stored, 1},
-		"id used again":        {"bank", signed(other), other, stored(t, body), 409, partner.Refused, 1},
+		"id used again":        {"bank", signed(other), other, stored(t, body), 409, partner.Refused, 2},
 		"4 minutes ago":        {"bank", sign(secret, now.Add(-4*time.Minute), body), body, &memoryEvents{}, 204, partner.Stored, 1},
 		"6 minutes ago":        {"bank", sign(secret, now.Add(-6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},
 		"in 6 minutes":         {"bank", sign(secret, now.Add(6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},

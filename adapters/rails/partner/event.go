@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/plaintext"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -36,7 +37,13 @@ func appendEvent(report *ports.RailReport, stored ports.PartnerEvent) {
 	var e Event
 	next := *report
 	err := decode(stored.Body, &e)
-	if err == nil {
+	switch {
+	case err != nil:
+	case isReuse(stored):
+		var c rail.Contradiction
+		c, err = contradictionOf(stored)
+		next.Contradictions = append(next.Contradictions, c)
+	default:
 		err = e.appendTo(&next)
 	}
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +32,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	}
 	page, raw, err := r.client.listEvents(ctx, position.partner, MaxEvents)
 	if err == nil {
-		raw, err = r.store(ctx, page.Events, raw)
+		_, err = saveEvents(ctx, r.Events, r.Connection.Name, r.Clock.Now(), page.Events)
 	}
 	if err != nil {
 		// What the partner has sent by itself is returned even if it does not answer.
@@ -60,51 +59,6 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	return report, nil
 }
 
-// errOtherContent is the problem of an event whose id is that of another one.
-var errOtherContent = errors.New("its id is that of another event with other content, which was taken: ask the partner which is right")
-
-// store stores events. Those that are known with another content are added to raw: the first one is kept.
-func (r *Rail) store(ctx context.Context, events []Event, raw []ports.RawReport) ([]ports.RawReport, error) {
-	if len(events) == 0 {
-		return raw, nil
-	}
-	stored := make([]ports.PartnerEvent, len(events))
-	for i, e := range events {
-		var err error
-		if stored[i], err = storable(e); err != nil {
-			return raw, err
-		}
-	}
-	for batch := stored; len(batch) > 0; {
-		// The events of a call have different ids, so that it is known which of them differs.
-		n := distinct(batch)
-		differing, err := r.Events.SavePartnerEvents(ctx, r.Connection.Name, r.Clock.Now(), batch[:n])
-		if err != nil {
-			return raw, err
-		}
-		for _, e := range batch[:n] {
-			if slices.Contains(differing, e.ID) {
-				r.log.WithField("event", e.ID).Error("partner has used the id of an event again, with other content; the first one is kept")
-				raw = append(raw, rawEvent(e.Body, e.ID, errOtherContent))
-			}
-		}
-		batch = batch[n:]
-	}
-	return raw, nil
-}
-
-// distinct returns how many of the first events have different ids.
-func distinct(events []ports.PartnerEvent) int {
-	seen := map[string]bool{}
-	for n, e := range events {
-		if seen[e.ID] {
-			return n
-		}
-		seen[e.ID] = true
-	}
-	return len(events)
-}
-
 // rawEvent returns an event as it came. Its key has the id, if that can be read, and a digest of the content: two events are
 // not taken for one because they have the same id.
 func rawEvent(text []byte, id string, problem error) ports.RawReport {
@@ -121,27 +75,15 @@ func rawEvent(text []byte, id string, problem error) ports.RawReport {
 	return raw
 }
 
-// ReadRaw implements ports.RawReportReader. The event is taken if it is understood, and its id is not that of another one.
+// ReadRaw implements ports.RawReportReader. An event that is understood is stored, and returned by Poll.
 func (r *Rail) ReadRaw(ctx context.Context, raw ports.RawReport) (ports.RailReport, error) {
 	var report ports.RailReport
 	e, err := ParseEvent(raw.Data, r.Clock.Now())
 	if err != nil {
 		return report, err
 	}
-	differing, err := r.store(ctx, []Event{e}, nil)
-	if err == nil && len(differing) > 0 {
-		err = errOtherContent
-	}
-	if err == nil {
-		err = e.appendTo(&report)
-	}
+	_, err = saveEvents(ctx, r.Events, r.Connection.Name, r.Clock.Now(), []Event{e})
 	return report, err
-}
-
-// storable returns an event as it is stored: always the same text for the same content.
-func storable(e Event) (ports.PartnerEvent, error) {
-	body, err := json.Marshal(e)
-	return ports.PartnerEvent{ID: e.ID, Body: body}, err
 }
 
 // feedPosition is the cursor of the feed: the number of the last stored event, and the cursor of the partner.

@@ -24,7 +24,7 @@ type storedEvent struct {
 	ports.PartnerEvent
 }
 
-func (m *memoryEvents) SavePartnerEvents(_ context.Context, connection string, _ time.Time, events []ports.PartnerEvent) (differing []string, err error) {
+func (m *memoryEvents) SavePartnerEvents(_ context.Context, connection string, _ time.Time, events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -35,7 +35,7 @@ func (m *memoryEvents) SavePartnerEvents(_ context.Context, connection string, _
 			e.Number = int64(len(m.events) + 1)
 			m.events = append(m.events, storedEvent{connection, e})
 		} else if !bytes.Equal(known.Body, e.Body) {
-			differing = append(differing, e.ID)
+			differing = append(differing, known.PartnerEvent)
 		}
 	}
 	return differing, nil
