@@ -154,6 +154,32 @@ func TestTimeline_RefundedPayment(t *testing.T) {
 	}
 }
 
+func TestTimeline_WhatThePartnerSays(t *testing.T) {
+	t.Parallel()
+	// The code and the words of a rejection are in the timeline, and in its table.
+	env := newEnv(t)
+	q := env.createQuote(t, "spark1002", 10050)
+	env.receivePayment(t, q.Reference, 10050)
+	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		return tx.SaveRailReplies(ctx, []ports.RailReply{{Platform: env.Admin.Platform, Subject: q.Transaction.UUID(), Call: ports.CallSend, At: env.Clock.Now(),
+			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "AC04", Text: "Closed in May"}}})
+	})
+
+	s, err := env.accounting.Timeline(t.Context(), env.Admin.Platform, q.Transaction)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := slices.ContainsFunc(s.Events, func(e accounting.TimelineEvent) bool {
+		return e.RailReply != nil && e.RailReply.Code == "AC04" && e.RailReply.Text == "Closed in May"
+	})
+	written := slices.ContainsFunc(s.Table().Rows, func(row []string) bool { return row[len(row)-1] == "COUNTERPARTY_POST_TX_FAILED, AC04, Closed in May" })
+	if !shown || !written {
+		t.Errorf("shown %t, in the table %t: %v", shown, written, s.Table().Rows)
+	}
+}
+
 func (e *env) header(effective time.Time) ledger.Header {
 	return ledger.Header{ID: newReceiptID().UUID(), Platform: e.Admin.Platform, Effective: effective}
 }

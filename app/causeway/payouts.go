@@ -14,6 +14,8 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/rail"
+	"causeway/core/transaction"
+	"causeway/ports"
 )
 
 // payoutsCommand decides about payments that wait.
@@ -22,7 +24,7 @@ type payoutsCommand struct {
 	Review    payoutsReviewCommand    `cmd:"" help:"List the payments that are above a limit and wait for a review, oldest first."`
 	Queue     payoutsQueueCommand     `cmd:"" help:"List the payments that wait for money, an opening, a resumption or a connection, in the order in which they are sent."`
 	Unsettled payoutsUnsettledCommand `cmd:"" help:"List the payments that were handed over and are not settled: those that can still be stopped, and those that have left and that the partner has not said to be done or refused."`
-	Show      payoutsShowCommand      `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, and who decided about them and why."`
+	Show      payoutsShowCommand      `cmd:"" help:"Show the payments of a transaction or receipt: the connection, the partner's id, code and words, and who decided about them and why."`
 	Release   payoutsReleaseCommand   `cmd:"" help:"Let a payment go on: from review, or from the queue although its account cannot cover it, its rail is closed or older ones wait."`
 	Cancel    payoutsCancelCommand    `cmd:"" help:"Cancel a payout that has not left. What the customer paid is refunded."`
 	Withdraw  payoutsWithdrawCommand  `cmd:"" help:"Take a payment that has not left back from its connection. It waits for a review, until it is released, moved or cancelled."`
@@ -173,6 +175,7 @@ func writePayment(out io.Writer, p rails.Decided) error {
 	add("platform", p.Platform.String())
 	add("end-to-end id", rail.EndToEndID(p.ID))
 	add("partner's id", p.PartnerID)
+	add("partner says", partnerSays(p.Said))
 	when("recorded", p.RecordedAt)
 	when("handed over", p.HandedOverAt)
 	when("left", p.SentAt)
@@ -182,6 +185,27 @@ func writePayment(out io.Writer, p rails.Decided) error {
 		t.add(strings.ToLower(string(d.Decision)), fmt.Sprintf("%s by %s: %s (it was %s: %s)", formatMinute(d.At), d.Actor, d.Note, d.Payment.State, d.Payment.Reason))
 	}
 	return t.write(out, "payment", paymentName(p.Payment))
+}
+
+// partnerSays returns a reply with the partner's code, what that means, and its words; empty if there is none.
+func partnerSays(r ports.RailReply) string {
+	if r.Verdict == "" {
+		return ""
+	}
+	said := formatMinute(r.At) + " " + string(r.Verdict)
+	if r.Code != "" {
+		said += " " + printable(r.Code)
+	}
+	switch meaning := transaction.PayoutRefusal(r.Code).Meaning; {
+	case meaning != "":
+		said += " (" + meaning + ")"
+	case transaction.IsUnknownCode(r.Code):
+		said += " (no standard has this code)"
+	}
+	if r.Text != "" {
+		said += ": " + printable(r.Text)
+	}
+	return said
 }
 
 type payoutArgs struct {

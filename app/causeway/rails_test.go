@@ -17,6 +17,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -43,14 +44,21 @@ func railsDatabase(t *testing.T) string {
 	}
 	sent := payment(4, 700, rail.Sent, rail.WaitsForNothing, "")
 	sent.SentAt = noon.Add(time.Hour)
+	rejected := payment(5, 800, rail.Refused, rail.WaitsForNothing, "")
+	rejected.SentAt, rejected.SettledAt, rejected.PartnerID = noon.Add(time.Hour), noon.Add(2*time.Hour), "TRX-5"
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+		reply := ports.RailReply{Platform: rejected.Platform, Subject: rejected.ID, Call: ports.CallSend, At: noon.Add(2 * time.Hour),
+			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-5", Code: "AC04", Text: "Closed in\x1b May"}}
+		if err := tx.SaveRailReplies(ctx, []ports.RailReply{reply}); err != nil {
+			return err
+		}
 		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{{Connection: "bank-eur", Currency: "EUR"}}, noon); err != nil {
 			return err
 		}
 		return tx.CreateRailPayments(ctx, []rail.Payment{
 			payment(1, 2_000_000, rail.InReview, rail.WaitsForReview, "above the limit of 10000.00 EUR per payout"),
 			payment(2, 500_00, rail.Queued, rail.WaitsForFunds, "bank-eur has 10.00 EUR available"),
-			sent,
+			sent, rejected,
 			payment(3, 100, rail.Queued, rail.WaitsForFunds, "behind an older payment that waits for money"),
 		})
 	})
@@ -158,6 +166,7 @@ func TestRailsCommands_Output(t *testing.T) {
 		"payouts cancel 00000000000070008000000000000003 --note mistake --actor ana",
 		"payouts cancel 00000000000070008000000000000003 --note mistake --actor ana",
 		"payouts show 00000000-0000-7000-8000-000000000002",
+		"payouts show 00000000-0000-7000-8000-000000000005",
 		"payouts show 00000000-0000-7000-8000-000000000009",
 		"payouts release nothing --note x --actor ana",
 		"payouts release 00000000-0000-7000-8000-000000000009 --note x --actor ana",

@@ -2,6 +2,7 @@ package rails
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,9 +22,34 @@ func (s *Service) Waiting(ctx context.Context, state rail.State, connection stri
 type Decided struct {
 	rail.Payment
 	Decisions []ports.RailDecision
+	// Said is the last reply about the payment with a code or words of the partner; zero if there is none that still counts.
+	Said ports.RailReply
 }
 
-// Payments returns the payments with an id: a transaction can have a payout and a refund. INVALID_INPUT: there is none.
+// maxShownReplies is how many replies about a payment are looked at; one that waits for weeks has some thousand.
+const maxShownReplies = 20_000
+
+// callsOf are the calls that are made about payments of a kind.
+var callsOf = map[rail.Kind][]ports.RailCall{
+	rail.Payout:     {ports.CallSend, ports.CallStatus},
+	rail.Collection: {ports.CallCollect, ports.CallCollectionStatus},
+	rail.Refund:     {ports.CallRefund},
+	rail.SendBack:   {ports.CallSendBack},
+}
+
+// saidOf returns the last reply about a payment that has a code or words of the partner. What a payment waited for is over when
+// it has ended, and is its reason while it is in the queue.
+func saidOf(p rail.Payment, replies []ports.RailReply) (said ports.RailReply) {
+	for _, r := range replies {
+		waits := r.Verdict == ports.Waiting || r.Verdict == ports.Unknown
+		if slices.Contains(callsOf[p.Kind], r.Call) && (r.Code != "" || r.Text != "") && (!waits || p.State.IsInFlight()) {
+			said = r
+		}
+	}
+	return said
+}
+
+// Payments returns the payments with an id, with what their partners have said: a transaction can have a payout and a refund. INVALID_INPUT: there is none.
 func (s *Service) Payments(ctx context.Context, id uuid.UUID) ([]Decided, error) {
 	found, err := s.Store.RailPaymentsByID(ctx, id)
 	if err != nil {
@@ -35,6 +61,11 @@ func (s *Service) Payments(ctx context.Context, id uuid.UUID) ([]Decided, error)
 	payments := make([]Decided, len(found))
 	for i, p := range found {
 		payments[i].Payment = p
+		replies, err := s.Store.RailReplies(ctx, p.Platform, p.ID, maxShownReplies)
+		if err != nil {
+			return nil, err
+		}
+		payments[i].Said = saidOf(p, replies)
 		decisions, err := s.Store.RailDecisions(ctx, p.Platform, p.ID)
 		if err != nil {
 			return nil, err

@@ -158,3 +158,39 @@ func TestOpenPayments_HeldAndLeft(t *testing.T) {
 		}
 	}
 }
+
+func TestPayments_WhatThePartnerSays(t *testing.T) {
+	t.Parallel()
+	// A payment is shown with the last code and words of its partner: those of a rejection or return, and while it is on its way those
+	// for which it waits. What was said of another payment of the same transaction, and of a wait that is over, is not shown.
+	e := newEnv(t)
+	open, ended := e.handOver(t, 5_00, true), e.handOver(t, 6_00, true)
+	reply := func(p rail.Payment, call ports.RailCall, verdict ports.Verdict, code, text string) ports.RailReply {
+		e.Clock.Advance(time.Minute)
+		return ports.RailReply{Platform: p.Platform, Subject: p.ID, Call: call, At: e.Clock.Now(), Outcome: ports.Outcome{Verdict: verdict, Code: code, Text: text}}
+	}
+	replies := []ports.RailReply{
+		reply(open, ports.CallSend, ports.Waiting, "AM04", "No funds"), reply(open, ports.CallRefund, ports.Refused, "AC06", "Blocked"),
+		reply(ended, ports.CallSend, ports.Refused, "AC04", "Closed"), reply(ended, ports.CallSend, ports.Waiting, "AM04", "No funds"),
+	}
+	e.Do(func(ctx context.Context, tx ports.Tx) error {
+		after, err := ended.To(rail.Sent, e.Clock.Now())
+		if err == nil {
+			after, err = after.To(rail.Refused, e.Clock.Now())
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.UpdateRailPayments(ctx, []rail.Payment{after}); err != nil {
+			return err
+		}
+		return tx.SaveRailReplies(ctx, replies)
+	})
+
+	if said := e.only(t, open.ID).Said; said.Verdict != ports.Waiting || said.Code != "AM04" || said.Text != "No funds" {
+		t.Errorf("of the open one: %+v", said)
+	}
+	if said := e.only(t, ended.ID).Said; said.Verdict != ports.Refused || said.Code != "AC04" || said.Text != "Closed" {
+		t.Errorf("of the one that ended: %+v", said)
+	}
+}
