@@ -122,6 +122,8 @@ type RailStatement struct {
 	Name   string // of the file
 	Format string // as of reconciliations, such as CAMT053
 	Data   []byte
+	// Balances are those of the connection that the statement ends with. They count once it is reconciled.
+	Balances []RailBalance `json:",omitempty"`
 }
 
 // RailTester is implemented by every adapter: Test says whether the connection works, and moves nothing.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -23,10 +24,29 @@ func (db *DB) QueueRailStatement(ctx context.Context, s ports.QueuedStatement) e
 	if err != nil {
 		return err
 	}
-	_, err = db.pool.Exec(ctx, `INSERT INTO rail_statements (platform_id, id, connection, name, format, account, currency, accounts, digest, content, received_at, retry_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT (platform_id, connection, digest) DO NOTHING`,
-		s.Platform.UUID(), s.ID, s.Connection, s.Name, s.Format, s.Account, s.Currency, s.Accounts, digest[:], content, s.ReceivedAt)
+	balances, err := json.Marshal(storedBalances(s.Balances))
+	if err != nil {
+		return err
+	}
+	_, err = db.pool.Exec(ctx, `INSERT INTO rail_statements (platform_id, id, connection, name, format, account, currency, accounts, digest, content, received_at, retry_at, balances)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12) ON CONFLICT (platform_id, connection, digest) DO NOTHING`,
+		s.Platform.UUID(), s.ID, s.Connection, s.Name, s.Format, s.Account, s.Currency, s.Accounts, digest[:], content, s.ReceivedAt, string(balances))
 	return err
+}
+
+// storedBalance is a balance of a statement as it is stored.
+type storedBalance struct {
+	Currency string    `json:"currency"`
+	Amount   int64     `json:"amount"`
+	At       time.Time `json:"at"`
+}
+
+func storedBalances(balances []ports.RailBalance) []storedBalance {
+	stored := make([]storedBalance, len(balances))
+	for i, b := range balances {
+		stored[i] = storedBalance{string(b.Amount.Currency), b.Amount.Minor, b.At.UTC()}
+	}
+	return stored
 }
 
 const railStatementColumns = `s.platform_id, s.id, s.connection, s.name, s.format, s.account, s.currency, s.accounts, s.content, s.received_at, s.retry_at, s.attempts,
@@ -104,10 +124,20 @@ func (db *DB) RailStatementFailed(ctx context.Context, s ports.QueuedStatement, 
 	return err
 }
 
-// RailStatementReconciled uses the primary key.
+// railStatementReconciled uses the primary keys. Its balances are stored as by SaveRailBalances.
+const railStatementReconciled = `
+	WITH ended AS (
+		UPDATE rail_statements SET problem = '', content = '', reconciled_at = $3 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL
+		RETURNING connection, balances)
+	INSERT INTO rail_balances AS b (connection, currency, day, amount, at)
+	SELECT DISTINCT ON (v.currency, (v.at AT TIME ZONE 'UTC')::date) e.connection, v.currency, (v.at AT TIME ZONE 'UTC')::date, v.amount, v.at
+	FROM ended e, jsonb_to_recordset(e.balances) AS v (currency text, amount bigint, at timestamptz)
+	ORDER BY v.currency, (v.at AT TIME ZONE 'UTC')::date, v.at DESC
+	ON CONFLICT (connection, currency, day) DO UPDATE SET amount = excluded.amount, at = excluded.at WHERE excluded.at >= b.at`
+
+// RailStatementReconciled implements ports.RailStatementStore.
 func (db *DB) RailStatementReconciled(ctx context.Context, s ports.QueuedStatement, now time.Time) error {
-	_, err := db.pool.Exec(ctx, `UPDATE rail_statements SET problem = '', content = '', reconciled_at = $3 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
-		s.Platform.UUID(), s.ID, now)
+	_, err := db.pool.Exec(ctx, railStatementReconciled, s.Platform.UUID(), s.ID, now)
 	return err
 }
 

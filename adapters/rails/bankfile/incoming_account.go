@@ -77,21 +77,32 @@ func (p *piece) takeStatement(ctx context.Context, place string, format string) 
 	if err != nil {
 		return err
 	}
-	p.report.Statements = append(p.report.Statements, ports.RailStatement{Name: p.r.file.Name, Format: format, Data: data})
+	s := ports.RailStatement{Name: p.r.file.Name, Format: format, Data: data}
+	for _, it := range p.r.balances {
+		s.Balances = append(s.Balances, p.a.closingBalance(*it.report, *it.balance)...)
+	}
+	p.report.Statements = append(p.report.Statements, s)
 	p.r.statement = true
 	return nil
 }
 
-// takeBalance passes on what was on the account at the end of a day.
+// takeBalance passes on a balance of a statement that is not reconciled because it is too large: nothing refuses it.
 func (p *piece) takeBalance(report iso20022.Report, b iso20022.Balance) {
-	if b.Type != "CLBD" || !p.a.isOurAccount(report.Account) || !slices.Contains(p.a.connection.Currencies, b.Amount.Currency) {
-		return
+	if p.r.copied > maxStatement {
+		p.report.Balances = append(p.report.Balances, p.a.closingBalance(report, b)...)
+	}
+}
+
+// closingBalance returns what was on the account at the end of a day, if a balance is that.
+func (a *Adapter) closingBalance(report iso20022.Report, b iso20022.Balance) []ports.RailBalance {
+	if b.Type != "CLBD" || !a.isOurAccount(report.Account) || !slices.Contains(a.connection.Currencies, b.Amount.Currency) {
+		return nil
 	}
 	at := b.At
 	if !b.HasTime {
-		at = p.a.endOf(b.At)
+		at = a.endOf(b.At)
 	}
-	p.report.Balances = append(p.report.Balances, ports.RailBalance{Amount: b.Amount, At: at})
+	return []ports.RailBalance{{Amount: b.Amount, At: at}}
 }
 
 // dayOf returns the beginning of a day where the bank is, and endOf its last second. Dates are at midnight UTC.

@@ -180,7 +180,8 @@ func TestIncoming_Charges(t *testing.T) {
 
 func TestIncoming_Statements(t *testing.T) {
 	t.Parallel()
-	// A statement is passed on as it is, once, with the balance at the end of the day where the bank is. Its entries are
+	// A statement is passed on as it is, once, with the balance at the end of the day where the bank is, which counts only when the
+	// statement is reconciled. Its entries are
 	// used only if statements are what reports movements, and then notifications are not.
 	d := openDatabase(t)
 	balance := func(kind, amount string) string {
@@ -200,7 +201,7 @@ func TestIncoming_Statements(t *testing.T) {
 		if s := i.got.Statements; len(s) != 1 || string(s[0].Data) != content || s[0].Name != "1.xml" || s[0].Format != "CAMT053" {
 			t.Errorf("%s: statements %+v", movements, s)
 		}
-		if b := i.got.Balances; len(b) != 1 || b[0].Amount != euros(1234_56) || !b[0].At.Equal(time.Date(2026, 3, 10, 22, 59, 59, 0, time.UTC)) {
+		if b := i.got.Statements[0].Balances; len(i.got.Balances) != 0 || len(b) != 1 || b[0].Amount != euros(1234_56) || !b[0].At.Equal(time.Date(2026, 3, 10, 22, 59, 59, 0, time.UTC)) {
 			t.Errorf("%s: balances %+v", movements, b)
 		}
 	}

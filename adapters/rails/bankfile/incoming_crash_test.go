@@ -125,11 +125,11 @@ func (i *inbox) summary() string {
 	for _, f := range i.got.Fees {
 		seen["fee "+i.normal(f.PartnerID)+" "+f.Amount.String()] = true
 	}
-	for _, b := range i.got.Balances {
-		seen["balance "+b.Amount.String()] = true
-	}
 	for _, s := range i.got.Statements {
 		seen["statement "+s.Name] = true
+		for _, b := range s.Balances {
+			seen["balance "+b.Amount.String()] = true
+		}
 	}
 	for notice := range strings.SplitSeq(i.notices(), ", ") {
 		seen["notice "+notice] = true

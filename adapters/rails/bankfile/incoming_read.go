@@ -37,7 +37,8 @@ type reading struct {
 	checked    bool
 	duplicates map[string]bool // messages of ours that the bank takes for duplicates
 
-	statement bool // it was passed on as a statement
+	statement bool   // it was passed on as a statement
+	balances  []item // of its statements
 
 	next  func() (item, error, bool)
 	stop  func()
@@ -168,6 +169,7 @@ func (r *reading) check(until time.Time) (bool, error) {
 			return false, err
 		}
 		r.rewind(r.format.all)
+		r.balances = nil
 	}
 	for {
 		it, err, some := r.next()
@@ -184,6 +186,9 @@ func (r *reading) check(until time.Time) (bool, error) {
 		}
 		if it.status != nil && it.status.Level != iso20022.StatusOfTransfer && isDuplicate(it.status.Reasons) {
 			r.duplicates[messageOf(*it.status)] = true
+		}
+		if it.balance != nil {
+			r.balances = append(r.balances, it)
 		}
 		if r.given++; r.given%100 == 0 && time.Now().After(until) {
 			return false, nil
