@@ -162,6 +162,7 @@ const (
 	EVMReversed EVMEventKind = "REVERSED"
 	EVMFee      EVMEventKind = "FEE"
 	EVMChanged  EVMEventKind = "CHANGED"
+	EVMDiffers  EVMEventKind = "DIFFERS" // a transfer of ours has brought another amount than was sent
 )
 
 // EVMEvent is something to report.
@@ -177,8 +178,15 @@ type EVMEvent struct {
 	Amount             money.Amount
 	Payer              EVMAddress
 	At                 time.Time
-	Memo               string
+	// Memo is a text or, of EVMDiffers, the purpose of the transaction.
+	Memo string
+	// Transfer is that of EVMDiffers in the currency of Amount; its PartnerID is the hash of its transaction.
+	Transfer EVMTransfer
 }
+
+// EVMTransfer is what a contract has made of a transfer by its events, in the smallest unit: of Sent, which was to be
+// transferred, Arrived came to the recipient, and Taken has left the sender.
+type EVMTransfer struct{ Sent, Arrived, Taken *big.Int }
 
 // EVMHolding is what a deposit address holds: what it received, less what it sent.
 type EVMHolding struct {
@@ -315,5 +323,7 @@ type EVMConclusion struct {
 	Holdings []EVMHolding // changes of what deposit addresses received and sent
 	// Changed: the subject is reported.
 	Changed bool
+	// Differs is reported: another amount than was sent has arrived, or has left. Nil if not.
+	Differs *EVMTransfer
 	At      time.Time
 }

@@ -222,10 +222,10 @@ func (q evmQuerier) addEVMEvents(ctx context.Context, connection string, events 
 	}
 	batch := &pgx.Batch{}
 	for i, e := range events {
-		batch.Queue(`INSERT INTO evm_events (connection, number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		batch.Queue(`INSERT INTO evm_events (connection, number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo, created_at, sent, arrived, taken)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text::numeric, $16::text::numeric, $17::text::numeric)`,
 			connection, last-int64(len(events)-1-i), string(e.Kind), pgID(e.Platform.UUID()), e.PartnerID, e.Receipt, pgID(e.Subject), e.Reference,
-			string(e.Amount.Currency), e.Amount.Minor, e.Payer[:], pgTime(e.At), e.Memo, pgTime(now))
+			string(e.Amount.Currency), e.Amount.Minor, e.Payer[:], pgTime(e.At), e.Memo, pgTime(now), pgBig(e.Transfer.Sent), pgBig(e.Transfer.Arrived), pgBig(e.Transfer.Taken))
 	}
 	return q.send(ctx, batch)
 }
@@ -301,18 +301,22 @@ func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, lim
 		}
 		return tx.each(ctx, func(rows pgx.Rows) error {
 			var e ports.EVMEvent
-			var kind, currency string
+			var kind, currency, sent, arrived, taken string
 			var platform, subject uuid.NullUUID
 			var payer []byte
-			if err := rows.Scan(&e.Number, &kind, &platform, &e.PartnerID, &e.Receipt, &subject, &e.Reference, &currency, &e.Amount.Minor, &payer, &e.At, &e.Memo); err != nil {
+			if err := rows.Scan(&e.Number, &kind, &platform, &e.PartnerID, &e.Receipt, &subject, &e.Reference, &currency, &e.Amount.Minor, &payer, &e.At, &e.Memo,
+				&sent, &arrived, &taken); err != nil {
 				return err
+			}
+			if ports.EVMEventKind(kind) == ports.EVMDiffers {
+				e.Transfer = ports.EVMTransfer{Sent: bigOf(sent), Arrived: bigOf(arrived), Taken: bigOf(taken)}
 			}
 			ident.SetUUID(&e.Platform, platform.UUID)
 			e.Kind, e.Subject, e.Amount.Currency = ports.EVMEventKind(kind), subject.UUID, money.Currency(currency)
 			e.Payer, e.At = ports.EVMAddress(payer), e.At.UTC()
 			events = append(events, e)
 			return nil
-		}, `SELECT number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo FROM evm_events
+		}, `SELECT number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo, sent::text, arrived::text, taken::text FROM evm_events
 			WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, int64(limit))
 	})
 	return events, err

@@ -284,11 +284,15 @@ func minedColumns(c ports.EVMConclusion) []any {
 }
 
 // conclusionEvents returns what is to be reported of a conclusion: the fees that were not reported yet, if there are
-// any, and that there is news. What a vanished block had cost is taken off the next fees.
+// any, a transfer that differs, and that there is news. What a vanished block had cost is taken off the next fees.
 func conclusionEvents(t ports.EVMTransaction, c ports.EVMConclusion, gwei int64) (events []ports.EVMEvent) {
 	if c.Fee != nil && gwei > 0 {
 		events = append(events, ports.EVMEvent{Kind: ports.EVMFee, Platform: t.Platform, PartnerID: fmt.Sprintf("fee:0x%x:0x%x", c.Hash, c.Block.Hash[:8]),
 			Amount: money.Amount{Minor: gwei, Currency: c.Native}, At: c.At, Memo: fmt.Sprintf("%s 0x%x", t.Purpose, c.Hash)})
+	}
+	if c.Differs != nil {
+		events = append(events, ports.EVMEvent{Kind: ports.EVMDiffers, Platform: t.Platform, PartnerID: fmt.Sprintf("0x%x", c.Hash), Subject: t.Subject, At: c.At,
+			Amount: money.Amount{Currency: t.Currency}, Memo: string(t.Purpose), Transfer: *c.Differs})
 	}
 	if c.Changed {
 		events = append(events, ports.EVMEvent{Kind: ports.EVMChanged, Platform: t.Platform, Subject: t.Subject, At: c.At})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -124,25 +125,34 @@ func haveTransfers(transfers []transfer) map[ports.EVMHash]func(*receipt) error 
 // then whether the money has moved.
 var errNoEvent = errors.New("the receipt says success, and has no event of the transfer; look at the transaction, and check the node")
 
-// stateOf returns how a transaction has ended by its receipt.
-func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, error) {
+// stateOf returns how a transaction has ended by its receipt, and what the contract has made of its transfer if that differs from
+// what was sent.
+func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, *ports.EVMTransfer, error) {
 	contract, isToken := r.tokens[t.Currency]
 	switch {
 	case mined.Status != 1:
-		return ports.EVMReverted, nil
+		return ports.EVMReverted, nil, nil
 	case !isToken || contract != t.To:
-		return ports.EVMConfirmed, nil
+		return ports.EVMConfirmed, nil, nil
 	}
+	measured := ports.EVMTransfer{Sent: t.Amount, Arrived: new(big.Int), Taken: new(big.Int)}
 	for _, found := range r.transfers(mined.Logs) {
-		if ports.EVMAddress(found.Address) != contract || found.From != t.Sender || found.To != t.Recipient {
+		if ports.EVMAddress(found.Address) != contract || found.From != t.Sender {
 			continue
 		}
-		if found.Amount.Cmp(t.Amount) != 0 {
-			r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("the contract has taken %s and passed on %s of it", t.Amount, found.Amount)
+		measured.Taken.Add(measured.Taken, found.Amount)
+		if found.To == t.Recipient {
+			measured.Arrived.Add(measured.Arrived, found.Amount)
 		}
-		return ports.EVMConfirmed, nil
 	}
-	return "", errNoEvent
+	switch {
+	case measured.Arrived.Sign() == 0:
+		return "", nil, errNoEvent
+	case measured.Arrived.Cmp(t.Amount) == 0 && measured.Taken.Cmp(t.Amount) == 0:
+		return ports.EVMConfirmed, nil, nil
+	}
+	r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("of a transfer of %s, %s has arrived, and %s was taken", t.Amount, measured.Arrived, measured.Taken)
+	return ports.EVMConfirmed, &measured, nil
 }
 
 // agreed returns the receipts that the nodes agree about, by transaction.

@@ -132,12 +132,14 @@ func (r *Rail) ending(ctx context.Context, h head, s seen, final map[ports.EVMHa
 	if !final[ports.EVMHash(s.mined.Hash)] {
 		return c, false
 	}
-	state, err := r.stateOf(s.EVMTransaction, *s.mined)
+	state, differs, err := r.stateOf(s.EVMTransaction, *s.mined)
 	if err != nil {
 		r.log.WithError(err).WithField("transaction", eth.FormatHash(ports.EVMHash(s.mined.Hash))).Error("a transaction is not concluded")
 		return c, false
 	}
-	return r.conclusion(s.EVMTransaction, *s.mined, state), true
+	c = r.conclusion(s.EVMTransaction, *s.mined, state)
+	c.Differs = differs
+	return c, true
 }
 
 func (s seen) isPayment() bool { return isPayment(s.EVMTransaction) }

@@ -227,6 +227,7 @@ func (e *env) poll(r *recorded) ports.RailReport {
 		all.Reversals = append(all.Reversals, report.Reversals...)
 		all.Changed = append(all.Changed, report.Changed...)
 		all.Fees = append(all.Fees, report.Fees...)
+		all.Contradictions = append(all.Contradictions, report.Contradictions...)
 		if !report.More {
 			return all
 		}

@@ -3,9 +3,12 @@ package evm
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"strconv"
 	"time"
 
+	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -76,7 +79,37 @@ func (r *Rail) report(report *ports.RailReport, e ports.EVMEvent) {
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Amount: e.Amount, At: e.At, Memo: e.Memo})
 	case ports.EVMChanged:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
+	case ports.EVMDiffers:
+		report.Contradictions = append(report.Contradictions, contradictionOf(e))
 	}
+}
+
+// kinds are those of the payments that transactions are about; others are errands of the wallet.
+var kinds = map[ports.EVMPurpose]rail.Kind{ports.EVMPayout: rail.Payout, ports.EVMRefund: rail.Refund}
+
+// contradictionOf returns what was sent with a transaction, and what the contract has made of it.
+func contradictionOf(e ports.EVMEvent) rail.Contradiction {
+	sent, arrived, taken := amountOf(e.Transfer.Sent, e.Amount.Currency), amountOf(e.Transfer.Arrived, e.Amount.Currency), amountOf(e.Transfer.Taken, e.Amount.Currency)
+	c := rail.Contradiction{Platform: e.Platform, Name: e.PartnerID, Recorded: rail.Said{State: "SENT", Amount: sent, PartnerID: e.PartnerID},
+		Reported: rail.Said{State: "ARRIVED", At: e.At, Amount: arrived, PartnerID: e.PartnerID, Text: fmt.Sprintf("%s was taken from the sender", taken)},
+		Content:  taken.String()}
+	what := "sweep " + e.PartnerID
+	if kind, is := kinds[ports.EVMPurpose(e.Memo)]; is {
+		c.Kind, c.Subject, c.Name = kind, e.Subject, rail.EndToEndID(e.Subject)
+		what = kind.Word() + " " + c.Name
+	}
+	c.Problem = fmt.Sprintf("the %s of %s is done, and the contract of the token has passed on %s and taken %s: decide who bears the fee, pay what is missing, and post what has left beside the payment",
+		what, sent, arrived, taken)
+	return c
+}
+
+// amountOf returns an amount of a transfer; the largest that there is for one that is larger.
+func amountOf(n *big.Int, currency money.Currency) money.Amount {
+	amount := money.Amount{Minor: money.MaxMinor, Currency: currency}
+	if n.IsInt64() && n.Int64() < amount.Minor {
+		amount.Minor = n.Int64()
+	}
+	return amount
 }
 
 // work does what is due. more says that blocks are left to read.

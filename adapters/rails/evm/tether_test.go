@@ -1,11 +1,13 @@
 package evm_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -45,24 +47,49 @@ func TestTether_PaysAndSweepsWithoutReturnValue(t *testing.T) {
 
 func TestTether_KeepsAFee(t *testing.T) {
 	t.Parallel()
-	// The contract begins to keep one hundredth: what arrives is credited, not what was sent, and a payout is done.
+	// The contract begins to keep one hundredth: what arrives is credited, not what was sent. A payout is done, and what was sent, what has
+	// arrived and what has left the wallet are reported once, for a person to decide who bears the fee; so is a sweep.
 	e := newTetherEnv(t)
+	e.extra["sweepFrom"] = "1"
 	e.fund(1_000_000)
 	r := e.rail()
 	address, to := e.address(r, e.newAccount(money.USDT)), e.payee()
 	e.poll(r)
 	e.usdc.Mint(devnet.Deployer, 2_000_000)
+	whole := e.payout(e.payee(), 100_000)
+	e.send(r, whole)
+	e.chain.Mine(3)
+	if got := e.poll(r); len(got.Contradictions) != 0 || e.send(r, whole).Verdict != ports.Done {
+		t.Fatalf("without a fee: %+v", got)
+	}
 	e.usdc.SetFee(100)
-	e.chain.Send(e.usdc.Address, append(append(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(address)...), devnet.Word(1_000_000)...))
+	e.chain.Send(e.usdc.Address, append(append(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(address)...), devnet.Word(2_000_000)...))
 	p := e.payout(to, 500_000)
 	e.send(r, p)
 	e.chain.Mine(3)
 
-	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].Amount.Minor != 990_000 {
+	got := e.poll(r)
+
+	if len(got.Receipts) != 1 || got.Receipts[0].Amount.Minor != 1_980_000 {
 		t.Errorf("%+v", got)
 	}
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 495_000 || e.usdc.Balance(e.wallet()) != 500_000 {
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 495_000 {
 		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
+	}
+	found := got.Contradictions
+	for range 4 { // the address gets its fee, and is swept
+		e.chain.Mine(3)
+		found = append(found, e.poll(r).Contradictions...)
+	}
+	if len(found) != 2 {
+		t.Fatalf("reported: %+v", found)
+	}
+	if c := found[0]; c.Platform != e.platform || c.Kind != rail.Payout || c.Subject != p.Transaction.ID.UUID() || c.Recorded.Amount != (money.Amount{Minor: 500_000, Currency: money.USDT}) ||
+		c.Reported.Amount.Minor != 495_000 || !strings.HasPrefix(c.Reported.PartnerID, "0x") || !strings.Contains(c.Problem, "0.495000 USDT and taken 0.500000 USDT") {
+		t.Errorf("of the payout: %+v", c)
+	}
+	if c := found[1]; c.Kind != "" || c.Recorded.Amount.Minor != 1_980_000 || c.Reported.Amount.Minor != 1_960_200 {
+		t.Errorf("of the sweep: %+v", c)
 	}
 }
 
