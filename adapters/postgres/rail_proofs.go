@@ -64,25 +64,43 @@ func (db *DB) SaveRailProofs(ctx context.Context, day time.Time, proofs []rail.P
 	return db.pool.SendBatch(ctx, batch).Close() // one transaction
 }
 
+const railProofColumns = `day, currency, connections, from_at, to_at, partners::text, ledger_from::text, ledger_to::text, flight_out::text, flight_in::text,
+	state, difference::text, suspects, problem, proved_at`
+
 // RailProofs implements ports.RailProofStore. It uses the primary key.
 func (db *DB) RailProofs(ctx context.Context) ([]rail.Proof, time.Time, error) {
-	rows, err := db.pool.Query(ctx, `SELECT day, currency, connections, from_at, to_at, partners::text, ledger_from::text, ledger_to::text, flight_out::text, flight_in::text,
-			state, difference::text, suspects, problem, proved_at
-		FROM rail_proofs WHERE day = (SELECT max(day) FROM rail_proofs) ORDER BY currency, connections`)
-	if err != nil {
+	found, err := db.readRailProofs(ctx, `WHERE day = (SELECT max(day) FROM rail_proofs) ORDER BY currency, connections`)
+	if err != nil || len(found) == 0 {
 		return nil, time.Time{}, err
 	}
-	var day time.Time
-	var proofs []rail.Proof
+	proofs := make([]rail.Proof, len(found))
+	for i, p := range found {
+		proofs[i] = p.Proof
+	}
+	return proofs, found[0].Day, nil
+}
+
+// ProvedRails implements ports.RailProofReader. It uses the primary key.
+func (db *DB) ProvedRails(ctx context.Context, first, last time.Time) ([]ports.DayProof, error) {
+	return db.readRailProofs(ctx, `WHERE day BETWEEN $1 AND $2 AND state = 'PROVED' ORDER BY day, currency, connections`,
+		pgtype.Date{Time: first.UTC(), Valid: true}, pgtype.Date{Time: last.UTC(), Valid: true})
+}
+
+func (db *DB) readRailProofs(ctx context.Context, where string, args ...any) ([]ports.DayProof, error) {
+	rows, err := db.pool.Query(ctx, `SELECT `+railProofColumns+` FROM rail_proofs `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	var proofs []ports.DayProof
 	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var p rail.Proof
+		var p ports.DayProof
 		var date pgtype.Date
 		var from, to, at pgtype.Timestamptz
 		var texts [6]string
 		if err := rows.Scan(&date, &p.Currency, &p.Connections, &from, &to, &texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &p.State, &texts[5], &p.Suspects, &p.Problem, &at); err != nil {
 			return err
 		}
-		day, p.From, p.To, p.ProvedAt = date.Time, utcTime(from), utcTime(to), utcTime(at)
+		p.Day, p.From, p.To, p.ProvedAt = date.Time, utcTime(from), utcTime(to), utcTime(at)
 		for i, total := range []*money.Total{&p.Partners, &p.LedgerFrom, &p.LedgerTo, &p.Out, &p.In, &p.Difference} {
 			var err error
 			if *total, err = money.ParseTotal(texts[i]); err != nil {
@@ -92,5 +110,5 @@ func (db *DB) RailProofs(ctx context.Context) ([]rail.Proof, time.Time, error) {
 		proofs = append(proofs, p)
 		return nil
 	})
-	return proofs, day, err
+	return proofs, err
 }

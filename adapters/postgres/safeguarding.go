@@ -45,8 +45,11 @@ func (u *unit) SaveSafeguardingReport(ctx context.Context, r safeguarding.Report
 		namesOf(r.Valuation.Missing), r.Valuation.Requirement.String(), r.Valuation.Resource.String(), digest[:])
 	for _, f := range r.Figures {
 		for _, l := range f.Lines {
-			u.queueExec(`INSERT INTO safeguarding_report_lines (platform_id, day, version, section, path, currency, amount) VALUES ($1, $2, $3, $4, $5, $6, $7::text::numeric)`,
-				platform, day, r.Version, string(l.Section), l.Path, string(l.Currency), l.Amount.String())
+			known := l.Confirmation != ""
+			u.queueExec(`INSERT INTO safeguarding_report_lines (platform_id, day, version, section, path, currency, amount, confirmation, manual, manual_since)
+				VALUES ($1, $2, $3, $4, $5, $6, $7::text::numeric, $8, $9::text::numeric, $10)`,
+				platform, day, r.Version, string(l.Section), l.Path, string(l.Currency), l.Amount.String(),
+				pgtype.Text{String: string(l.Confirmation), Valid: known}, pgtype.Text{String: l.Manual.String(), Valid: known}, pgDay(string(l.ManualSince)))
 		}
 	}
 	for _, s := range r.Statements {

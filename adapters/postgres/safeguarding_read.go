@@ -134,15 +134,21 @@ func addReportDetails(ctx context.Context, tx pgx.Tx, p ident.Platform, reports 
 	var version int
 
 	lines := make([][]safeguarding.Line, len(reports))
-	err := queryTx(ctx, tx, `SELECT d.day, d.version, d.section, d.path, d.currency, d.amount::text`+joinReports+`safeguarding_report_lines d
+	err := queryTx(ctx, tx, `SELECT d.day, d.version, d.section, d.path, d.currency, d.amount::text, coalesce(d.confirmation, ''), coalesce(d.manual, 0)::text, d.manual_since`+
+		joinReports+`safeguarding_report_lines d
 		ON d.platform_id = $1 AND d.day = w.day AND d.version = w.version`, args, func(rows pgx.Rows) error {
 		var l safeguarding.Line
-		var amount string
-		if err := rows.Scan(&day, &version, &l.Section, &l.Path, &l.Currency, &amount); err != nil {
+		var amount, manual string
+		var since pgtype.Date
+		if err := rows.Scan(&day, &version, &l.Section, &l.Path, &l.Currency, &amount, &l.Confirmation, &manual, &since); err != nil {
 			return err
 		}
+		l.ManualSince = dayOf(since)
 		var err error
-		l.Amount, err = money.ParseTotal(amount)
+		if l.Amount, err = money.ParseTotal(amount); err != nil {
+			return err
+		}
+		l.Manual, err = money.ParseTotal(manual)
 		i := index[key{dayOf(day), version}]
 		lines[i] = append(lines[i], l)
 		return err

@@ -67,7 +67,7 @@ func (t *treasuryCheck) posting(ctx context.Context, a ports.AuditPosting) error
 	}
 	posting := a.WithEntries()
 	// RuleWellFormed has a finding for a posting that cannot be added.
-	if t.replay.Add(posting.Effective, posting.Entries) == nil {
+	if t.replay.Add(posting) == nil {
 		t.lastSeq, t.digest, t.recorded = a.Seq, posting.Digest(), a.Recorded
 		t.checkMovement(a.Seq, posting)
 	}
@@ -117,6 +117,12 @@ func (t *treasuryCheck) checkReport(r ports.KeptReport) {
 	}
 	if line, want, found := t.replay.Mismatch(r.Report); found {
 		finding("has %s of %s for %s; the postings up to number %d come to %s", line.Amount, line.Currency, line.Path, r.Seq, want)
+	}
+	if line, want, found := t.replay.ManualMismatch(r.Report); found {
+		finding("says that %s of %s were posted by hand to %s since %s; the adjustments up to number %d come to %s", line.Manual, line.Currency, line.Path, line.ManualSince, r.Seq, want)
+	}
+	if line, found := r.UnconfirmedLine(); found {
+		finding("says that a statement of the day confirms %s in %s, and has none", line.Path, line.Currency)
 	}
 	for _, f := range r.Figures {
 		if !f.Explained() {

@@ -57,6 +57,14 @@ func sealed(r safeguarding.Report) ports.KeptReport {
 	return ports.KeptReport{Report: r, Digest: digest[:], Versions: r.Version}
 }
 
+// confirmedBy returns a report that records what confirms rails/RTP, and an amount that was posted to it by hand.
+func confirmedBy(r ports.KeptReport, by safeguarding.Confirmation, manual int64) ports.KeptReport {
+	report := r.Clone()
+	l := &report.Figures[0].Lines[1]
+	l.Confirmation, l.Manual, l.ManualSince = by, money.TotalOf(manual), safeguarding.ManualFrom(report.Day)
+	return sealed(report)
+}
+
 func TestCheck_SafeguardingReportsAndMovements(t *testing.T) {
 	t.Parallel()
 	// A kept report is what it was, names an unchanged posting and follows from the postings up to it; a movement
@@ -93,6 +101,15 @@ func TestCheck_SafeguardingReportsAndMovements(t *testing.T) {
 			s.reports[0].PostingDigest = slices.Repeat([]byte{1}, 32)
 			s.reports[0] = sealed(s.reports[0].Report)
 		}, audit.RuleSafeguarding, []string{"was made at posting number 3, which has been changed or is missing"}},
+		"nothing was posted by hand": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 0) }, "", nil},
+		"an invented manual amount": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 7) }, audit.RuleSafeguarding,
+			[]string{"says that 7 of USD were posted by hand to rails/RTP since 2025-12-01; the adjustments up to number 3 come to 0"}},
+		"a statement that does not exist": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.ByStatement, 0) }, audit.RuleSafeguarding,
+			[]string{"says that a statement of the day confirms rails/RTP in USD, and has none"}},
+		"a confirmation was changed": {func(s *storedTreasury) {
+			s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 0)
+			s.reports[0].Figures[0].Lines[1].Confirmation = safeguarding.ByRailProof
+		}, audit.RuleSafeguarding, []string{"has been changed"}},
 		"a movement was deleted": {func(s *storedTreasury) { s.movements = nil }, audit.RuleTreasury,
 			[]string{"posting " + sent.ID.String() + " (treasury_transfer, number 2", "posting " + arrived.ID.String() + " (treasury_transfer, number 3"}},
 		"an amount was changed": {func(s *storedTreasury) { s.movements[0].Amount.Minor = 61 }, audit.RuleTreasury,

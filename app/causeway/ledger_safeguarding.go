@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"causeway/adapters/postgres"
 	"causeway/app/accounting"
@@ -91,11 +92,18 @@ func writeSafeguarding(ctx context.Context, out io.Writer, r ports.KeptReport, f
 	if _, err := fmt.Fprintf(out, "%s\nLedger up to posting number %d.\n\n", title, r.Seq); err != nil {
 		return err
 	}
-	if err := (table{rows: lines.Rows, rightAligned: []int{3}}).write(out, lines.Header...); err != nil {
+	if err := (table{rows: lines.Rows, rightAligned: []int{3, 5}}).write(out, lines.Header...); err != nil {
 		return err
 	}
-	if err := writeSafeguardingValue(out, r.Valuation); err != nil {
+	if err := writeSafeguardingValue(out, r.Report); err != nil {
 		return err
+	}
+	for _, f := range r.Figures {
+		if paths := f.Unconfirmed(); len(paths) > 0 {
+			if _, err := fmt.Fprintf(out, "Nothing confirms %s in %s. Import the statement of the day with: causeway ledger reconcile\n", strings.Join(paths, ", "), f.Currency); err != nil {
+				return err
+			}
+		}
 	}
 	for _, s := range r.Statements {
 		closing := "without a closing balance"
@@ -114,7 +122,8 @@ func writeSafeguarding(ctx context.Context, out io.Writer, r ports.KeptReport, f
 	return nil
 }
 
-func writeSafeguardingValue(out io.Writer, v safeguarding.Valuation) error {
+func writeSafeguardingValue(out io.Writer, r safeguarding.Report) error {
+	v := r.Valuation
 	var text string
 	switch {
 	case v.Currency == "":
@@ -125,7 +134,7 @@ func writeSafeguardingValue(out io.Writer, v safeguarding.Valuation) error {
 		text = fmt.Sprintf("There is no rate of %v, so currencies are not added up.", v.Missing)
 	default:
 		text = fmt.Sprintf("All currencies in %s at the rates of %s: %s owed, %s held, %s.", v.Currency, v.RatesKeptAt.Format("2006-01-02 15:04 MST"),
-			v.Requirement.Major(v.Currency), v.Resource.Major(v.Currency), v.Status())
+			v.Requirement.Major(v.Currency), v.Resource.Major(v.Currency), r.ValuationStatus())
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", text)
 	return err

@@ -19,7 +19,7 @@ import (
 )
 
 func newTreasury(db *postgres.DB, idGenerator ports.IDs) *treasury.Service {
-	return treasury.New(treasury.Config{Store: db, Ledger: db.Finance(), Balances: db.Readers().LedgerReader(), KeptRates: db, Clock: systemClock{}, IDs: idGenerator})
+	return treasury.New(treasury.Config{Store: db, Ledger: db.Finance(), Balances: db.Readers().LedgerReader(), KeptRates: db, Proofs: db, Connections: db, Clock: systemClock{}, IDs: idGenerator})
 }
 
 // movementCommand holds the arguments of a command that posts a movement between accounts at partners.

@@ -172,28 +172,40 @@ func (s *Service) post(ctx context.Context, tx ports.Tx, c foureyes.Change, post
 	return work.Write(ctx, tx)
 }
 
-// checkClientMoney checks what a posting takes out of accounts with customers' money: at most the excess, now and, if
+// checkClientMoney checks what a posting takes out of accounts with customers' money: at most the confirmed excess, now and, if
 // it is effective earlier, at that time.
 func (s *Service) checkClientMoney(ctx context.Context, purposes safeguarding.Purposes, posting ledger.Posting, now time.Time) error {
 	for _, out := range treasury.ClientMoneyOut(purposes, posting) {
-		excess, err := s.excess(ctx, posting.Platform, purposes, out.Currency)
-		if err != nil {
-			return err
-		}
-		if err := treasury.CheckExcess(out, excess, time.Time{}); err != nil {
+		if err := s.checkOut(ctx, posting.Platform, purposes, out, now); err != nil {
 			return err
 		}
 		if !posting.Effective.Before(now) {
 			continue
 		}
-		if excess, err = s.excessAt(ctx, posting.Platform, purposes, out.Currency, posting.Effective); err != nil {
+		figures, err := s.figuresAt(ctx, posting.Platform, purposes, posting.Effective)
+		if err != nil {
 			return err
 		}
-		if err := treasury.CheckExcess(out, excess, posting.Effective); err != nil {
+		if err := treasury.CheckExcess(out, safeguarding.OwnFundsOf(figures, out.Currency), posting.Effective); err != nil {
+			return err
+		}
+		if err := s.checkConfirmed(ctx, posting.Platform, purposes, out, figures, posting.Effective); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkOut checks that an amount can leave the accounts with customers' money now.
+func (s *Service) checkOut(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, out money.Amount, now time.Time) error {
+	figures, err := s.ownFunds(ctx, p, purposes, out.Currency)
+	if err != nil {
+		return err
+	}
+	if err := treasury.CheckExcess(out, safeguarding.OwnFundsOf(figures, out.Currency), time.Time{}); err != nil {
+		return err
+	}
+	return s.checkConfirmed(ctx, p, purposes, out, figures, now)
 }
 
 // checkAssets checks what a posting takes out of each asset. It returns the assets with their balances after the
@@ -229,34 +241,34 @@ func (s *Service) checkAssets(ctx context.Context, posting ledger.Posting, allow
 	return assets, nil
 }
 
-// excess returns what the accounts with customers' money hold beyond what is owed, in one currency. It is the
+// ownFunds returns what the accounts with customers' money hold, and what of it is not owed, in one currency. That is the
 // company's own money in them, so the balances of customers need not be read.
-func (s *Service) excess(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, currency money.Currency) (money.Total, error) {
+func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, currency money.Currency) ([]safeguarding.Figures, error) {
 	accounts, err := s.Ledger.CurrentBalances(ctx, p, safeguarding.OwnFundsPrefixes(), currency)
 	if err != nil {
-		return money.Total{}, tooSlow(err)
+		return nil, tooSlow(err)
 	}
 	counter := safeguarding.NewCounter(purposes)
 	for _, a := range accounts {
 		if err := counter.Add(a.Account.Path, currency, a.Balance); err != nil {
-			return money.Total{}, err
+			return nil, err
 		}
 	}
-	return counter.OwnFunds(currency), nil
+	return counter.Figures(), nil
 }
 
-// excessAt returns the excess of a past moment, by effective time. It reads every account.
-func (s *Service) excessAt(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, currency money.Currency, at time.Time) (money.Total, error) {
+// figuresAt returns the comparison of a past moment, by effective time. It reads every account.
+func (s *Service) figuresAt(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, at time.Time) ([]safeguarding.Figures, error) {
 	counter := safeguarding.NewCounter(purposes)
 	_, err := s.Ledger.BalancesAt(ctx, p, at, func(a ports.LedgerAccount) error {
 		return counter.Add(a.Account.Path, a.Account.Currency, a.Balance)
 	})
-	return counter.OwnFunds(currency), tooSlow(err)
+	return counter.Figures(), tooSlow(err)
 }
 
 // checkReclassified returns CONFLICT if an account with customers' money can not become the company's own,
-// because less would be held than is owed.
-func (s *Service) checkReclassified(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, path string) error {
+// because less would be held than is owed, or more would leave than is confirmed.
+func (s *Service) checkReclassified(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, path string, now time.Time) error {
 	if purpose, _ := purposes.Of(path); purpose == safeguarding.Own {
 		return nil
 	}
@@ -268,12 +280,16 @@ func (s *Service) checkReclassified(ctx context.Context, p ident.Platform, purpo
 		if b.Balance.Sign() <= 0 {
 			continue
 		}
-		excess, err := s.excess(ctx, p, purposes, b.Account.Currency)
+		figures, err := s.ownFunds(ctx, p, purposes, b.Account.Currency)
 		if err != nil {
 			return err
 		}
-		if excess.Sub(b.Balance).Sign() < 0 {
+		minor, fits := b.Balance.Minor()
+		if excess := safeguarding.OwnFundsOf(figures, b.Account.Currency); !fits || excess.Sub(b.Balance).Sign() < 0 {
 			return treasury.MoneyOfCustomers(b.Account, b.Balance, excess)
+		}
+		if err := s.checkConfirmed(ctx, p, purposes, money.Amount{Minor: minor, Currency: b.Account.Currency}, figures, now); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -12,11 +12,9 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/safeguarding"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -56,15 +54,28 @@ func (s *Service) fill(ctx context.Context, r *safeguarding.Report, purposes saf
 				r.Platform, f.Currency, f.Resource, f.Requirement, f.OwnFunds)
 		}
 	}
-	if err := s.addStatements(ctx, r, statementsBy); err != nil {
+	if err := s.addConfirmation(ctx, r, purposes, statementsBy); err != nil {
 		return err
 	}
 	return s.addValuation(ctx, r)
 }
 
+// addConfirmation adds the statements that ended by a day, and what confirms the resource.
+func (s *Service) addConfirmation(ctx context.Context, r *safeguarding.Report, purposes safeguarding.Purposes, statementsBy safeguarding.Day) error {
+	if err := s.addStatements(ctx, r, statementsBy); err != nil {
+		return err
+	}
+	known, err := s.evidenceUpTo(ctx, r.Platform, purposes, r.AsOf, r.Seq)
+	if err != nil {
+		return err
+	}
+	return s.confirm(ctx, r, known, statementsBy)
+}
+
 // addStatements adds the last statement of each account of the resource, and compares its closing balance with
 // the ledger at the end of its last day.
 func (s *Service) addStatements(ctx context.Context, r *safeguarding.Report, by safeguarding.Day) error {
+	r.Statements = nil
 	statements, err := s.Store.LastStatements(ctx, r.Platform, by)
 	if err != nil {
 		return err
@@ -73,16 +84,8 @@ func (s *Service) addStatements(ctx context.Context, r *safeguarding.Report, by 
 		if !isResource(r.Figures, statement) {
 			continue
 		}
-		if statement.HasClosing {
-			account := ledger.Account{Platform: r.Platform, Path: statement.Path, Currency: statement.Currency}
-			balance, err := s.Balances.BalanceAt(ctx, account, ports.ByEffective, statement.Day.Last())
-			if f, isFault := fault.As(err); isFault && f.Code == fault.MonthArchived {
-				statement.HasClosing, statement.Closing = false, money.Total{}
-			} else if err != nil {
-				return err
-			} else {
-				statement.Difference = statement.Closing.Sub(money.TotalOf(balance))
-			}
+		if err := s.compare(ctx, r.Platform, &statement); err != nil {
+			return err
 		}
 		r.Statements = append(r.Statements, statement)
 	}
@@ -205,8 +208,40 @@ func (s *Service) KeepDueReports(ctx context.Context, environment platform.Envir
 				return fmt.Errorf("safeguarding report of %s: %w", day, err)
 			}
 		}
-		return nil
+		return s.keepConfirmed(ctx, p.ID)
 	})
+}
+
+// keepConfirmed makes the reports of the last days again that were not confirmed, once a statement or a proof confirms more: those
+// of a day come after its end.
+func (s *Service) keepConfirmed(ctx context.Context, p ident.Platform) error {
+	for _, day := range safeguarding.RecentDays(s.Clock.Now()) {
+		kept, found, err := s.Store.SafeguardingReport(ctx, p, day, 0)
+		if err != nil {
+			return err
+		}
+		if !found || kept.Status() != safeguarding.Unconfirmed {
+			continue
+		}
+		wanted := func(r safeguarding.Report) bool {
+			return r.ConfirmsMoreThan(kept.Report) && r.Version == kept.Version+1
+		}
+		again := kept.Report.Clone()
+		purposes, err := s.purposesAt(ctx, p, day.Last())
+		if err != nil {
+			return err
+		}
+		if err := s.addConfirmation(ctx, &again, purposes, day); err != nil {
+			return err
+		}
+		if again.Version++; !wanted(again) {
+			continue
+		}
+		if _, err := s.keep(ctx, p, day, wanted, platform.Author{}, nil); err != nil {
+			return fmt.Errorf("safeguarding report of %s: %w", day, err)
+		}
+	}
+	return nil
 }
 
 // Reports returns a page of the kept reports, newest day first.

@@ -28,8 +28,11 @@ type Config struct {
 	Balances ports.LedgerReader
 	// KeptRates are the market rates at which reports are valued.
 	KeptRates ports.KeptRates
-	Clock     ports.Clock
-	IDs       ports.IDs
+	// Proofs and Connections say what partners confirm that they hold.
+	Proofs      ports.RailProofReader
+	Connections ports.RailConnectionReader
+	Clock       ports.Clock
+	IDs         ports.IDs
 }
 
 // Service holds the use cases.
@@ -156,7 +159,7 @@ func (s *Service) setPurpose(ctx context.Context, tx ports.Tx, c foureyes.Change
 		return Account{}, err
 	}
 	if r.Purpose == safeguarding.Own {
-		if err := s.checkReclassified(ctx, c.Platform, before, r.Account); err != nil {
+		if err := s.checkReclassified(ctx, c.Platform, before, r.Account, c.At); err != nil {
 			return Account{}, err
 		}
 	}

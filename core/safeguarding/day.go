@@ -35,6 +35,9 @@ func (d Day) Last() time.Time { return d.End().Add(-time.Microsecond) }
 // Next returns the day after d.
 func (d Day) Next() Day { return DayOf(d.End()) }
 
+// Before returns the day before d.
+func (d Day) Before() Day { return DayOf(d.Start().AddDate(0, 0, -1)) }
+
 const (
 	// reportDelay is how long after the end of a day its report is made, so that what was under way has
 	// been recorded.
@@ -57,6 +60,17 @@ func DueDays(last Day, now time.Time) []Day {
 	var days []Day
 	for ; next <= yesterday; next = next.Next() {
 		days = append(days, next)
+	}
+	return days
+}
+
+// recentDays is how many days are made again when they are confirmed: banks send statements after a weekend and a holiday.
+const recentDays = 5
+
+// RecentDays returns the last days that are over, in order.
+func RecentDays(now time.Time) (days []Day) {
+	for i := recentDays; i > 0; i-- {
+		days = append(days, DayOf(now.AddDate(0, 0, -i)))
 	}
 	return days
 }

@@ -43,6 +43,12 @@ type Line struct {
 	Currency money.Currency
 	// Amount is what the line adds to its section, in minor units.
 	Amount money.Total
+
+	// Of a line of the resource: what confirms the amount, empty in reports that were made before this was recorded, and what of it
+	// comes from adjustments since a day. That is the first after the last day before the report that was confirmed.
+	Confirmation Confirmation
+	Manual       money.Total
+	ManualSince  Day
 }
 
 // Status is the result of a comparison.
@@ -53,6 +59,8 @@ const (
 	Shortfall Status = "SHORTFALL" // less is held than owed
 	Excess    Status = "EXCESS"    // more is held than owed
 	Even      Status = "EVEN"
+	// Unconfirmed: the ledger says that at least as much is held as is owed, and of an account nothing outside confirms it.
+	Unconfirmed Status = "UNCONFIRMED"
 )
 
 func statusOf(difference money.Total) Status {
@@ -76,8 +84,34 @@ type Figures struct {
 // Difference returns what is held less what is owed.
 func (f Figures) Difference() money.Total { return f.Resource.Sub(f.Requirement) }
 
-// Status returns the result of the comparison.
-func (f Figures) Status() Status { return statusOf(f.Difference()) }
+// Status returns the result of the comparison. A shortfall is one whether or not what is held is confirmed.
+func (f Figures) Status() Status {
+	if status := statusOf(f.Difference()); status == Shortfall || len(f.Unconfirmed()) == 0 {
+		return status
+	}
+	return Unconfirmed
+}
+
+// Unconfirmed returns the accounts of the resource that nothing confirms.
+func (f Figures) Unconfirmed() (paths []string) {
+	for _, l := range f.Lines {
+		if l.Confirmation == NoEvidence {
+			paths = append(paths, l.Path)
+		}
+	}
+	return paths
+}
+
+// Manual returns what of the resource was posted by hand since it was last confirmed; false in reports that were made before
+// this was recorded.
+func (f Figures) Manual() (sum money.Total, known bool) {
+	for _, l := range f.Lines {
+		if l.Confirmation != "" {
+			sum, known = sum.Add(l.Manual), true
+		}
+	}
+	return sum, known
+}
 
 // Explained reports whether the company's own funds are the difference, as they are in a balanced ledger.
 func (f Figures) Explained() bool { return f.Difference().Equal(f.OwnFunds) }
@@ -122,14 +156,14 @@ func (c *Counter) Add(path string, currency money.Currency, balance money.Total)
 func (c *Counter) Figures() []Figures {
 	var lines []Line
 	for key, amount := range c.sums {
-		lines = append(lines, Line{key.section, key.path, key.currency, amount})
+		lines = append(lines, Line{Section: key.section, Path: key.path, Currency: key.currency, Amount: amount})
 	}
 	return FiguresOf(lines)
 }
 
-// OwnFunds returns the company's own funds in a currency.
-func (c *Counter) OwnFunds(currency money.Currency) money.Total {
-	for _, f := range c.Figures() {
+// OwnFundsOf returns the company's own funds in a currency.
+func OwnFundsOf(figures []Figures, currency money.Currency) money.Total {
+	for _, f := range figures {
 		if f.Currency == currency {
 			return f.OwnFunds
 		}

@@ -1,8 +1,6 @@
 package safeguarding
 
 import (
-	"time"
-
 	"causeway/core/money"
 	"causeway/ledger"
 )
@@ -12,8 +10,10 @@ import (
 type Replay struct {
 	// days has the changes of each day, and sums those of all days up to and including last.
 	days map[Day]map[replayKey]money.Total
-	sums map[replayKey]money.Total
-	last Day
+	// manual has the changes of assets by adjustments.
+	manual map[Day]map[replayKey]money.Total
+	sums   map[replayKey]money.Total
+	last   Day
 }
 
 // replayKey is an account, or a line of the chart for the accounts of customers.
@@ -24,13 +24,13 @@ type replayKey struct {
 
 // NewReplay returns a Replay of an empty ledger.
 func NewReplay() *Replay {
-	return &Replay{days: map[Day]map[replayKey]money.Total{}, sums: map[replayKey]money.Total{}}
+	return &Replay{days: map[Day]map[replayKey]money.Total{}, manual: map[Day]map[replayKey]money.Total{}, sums: map[replayKey]money.Total{}}
 }
 
 // Add adds the next posting. Error: ledger.ErrNotInChart.
-func (r *Replay) Add(effective time.Time, entries []ledger.Entry) error {
-	day := DayOf(effective)
-	for _, e := range entries {
+func (r *Replay) Add(p ledger.Posting) error {
+	day := DayOf(p.Effective)
+	for _, e := range p.Entries {
 		amount := money.TotalOf(e.Amount)
 		for i, path := range [...]string{e.Debit, e.Credit} {
 			line, err := ledger.FindChartLine(path)
@@ -44,7 +44,14 @@ func (r *Replay) Add(effective time.Time, entries []ledger.Entry) error {
 			if line.NoOverdraft {
 				path = line.Path
 			}
-			r.add(day, replayKey{path, e.Currency}, change)
+			key := replayKey{path, e.Currency}
+			r.add(day, key, change)
+			if p.Kind == ledger.KindAdjustment && line.Class == ledger.Asset {
+				if r.manual[day] == nil {
+					r.manual[day] = map[replayKey]money.Total{}
+				}
+				r.manual[day][key] = r.manual[day][key].Add(change)
+			}
 		}
 	}
 	return nil
@@ -101,6 +108,26 @@ func (r *Replay) Mismatch(report Report) (line Line, want money.Total, found boo
 	for key, sum := range r.sums {
 		if sum.Sign() != 0 && !reported[key] {
 			return Line{Path: key.path, Currency: key.currency}, sum, true
+		}
+	}
+	return Line{}, money.Total{}, false
+}
+
+// ManualMismatch returns the first line of a report whose manual amount does not follow from the adjustments added so far, with
+// the amount that does; false if all do.
+func (r *Replay) ManualMismatch(report Report) (line Line, want money.Total, found bool) {
+	for _, f := range report.Figures {
+		for _, l := range f.Lines {
+			if l.Confirmation == "" {
+				continue
+			}
+			want := money.Total{}
+			for day := l.ManualSince; day != "" && day <= report.Day; day = day.Next() {
+				want = want.Add(r.manual[day][replayKey{l.Path, l.Currency}])
+			}
+			if !l.Manual.Equal(want) {
+				return l, want, true
+			}
 		}
 	}
 	return Line{}, money.Total{}, false

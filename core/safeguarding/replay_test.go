@@ -30,7 +30,7 @@ func TestReplay_FindsExactlyTheChangedReports(t *testing.T) {
 			if rapid.Bool().Draw(t, "post") {
 				e := ledger.Entry{Debit: rapid.SampledFrom(accounts).Draw(t, "debit"), Credit: rapid.SampledFrom(accounts).Draw(t, "credit"), Currency: "USD", Amount: rapid.Int64Range(1, 5).Draw(t, "amount")}
 				history = append(history, posted{day, e})
-				if err := replay.Add(day, []ledger.Entry{e}); err != nil {
+				if err := replay.Add(ledger.Posting{Effective: day, Entries: []ledger.Entry{e}}); err != nil {
 					t.Fatal(err)
 				}
 				continue

@@ -3,6 +3,7 @@ package safeguarding
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"causeway/core/fault"
@@ -23,7 +24,8 @@ type Report struct {
 	// By asked for the report. Both are zero for the one that the service makes after each day.
 	By      platform.Author
 	Figures []Figures
-	// Statements are the last statements of the accounts of the resource that were imported.
+	// Statements are the last statements of the accounts of the resource that were imported. A line of Figures says whether one
+	// confirms it.
 	Statements []Statement
 	Valuation  Valuation
 	// Seq is the number of the last posting in the report, PostingDigest its digest and Checkpoint the newest
@@ -63,7 +65,7 @@ func (v Valuation) Complete() bool {
 	return v.Currency != "" && !v.RatesKeptAt.IsZero() && len(v.Missing) == 0
 }
 
-// Status returns the result of the comparison of the values.
+// Status returns the result of the comparison of the values, whatever confirms what is held.
 func (v Valuation) Status() Status { return statusOf(v.Resource.Sub(v.Requirement)) }
 
 // Value returns the comparison of figures in one currency, at rates that were kept for the moment. What is
@@ -141,19 +143,34 @@ func (r Report) Shortfalls() []money.Currency {
 	return short
 }
 
-// Status returns SHORTFALL if any currency has one, else EXCESS if any has that.
+// Status returns SHORTFALL if any currency has one, else UNCONFIRMED or EXCESS if any has that, in this order.
 func (r Report) Status() Status {
 	status := Even
 	for _, f := range r.Figures {
-		switch f.Status() {
-		case Shortfall:
+		switch s := f.Status(); {
+		case s == Shortfall:
 			return Shortfall
-		case Excess:
-			status = Excess
-		case Even: // leaves the status as it is
+		case s == Unconfirmed || s == Excess && status == Even:
+			status = s
 		}
 	}
 	return status
+}
+
+// ValuationStatus returns the result of the comparison of the values. It is confirmed if each currency is.
+func (r Report) ValuationStatus() Status {
+	status := r.Valuation.Status()
+	if status != Shortfall && slices.ContainsFunc(r.Figures, func(f Figures) bool { return len(f.Unconfirmed()) > 0 }) {
+		return Unconfirmed
+	}
+	return status
+}
+
+// recordsConfirmation reports whether the report says what confirms its resource, as all do that are made now.
+func (r Report) recordsConfirmation() bool {
+	return slices.ContainsFunc(r.Figures, func(f Figures) bool {
+		return slices.ContainsFunc(f.Lines, func(l Line) bool { return l.Confirmation != "" })
+	})
 }
 
 // Digest returns a hash of everything in a kept report, so that a later change is detected. Each text is
@@ -161,7 +178,12 @@ func (r Report) Status() Status {
 func (r Report) Digest() [sha256.Size]byte {
 	platform, token := r.Platform.UUID(), r.By.Token.UUID()
 	var e encoder
-	e = append(e, "causeway safeguarding report 1\n"...)
+	withConfirmation := r.recordsConfirmation()
+	if withConfirmation {
+		e = append(e, "causeway safeguarding report 2\n"...)
+	} else {
+		e = append(e, "causeway safeguarding report 1\n"...)
+	}
 	e = append(e, platform[:]...)
 	e.text(string(r.Day))
 	e.number(int64(r.Version))
@@ -178,6 +200,11 @@ func (r Report) Digest() [sha256.Size]byte {
 			e.text(l.Path)
 			e.text(string(l.Currency))
 			e.text(l.Amount.String())
+			if withConfirmation {
+				e.text(string(l.Confirmation))
+				e.text(l.Manual.String())
+				e.text(string(l.ManualSince))
+			}
 		}
 	}
 	e.text("statements")

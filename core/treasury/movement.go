@@ -255,6 +255,37 @@ func CheckExcess(out money.Amount, excess money.Total, at time.Time) error {
 	return f
 }
 
+// CheckConfirmed returns CONFLICT if a movement would take more out of the accounts with customers' money than what of their
+// excess is confirmed; day is the last one whose statements are looked for.
+func CheckConfirmed(out money.Amount, excess money.Total, accounts []safeguarding.Held, day safeguarding.Day) error {
+	confirmed, missing := safeguarding.ConfirmedExcess(excess, accounts)
+	if confirmed.Sub(money.TotalOf(out.Minor)).Sign() >= 0 {
+		return nil
+	}
+	c := out.Currency
+	details := map[string]any{"currency": string(c), "excess": excess.String(), "confirmedExcess": confirmed.String(), "requested": money.TotalOf(out.Minor).String()}
+	var f *fault.Error
+	if len(missing) > 0 {
+		details["unconfirmedAccounts"] = missing
+		f = conflict("Excess is not confirmed", "Nothing confirms that %s %s what the ledger says in %s, so nothing of the excess of %s %s can be taken out. "+
+			"Import the statement of %s, or of today, of each of them; its closing balance must not be below the ledger.",
+			strings.Join(missing, ", "), holdOf(len(missing)), c, excess.Major(c), c, day)
+	} else {
+		f = conflict("Excess is not confirmed", "Of the excess of %s %s, %s %s are confirmed, and %s %s are requested: the rest was posted by hand, and no bank has confirmed it yet. "+
+			"Move at most %s %s, or import the statement of the day on which the rest was posted.",
+			excess.Major(c), c, confirmed.Major(c), c, money.TotalOf(out.Minor).Major(c), c, confirmed.Major(c), c)
+	}
+	f.Details = details
+	return f
+}
+
+func holdOf(accounts int) string {
+	if accounts == 1 {
+		return "holds"
+	}
+	return "hold"
+}
+
 // CheckOverdraft returns CONFLICT if an asset would go below zero, or further below. before and after are its
 // balances.
 func CheckOverdraft(a ledger.Account, before, after int64, allowed bool) error {

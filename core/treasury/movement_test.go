@@ -224,3 +224,31 @@ func TestOverdraft_AnnouncedOncePerCrossingAndHour(t *testing.T) {
 		}
 	})
 }
+
+func TestCheckConfirmed(t *testing.T) {
+	t.Parallel()
+	// What is confirmed of an excess can leave, and nothing if an account is not confirmed at all. The refusal names the accounts, or
+	// how much is possible.
+	held := func(path string, confirmed bool, added int64) safeguarding.Held {
+		return safeguarding.Held{Path: path, Confirmed: confirmed, Added: money.TotalOf(added)}
+	}
+	for name, c := range map[string]struct {
+		out      int64
+		accounts []safeguarding.Held
+		message  string // part of it; empty if it is not refused
+	}{
+		"all confirmed":           {100, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", true, 0)}, ""},
+		"all that is confirmed":   {40, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, ""},
+		"more than is confirmed":  {41, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, "Move at most 0.40 USD"},
+		"more was added than is":  {1, []safeguarding.Held{held("rails/RTP", true, 101)}, "Move at most 0.00 USD"},
+		"an account is missing":   {1, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", false, 0)}, "rails/WIRE holds what the ledger says in USD"},
+		"several are missing":     {1, []safeguarding.Held{held("rails/WIRE", false, 0), held("rails/RTP", false, 0)}, "rails/RTP, rails/WIRE hold what"},
+		"what was taken out only": {100, []safeguarding.Held{held("rails/RTP", true, -5)}, ""},
+	} {
+		err := treasury.CheckConfirmed(money.Amount{Minor: c.out, Currency: "USD"}, money.TotalOf(100), c.accounts, "2026-03-16")
+		f, refused := fault.As(err)
+		if refused != (c.message != "") || refused && (f.Code != fault.Conflict || !strings.Contains(f.Message, c.message)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -53,7 +53,7 @@ type safeguardingReportBody struct {
 	MadeAt           httpapi.Time                      `json:"madeAt" doc:"Time the report was made."`
 	TokenID          httpapi.ID[ident.Token]           `json:"tokenId,omitzero" doc:"Id of the token that had the report made again. Omitted if the service or its operator made it."`
 	Actor            string                            `json:"actor,omitempty" doc:"Name of the person who had the report made again, if given." example:"Ana Silva"`
-	Status           string                            `json:"status" enum:"SHORTFALL,EXCESS,EVEN" doc:"SHORTFALL if less is held than owed in any currency; otherwise EXCESS if more is held in any, or EVEN."`
+	Status           string                            `json:"status" enum:"SHORTFALL,UNCONFIRMED,EXCESS,EVEN" doc:"SHORTFALL if less is held than owed in any currency; otherwise UNCONFIRMED if nothing outside the ledger confirms what an account holds in any, EXCESS if more is held than owed in any, or EVEN."`
 	Currencies       []safeguardingCurrencyBody        `json:"currencies" doc:"Comparison of each currency."`
 	Statements       []safeguardingStatementBody       `json:"statements" doc:"Last imported statement of each account that holds customers' money and has one."`
 	Valuation        *safeguardingValuationBody        `json:"valuation,omitempty" doc:"Comparison of all currencies in the functional currency of the platform. Omitted if it has none."`
@@ -69,7 +69,8 @@ type safeguardingCurrencyBody struct {
 	Requirement httpapi.BigMinor       `json:"requirement" doc:"What is owed to customers, in the smallest unit."`
 	Resource    httpapi.BigMinor       `json:"resource" doc:"What is held for them at partners, in the smallest unit."`
 	Difference  httpapi.BigMinor       `json:"difference" doc:"resource less requirement, in the smallest unit. It equals the sum of the lines of the section OWN_FUNDS."`
-	Status      string                 `json:"status" enum:"SHORTFALL,EXCESS,EVEN" doc:"Result of the comparison."`
+	Status      string                 `json:"status" enum:"SHORTFALL,UNCONFIRMED,EXCESS,EVEN" doc:"Result of the comparison. UNCONFIRMED if no less is held than owed, and nothing outside the ledger confirms what an account holds."`
+	Manual      *httpapi.BigMinor      `json:"manual,omitempty" doc:"What of resource comes from adjustments since it was last confirmed, in the smallest unit: the sum of the lines. Omitted in reports that were made before this was recorded."`
 	Lines       []safeguardingLineBody `json:"lines" doc:"Accounts, by section and path."`
 }
 
@@ -77,6 +78,10 @@ type safeguardingLineBody struct {
 	Section string           `json:"section" enum:"REQUIREMENT,RESOURCE,OWN_FUNDS" doc:"REQUIREMENT: owed to customers. RESOURCE: held for them at a partner. OWN_FUNDS: everything else, which adds up to the company's own money in the accounts of the resource."`
 	Account string           `json:"account" doc:"Path of the account, or of a line of the chart of accounts." example:"rails/RTP"`
 	Amount  httpapi.BigMinor `json:"amount" doc:"What the account adds to its section, in the smallest unit."`
+
+	Confirmation string            `json:"confirmation,omitempty" enum:"STATEMENT,RAIL_PROOF,SANDBOX,IN_TRANSIT,NOTHING_HELD,NONE" doc:"What confirms, from outside the ledger, that an account of the resource holds the amount: a statement of the day, the daily proof of connections, the sandbox, that it is on its way between two accounts, that nothing is held, or nothing. Omitted in other sections, and in reports that were made before this was recorded."`
+	Manual       *httpapi.BigMinor `json:"manual,omitempty" doc:"What adjustments have added to the account, less what they took out, since manualSince, in the smallest unit. It is part of amount. Omitted as confirmation is."`
+	ManualSince  string            `json:"manualSince,omitempty" format:"date" doc:"First day of these adjustments: after the last day before the report that was confirmed, or the first day of the month eleven months before." example:"2026-10-30"`
 }
 
 type safeguardingStatementBody struct {
@@ -94,7 +99,7 @@ type safeguardingValuationBody struct {
 	Requirement *httpapi.BigMinor `json:"requirement,omitempty" doc:"Value of what is owed, in the smallest unit. Omitted if a currency has no rate."`
 	Resource    *httpapi.BigMinor `json:"resource,omitempty" doc:"Value of what is held, in the smallest unit. Omitted if a currency has no rate."`
 	Difference  *httpapi.BigMinor `json:"difference,omitempty" doc:"resource less requirement."`
-	Status      string            `json:"status,omitempty" enum:"SHORTFALL,EXCESS,EVEN" doc:"Result of the comparison of the values. A shortfall in one currency can be hidden by an excess in another."`
+	Status      string            `json:"status,omitempty" enum:"SHORTFALL,UNCONFIRMED,EXCESS,EVEN" doc:"Result of the comparison of the values. A shortfall in one currency can be hidden by an excess in another."`
 	RatesKeptAt *httpapi.Time     `json:"ratesKeptAt,omitempty" doc:"Time of the market rates. Omitted if none were kept for the time of the report."`
 	Missing     []string          `json:"missingRates,omitempty" doc:"Currencies without a rate." example:"[\"USDB\"]"`
 }
@@ -148,8 +153,16 @@ func renderSafeguardingReport(r safeguarding.Report) safeguardingReportBody {
 	for i, f := range r.Figures {
 		c := safeguardingCurrencyBody{Currency: httpapi.Currency(f.Currency), Requirement: httpapi.NewBigMinor(f.Requirement), Resource: httpapi.NewBigMinor(f.Resource),
 			Difference: httpapi.NewBigMinor(f.Difference()), Status: string(f.Status()), Lines: make([]safeguardingLineBody, len(f.Lines))}
+		if manual, known := f.Manual(); known {
+			amount := httpapi.NewBigMinor(manual)
+			c.Manual = &amount
+		}
 		for j, l := range f.Lines {
-			c.Lines[j] = safeguardingLineBody{string(l.Section), l.Path, httpapi.NewBigMinor(l.Amount)}
+			c.Lines[j] = safeguardingLineBody{Section: string(l.Section), Account: l.Path, Amount: httpapi.NewBigMinor(l.Amount), Confirmation: string(l.Confirmation), ManualSince: string(l.ManualSince)}
+			if l.Confirmation != "" {
+				manual := httpapi.NewBigMinor(l.Manual)
+				c.Lines[j].Manual = &manual
+			}
 		}
 		body.Currencies[i] = c
 	}
@@ -161,7 +174,7 @@ func renderSafeguardingReport(r safeguarding.Report) safeguardingReportBody {
 		}
 		body.Statements[i] = statement
 	}
-	body.Valuation = renderValuation(r.Valuation)
+	body.Valuation = renderValuation(r)
 	return body
 }
 
@@ -170,7 +183,8 @@ func safeguardingTable(r safeguarding.Report) (t accounting.Table) {
 	return t
 }
 
-func renderValuation(v safeguarding.Valuation) *safeguardingValuationBody {
+func renderValuation(r safeguarding.Report) *safeguardingValuationBody {
+	v := r.Valuation
 	if v.Currency == "" {
 		return nil
 	}
@@ -180,7 +194,7 @@ func renderValuation(v safeguarding.Valuation) *safeguardingValuationBody {
 	}
 	if v.Complete() {
 		requirement, resource, difference := httpapi.NewBigMinor(v.Requirement), httpapi.NewBigMinor(v.Resource), httpapi.NewBigMinor(v.Resource.Sub(v.Requirement))
-		body.Requirement, body.Resource, body.Difference, body.Status = &requirement, &resource, &difference, string(v.Status())
+		body.Requirement, body.Resource, body.Difference, body.Status = &requirement, &resource, &difference, string(r.ValuationStatus())
 	}
 	return body
 }

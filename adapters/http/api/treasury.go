@@ -106,7 +106,7 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 	type sweepInput struct{ Body sweepCreateRequest }
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
 		ID: "createSweep", Path: "/ledger/sweeps", Tag: tagLedger, Summary: "Sweep fees out of an account with customers' money", Permission: platform.Manage,
-		Description: "Posts that fees earned were moved from an account with customers' money to one with the company's own. At most the excess in that currency can be moved: " +
+		Description: "Posts that fees earned were moved from an account with customers' money to one with the company's own. At most the excess in that currency can be moved, without what people posted and no statement or proof has confirmed: " +
 			"otherwise `409 CONFLICT`, with both numbers in `details`. The service moves nothing at the partner.",
 		Errors: refused,
 	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *sweepInput) (proposal.Outcome[treasury.Movement], error) {
@@ -118,7 +118,7 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		ID: "createTreasuryTransfer", Path: "/ledger/treasury/transfers", Tag: tagLedger, Summary: "Post a transfer between accounts at partners", Permission: platform.Manage,
 		Description: "Posts that money was moved between two accounts at partners, in one currency. With `inTransit` it is posted to a transit account and arrives with a second posting. " +
 			"A transfer from `partner-receivables/<RAIL>` posts what a partner has paid, and one to `partner-payables/<RAIL>` what it was paid. " +
-			"Customers' money can leave their accounts only up to the excess, and no account goes below zero unless `allowOverdraft` is set with a note. The service moves nothing at the partner.",
+			"Customers' money can leave their accounts only up to the excess that is confirmed, and no account goes below zero unless `allowOverdraft` is set with a note. The service moves nothing at the partner.",
 		Errors: refused,
 	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *transferInput) (proposal.Outcome[treasury.Movement], error) {
 		m := in.Body.movement(treasury.Transfer, call)
