@@ -7,6 +7,7 @@ func (s *exampleRecorder) recordTreasury(string, externalAccounts) {
 	// Only the adjustment of last month was effective on that day.
 	day := previousMonth().AddDate(0, 0, 1).Format(time.DateOnly)
 	s.mask.replacements[day] = "2025-12-02"
+	s.mask.replacements[previousMonth().AddDate(0, -11, 0).Format(time.DateOnly)] = "2025-01-01" // from which manual amounts count
 	s.awaitCheckpoint() // which the report records
 	s.record("runSafeguardingReport", "", "/ledger/safeguarding/"+day+"/run", "").wantStatus(201)
 	s.recordWebhook("safeguardingReport", "SAFEGUARDING.SHORTFALL", s.awaitEventAbout("SAFEGUARDING.SHORTFALL", day), "")
