@@ -8,7 +8,7 @@ func (s *exampleRecorder) recordTreasury(string, externalAccounts) {
 	day := previousMonth().AddDate(0, 0, 1).Format(time.DateOnly)
 	s.mask.replacements[day] = "2025-12-02"
 	s.mask.replacements[previousMonth().AddDate(0, -11, 0).Format(time.DateOnly)] = "2025-01-01" // from which manual amounts count
-	s.awaitCheckpoint() // which the report records
+	s.awaitCheckpoint()                                                                          // which the report records
 	s.record("runSafeguardingReport", "", "/ledger/safeguarding/"+day+"/run", "").wantStatus(201)
 	s.recordWebhook("safeguardingReport", "SAFEGUARDING.SHORTFALL", s.awaitEventAbout("SAFEGUARDING.SHORTFALL", day), "")
 	s.record("acknowledgeSafeguardingReport", "", "/ledger/safeguarding/"+day+"/acknowledge", `{"note": "Moved 45.00 USD from own/OPERATING the same day."}`).wantStatus(200)

@@ -48,7 +48,7 @@ const (
 	FactExternalAccount             FactKind = "external-account" // a version; its details are in a keyed hash
 	FactToken                       FactKind = "token"            // a version
 	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
-	FactPayeeSealing                FactKind = "payee-sealing" // the day from which all payments have a seal of their payee
+	FactPayeeSealing                FactKind = "payee-sealing"    // the day from which all payments have a seal of their payee
 )
 
 // Fact is the hash of something that was recorded beside the postings and never changes.

@@ -164,6 +164,7 @@ func (l Line) Hold(days []Day, evidence []Evidence, added func(from, compared ti
 		return Held{Path: l.Path, Confirmed: true}
 	case NothingHeld, InTransit: // no bank has to confirm what is there, and nothing confirms what was just posted by hand
 		return Held{l.Path, true, added(days[len(days)-1].Start(), time.Time{})}
+	case ByStatement, ByRailProof, NoEvidence:
 	}
 	return Held{Path: l.Path}
 }

@@ -141,8 +141,7 @@ func TestHold_NoMoreThanWhatIsConfirmedCanBeTakenOut(t *testing.T) {
 		var excess, believed money.Total
 		unconfirmed := false
 		for _, path := range paths {
-			atBank, held, heldAtStatement := int64(0), int64(0), int64(0)
-			confirmedNow := int64(0)
+			var atBank, held int64
 			post := func(hours int, label string) {
 				for range rapid.IntRange(0, 4).Draw(t, label+path) {
 					amount := rapid.Int64Range(1, 50).Draw(t, "amount")
@@ -167,14 +166,13 @@ func TestHold_NoMoreThanWhatIsConfirmedCanBeTakenOut(t *testing.T) {
 				}
 			}
 			post(12, "before")
-			heldAtStatement = held
+			heldAtStatement := held
 			evidence := make([]safeguarding.Evidence, len(days))
 			if rapid.Bool().Draw(t, "statement of "+path) {
 				evidence[len(days)-1].Statement = statement(days[len(days)-1], atBank-heldAtStatement)
 			}
 			post(36, "after")
-			confirmedNow = atBank
-			believed = believed.Add(money.TotalOf(confirmedNow))
+			believed = believed.Add(money.TotalOf(atBank))
 			l := safeguarding.Line{Section: safeguarding.Resource, Path: path, Currency: "USD", Amount: money.TotalOf(held), Manual: hand.Manual(path, "USD", time.Time{})}
 			a := l.Hold(days, evidence, func(from, compared time.Time) money.Total { return hand.AddedTo(nil, path, "USD", from, compared) })
 			accounts = append(accounts, a)
