@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,6 +40,13 @@ type Rail interface {
 	CollectionStatus(ctx context.Context, collections []Collection) []Outcome
 	// Refund sends money back to its payers; one outcome per refund.
 	Refund(ctx context.Context, refunds []Refund) []Outcome
+}
+
+// RefundStatusRail is a rail that says where refunds are which it was asked to send, also those that have ended.
+type RefundStatusRail interface {
+	Rail
+	// RefundStatus returns the present outcomes of refunds, one per refund; it sends none. An original is not needed.
+	RefundStatus(ctx context.Context, refunds []Refund) []Outcome
 }
 
 // StoppableRail is a rail whose payments can be stopped until they leave.
@@ -79,6 +87,14 @@ type Refund struct {
 	// Internal: the payer has an internal account, so there is nothing to send; the rail
 	// only decides whether the refund is allowed.
 	Internal bool
+}
+
+// RefundStatus asks a rail where refunds are. The outcome is Unknown if the rail does not say.
+func RefundStatus(ctx context.Context, r Rail, refunds []Refund) []Outcome {
+	if asked, says := r.(RefundStatusRail); says {
+		return asked.RefundStatus(ctx, refunds)
+	}
+	return slices.Repeat([]Outcome{{Verdict: Unknown}}, len(refunds))
 }
 
 // Kind returns whether it is the refund of a payment, or a receipt that is sent back.

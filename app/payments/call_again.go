@@ -94,7 +94,11 @@ func (s *Service) callAboutNews(ctx context.Context, jobs []ports.Job) error {
 		}
 		replied = append(replied, a)
 	}
-	return s.settleAnswers(ctx, jobs, replied...)
+	contradictions, err := s.askEndedRefunds(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	return s.settleAnswers(ctx, jobs, append(replied, answers{contradictions: contradictions})...)
 }
 
 // isNews reports whether what is running for a transaction is a job of news, and not that of its step.

@@ -38,7 +38,7 @@ func endOf(call ports.RailCall, t transaction.Transaction) (rail.State, rail.Kin
 func (w work) compare(call ports.RailCall, t transaction.Transaction, o ports.Outcome, recorded rail.Said) bool {
 	end, kind := endOf(call, t)
 	reported, final := ends[o.Verdict]
-	if !final || end == "" || rail.CompareEnds(end, reported) != rail.Contradicts {
+	if !final || end == "" || kind.CompareEnds(end, reported) != rail.Contradicts {
 		return false
 	}
 	recorded.State = string(end)
@@ -47,17 +47,21 @@ func (w work) compare(call ports.RailCall, t transaction.Transaction, o ports.Ou
 	if !o.ReturnedAt.IsZero() {
 		c.Reported.At = o.ReturnedAt
 	}
-	c.Problem = fmt.Sprintf("the %s %s is recorded as %s, and the partner says now that it is %s: ask it where the money is, and post what is missing as an adjustment",
-		kind.Word(), t.ID, end, reported)
+	c.Problem = contradictionProblem(kind, t.ID.String(), end, reported)
 	w.Contradict(c)
 	return true
+}
+
+func contradictionProblem(kind rail.Kind, name string, recorded, reported rail.State) string {
+	return fmt.Sprintf("the %s %s is recorded as %s, and the partner says now that it is %s: ask it where the money is, and post what is missing as an adjustment",
+		kind.Word(), name, recorded, reported)
 }
 
 // askUnknownCode keeps the reason of a rejection or a return that no standard has, for a person to ask what it means. The payment
 // ends as with any other reason.
 func (w work) askUnknownCode(call ports.RailCall, t transaction.Transaction, o ports.Outcome) {
 	end, kind := endOf(call, t)
-	if rail.CompareEnds(end, ends[o.Verdict]) == rail.Changes {
+	if kind.CompareEnds(end, ends[o.Verdict]) == rail.Changes {
 		w.contradictCode(rail.Contradiction{Platform: t.Platform, Kind: kind, Subject: t.ID.UUID(), Name: rail.EndToEndID(t.ID.UUID())}, o)
 	}
 }

@@ -148,7 +148,7 @@ func TestEnded_AnySequenceIsExplained(t *testing.T) {
 		for range 5 {
 			reported := all[random.IntN(len(all))]
 			sequence = append(sequence, reported)
-			switch rail.CompareEnds(recorded, reported) {
+			switch rail.Payout.CompareEnds(recorded, reported) {
 			case rail.Changes:
 				recorded = reported
 			case rail.Contradicts:

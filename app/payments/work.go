@@ -63,6 +63,8 @@ type answers struct {
 	applies func(transaction.Transaction) bool
 	// settle decides what follows.
 	settle func(work, transaction.Transaction, ports.Outcome) error
+	// contradictions are kept beside: what was replied about refunds that have ended.
+	contradictions []rail.Contradiction
 }
 
 // settleAnswers is settle for transactions about which rails were called: it decides on the outcomes and records the
@@ -83,6 +85,11 @@ func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...an
 	begin := func(w work) {
 		for _, r := range replies {
 			w.RecordReply(r)
+		}
+		for _, a := range all {
+			for _, c := range a.contradictions {
+				w.Contradict(c)
+			}
 		}
 	}
 	return s.settleWith(ctx, jobs, keys, begin, func(w work, t transaction.Transaction) error {
@@ -110,7 +117,7 @@ func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 	end, kind := endOf(a.call, latest)
 	reported, final := ends[o.Verdict]
 	switch {
-	case !final || end == "" || rail.CompareEnds(end, reported) == rail.Repeats:
+	case !final || end == "" || kind.CompareEnds(end, reported) == rail.Repeats:
 	case kind == rail.Refund:
 		w.compare(a.call, latest, o, rail.Said{})
 	default:

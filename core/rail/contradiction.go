@@ -22,22 +22,24 @@ const (
 )
 
 // CompareEnds returns what a report does to a payment in a state. Money that was said to be here and is now said to have left, or
-// to have left and never to have done so, is not where the books have it. Only a return moves it back.
-func CompareEnds(recorded, reported State) Effect {
+// to have left and never to have done so, is not where the books have it. Only a return moves it back, and not that of a refund:
+// its transaction has ended, and the money is received anew.
+func (k Kind) CompareEnds(recorded, reported State) Effect {
 	switch {
-	case !reported.isEnd():
+	case !reported.IsEnd():
 		return Repeats // it is asked about again
-	case !recorded.isEnd():
+	case !recorded.IsEnd():
 		return Changes
 	case (recorded == Done) == (reported == Done):
 		return Repeats
-	case reported == Returned:
+	case reported == Returned && !k.IsReturn():
 		return Changes
 	}
 	return Contradicts
 }
 
-func (s State) isEnd() bool { return s == Done || s == Refused || s == Returned || s == Cancelled }
+// IsEnd reports whether the payment has ended. One that is done can still come back.
+func (s State) IsEnd() bool { return s == Done || s == Refused || s == Returned || s == Cancelled }
 
 // Said is one side of a contradiction: what is recorded of a payment, or what was said about it since.
 type Said struct {

@@ -110,6 +110,11 @@ type Payment struct {
 	RecordedAt, HandedOverAt, SentAt, SettledAt, ReturnedAt time.Time
 }
 
+// MayHaveLeft reports whether a partner may know the payment: it was handed over, also if it was marked as not sent since.
+func (p Payment) MayHaveLeft() bool {
+	return !p.State.IsWaiting() && (p.State != Cancelled || !p.SentAt.IsZero())
+}
+
 // Account returns the account that the payment takes money from, or brings it to.
 func (p Payment) Account() AccountKey { return AccountKey{p.Connection, p.Currency} }
 

@@ -149,8 +149,8 @@ func collectionRequest(c ports.Collection, submit bool) request {
 	return request{payment: newCollection(c), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection}, began: t.UpdatedAt, submit: submit}
 }
 
-func refundRequest(r ports.Refund) request {
-	return request{payment: newRefund(r), key: ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}, submit: true}
+func refundRequest(r ports.Refund, submit bool) request {
+	return request{payment: newRefund(r), key: ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}, submit: submit}
 }
 
 // Send submits payouts.
@@ -185,10 +185,15 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 		}
 		external, indexes = append(external, refund), append(indexes, i)
 	}
-	for n, outcome := range callEach(ctx, r, external, refundRequest) {
+	for n, outcome := range callEach(ctx, r, external, func(refund ports.Refund) request { return refundRequest(refund, true) }) {
 		outcomes[indexes[n]] = outcome
 	}
 	return outcomes
+}
+
+// RefundStatus implements ports.RefundStatusRail.
+func (r *Rail) RefundStatus(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	return callEach(ctx, r, refunds, func(refund ports.Refund) request { return refundRequest(refund, false) })
 }
 
 // leave asks which of the requests may be submitted. What has left before and is paused is only asked about. It returns the

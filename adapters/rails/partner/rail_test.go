@@ -215,6 +215,30 @@ func TestRail_RefundHasTheIDOfItsPayout(t *testing.T) {
 	}
 }
 
+func TestRail_RefundStatusSendsNothing(t *testing.T) {
+	t.Parallel()
+	// A refund that was never submitted is not when it is asked about; one that was is as it stands.
+	w := newWorld(t)
+	t.Cleanup(func() { _ = w.Close() })
+	r, err := w.open(w.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submitted, other := w.Refund(1, railtest.Settles), w.Refund(2, railtest.Settles)
+	r.Refund(t.Context(), []ports.Refund{submitted})
+	for range 4 {
+		w.sidecar.Step()
+		asked := r.RefundStatus(t.Context(), []ports.Refund{other, submitted})
+		if asked[0].Verdict != ports.Unknown {
+			t.Fatalf("one that was not submitted: %+v", asked[0])
+		}
+		if asked[1].Verdict == ports.Done {
+			return
+		}
+	}
+	t.Error("the submitted one is not done")
+}
+
 func TestRail_ManyPayoutsAreSentSideBySide(t *testing.T) {
 	t.Parallel()
 	// A hundred payouts are sent by as many requests at a time as the connection allows, and outcomes stay in order.

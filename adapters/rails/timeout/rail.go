@@ -30,8 +30,8 @@ type calls struct {
 }
 
 var (
-	_ ports.Rail        = (*Rail)(nil)
-	_ ports.WalletChain = (*Chain)(nil)
+	_ ports.RefundStatusRail = (*Rail)(nil)
+	_ ports.WalletChain      = (*Chain)(nil)
 )
 
 // New returns a rail whose calls of another one take at most timeout.
@@ -87,6 +87,13 @@ func (r *Rail) CollectionStatus(ctx context.Context, collections []ports.Collect
 // Refund calls the rail.
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	return call(ctx, r.calls, "refund", r.Rail.Refund, refunds)
+}
+
+// RefundStatus calls the rail.
+func (r *Rail) RefundStatus(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	return call(ctx, r.calls, "status of refunds", func(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+		return ports.RefundStatus(ctx, r.Rail, refunds)
+	}, refunds)
 }
 
 // call calls the rail or chain and returns one outcome for each item.

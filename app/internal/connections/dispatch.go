@@ -48,7 +48,7 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 	for i, w := range asked {
 		switch p, known := recorded[w.key()]; {
 		case !known: // and not started by this call
-		case p.State.IsWaiting() || p.State == rail.Cancelled:
+		case !p.MayHaveLeft() || starts && p.State == rail.Cancelled:
 			outcomes[i] = r.notCalled(p)
 		default:
 			byConnection[p.Connection] = append(byConnection[p.Connection], i)

@@ -178,6 +178,13 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 	return outcomes
 }
 
+// RefundStatus implements ports.RefundStatusRail: the connections of refunds say it, if they can.
+func (r *Rail) RefundStatus(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	return callAll(ctx, r, refunds, false, refundOf, func(adapter ports.Rail, ctx context.Context, batch []ports.Refund) []ports.Outcome {
+		return ports.RefundStatus(ctx, adapter, batch)
+	})
+}
+
 // wanted is a payment that a rail is called about, before it is recorded.
 type wanted struct {
 	rail.Payment
