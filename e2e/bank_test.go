@@ -156,7 +156,7 @@ func TestBank_MoneyComesInAndGoesOut(t *testing.T) {
 	t.Parallel()
 	// A quote is paid by money that a camt.054 names, and its payout is an order in a pain.001 that a pain.002 settles. A
 	// payout that comes back in a later camt.054 is refunded to the account that the money came from. One that the bank
-	// rejects is refunded too. The closing balance of the camt.053 is what the ledger says.
+	// rejects is refunded too. Both have the code of the bank. The closing balance of the camt.053 is what the ledger says.
 	e := newBankEnv(t)
 	paid, returned, rejected := e.pay(50_00), e.pay(60_00), e.pay(70_00)
 	orders := e.awaitOrders(bankorder.Payout, paid, returned, rejected)
@@ -178,8 +178,10 @@ func TestBank_MoneyComesInAndGoesOut(t *testing.T) {
 		}
 		e.settle(refund)
 	}
-	e.awaitTransaction(returned, "refund.status", "COMPLETED")
-	e.awaitTransaction(rejected, "refund.status", "COMPLETED")
+	for _, failed := range []string{returned, rejected} {
+		e.awaitTransaction(failed, "refund.status", "COMPLETED")
+		e.awaitTransaction(failed, "partnerCode", "AC04")
+	}
 	e.awaitProof()
 }
 

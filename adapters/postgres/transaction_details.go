@@ -13,7 +13,7 @@ import (
 )
 
 // detailsColumn holds the fields of a transaction that no query filters by. It is written when
-// the transaction is created, and updated only while the platform approves it.
+// the transaction is created, and updated only while the platform approves it and when its partner rejects it.
 type detailsColumn struct {
 	Counterparty map[string]string `json:"counterparty,omitempty"`
 	Payer        map[string]string `json:"payer,omitempty"`
@@ -24,6 +24,13 @@ type detailsColumn struct {
 	Payload string `json:"payload,omitempty"`
 	// SentBy is the outgoing transaction that an incoming one with an approval receives.
 	SentBy uuid.UUID `json:"sentBy,omitzero"`
+	// Rejection is what the partner said that rejected or returned the payment: it may name the beneficiary.
+	Rejection rejectionColumn `json:"rejection,omitzero"`
+}
+
+type rejectionColumn struct {
+	Code string `json:"code,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
 type approvalColumn struct {
@@ -37,7 +44,7 @@ type approvalColumn struct {
 // writeDetails returns the value of the column; empty if all fields are. The names of the parties
 // are in it, so it is sealed.
 func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (string, error) {
-	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload}
+	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection)}
 	if t.Quote.IsZero() {
 		column.Description = t.Description
 	}
@@ -45,7 +52,8 @@ func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (str
 		column.SentBy = t.SentBy.UUID()
 		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
-	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil && column.Payload == "" {
+	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil && column.Payload == "" &&
+		column.Rejection == (rejectionColumn{}) {
 		return "", nil
 	}
 	text, err := json.Marshal(column)
@@ -71,7 +79,7 @@ func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, store
 	if err := json.Unmarshal([]byte(text), &column); err != nil {
 		return fmt.Errorf("details of %s: %w", t.ID, err)
 	}
-	t.Counterparty, t.Payer, t.Payload = column.Counterparty, column.Payer, column.Payload
+	t.Counterparty, t.Payer, t.Payload, t.Rejection = column.Counterparty, column.Payer, column.Payload, transaction.Rejection(column.Rejection)
 	if t.Quote.IsZero() {
 		t.Description = column.Description
 	}
@@ -86,11 +94,11 @@ func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, store
 // updateDetails uses the primary key.
 const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
 
-// updateDetails stores the approval; the other details never change.
+// updateDetails stores approvals and rejections; the other details never change.
 func (u *unit) updateDetails(ctx context.Context, transactions []transaction.Transaction) error {
 	for i := range transactions {
 		t := &transactions[i]
-		if t.Approval == nil {
+		if t.Approval == nil && t.Rejection == (transaction.Rejection{}) {
 			continue
 		}
 		text, err := u.db.writeDetails(ctx, t)

@@ -139,9 +139,9 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 			return err
 		}
 		w.Update(delivered)
-		return w.update(delivered.Transaction.Return(w.Now))
+		return w.update(delivered.Transaction.WithRejection(o.Code, o.Text).Return(w.Now))
 	case ports.Refused:
-		return w.update(t.Refuse(o.Reason, w.Now))
+		return w.update(t.WithRejection(o.Code, o.Text).Refuse(o.Reason, w.Now))
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
@@ -167,7 +167,7 @@ func (w work) expect(t transaction.Transaction, o ports.Outcome) {
 func (w work) settleDelivered(t transaction.Transaction, o ports.Outcome) error {
 	switch {
 	case o.Verdict == ports.Returned:
-		return w.update(t.Return(w.Now))
+		return w.update(t.WithRejection(o.Code, o.Text).Return(w.Now))
 	case w.compare(ports.CallStatus, t, o, rail.Said{}):
 		if !w.isNews(t) {
 			w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), w.Now.Add(contradictedDelay))

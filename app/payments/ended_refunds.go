@@ -60,5 +60,5 @@ func contradictRefund(p rail.Payment, o ports.Outcome) (rail.Contradiction, bool
 	return rail.Contradiction{Platform: p.Platform, Kind: p.Kind, Subject: p.ID, Name: name,
 		Recorded: rail.Said{State: string(p.State), At: p.SettledAt, Amount: p.Amount, PartnerID: p.PartnerID},
 		Reported: rail.Said{State: string(reported), At: o.ReturnedAt, PartnerID: o.PartnerID, Code: o.Code, Text: o.Text},
-		Problem: contradictionProblem(p.Kind, name, p.State, reported)}, true
+		Problem:  contradictionProblem(p.Kind, name, p.State, reported)}, true
 }

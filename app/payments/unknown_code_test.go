@@ -14,8 +14,8 @@ import (
 
 func TestUnknownCode_PayoutEndsAndIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	// A partner rejects or returns a payout with a reason that no standard has: the payout ends as with any other reason, and one
-	// item stands with the words of the partner, however often it says so. A reason that a standard has makes no item.
+	// A partner rejects or returns a payout with a reason that no standard has: the payout ends as with any other reason, which its
+	// transaction says, and one item stands with the words of the partner, however often it says so. A reason that a standard has makes no item.
 	rejected := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "XX99", Text: "see letter"}
 	returned := ports.Outcome{Verdict: ports.Returned, Accepted: true, PartnerID: "TRX-1", Code: "R48", Text: "see letter"}
 	for name, c := range map[string]struct {
@@ -46,6 +46,13 @@ func TestUnknownCode_PayoutEndsAndIsAskedAbout(t *testing.T) {
 
 			if end := env.Transaction(payout.ID).PayoutEnd(); end != c.state {
 				t.Errorf("it has ended as %q, want %q", end, c.state)
+			}
+			said := transaction.Rejection{}
+			if last := c.says[len(c.says)-1]; c.state != "" {
+				said = transaction.Rejection{Code: last.Code, Text: last.Text}
+			}
+			if got := env.Transaction(payout.ID).Rejection; got != said {
+				t.Errorf("the transaction says %+v, want %+v", got, said)
 			}
 			found := env.contradictions(t, payout.ID)
 			if c.code == "" {

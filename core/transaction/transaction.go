@@ -112,6 +112,8 @@ type Transaction struct {
 	Payee string
 	// PayeeChanged: what is stored about who is paid, or how much, is not what was accepted.
 	PayeeChanged bool
+	// Rejection is what the partner said when it rejected or returned the payment; zero if it did not, or said nothing.
+	Rejection Rejection
 	// Payer are the facts about the payer that the receiving side requires, by field name.
 	Payer       map[string]string
 	Description string
@@ -166,6 +168,16 @@ type Refund struct {
 	Reason      RefundReason
 	InitiatedAt time.Time
 	SettledAt   time.Time
+}
+
+// Rejection is the reason of a partner for which it rejected or returned a payment: its code, such as AC04 (ISO 20022) or R01
+// (Nacha), and its words. Each is empty if it gave none.
+type Rejection struct{ Code, Text string }
+
+// WithRejection returns the transaction with the reason of a partner for which it is to be ended.
+func (t Transaction) WithRejection(code, text string) Transaction {
+	t.Rejection = Rejection{Code: code, Text: text}
+	return t
 }
 
 // FailureReason is the reason for which a transaction failed.
