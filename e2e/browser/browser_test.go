@@ -236,6 +236,17 @@ func (b *tab) pressTo(selector string, status int64) {
 	b.run(chromedp.WaitReady(chromedp.CSS("main h1")))
 }
 
+// back goes to the page before. One that the browser has kept is shown without being loaded.
+func (b *tab) back() {
+	b.t.Helper()
+	b.evaluate(`window.leaving = "yes"`)
+	b.evaluate(`history.back(); ""`)
+	eventually(b.t, "the page before", func() bool {
+		shown, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`String(!window.leaving && document.readyState === "complete")`))
+		return err == nil && shown == "true"
+	})
+}
+
 // activate returns what a person does with a link or button.
 func (b *tab) activate(selector string) chromedp.Action[chromedp.Void] {
 	b.t.Helper()

@@ -95,7 +95,7 @@ func TestCareless_BackAndTwoTabs(t *testing.T) {
 	b.want(b.say("home.waiting.title"))
 
 	for range 2 { // to the form with the button, and the one for documents
-		b.run(chromedp.NavigateBack())
+		b.back()
 		b.want(b.say("home.waiting.title"))
 	}
 	second.fill(map[string]string{"address.city": "Hamburg"})

@@ -20,8 +20,9 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// A page that the browser kept, and shows again, has a form that can be sent again.
-window.addEventListener("pageshow", () => {
+// A page that the browser kept, and shows again, may be out of date: it is loaded again, as one that it did not keep.
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
   for (const button of document.querySelectorAll("button[aria-disabled]")) button.removeAttribute("aria-disabled");
 });
 
