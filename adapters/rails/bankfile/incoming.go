@@ -127,7 +127,11 @@ func (a *Adapter) failedCopy(r *reading, before int64, err error) error {
 	}
 	a.closeReading()
 	a.postpone(r.listed.Name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, transport.ErrTooLarge) {
+	if errors.Is(err, fs.ErrPermission) {
+		a.aside = append(a.aside, a.unopened(r.listed, closedProblem(err)))
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, transport.ErrTooLarge) {
 		a.log.WithField("file", r.file.Name).WithError(err).Error("cannot read a file of the bank; will retry")
 		return nil
 	}

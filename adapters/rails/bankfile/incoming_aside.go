@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -64,9 +65,19 @@ func (r *reading) beginning() []byte {
 	return data
 }
 
-// rawUnopened returns a file that is not read. It is known by its name, size and time, as its content is not.
+// unopened returns a file that is not read. It is known by its name, size and time, as its content is not.
+func (a *Adapter) unopened(f transport.File, problem string) ports.RawReport {
+	return ports.RawReport{Kind: ports.RailFeedFile, Key: unopenedKey(f), Place: a.placeOf(f.Name), Problem: clean(problem), Size: f.Size}
+}
+
+// closedProblem is the problem of a file that the service may not open.
+func closedProblem(err error) string {
+	return fmt.Sprintf("%v: let the service open the file, or ask the bank to", err)
+}
+
+// rawUnopened returns a file that is not read, with its beginning.
 func (a *Adapter) rawUnopened(ctx context.Context, f transport.File, problem string) ports.RawReport {
-	raw := ports.RawReport{Kind: ports.RailFeedFile, Key: unopenedKey(f), Place: a.placeOf(f.Name), Problem: clean(problem), Size: f.Size}
+	raw := a.unopened(f, problem)
 	if name, err := transport.Join(a.settings.incoming, f.Name); err == nil {
 		var start bytes.Buffer
 		if err := a.transport.Read(ctx, name, &start, maxKept); err != nil && !errors.Is(err, transport.ErrTooLarge) {
@@ -124,13 +135,13 @@ func (a *Adapter) readAgain(ctx context.Context, lease ports.BankLease, raw port
 		if problem := a.unusable(f); problem != "" {
 			return errors.New(problem)
 		}
-		if raw.SHA256 != "" {
-			if err := a.checkAgain(ctx, f, raw); err != nil {
-				return err
-			}
-			if err := a.store.ReopenBankFile(ctx, lease, content); err != nil {
-				return err
-			}
+		if raw.SHA256 == "" {
+			err = a.checkOpens(ctx, f)
+		} else if err = a.checkAgain(ctx, f, raw); err == nil {
+			err = a.store.ReopenBankFile(ctx, lease, content)
+		}
+		if err != nil {
+			return err
 		}
 		delete(a.seen, f.Name)
 		return nil
@@ -156,6 +167,21 @@ func (a *Adapter) wasRead(ctx context.Context, raw ports.RawReport, content []by
 	file.ModifiedAt = time.UnixMicro(modified).UTC()
 	known, err := a.store.KnownBankFiles(ctx, a.connection.Name, []bankorder.Received{file})
 	return len(known) > 0 && known[0].State != bankorder.Unreadable, err
+}
+
+// checkOpens returns why a file cannot be opened.
+func (a *Adapter) checkOpens(ctx context.Context, f transport.File) error {
+	name, err := transport.Join(a.settings.incoming, f.Name)
+	if err == nil {
+		err = a.transport.Read(ctx, name, io.Discard, 1)
+	}
+	switch {
+	case errors.Is(err, transport.ErrTooLarge):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New(clean(closedProblem(err)))
+	}
+	return err
 }
 
 // checkAgain returns what is wrong with a file. One that takes longer than a poll is read by the polls.

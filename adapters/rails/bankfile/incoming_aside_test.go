@@ -1,13 +1,17 @@
 package bankfile_test
 
 import (
+	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/corridor"
 	"causeway/ports"
 )
@@ -103,5 +107,73 @@ func TestReadRaw_FilesThatWereKeptAside(t *testing.T) {
 	}
 	if _, err := i.a.ReadRaw(t.Context(), kept["in/binary.xml"]); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// noPermission is the reason for a file that the service may not open.
+const noPermission = "permission denied: let the service open the file"
+
+// oddFolder is a folder from which the bank removes some files just before they are opened, and has others that only it may open.
+type oddFolder struct {
+	transport.Transport
+	dir            string
+	vanishes, shut map[string]bool // paths
+}
+
+func (o *oddFolder) open(name string) error {
+	if o.vanishes[name] {
+		delete(o.vanishes, name)
+		return os.Remove(filepath.Join(o.dir, name))
+	}
+	if o.shut[name] {
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return nil
+}
+
+func (o *oddFolder) Read(ctx context.Context, name string, to io.Writer, maxBytes int64) error {
+	if err := o.open(name); err != nil {
+		return err
+	}
+	return o.Transport.Read(ctx, name, to, maxBytes)
+}
+
+func (o *oddFolder) ReadFrom(ctx context.Context, name string, offset int64, to io.Writer, maxBytes int64) error {
+	if err := o.open(name); err != nil {
+		return err
+	}
+	return o.Transport.ReadFrom(ctx, name, offset, to, maxBytes)
+}
+
+func TestIncoming_FileThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	// A file that the service may not open is kept aside with its place and the reason, and others are read. It is read when
+	// it can be opened.
+	d := openDatabase(t)
+	i := d.inbox(t, "bank-eur", nil)
+	odd := &oddFolder{Transport: folderTransport(t, i.dir), dir: i.dir, shut: map[string]bool{"in/shut.xml": true}}
+	i.a = d.open(t, i.connection, d, odd)
+	content := notification(entry("CRDT", "1.00", "B1", ""))
+	i.put("shut.xml", content)
+	i.put("good.xml", notification(entry("CRDT", "2.00", "B2", "")))
+	i.poll()
+	if got := received(i.got.Receipts); got != "B2 2.00 EUR " || len(i.got.Raw) != 1 {
+		t.Fatalf("received %s, aside %+v", got, i.got.Raw)
+	}
+	raw := i.got.Raw[0]
+	if raw.Place != "in/shut.xml" || !strings.Contains(raw.Problem, noPermission) || raw.Size != int64(len(content)) {
+		t.Errorf("kept aside %+v", raw)
+	}
+	if _, err := i.a.ReadRaw(t.Context(), raw); err == nil || err.Error() != raw.Problem {
+		t.Errorf("again: %v", err)
+	}
+
+	clear(odd.shut)
+	if _, err := i.a.ReadRaw(t.Context(), raw); err != nil {
+		t.Error(err)
+	}
+	i.poll()
+	if got := received(i.got.Receipts); got != "B2 2.00 EUR , B1 1.00 EUR " || i.left("in") != "" {
+		t.Errorf("received %s, left %s", got, i.left("in"))
 	}
 }
