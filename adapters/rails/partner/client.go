@@ -22,6 +22,8 @@ import (
 const (
 	maxState = 64 << 10 // bytes of an answer about one payment, and of a callback
 	maxPage  = 1 << 20  // bytes of a page of events
+	// maxEvent is how many bytes of a page with one event are read, so that one that is too large holds up none after it.
+	maxEvent = 16 << 20
 )
 
 // StatusError is the status of an answer that is an error.
@@ -145,10 +147,15 @@ func decodeAnswer(response *http.Response, into any, limit int64) error {
 	case err != nil:
 		return errors.New("the answer is incomplete")
 	case int64(len(text)) > limit:
-		return fmt.Errorf("the answer has more than %d bytes", limit)
+		return sizeError(limit)
 	}
 	return decode(text, into)
 }
+
+// sizeError is the error for an answer with more bytes than that.
+type sizeError int64
+
+func (e sizeError) Error() string { return fmt.Sprintf("the answer has more than %d bytes", int64(e)) }
 
 // maxRetryAfter is the longest time for which the partner is not asked.
 const maxRetryAfter = time.Hour

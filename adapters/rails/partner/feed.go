@@ -30,7 +30,10 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	if err != nil {
 		return ports.RailReport{}, err
 	}
-	page, raw, err := r.client.listEvents(ctx, position.partner, MaxEvents)
+	page, raw, err := r.client.listEvents(ctx, position.partner, MaxEvents, maxPage)
+	if tooLarge := sizeError(0); errors.As(err, &tooLarge) { // because of one event, maybe: they are asked for one by one
+		page, raw, err = r.client.listEvents(ctx, position.partner, 1, maxEvent)
+	}
 	if err == nil {
 		_, err = saveEvents(ctx, r.Events, r.Connection.Name, r.Clock.Now(), page.Events)
 	}
@@ -78,6 +81,9 @@ func rawEvent(text []byte, id string, problem error) ports.RawReport {
 // ReadRaw implements ports.RawReportReader. An event that is understood is stored, and returned by Poll.
 func (r *Rail) ReadRaw(ctx context.Context, raw ports.RawReport) (ports.RailReport, error) {
 	var report ports.RailReport
+	if raw.Size > maxPage { // not all of it was kept
+		return report, eventTooLarge(raw.Size)
+	}
 	e, err := ParseEvent(raw.Data, r.Clock.Now())
 	if err != nil {
 		return report, err
@@ -108,7 +114,7 @@ func parseCursor(text string) (feedPosition, error) {
 
 // Events returns at most limit events after a cursor of the partner, which were checked.
 func (c *Client) Events(ctx context.Context, after string, limit int) (EventPage, error) {
-	page, raw, err := c.listEvents(ctx, after, limit)
+	page, raw, err := c.listEvents(ctx, after, limit, maxPage)
 	switch {
 	case err != nil:
 	case len(page.Events)+len(raw) > limit:
@@ -126,11 +132,16 @@ type rawPage struct {
 	More   bool              `json:"more"`
 }
 
+// eventTooLarge is the problem of an event that is not read.
+func eventTooLarge(size int64) error {
+	return fmt.Errorf("the event has %d bytes, and at most %d are read: have the partner or its sidecar corrected", size, maxPage)
+}
+
 // listEvents returns the events after a cursor that were understood, and the others as they came.
-func (c *Client) listEvents(ctx context.Context, after string, limit int) (page EventPage, raw []ports.RawReport, err error) {
+func (c *Client) listEvents(ctx context.Context, after string, limit int, maxBytes int64) (page EventPage, raw []ports.RawReport, err error) {
 	var list rawPage
 	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
-	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxPage); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxBytes); err != nil {
 		return page, nil, err
 	}
 	switch {
@@ -142,7 +153,11 @@ func (c *Client) listEvents(ctx context.Context, after string, limit int) (page 
 	page.Cursor, page.More = list.Cursor, list.More
 	now := c.clock.Now()
 	for _, text := range list.Events {
-		e, err := ParseEvent(text, now)
+		var e Event
+		err := eventTooLarge(int64(len(text)))
+		if len(text) <= maxPage {
+			e, err = ParseEvent(text, now)
+		}
 		if err != nil {
 			var named struct {
 				ID string `json:"id"`
@@ -222,7 +237,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 	if len(balances) == 0 {
 		checked = append(checked, "the account has no balances")
 	}
-	_, raw, err := r.client.listEvents(ctx, "", MaxEvents)
+	_, raw, err := r.client.listEvents(ctx, "", MaxEvents, maxPage)
 	if err != nil {
 		return checked, fmt.Errorf("GET /events: %w", err)
 	}

@@ -14,9 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
-	"pgregory.net/rapid"
-
 	"causeway/adapters/rails/partner"
 	"causeway/core/account"
 	"causeway/core/money"
@@ -24,6 +21,8 @@ import (
 	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
 )
 
 // usd returns an amount of US dollars.
@@ -57,7 +56,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
-	end := min(after+p.size, len(p.events))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	end := min(after+min(p.size, limit), len(p.events))
 	answerJSON(w, partner.EventPage{Events: append([]partner.Event{}, p.events[after:end]...), Cursor: strconv.Itoa(end), More: end < len(p.events) || p.more})
 }
 
@@ -387,6 +387,34 @@ func TestRail_AnyEventsBetweenOthers(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRail_EventThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	// An event with which a page is larger than what is read is kept aside with its beginning and the reason, also when it is tried
+	// again. Those around it are taken.
+	events := someEvents()[1:4]
+	events[1].Reversal.Text = strings.Repeat("x", 3<<20)
+	r, _ := newRail(t, (&pages{events: events, size: partner.MaxEvents}).ServeHTTP)
+	var got ports.RailReport
+	for more := true; more; {
+		report, err := r.Poll(t.Context(), got.Cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report.Receipts, report.Fees, report.Raw = append(got.Receipts, report.Receipts...), append(got.Fees, report.Fees...), append(got.Raw, report.Raw...)
+		got, more = report, report.More
+	}
+	if len(got.Receipts) != 1 || len(got.Fees) != 1 || len(got.Raw) != 1 || !strings.HasSuffix(got.Cursor, ":3") {
+		t.Fatalf("%d receipts, %d fees, %d aside, cursor %s", len(got.Receipts), len(got.Fees), len(got.Raw), got.Cursor)
+	}
+	raw := got.Raw[0]
+	if raw.Place != "event e3" || !strings.Contains(raw.Problem, "at most 1048576 are read") || len(raw.Data) != ports.MaxRawReport || raw.Size <= 3<<20 {
+		t.Errorf("kept aside %s: %s; %d of %d bytes", raw.Place, raw.Problem, len(raw.Data), raw.Size)
+	}
+	if _, err := r.ReadRaw(t.Context(), raw); err == nil || err.Error() != raw.Problem {
+		t.Errorf("again: %v", err)
+	}
 }
 
 func TestRail_PollReturnsTheErrorOfTheStore(t *testing.T) {
