@@ -3,7 +3,6 @@ package partner_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"reflect"
@@ -22,7 +21,6 @@ import (
 	"causeway/ports"
 	"causeway/ports/portstest"
 	"github.com/google/uuid"
-	"pgregory.net/rapid"
 )
 
 // usd returns an amount of US dollars.
@@ -310,83 +308,6 @@ func TestRail_StoredEventThatIsNotUnderstood(t *testing.T) {
 	if err != nil || len(report.Receipts) != 1 || len(report.Raw) != 1 || report.Raw[0].Place != "event odd" {
 		t.Errorf("%+v, %v", report, err)
 	}
-}
-
-func TestRail_AnyEventsBetweenOthers(t *testing.T) {
-	t.Parallel()
-	// Whatever a partner lists between its events, each good event is returned once, each bad one as it came, and the cursor
-	// goes to the end. What is listed again has the same keys.
-	rapid.Check(t, func(rt *rapid.T) {
-		var list []json.RawMessage
-		good, bad := map[string]bool{}, map[string]bool{}
-		for n := range rapid.IntRange(1, 30).Draw(rt, "events") {
-			e := someEvents()[1]
-			e.ID, e.Receipt = fmt.Sprintf("e%d", n), &partner.ReceiptEvent{PartnerID: fmt.Sprintf("R%d", n), Rail: "SEPA", Amount: usd(1), Reference: rapid.String().Draw(rt, "reference")}
-			text, err := json.Marshal(e)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if rapid.Bool().Draw(rt, "good") {
-				list, good[e.Receipt.PartnerID] = append(list, text), true
-				continue
-			}
-			value := rapid.SampledFrom([]string{`null`, `7`, `"x"`, `[]`, `{}`, `true`, `-1e400`, `"2026-13-45T00:00:00Z"`, `{"minor":"x"}`}).Draw(rt, "value")
-			field := rapid.SampledFrom([]string{"id", "type", "at", "receipt", "fee", ""}).Draw(rt, "field")
-			if field == "fee" && value == "null" {
-				field = ""
-			}
-			var odd json.RawMessage
-			if field == "" { // no object at all
-				odd = json.RawMessage(fmt.Sprintf(`[%d,%s]`, n, value))
-			} else {
-				var object map[string]json.RawMessage
-				if err := json.Unmarshal(text, &object); err != nil {
-					rt.Fatal(err)
-				}
-				object[field] = json.RawMessage(value)
-				if field == "id" && value[0] == '"' { // it is one
-					object["at"] = json.RawMessage(`7`)
-				}
-				odd, _ = json.Marshal(object)
-			}
-			list, bad[string(odd)] = append(list, odd), true
-		}
-		size := rapid.IntRange(1, 10).Draw(rt, "page")
-		r, _ := newRail(t, func(w http.ResponseWriter, q *http.Request) {
-			after, _ := strconv.Atoi(q.URL.Query().Get("after"))
-			end := min(after+size, len(list))
-			answerJSON(w, map[string]any{"events": list[after:end], "cursor": strconv.Itoa(end), "more": end < len(list)})
-		})
-		keys, stored := map[string]string{}, len(good)
-		for round := range 2 {
-			cursor := ""
-			if round == 1 { // the partner lists all of it again
-				cursor = fmt.Sprintf("%d:0", stored)
-			}
-			for more := true; more; {
-				report, err := r.Poll(t.Context(), cursor)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				for _, receipt := range report.Receipts {
-					if !good[receipt.PartnerID] {
-						rt.Errorf("round %d: receipt %s", round, receipt.PartnerID)
-					}
-					delete(good, receipt.PartnerID)
-				}
-				for _, raw := range report.Raw {
-					if !bad[string(raw.Data)] || raw.Problem == "" || round == 1 && keys[raw.Key] != string(raw.Data) || round == 0 && keys[raw.Key] != "" {
-						rt.Errorf("round %d: %+v of %s", round, raw, raw.Data)
-					}
-					keys[raw.Key] = string(raw.Data)
-				}
-				cursor, more = report.Cursor, report.More
-			}
-			if len(good) > 0 || len(keys) != len(bad) || !strings.HasSuffix(cursor, ":"+strconv.Itoa(len(list))) {
-				rt.Errorf("round %d: not returned %v; %d of %d kept aside; cursor %s", round, good, len(keys), len(bad), cursor)
-			}
-		}
-	})
 }
 
 func TestRail_EventThatIsTooLarge(t *testing.T) {
