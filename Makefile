@@ -36,7 +36,7 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 60m ./e2e/...
 
-faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, 100,000 generated requests, a simulation of 1,000,000 steps
+faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
 	$(GO) test -count=1 -timeout 30m -v ./adapters/rails/bankfile ./adapters/rails/partner -run _Any -rapid.checks=1000
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults

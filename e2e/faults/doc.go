@@ -5,6 +5,8 @@
 //
 //	scenarios_test.go  the faults
 //	clock_test.go      the clock of a database that can be set
+//	rails_test.go      a production platform whose payments go over one connection
+//	bank_test.go       files of a bank of any kind, and a full disk of its folders
 //	system_test.go     a database, its servers and the processes of the service
 //	load_test.go       the workers, which repeat each request until its response is final
 //	payments_test.go   the kinds of payments, and what each must lead to

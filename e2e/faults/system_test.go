@@ -108,6 +108,20 @@ func waitContext(t *testing.T) context.Context {
 // newSystem starts what a scenario needs, with a platform whose webhooks are received.
 func newSystem(t *testing.T, c scenario) *system {
 	t.Helper()
+	s := openSystem(t, c)
+	serviceURL := s.startProxy(c)
+	for range max(1, c.processes) {
+		s.addProcess(serviceURL)
+	}
+	s.createPlatform("SANDBOX")
+	s.umaDomain = s.mustCall(http.MethodGet, "/config", nil, http.StatusOK).text("umaDomain")
+	s.receiver = startReceiver(s)
+	return s
+}
+
+// openSystem starts the database of a scenario.
+func openSystem(t *testing.T, c scenario) *system {
+	t.Helper()
 	s := &system{t: t}
 	dir, err := kit.PostgresFolder()
 	if err != nil {
@@ -122,21 +136,21 @@ func newSystem(t *testing.T, c scenario) *system {
 	if c.prepareDatabase != nil {
 		c.prepareDatabase(s)
 	}
-	serviceURL := s.startProxy(c)
-	for range max(1, c.processes) {
-		s.addProcess(serviceURL)
-	}
 	if s.db, err = sql.Open("pgx", s.ownerURL); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.db.Close() })
-	if s.platform, err = kit.CreatePlatform(waitContext(t), binary, s.ownerURL, t.Name(), "SANDBOX", "--regulated"); err != nil {
-		t.Fatal(err)
+	return s
+}
+
+// createPlatform creates the platform of the client.
+func (s *system) createPlatform(environment string) {
+	s.t.Helper()
+	var err error
+	if s.platform, err = kit.CreatePlatform(waitContext(s.t), binary, s.ownerURL, s.t.Name(), environment, "--regulated"); err != nil {
+		s.t.Fatal(err)
 	}
 	s.client = s.clientOf(s.processes[0])
-	s.umaDomain = s.mustCall(http.MethodGet, "/config", nil, http.StatusOK).text("umaDomain")
-	s.receiver = startReceiver(s)
-	return s
 }
 
 func (s *system) startDatabase(c scenario) {
@@ -175,13 +189,18 @@ func (s *system) startProxy(c scenario) string {
 	return s.proxy.URL()
 }
 
+// environment has the settings of a process or command.
+func environment(databaseURL string) []string {
+	return []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+}
+
 func (s *system) addProcess(databaseURL string) {
 	s.t.Helper()
 	address, err := kit.FreeAddress()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	p := &process{t: s.t, address: address, env: []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}}
+	p := &process{t: s.t, address: address, env: environment(databaseURL)}
 	p.start()
 	s.t.Cleanup(p.stop)
 	s.processes = append(s.processes, p)
@@ -191,7 +210,7 @@ func (s *system) addProcess(databaseURL string) {
 func (p *process) start() {
 	p.t.Helper()
 	var err error
-	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address, "--admin-listen", "127.0.0.1:0",
+	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address, "--public-url", "http://" + p.address, "--admin-listen", "127.0.0.1:0",
 		"--sandbox-speed", "1000", "--connections", "8", "--request-timeout", "5s", "--batch-timeout", "4s", "--seal-every", "1s",
 		"--rate-limit", "100000", "--rate-burst", "100000", "--sandbox-uma-domain", umaDomain, "--allow-private-webhooks", "--log-format", "json"}}); err != nil {
 		p.t.Fatal(err)
