@@ -111,18 +111,18 @@ func (s *railSystem) awaitTransaction(id, path, want string) {
 }
 
 // keptAside is a report that was kept aside.
-type keptAside struct{ kind, key, place, problem string }
+type keptAside struct{ kind, place, problem string }
 
 // aside returns what was kept aside and still is.
 func (s *railSystem) aside() (items []keptAside) {
 	s.t.Helper()
 	rows, err := s.db.QueryContext(waitContext(s.t),
-		"SELECT kind, key, place, problem FROM rail_feed_items WHERE connection = $1 AND discarded_at IS NULL ORDER BY kept_at", s.connection)
+		"SELECT kind, place, problem FROM rail_feed_items WHERE connection = $1 AND discarded_at IS NULL ORDER BY kept_at", s.connection)
 	s.must(err)
 	defer rows.Close()
 	for rows.Next() {
 		var i keptAside
-		s.must(rows.Scan(&i.kind, &i.key, &i.place, &i.problem))
+		s.must(rows.Scan(&i.kind, &i.place, &i.problem))
 		items = append(items, i)
 	}
 	s.must(rows.Err())
