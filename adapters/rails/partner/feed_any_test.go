@@ -191,7 +191,7 @@ func TestRail_AnyEventsInAnyOrder(t *testing.T) {
 			a.add(rt, n)
 		}
 		size := rapid.IntRange(1, 10).Draw(rt, "page")
-		r, _ := newRail(t, a.handler(size))
+		r, _ := newRail(t, a.handler(size), "timeout", "20s")
 		log, _ := newLog()
 		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: r.Events, Clock: &worldClock{now: now}, Log: log,
 			Connection: func(context.Context, string) (rail.Connection, error) { return bankRail("http://127.0.0.1"), nil }}

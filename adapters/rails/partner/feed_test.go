@@ -316,7 +316,7 @@ func TestRail_EventThatIsTooLarge(t *testing.T) {
 	// again. Those around it are taken.
 	events := someEvents()[1:4]
 	events[1].Reversal.Text = strings.Repeat("x", 3<<20)
-	r, _ := newRail(t, (&pages{events: events, size: partner.MaxEvents}).ServeHTTP)
+	r, _ := newRail(t, (&pages{events: events, size: partner.MaxEvents}).ServeHTTP, "timeout", "20s")
 	var got ports.RailReport
 	for more := true; more; {
 		report, err := r.Poll(t.Context(), got.Cursor)
