@@ -35,6 +35,13 @@ type Pricing interface {
 	PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error)
 }
 
+// PriceAudit reads what the check of prices compares.
+type PriceAudit interface {
+	// PricesAndChanges returns all overrides and the whole history, oldest first, of one moment. Terms that cannot be read
+	// are money.ErrInvalidRate.
+	PricesAndChanges(ctx context.Context) ([]CorridorOverride, []CorridorChange, error)
+}
+
 // PricingTx is a transaction that changes the pricing.
 type PricingTx interface {
 	PricingReader
@@ -83,7 +90,8 @@ type CorridorChangeFilter struct {
 // CorridorChange is a change of one override.
 type CorridorChange struct {
 	CorridorKey
-	At time.Time
+	Number int64 // in the history of all corridors
+	At     time.Time
 	// The operator of a change by hand is the login.
 	CorridorAuthor
 	Before, After corridor.Override

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -15,7 +16,10 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.Pricing = (*DB)(nil)
+var (
+	_ ports.Pricing    = (*DB)(nil)
+	_ ports.PriceAudit = (*DB)(nil)
+)
 
 // overrideRow is a row of corridor_overrides. A row without a platform applies to all.
 type overrideRow struct {
@@ -31,6 +35,7 @@ type overrideRow struct {
 type changeRow struct {
 	bun.BaseModel `bun:"table:corridor_changes"`
 
+	Seq         int64         `bun:"seq"`
 	ChangedAt   time.Time     `bun:"changed_at"`
 	ChangedBy   string        `bun:"changed_by"`
 	Note        string        `bun:"note"`
@@ -170,10 +175,26 @@ func saveOverride(ctx context.Context, tx bun.Tx, o ports.CorridorOverride) erro
 	return err
 }
 
+// PricesAndChanges implements ports.PriceAudit.
+func (db *DB) PricesAndChanges(ctx context.Context) (prices []ports.CorridorOverride, changes []ports.CorridorChange, err error) {
+	err = db.bun.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) (err error) {
+		if prices, err = selectOverrides(ctx, tx); err != nil {
+			return err
+		}
+		changes, err = selectChanges(ctx, tx, ports.CorridorChangeFilter{})
+		return err
+	})
+	return prices, changes, err
+}
+
 // CorridorChanges scans the whole history: it has a row for each change by an operator.
 func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
+	return selectChanges(ctx, db.bun, f)
+}
+
+func selectChanges(ctx context.Context, from bun.IDB, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
 	var rows []changeRow
-	query := db.bun.NewSelect().Model(&rows).OrderExpr("seq")
+	query := from.NewSelect().Model(&rows).OrderExpr("seq")
 	if !f.Platform.IsZero() {
 		query = query.Where("platform_id IS NULL OR platform_id = ?", f.Platform.UUID())
 	}
@@ -188,17 +209,17 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 	}
 	var found []ports.CorridorChange
 	for _, row := range rows {
-		change := ports.CorridorChange{At: row.ChangedAt.UTC(), CorridorAuthor: ports.CorridorAuthor{By: row.ChangedBy, Note: row.Note}}
+		change := ports.CorridorChange{Number: row.Seq, At: row.ChangedAt.UTC(), CorridorAuthor: ports.CorridorAuthor{By: row.ChangedBy, Note: row.Note}}
 		change.Approval.By.Actor = row.Approver
 		ident.SetUUID(&change.Approval.Proposal, row.ProposalID.UUID)
 		change.From, change.To = money.Currency(row.Source), money.Currency(row.Destination)
 		ident.SetUUID(&change.Platform, row.PlatformID.UUID)
 		var err error
-		if change.Before, err = row.Before.override(); err != nil {
-			return nil, err
+		if change.Before, err = row.Before.override(); err == nil {
+			change.After, err = row.After.override()
 		}
-		if change.After, err = row.After.override(); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("corridor_changes %d, %s to %s: %w", row.Seq, row.Source, row.Destination, err)
 		}
 		found = append(found, change)
 	}

@@ -37,12 +37,14 @@ type Checker struct {
 	evidence ports.EvidenceAudit
 	// receivables is that of WithReceivables.
 	receivables ports.ReceivableAudit
+	// prices is that of WithPrices.
+	prices ports.PriceAudit
 }
 
 // NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
 // RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
-// adds them, and RuleExchangeResults and RuleDeferredFees unless WithMonthEnd adds them, and those of evidence
-// unless WithEvidence adds them.
+// adds them, and RuleExchangeResults and RuleDeferredFees unless WithMonthEnd adds them, and RulePrices unless
+// WithPrices adds it, and those of evidence unless WithEvidence adds them.
 func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionChecker TransactionChecker) *Checker {
 	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
 }
@@ -107,6 +109,9 @@ func (c *Checker) uncheckedRules() []Rule {
 	if c.agents == nil {
 		rules = append(rules, RuleAgentUsage, RuleAgentActions)
 	}
+	if c.prices == nil {
+		rules = append(rules, RulePrices)
+	}
 	if c.receivables == nil {
 		rules = append(rules, RuleReceivables)
 	}
@@ -155,6 +160,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.checkAgents(ctx, report); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkPrices(ctx, report); err != nil {
 		return Report{}, err
 	}
 	if err := c.checkEvidence(ctx, report, v); err != nil {

@@ -28,6 +28,7 @@ const (
 	RuleTreasury             Rule = "treasury movements match their postings"
 	RuleOpeningBalances      Rule = "opening balances are brought forward once a currency"
 	RuleFourEyes             Rule = "proposed changes are approved by a second person"
+	RulePrices               Rule = "prices are those of their last change"
 	RuleYearEnds             Rule = "closed years are their income and expense"
 	RuleReceivables          Rule = "receivables match their postings"
 	RuleTransactions         Rule = "transactions match their postings"
@@ -86,6 +87,7 @@ var rules = []struct {
 	{RuleTreasury, "postings of movements", check},
 	{RuleOpeningBalances, "opening balances", check},
 	{RuleFourEyes, "proposed changes", check},
+	{RulePrices, "prices", check},
 	{RuleYearEnds, "closings of years", check},
 	{RuleReceivables, "receivables", check},
 	{RuleTransactions, "transactions", check},
