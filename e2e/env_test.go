@@ -86,6 +86,25 @@ func (h *testEnv) exec(query string, args ...any) {
 	}
 }
 
+// execAsService executes a statement in the role of the service, as whom what it writes is sealed as evidence.
+func (h *testEnv) execAsService(query string, args ...any) {
+	h.t.Helper()
+	tx, err := h.db.Begin()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec("SET LOCAL ROLE causeway_service; SET LOCAL causeway.platform = '*'"); err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := tx.Exec(query, args...); err != nil {
+		h.t.Fatalf("%s: %v", query, err)
+	}
+	if err := tx.Commit(); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // expireQuote moves the expiry of a quote into the past.
 func (h *testEnv) expireQuote(quote apiResponse) {
 	h.t.Helper()

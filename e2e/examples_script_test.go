@@ -307,7 +307,7 @@ func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 	s.record("getTransactionTimeline", "", "/transactions/"+postings.text("data.0.transactionId")+"/timeline", "").wantStatus(200)
 	s.record("getTrialBalance", "", "/ledger/trial-balance", "").wantStatus(200)
 	s.record("getIncome", "", "/ledger/income?from="+postings.text("data.0.recordedAt"), "").wantStatus(200)
-	s.exec("DELETE FROM market_rates") // so that the request keeps those of its time
+	s.execAsService("DELETE FROM market_rates") // so that the request keeps those of its time
 	s.record("getFXPosition", "", "/ledger/fx-position", "").wantStatus(200)
 
 	s.callUnrecorded("POST", "/sandbox/send", object{"reference": "RENT MARCH", "currencyCode": "USD", "currencyAmount": 4200}).wantStatus(404)

@@ -144,7 +144,7 @@ func (h *testEnv) ownAssets(to string) map[string]int64 {
 func (h *testEnv) keepPastRates(days int) {
 	h.t.Helper()
 	h.get("/ledger/fx-position").wantStatus(200) // keeps the present ones
-	h.exec(`INSERT INTO market_rates SELECT r.kept_at - n * interval '1 day', r.currency, (r.usd_rate::numeric * CASE WHEN r.currency = 'USD' THEN 1 ELSE 1 + (n % 7) * 0.004 END)::text, r.rate_at - n * interval '1 day', r.source
+	h.execAsService(`INSERT INTO market_rates SELECT r.kept_at - n * interval '1 day', r.currency, (r.usd_rate::numeric * CASE WHEN r.currency = 'USD' THEN 1 ELSE 1 + (n % 7) * 0.004 END)::text, r.rate_at - n * interval '1 day', r.source
 		FROM market_rates r, generate_series(1, $1::int) n WHERE r.kept_at = (SELECT min(kept_at) FROM market_rates)`, days)
 }
 
@@ -160,7 +160,7 @@ func TestExchangeChanges_PaymentAndReturn(t *testing.T) {
 	h.payQuote(returned, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")
 	hooks.awaitOutgoingEvent(returned.text("transactionId"), "REFUND_COMPLETED")
-	h.exec(`INSERT INTO market_rates SELECT t.converted + (t.reversed - t.converted) / 2, r.currency, (r.usd_rate::numeric * CASE r.currency WHEN 'BTC' THEN 1.1 ELSE 1 END)::text, r.rate_at, r.source
+	h.execAsService(`INSERT INTO market_rates SELECT t.converted + (t.reversed - t.converted) / 2, r.currency, (r.usd_rate::numeric * CASE r.currency WHEN 'BTC' THEN 1.1 ELSE 1 END)::text, r.rate_at, r.source
 		FROM market_rates r, (SELECT min(effective_at) AS converted, max(effective_at) FILTER (WHERE kind = 'reversal') AS reversed FROM ledger_postings WHERE transaction_id = $1 AND kind IN ('converted', 'reversal')) t
 		WHERE r.kept_at = (SELECT max(kept_at) FROM market_rates)`, uuidOf(returned.text("transactionId")))
 	to := formatTimestamp(time.Now())

@@ -49,6 +49,7 @@ const (
 	FactToken                       FactKind = "token"            // a version
 	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
 	FactPayeeSealing                FactKind = "payee-sealing"    // the day from which all payments have a seal of their payee
+	FactMarketRates                 FactKind = "market-rates"     // a version: the rates of all currencies that were kept at one time
 )
 
 // Fact is the hash of something that was recorded beside the postings and never changes.

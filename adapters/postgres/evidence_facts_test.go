@@ -23,14 +23,17 @@ func TestQueuedFacts_AreThoseOfTheTriggers(t *testing.T) {
 	conn := connectTo(t, pgtest.New(t))
 	triggers := map[string]string{}
 	rows, err := conn.Query(t.Context(), `SELECT tgrelid::regclass::text, replace(encode(tgargs, 'escape'), '\000', ' ') FROM pg_trigger
-		WHERE tgfoid IN ('ledger_queue_evidence'::regproc, 'ledger_queue_version'::regproc)`)
+		WHERE tgfoid IN ('ledger_queue_evidence'::regproc, 'ledger_queue_version'::regproc, 'ledger_queue_market_rates'::regproc)`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table, args string
 	if _, err := pgx.ForEachRow(rows, []any{&table, &args}, func() error {
 		kind, key, _ := strings.Cut(strings.TrimSpace(args), " ")
-		if key == "" { // of versions
+		switch {
+		case kind == string(ledger.FactMarketRates):
+			key = "kept_at" // the rows of one time are one fact
+		case key == "": // of versions
 			key = "id"
 		}
 		triggers[kind] = table + " " + key
@@ -53,6 +56,9 @@ func TestQueuedFacts_AreThoseOfTheTriggers(t *testing.T) {
 				JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.no WHERE i.indrelid = to_regclass($1) AND i.indisprimary AND a.attname <> 'platform_id'),
 			has_table_privilege('causeway_service', $1, 'DELETE'), has_any_column_privilege('causeway_service', $1, 'UPDATE')`, f.table).Scan(&primary, &deletable, &changing); err != nil {
 			t.Fatal(err)
+		}
+		if f.of != "" {
+			primary, _, _ = strings.Cut(primary, " ")
 		}
 		if primary != key || !f.versions && (deletable || changing && f.columns == nil) {
 			t.Errorf("%s has the primary key %s, and the fact %s; the service may delete rows: %t, change them: %t", f.table, primary, key, deletable, changing)
@@ -146,6 +152,22 @@ func TestQueuedFact_SubjectsOfOtherFormsDoNotExist(t *testing.T) {
 	} {
 		if got := run.split(subject); !slices.Equal(got, want) {
 			t.Errorf("%q has the key %q, want %q", subject, got, want)
+		}
+	}
+	rates := queuedFact{key: []keyColumn{{"kept_at", "timestamptz"}}}
+	for subject, valid := range map[string]bool{
+		"2026-11-20 12:00:00+00":        true,
+		"2026-11-20 12:00:00.000123+00": true,
+		"2026-11-20 12:00:00,123+00":    false,
+		"2026-11-20 12:00:00.1230+00":   false,
+		"2026-11-20 12:00:00+01":        false,
+		"2026-11-31 12:00:00+00":        false,
+		"0000-01-01 00:00:00+00":        false,
+		"infinity":                      false,
+		"":                              false,
+	} {
+		if got := rates.split(subject) != nil; got != valid {
+			t.Errorf("%q is a time: %t", subject, got)
 		}
 	}
 	for subject, valid := range map[string]bool{

@@ -139,7 +139,7 @@ func (w *evidenceWriter) Take(ctx context.Context) ([]ledger.Fact, error) {
 func (w *evidenceWriter) queueExisting(ctx context.Context) error {
 	for _, f := range queuedFacts {
 		_, err := w.tx.Exec(ctx, fmt.Sprintf(`INSERT INTO ledger_evidence_queue (platform_id, kind, subject, queued_at)
-			SELECT t.platform_id, $2, %s, clock_timestamp() FROM %s t WHERE %s ON CONFLICT DO NOTHING`, f.subject(), f.table, f.condition()), pgID(w.platform.UUID()), string(f.kind))
+			SELECT t.platform_id, $2, %s, clock_timestamp() FROM %s t WHERE %s ON CONFLICT DO NOTHING`, f.subject(), f.source(), f.condition()), pgID(w.platform.UUID()), string(f.kind))
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,8 @@ import (
 type queuedFact struct {
 	kind  ledger.FactKind
 	table string
+	// of has the platform and the key of each fact, where the table has no row for each; empty for the table itself.
+	of string
 	// key identifies a row of a platform; a text is first.
 	key []keyColumn
 	// rows is the condition of the rows t that are facts; empty for all.
@@ -103,11 +105,25 @@ var queuedFacts = []queuedFact{
 	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
 		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
 	{kind: ledger.FactPayeeSealing, table: "payee_sealing", key: []keyColumn{{"since", "date"}}},
+	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}}, versions: true, more: map[string]string{
+		"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate", "l.rate_at", "l.source"),
+	}},
 }
+
+// keptRatesOfPlatforms are the times at which market rates were kept, for each platform that has, or had, a functional
+// currency. Uses the primary keys.
+const keptRatesOfPlatforms = `(SELECT s.platform_id, r.kept_at
+	FROM (SELECT DISTINCT platform_id FROM ledger_settings WHERE functional_currency <> '') s CROSS JOIN market_rates r
+	WHERE NOT EXISTS (SELECT FROM market_rates f WHERE f.kept_at = r.kept_at AND f.currency < r.currency))`
 
 // digestOf is SHA-256 over columns of the rows l of a table that belong to a row t, NULL if there are none.
 func digestOf(table, condition, order string, columns ...string) string {
-	return fmt.Sprintf(`(SELECT encode(sha256(string_agg(convert_to(ROW(%s)::text || E'\n', 'UTF8'), '' ORDER BY %s)), 'hex') FROM %s l WHERE l.platform_id = t.platform_id AND %s)`,
+	return digestOfColumns(table, "l.platform_id = t.platform_id AND "+condition, order, columns...)
+}
+
+// digestOfColumns is digestOf in a table without platforms.
+func digestOfColumns(table, condition, order string, columns ...string) string {
+	return fmt.Sprintf(`(SELECT encode(sha256(string_agg(convert_to(ROW(%s)::text || E'\n', 'UTF8'), '' ORDER BY %s)), 'hex') FROM %s l WHERE %s)`,
 		strings.Join(columns, ", "), order, table, condition)
 }
 
@@ -131,6 +147,14 @@ func queuedFactOf(kind ledger.FactKind) (queuedFact, bool) {
 		return queuedFact{}, false
 	}
 	return queuedFacts[i], true
+}
+
+// source is what the rows t are read from.
+func (f queuedFact) source() string {
+	if f.of != "" {
+		return f.of
+	}
+	return f.table
 }
 
 // subject is the subject of a row t: its key, joined by slashes.
@@ -178,7 +202,7 @@ func (f queuedFact) query() string {
 	SELECT %[1]s, c.names || ARRAY[%[2]s]::text[], c.vals || ARRAY[%[3]s]::text[], false, false
 	FROM %[4]s t CROSS JOIN LATERAL (SELECT array_agg(key) AS names, array_agg(value) AS vals FROM jsonb_each_text(to_jsonb(t) - 'platform_id')%[5]s) c
 	WHERE %[6]s AND (%[7]s) IN (SELECT * FROM unnest(%[8]s) k)`,
-		f.subject(), strings.Join(names, ", "), strings.Join(values, ", "), f.table, columns, f.condition(), f.names(), f.arguments(2, "[]"))
+		f.subject(), strings.Join(names, ", "), strings.Join(values, ", "), f.source(), columns, f.condition(), f.names(), f.arguments(2, "[]"))
 }
 
 // after reads at most $3 subjects in the order of the key, and whether each is queued as a fact of the kind $2; after
@@ -194,7 +218,7 @@ func (f queuedFact) after(first bool) string {
 	FROM (SELECT %[1]s AS subject, row_number() OVER (ORDER BY %[2]s) AS n FROM %[3]s t WHERE %[4]s%[5]s ORDER BY %[2]s LIMIT $3) t
 	LEFT JOIN ledger_evidence_queue q ON q.platform_id = $1 AND q.kind = $2 AND q.subject = t.subject
 	LEFT JOIN ledger_evidence_state s ON s.platform_id = $1
-	ORDER BY t.n`, f.subject(), f.names(), f.table, f.condition(), position)
+	ORDER BY t.n`, f.subject(), f.names(), f.source(), f.condition(), position)
 }
 
 // split returns the values of the key in a subject, which are none if it is not one of this kind. Evidence that was
@@ -235,6 +259,9 @@ func (f queuedFact) keysOf(subjects []string) []any {
 	return arguments
 }
 
+// timestampFormat is that of a time in textFormats.
+const timestampFormat = "2006-01-02 15:04:05.999999+00"
+
 // isKey reports whether a text is a value of a type of a key.
 func isKey(sqlType, text string) bool {
 	var err error
@@ -247,6 +274,10 @@ func isKey(sqlType, text string) bool {
 		var day time.Time
 		day, err = time.Parse(time.DateOnly, text)
 		return err == nil && day.Year() > 0
+	case "timestamptz":
+		var at time.Time
+		at, err = time.Parse(timestampFormat, text)
+		return err == nil && at.Year() > 0 && at.Format(timestampFormat) == text
 	case "integer":
 		_, err = strconv.ParseInt(text, 10, 32)
 	default:

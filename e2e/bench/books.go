@@ -64,8 +64,6 @@ func yearOf(t time.Time) yearend.Year {
 // setPolicies makes months have exchange results and deferred fees, and keeps the rates of every hour, as the service
 // would have. They move a little each day.
 func (f *booksFixture) setPolicies(ctx context.Context) {
-	check(f.Call(ctx, "PUT", "/ledger/settings", map[string]any{"functionalCurrency": "USD", "unrealisedResult": "REVERSE",
-		"feeRecognition": "DELIVERY", "yearEndMonth": int(f.year.Last().Start().Month()), "fourEyes": []string{}}, nil))
 	check(f.Call(ctx, "GET", "/ledger/fx-position", nil, nil)) // keeps rates
 	queryIn[struct{}](ctx, f.meter, f.name, `
 		INSERT INTO market_rates
@@ -74,6 +72,9 @@ func (f *booksFixture) setPolicies(ctx context.Context) {
 		       r.rate_at - n * interval '1 hour', r.source
 		FROM market_rates r, generate_series(1, $1::int) n WHERE r.kept_at = (SELECT min(kept_at) FROM market_rates)`,
 		int(f.content.Until.Sub(f.content.From).Hours()))
+	// Afterwards, because rates that are not kept by the service are sealed as evidence with the first functional currency.
+	check(f.Call(ctx, "PUT", "/ledger/settings", map[string]any{"functionalCurrency": "USD", "unrealisedResult": "REVERSE",
+		"feeRecognition": "DELIVERY", "yearEndMonth": int(f.year.Last().Start().Month()), "fourEyes": []string{}}, nil))
 	f.meter.execIn(ctx, f.name, "VACUUM (ANALYZE)")
 }
 
