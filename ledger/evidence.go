@@ -22,7 +22,8 @@ const (
 	FactPeriodChange   FactKind = "period-change"
 	FactAuthorisation  FactKind = "authorisation"
 	FactAssignment     FactKind = "assignment"
-	FactReconciliation FactKind = "reconciliation" // with its lines, matches and breaks
+	FactReconciliation FactKind = "reconciliation" // with its lines and breaks
+	FactMatches        FactKind = "reconciliation-matches"
 	FactResolution     FactKind = "resolution"
 	FactCheckpoint     FactKind = "checkpoint" // of the log of postings
 

@@ -78,6 +78,9 @@ type EvidenceView interface {
 	// UnmatchedWithoutReceipt streams the ids of the postings of unmatched funds that no receipt is stored for. They are
 	// missing from the list of unmatched funds.
 	UnmatchedWithoutReceipt(ctx context.Context, p ident.Platform, each func(posting uuid.UUID) error) error
+	// DanglingMatches streams what was matched in reconciliations and belongs to none of them: "match" with its id, which has
+	// no reconciliation, and "matched line" and "matched entry" without a match.
+	DanglingMatches(ctx context.Context, p ident.Platform, each func(what, id, without string) error) error
 	// ChangedPayees counts the outgoing payments that are not paid yet, and passes those whose payee or amount is not what
 	// was accepted.
 	ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error)

@@ -247,6 +247,26 @@ func (v *evidenceView) UnmatchedWithoutReceipt(ctx context.Context, p ident.Plat
 	})
 }
 
+// selectDanglingMatches looks up each match and what was matched by the primary keys.
+const selectDanglingMatches = `
+	SELECT 'match', m.id::text, 'reconciliation' FROM reconciliation_matches m WHERE m.platform_id = $1
+		AND NOT EXISTS (SELECT FROM reconciliations r WHERE r.platform_id = m.platform_id AND r.id = m.reconciliation_id)
+	UNION ALL SELECT 'matched line', l.line_id::text, 'match' FROM reconciliation_matched_lines l WHERE l.platform_id = $1
+		AND NOT EXISTS (SELECT FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = l.match_id)
+	UNION ALL SELECT 'matched entry', concat_ws('/', e.account, e.seq, e.entry_no), 'match' FROM reconciliation_matched_entries e WHERE e.platform_id = $1
+		AND NOT EXISTS (SELECT FROM reconciliation_matches m WHERE m.platform_id = e.platform_id AND m.id = e.match_id)`
+
+// DanglingMatches implements ports.EvidenceView.
+func (v *evidenceView) DanglingMatches(ctx context.Context, p ident.Platform, each func(what, id, without string) error) error {
+	return queryRows(ctx, v.tx, selectDanglingMatches, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		var what, id, without string
+		if err := rows.Scan(&what, &id, &without); err != nil {
+			return err
+		}
+		return each(what, id, without)
+	})
+}
+
 // selectUnsealedFacts counts the queued facts and the postings whose payments are not sealed. Uses the primary keys.
 const selectUnsealedFacts = `
 	SELECT q.queued + greatest(c.seq - greatest(s.posting_seq, 0), 0), least(q.since,

@@ -37,6 +37,9 @@ type keyColumn struct{ name, sqlType string }
 // those of another is missing from the digest.
 const ofReconciliation = "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL AND l.account = t.account AND l.currency = t.currency"
 
+// ofMatch selects the rows of the matches of a reconciliation.
+const ofMatch = "l.match_id IN (SELECT m.id FROM reconciliation_matches m WHERE m.platform_id = t.platform_id AND m.reconciliation_id = t.id AND m.reconciliation_id IS NOT NULL) AND l.match_id IS NOT NULL"
+
 // queuedFacts are the kinds of the triggers ledger_evidence. Each is read by its primary key.
 var queuedFacts = []queuedFact{
 	{kind: ledger.FactClosing, table: "ledger_closings", key: []keyColumn{{"month", "date"}}, more: map[string]string{
@@ -52,6 +55,11 @@ var queuedFacts = []queuedFact{
 			"l.id", "l.fingerprint", "l.ordinal", "l.booking_date", "l.value_date", "l.amount", "l.returned"),
 		"breaks_found": digestOf("reconciliation_breaks", ofReconciliation, "l.id",
 			"l.id", "l.reason", "l.line_id", "l.seq", "l.entry_no", "l.compared_line_id", "l.compared_seq", "l.compared_entry_no", "l.reference", "l.difference", "l.explanation"),
+	}},
+	{kind: ledger.FactMatches, table: "reconciliations", key: []keyColumn{{"id", "uuid"}}, columns: []string{"id"}, more: map[string]string{
+		"matches":         rowsDigest("reconciliation_matches", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL"),
+		"matched_lines":   rowsDigest("reconciliation_matched_lines", ofMatch),
+		"matched_entries": rowsDigest("reconciliation_matched_entries", ofMatch),
 	}},
 	{kind: ledger.FactResolution, table: "reconciliation_resolutions", key: []keyColumn{{"break_id", "uuid"}}},
 	{kind: ledger.FactCheckpoint, table: "ledger_log_checkpoints", key: []keyColumn{{"size", "bigint"}}},

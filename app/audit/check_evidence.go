@@ -129,6 +129,13 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 	if err != nil {
 		return err
 	}
+	err = c.view.DanglingMatches(ctx, c.platform, func(what, id, without string) error {
+		c.report.addFinding(RuleEvidence, "the %s %s of %s belongs to no %s: it was not recorded by the service", what, id, c.platform, without)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	if err := c.checkPayees(ctx); err != nil {
 		return err
 	}

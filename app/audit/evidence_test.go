@@ -36,6 +36,12 @@ const evidenceFixture = `
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000a1', '01930000-0000-7000-8000-0000000000a0', 'rails/RTP', 'USD', sha256('line'), 0, '2026-11-20', '2026-11-20', 5, '', '', '', false FROM ledger_clocks;
 	INSERT INTO reconciliation_breaks (platform_id, id, reconciliation_id, account, currency, reason, line_id, reference, difference, explanation, created_at)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000b1', '01930000-0000-7000-8000-0000000000a0', 'rails/RTP', 'USD', 'MISSING_IN_LEDGER', '01930000-0000-7000-8000-0000000000a1', '', 5, '', now() FROM ledger_clocks;
+	INSERT INTO reconciliation_matches (platform_id, id, reconciliation_id, rule, reference, day_difference, explanation)
+		SELECT platform_id, ('01930000-0000-7000-8000-0000000000d' || n)::uuid, '01930000-0000-7000-8000-0000000000a0', 'REFERENCE', 'r', 0, '' FROM ledger_clocks, generate_series(1, 2) n;
+	INSERT INTO reconciliation_matched_lines (platform_id, line_id, match_id)
+		SELECT platform_id, '01930000-0000-7000-8000-0000000000a2', '01930000-0000-7000-8000-0000000000d1' FROM ledger_clocks;
+	INSERT INTO reconciliation_matched_entries (platform_id, account, seq, entry_no, match_id)
+		SELECT platform_id, 'rails/RTP', 1, 1, '01930000-0000-7000-8000-0000000000d1' FROM ledger_clocks;
 	INSERT INTO reconciliations (platform_id, id, account, currency, format, digest, statement_ids, partner_account, first_day, last_day, line_count, known_line_count, ignored_line_count,
 		matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000a0', 'rails/RTP', 'USD', 'camt053', sha256('file'), '', '', '2026-11-20', '2026-11-20', 1, 0, 0, '{}', '{}', 0, 0, 0, 'ops', now() FROM ledger_clocks;
@@ -128,12 +134,12 @@ func TestEvidence_UnchangedFactsHaveNoFindings(t *testing.T) {
 	for _, f := range findings {
 		t.Error(f)
 	}
-	// Four payments with texts and receipts of their own, a receipt of nobody, seven decisions and a checkpoint.
-	if n := e.countChecked(report, audit.RuleEvidence); n < 4+4+1+7+1 {
+	// Four payments with texts and receipts of their own, a receipt of nobody, eight decisions and a checkpoint.
+	if n := e.countChecked(report, audit.RuleEvidence); n < 4+4+1+8+1 {
 		t.Errorf("%d facts are sealed", n)
 	}
 	for _, kind := range []ledger.FactKind{ledger.FactTransaction, ledger.FactTexts, ledger.FactReceipt, ledger.FactClosing, ledger.FactPeriodChange, ledger.FactAuthorisation,
-		ledger.FactAssignment, ledger.FactReconciliation, ledger.FactResolution, ledger.FactCheckpoint} {
+		ledger.FactAssignment, ledger.FactReconciliation, ledger.FactMatches, ledger.FactResolution, ledger.FactCheckpoint} {
 		var sealed bool
 		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM ledger_evidence WHERE $1 = ANY (kinds))", string(kind)).Scan(&sealed); err != nil || !sealed {
 			t.Errorf("no fact of the kind %s is sealed, %v", kind, err)
@@ -168,12 +174,14 @@ func TestEvidence_FindsDamage(t *testing.T) {
 	e.deposit(e.NewInternalAccount(e.NewCustomer("third").ID, "USD", 0))
 	e.seal() // a second checkpoint
 	tables := []string{"transactions", "quotes", "receipts", "unmatched_funds", "unmatched_assignments", "ledger_closings", "ledger_closing_lines", "ledger_period_changes", "ledger_authorisations",
-		"reconciliations", "reconciliation_lines", "reconciliation_breaks", "reconciliation_resolutions", "ledger_log_checkpoints",
+		"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines", "reconciliation_matched_entries", "reconciliation_breaks",
+		"reconciliation_resolutions", "ledger_log_checkpoints",
 		"ledger_evidence", "ledger_evidence_checkpoints", "ledger_evidence_state", "ledger_evidence_queue"}
 	for _, table := range tables {
 		e.execAsSuperuser("CREATE TABLE kept_" + table + " AS TABLE " + table)
 	}
 	delivered := e.delivered.UUID().String()
+	matches := "the reconciliation-matches 01930000-0000-7000-8000-0000000000a0 of " + e.platform.String() + " is not what was sealed at 2026-11-20T12:03:00Z"
 	for damage, want := range map[string]string{
 		"UPDATE transactions SET customer_id = NULL WHERE id = '" + delivered + "'":                       "the transaction " + delivered + " of " + e.platform.String() + " is not what was sealed",
 		"UPDATE transactions SET destination_external = gen_random_uuid() WHERE id = '" + delivered + "'": "destination_external was changed",
@@ -199,15 +207,30 @@ func TestEvidence_FindsDamage(t *testing.T) {
 		"UPDATE unmatched_funds SET posting_id = gen_random_uuid()": "is of unmatched funds, and has no receipt",
 		"DELETE FROM unmatched_assignments":                         "the assignment ",
 		"INSERT INTO unmatched_assignments SELECT platform_id, gen_random_uuid(), receipt_id, NULL, NULL, 'x', token_id, assigned_at FROM unmatched_assignments": "has no evidence: it was not recorded by the service",
-		"UPDATE reconciliations SET matched_line_count = 1":                                                               "matched_line_count was changed",
-		"UPDATE reconciliation_lines SET amount = 6":                                                                      "statement_lines was changed",
-		"UPDATE reconciliation_lines SET account = 'rails/WIRE'":                                                          "statement_lines was changed",
-		"UPDATE reconciliation_breaks SET account = 'rails/WIRE'":                                                         "breaks_found was changed",
-		"UPDATE reconciliation_breaks SET currency = 'EUR'":                                                               "breaks_found was changed",
-		"DELETE FROM reconciliation_lines":                                                                                "statement_lines was changed",
-		"UPDATE reconciliation_breaks SET difference = 6":                                                                 "breaks_found was changed",
-		"DELETE FROM reconciliations":                                                                                     "the reconciliation ",
-		"UPDATE reconciliations SET id = gen_random_uuid()":                                                               "has no evidence: it was not recorded by the service",
+		"UPDATE reconciliations SET matched_line_count = 1":                                    "matched_line_count was changed",
+		"UPDATE reconciliation_lines SET amount = 6":                                           "statement_lines was changed",
+		"UPDATE reconciliation_lines SET account = 'rails/WIRE'":                               "statement_lines was changed",
+		"UPDATE reconciliation_breaks SET account = 'rails/WIRE'":                              "breaks_found was changed",
+		"UPDATE reconciliation_breaks SET currency = 'EUR'":                                    "breaks_found was changed",
+		"DELETE FROM reconciliation_lines":                                                     "statement_lines was changed",
+		"UPDATE reconciliation_breaks SET difference = 6":                                      "breaks_found was changed",
+		"DELETE FROM reconciliations":                                                          "the reconciliation ",
+		"UPDATE reconciliations SET id = gen_random_uuid()":                                    "has no evidence: it was not recorded by the service",
+		"UPDATE reconciliation_matches SET rule = 'AMOUNT'":                                    matches + ": matches was changed",
+		"UPDATE reconciliation_matches SET reconciliation_id = gen_random_uuid()":              matches + ": matched_entries, matched_lines, matches was changed",
+		"DELETE FROM reconciliation_matches WHERE id = '01930000-0000-7000-8000-0000000000d2'": matches + ": matches was changed",
+		"INSERT INTO reconciliation_matches SELECT platform_id, gen_random_uuid(), reconciliation_id, rule, reference, day_difference, explanation FROM reconciliation_matches LIMIT 1": matches + ": matches was changed",
+		"UPDATE reconciliation_matched_lines SET line_id = '01930000-0000-7000-8000-0000000000a1'":                                                                                      matches + ": matched_lines was changed",
+		"UPDATE reconciliation_matched_lines SET match_id = '01930000-0000-7000-8000-0000000000d2'":                                                                                     matches + ": matched_lines was changed",
+		"DELETE FROM reconciliation_matched_lines": matches + ": matched_lines was changed",
+		"INSERT INTO reconciliation_matched_lines SELECT platform_id, gen_random_uuid(), match_id FROM reconciliation_matched_lines": matches + ": matched_lines was changed",
+		"UPDATE reconciliation_matched_entries SET seq = 2":                                                                          matches + ": matched_entries was changed",
+		"DELETE FROM reconciliation_matched_entries":                                                                                 matches + ": matched_entries was changed",
+		"INSERT INTO reconciliation_matched_entries SELECT platform_id, account, 2, 1, match_id FROM reconciliation_matched_entries": matches + ": matched_entries was changed",
+		// What belongs to no match, or to no reconciliation, would keep a line from being matched.
+		"INSERT INTO reconciliation_matches SELECT platform_id, '01930000-0000-7000-8000-0000000000d9', gen_random_uuid(), rule, reference, day_difference, explanation FROM reconciliation_matches LIMIT 1": "the match 01930000-0000-7000-8000-0000000000d9 of " + e.platform.String() + " belongs to no reconciliation",
+		"INSERT INTO reconciliation_matched_lines SELECT platform_id, '01930000-0000-7000-8000-0000000000a9', gen_random_uuid() FROM ledger_clocks":                                                          "the matched line 01930000-0000-7000-8000-0000000000a9 of " + e.platform.String() + " belongs to no match",
+		"INSERT INTO reconciliation_matched_entries SELECT platform_id, 'rails/RTP', 3, 1, gen_random_uuid() FROM ledger_clocks":                                                                             "the matched entry rails/RTP/3/1 of " + e.platform.String() + " belongs to no match",
 		"UPDATE reconciliation_resolutions SET note = 'lost'":                                                             "the resolution ",
 		"DELETE FROM reconciliation_resolutions":                                                                          "the resolution ",
 		"UPDATE reconciliation_resolutions SET break_id = gen_random_uuid()":                                              "has no evidence: it was not recorded by the service",
@@ -319,12 +342,12 @@ func TestEvidence_SealsFactsOfEarlierVersions(t *testing.T) {
 	e.seal()
 
 	report, findings := e.verifyEvidence()
-	if n := e.countChecked(report, audit.RuleEvidence); n != 13 || len(findings) > 0 {
+	if n := e.countChecked(report, audit.RuleEvidence); n != 14 || len(findings) > 0 {
 		t.Errorf("%d facts are sealed, %v", n, findings)
 	}
 	e.deposit(e.NewInternalAccount(e.NewCustomer("third").ID, "USD", 0))
 	e.seal()
-	if report, findings := e.verifyEvidence(); e.countChecked(report, audit.RuleEvidence) < 13+3 || len(findings) > 0 {
+	if report, findings := e.verifyEvidence(); e.countChecked(report, audit.RuleEvidence) < 14+3 || len(findings) > 0 {
 		t.Errorf("after a payment: %v", findings)
 	}
 }

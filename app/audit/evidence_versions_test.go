@@ -113,6 +113,32 @@ func TestEvidence_FindsEditsOfDetailsOfAccounts(t *testing.T) {
 	}
 }
 
+func TestEvidence_SealsMatchesOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	// The upgrade queues what was matched before it, exactly as the trigger queues later matches.
+	e := newEvidenceEnv(t)
+	migration, err := os.ReadFile("../../migrations/00212_evidence_of_matches.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, queues, _ := strings.Cut(string(migration), "\nINSERT INTO ledger_evidence_queue")
+	missing := fmt.Sprintf("the reconciliation-matches 01930000-0000-7000-8000-0000000000a0 of %s has no evidence", e.platform)
+	e.execAsSuperuser(`DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_queue;
+		UPDATE ledger_evidence_state SET size = 0, partial_tiles = '', published_size = 0`)
+	e.published.Reset()
+	e.wantFinding("without the upgrade", missing)
+	e.asOwner("INSERT INTO ledger_evidence_queue" + queues)
+	e.seal()
+
+	report, _ := e.verifyEvidence()
+
+	if slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return strings.Contains(f.Message, "the reconciliation-matches ") }) {
+		t.Errorf("after the upgrade: %+v", report.Findings)
+	}
+	e.execAsSuperuser("DELETE FROM reconciliation_matched_lines")
+	e.wantFinding("after the upgrade", "matched_lines was changed")
+}
+
 func TestEvidence_SealsVersionsOfEarlierVersions(t *testing.T) {
 	t.Parallel()
 	// The upgrade queues the rows of before, so that none is reported as inserted.
