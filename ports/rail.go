@@ -2,7 +2,10 @@ package ports
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -208,6 +211,34 @@ type RailReply struct {
 	Call    RailCall
 	At      time.Time
 	Outcome
+}
+
+// Digest returns a hash of all that is stored of the reply.
+func (r RailReply) Digest() string {
+	b := make([]byte, 0, 512)
+	add := func(part string) {
+		b = strconv.AppendInt(b, int64(len(part)), 10)
+		b = append(append(append(b, ':'), part...), ',')
+	}
+	addTime := func(t time.Time) {
+		if t.IsZero() {
+			add("")
+		} else {
+			add(strconv.FormatInt(t.UnixMicro(), 10)) // as it is stored
+		}
+	}
+	add("causeway reply 1")
+	add(r.Platform.String())
+	add(r.Subject.String())
+	addTime(r.At)
+	for _, part := range []string{string(r.Call), string(r.Verdict), string(r.Reason), strconv.FormatBool(r.Accepted), r.PartnerID, r.Code, r.Text} {
+		add(part)
+	}
+	for _, t := range []time.Time{r.RetryAt, r.ReturnedAt, r.ExpectedAt} {
+		addTime(t)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // RailReplyWriter stores replies of rails.

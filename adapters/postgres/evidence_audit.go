@@ -18,12 +18,16 @@ import (
 
 var _ ports.EvidenceAudit = (*DB)(nil)
 
-// EvidenceSnapshot implements ports.EvidenceAudit. fn runs in one repeatable-read transaction without a statement
-// timeout.
-func (db *DB) EvidenceSnapshot(ctx context.Context, fn func(context.Context, ports.EvidenceView) error) (err error) {
+// EvidenceSnapshot implements ports.EvidenceAudit.
+func (db *DB) EvidenceSnapshot(ctx context.Context, fn func(context.Context, ports.EvidenceView) error) error {
+	return db.auditSnapshot(ctx, func(tx pgx.Tx) error { return fn(ctx, &evidenceView{db, tx}) })
+}
+
+// auditSnapshot calls fn in one repeatable-read transaction without a statement timeout.
+func (db *DB) auditSnapshot(ctx context.Context, fn func(pgx.Tx) error) (err error) {
 	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("audit the evidence: %w", err)
+		return fmt.Errorf("begin the audit: %w", err)
 	}
 	defer func() {
 		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
@@ -31,9 +35,9 @@ func (db *DB) EvidenceSnapshot(ctx context.Context, fn func(context.Context, por
 		}
 	}()
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "+textFormats); err != nil {
-		return fmt.Errorf("audit the evidence: %w", err)
+		return fmt.Errorf("begin the audit: %w", err)
 	}
-	return fn(ctx, &evidenceView{db, tx})
+	return fn(tx)
 }
 
 type evidenceView struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -116,6 +117,8 @@ func (w *evidenceWriter) State() (int64, []byte) { return w.size, w.partialTiles
 const (
 	// factsPerTake is the maximum number of facts that are taken from the queue at once.
 	factsPerTake = 500
+	// factsPerRead is the number of those that a statement reads: a fact may be a digest of many thousand rows.
+	factsPerRead = 50
 	// postingsPerTake is the number of postings whose facts are taken at once.
 	postingsPerTake = 1_000
 )
@@ -170,8 +173,10 @@ func (w *evidenceWriter) takeQueued(ctx context.Context) (facts []ledger.Fact, e
 		return err
 	})
 	for _, f := range queuedFacts {
-		if err == nil && len(subjects[f.kind]) > 0 {
-			facts, err = w.appendFacts(ctx, facts, f.kind, subjects[f.kind])
+		for some := range slices.Chunk(subjects[f.kind], factsPerRead) {
+			if err == nil {
+				facts, err = w.appendFacts(ctx, facts, f.kind, some)
+			}
 		}
 	}
 	return facts, err

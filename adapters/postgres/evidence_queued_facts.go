@@ -38,7 +38,8 @@ type keyColumn struct{ name, sqlType string }
 const ofReconciliation = "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL AND l.account = t.account AND l.currency = t.currency"
 
 // ofMatch selects the rows of the matches of a reconciliation.
-const ofMatch = "l.match_id IN (SELECT m.id FROM reconciliation_matches m WHERE m.platform_id = t.platform_id AND m.reconciliation_id = t.id AND m.reconciliation_id IS NOT NULL) AND l.match_id IS NOT NULL"
+const ofMatch = `l.match_id IS NOT NULL AND l.match_id IN (
+	SELECT m.id FROM reconciliation_matches m WHERE m.platform_id = t.platform_id AND m.reconciliation_id = t.id AND m.reconciliation_id IS NOT NULL)`
 
 // queuedFacts are the kinds of the triggers ledger_evidence. Each is read by its primary key.
 var queuedFacts = []queuedFact{
@@ -57,9 +58,11 @@ var queuedFacts = []queuedFact{
 			"l.id", "l.reason", "l.line_id", "l.seq", "l.entry_no", "l.compared_line_id", "l.compared_seq", "l.compared_entry_no", "l.reference", "l.difference", "l.explanation"),
 	}},
 	{kind: ledger.FactMatches, table: "reconciliations", key: []keyColumn{{"id", "uuid"}}, columns: []string{"id"}, more: map[string]string{
-		"matches":         rowsDigest("reconciliation_matches", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL"),
-		"matched_lines":   rowsDigest("reconciliation_matched_lines", ofMatch),
-		"matched_entries": rowsDigest("reconciliation_matched_entries", ofMatch),
+		"matches": digestOf("reconciliation_matches", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL", "l.id",
+			"l.id", "l.rule", "l.reference", "l.day_difference", "l.explanation"),
+		"matched_lines": digestOf("reconciliation_matched_lines", ofMatch, "l.line_id", "l.line_id", "l.match_id"),
+		"matched_entries": digestOf("reconciliation_matched_entries", ofMatch, "l.account, l.seq, l.entry_no",
+			"l.account", "l.seq", "l.entry_no", "l.match_id"),
 	}},
 	{kind: ledger.FactResolution, table: "reconciliation_resolutions", key: []keyColumn{{"break_id", "uuid"}}},
 	{kind: ledger.FactCheckpoint, table: "ledger_log_checkpoints", key: []keyColumn{{"size", "bigint"}}},
@@ -112,6 +115,7 @@ var queuedFacts = []queuedFact{
 	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
 	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
 		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
+	{kind: ledger.FactReplySealing, table: "rail_reply_sealing", key: []keyColumn{{"since", "date"}}},
 	{kind: ledger.FactPayeeSealing, table: "payee_sealing", key: []keyColumn{{"since", "date"}}},
 	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}}, versions: true, more: map[string]string{
 		"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate", "l.rate_at", "l.source"),

@@ -26,8 +26,8 @@ import (
 const unsealedUntil = `CASE WHEN t.payee_seal = '' AND t.direction = 'OUTGOING' THEN
 		(SELECT s.since FROM payee_sealing s WHERE s.platform_id = t.platform_id ORDER BY s.platform_id DESC, s.since DESC LIMIT 1) END`
 
-// sealPayee returns the column of a digest; empty if there is none.
-func (db *DB) sealPayee(ctx context.Context, digest string) (string, error) {
+// sealDigest returns the column of a digest; empty if there is none.
+func (db *DB) sealDigest(ctx context.Context, digest string) (string, error) {
 	if digest == "" || db.cipher == nil {
 		return digest, nil
 	}
@@ -63,16 +63,16 @@ func (db *DB) payeeChanged(ctx context.Context, t *transaction.Transaction, to *
 	if t.Payee == "" {
 		return t.PayeeChanged, nil
 	}
-	same, err := db.isSealOf(ctx, t.Payee, t.PayeeDigest(to), t.ID.UUID())
+	same, err := db.isSealOf(ctx, t.Payee, t.PayeeDigest(to), timeOfID(t.ID.UUID()))
 	return !same, err
 }
 
 // unkeyedFor is how long a process may still store seals without a key after the first key was created.
 const unkeyedFor = time.Hour
 
-// isSealOf reports whether a stored seal is that of a digest. One without a key is, if it was stored before there was one:
-// the row with this id was written at its time.
-func (db *DB) isSealOf(ctx context.Context, stored, digest string, id uuid.UUID) (bool, error) {
+// isSealOf reports whether a stored seal is that of a digest. One without a key is, if it was written, at a time, before
+// there was one.
+func (db *DB) isSealOf(ctx context.Context, stored, digest string, written time.Time) (bool, error) {
 	if strings.HasPrefix(stored, "hmac-sha256:") {
 		if db.cipher == nil {
 			return false, errNoCipher
@@ -84,7 +84,7 @@ func (db *DB) isSealOf(ctx context.Context, stored, digest string, id uuid.UUID)
 		return stored == digest, nil
 	}
 	key, err := db.cipher.NewestKey(ctx)
-	return key.FingerprintsSince.IsZero() || timeOfID(id).Before(key.FingerprintsSince.Add(unkeyedFor)), err
+	return key.FingerprintsSince.IsZero() || written.Before(key.FingerprintsSince.Add(unkeyedFor)), err
 }
 
 // openPayee sets what a payment takes from an external account.
@@ -192,11 +192,11 @@ const accountsPerRead = 1000
 // fingerprint of its identifier alone, and one of two that were the same another; see makeDistinct.
 func (db *DB) isRegistered(ctx context.Context, row *externalRow, a account.External) (bool, error) {
 	if row.Seal != "" {
-		return db.isSealOf(ctx, row.Seal, a.Digest(), row.ID)
+		return db.isSealOf(ctx, row.Seal, a.Digest(), timeOfID(row.ID))
 	}
-	same, err := db.isSealOf(ctx, row.Fingerprint, a.Fingerprint(), row.ID)
+	same, err := db.isSealOf(ctx, row.Fingerprint, a.Fingerprint(), timeOfID(row.ID))
 	if same || err != nil {
 		return same, err
 	}
-	return db.isSealOf(ctx, row.Fingerprint, a.Fingerprint()+" "+row.ID.String(), row.ID)
+	return db.isSealOf(ctx, row.Fingerprint, a.Fingerprint()+" "+row.ID.String(), timeOfID(row.ID))
 }

@@ -119,7 +119,7 @@ func (u *unit) insertTransactions(ctx context.Context, transactions []transactio
 		if details[i], err = u.db.writeDetails(ctx, t); err != nil {
 			return err
 		}
-		if payees[i], err = u.db.sealPayee(ctx, t.Payee); err != nil {
+		if payees[i], err = u.db.sealDigest(ctx, t.Payee); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,9 @@ type Checker struct {
 	treasury ports.TreasuryAudit
 	// evidence is that of WithEvidence.
 	evidence ports.EvidenceAudit
+	// payments and repliesSince are those of WithPayments.
+	payments     ports.PaymentAudit
+	repliesSince time.Time
 	// receivables is that of WithReceivables.
 	receivables ports.ReceivableAudit
 	// prices is that of WithPrices.
@@ -43,8 +46,9 @@ type Checker struct {
 
 // NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
 // RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
-// adds them, and RuleExchangeResults and RuleDeferredFees unless WithMonthEnd adds them, and RulePrices unless
-// WithPrices adds it, and those of evidence unless WithEvidence adds them.
+// adds them, and RuleStatuses and RuleReplies unless WithPayments adds them, and RuleExchangeResults and RuleDeferredFees
+// unless WithMonthEnd adds them, and RulePrices unless WithPrices adds it, and those of evidence unless WithEvidence adds
+// them.
 func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionChecker TransactionChecker) *Checker {
 	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
 }
@@ -112,6 +116,9 @@ func (c *Checker) uncheckedRules() []Rule {
 	if c.prices == nil {
 		rules = append(rules, RulePrices)
 	}
+	if c.payments == nil {
+		rules = append(rules, RuleStatuses, RuleReplies)
+	}
 	if c.receivables == nil {
 		rules = append(rules, RuleReceivables)
 	}
@@ -163,6 +170,9 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		return Report{}, err
 	}
 	if err := c.checkPrices(ctx, report); err != nil {
+		return Report{}, err
+	}
+	if err := c.checkPayments(ctx, report); err != nil {
 		return Report{}, err
 	}
 	if err := c.checkEvidence(ctx, report, v); err != nil {

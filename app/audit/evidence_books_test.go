@@ -61,7 +61,8 @@ const booksFixture = `
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000e1', id, now(), now(), 'ops' FROM ledger_postings WHERE seq = 2`
 
 // ownerFixture is what migrations record: with the rights of the owner of the tables.
-const ownerFixture = `INSERT INTO payee_sealing (platform_id, since) SELECT platform_id, '2026-01-01' FROM ledger_clocks`
+const ownerFixture = `INSERT INTO payee_sealing (platform_id, since) SELECT platform_id, '2026-01-01' FROM ledger_clocks;
+	INSERT INTO rail_reply_sealing (platform_id, since) SELECT platform_id, '2026-01-02' FROM ledger_clocks`
 
 // pricesFixture is what operators record: the prices of the platform, and those of all platforms.
 const pricesFixture = `
@@ -97,6 +98,7 @@ var booksFacts = []struct {
 	{ledger.FactCorridorProposal, "corridor_proposals", "01930000-0000-7000-8000-0000000000f2", "request = '{}'", "request", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorDecision, "corridor_proposals", "01930000-0000-7000-8000-0000000000f1", "decider = 'eve'", "decider", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorChange, "corridor_changes", "1", "changed_by = 'eve'", "changed_by", `{"seq": 9}`, "9"},
+	{ledger.FactReplySealing, "rail_reply_sealing", "2026-01-02", "since = '2027-01-01'", "", `{"since": "2027-01-01"}`, "2027-01-01"},
 	{ledger.FactPayeeSealing, "payee_sealing", "2026-01-01", "since = '2027-01-01'", "", `{"since": "2027-01-01"}`, "2027-01-01"},
 }
 
@@ -255,7 +257,7 @@ func TestEvidence_SealsBooksOfEarlierVersions(t *testing.T) {
 	}
 	byTriggers := queued()
 	files, err := filepath.Glob("../../migrations/*s_evidence.sql")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 4 {
 		t.Fatalf("migrations %v, %v", files, err)
 	}
 	upgrade := "SET datestyle = 'ISO, YMD';"

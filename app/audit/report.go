@@ -18,6 +18,8 @@ type Report struct {
 	Findings []Finding
 	// EncryptedTexts counts the texts that were not compared, because there is no master key to decrypt them.
 	EncryptedTexts int64
+	// RepliesNotCompared counts the replies of rails that were not compared, because there is no master key.
+	RepliesNotCompared int64
 	// MonthsWithoutRates counts the revalued months whose market rates were deleted, so that the result of each
 	// conversion was not computed again.
 	MonthsWithoutRates int64

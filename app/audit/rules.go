@@ -32,6 +32,8 @@ const (
 	RuleYearEnds             Rule = "closed years are their income and expense"
 	RuleReceivables          Rule = "receivables match their postings"
 	RuleTransactions         Rule = "transactions match their postings"
+	RuleStatuses             Rule = "lists by status match the transactions"
+	RuleReplies              Rule = "replies of rails are what was recorded"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
@@ -91,6 +93,8 @@ var rules = []struct {
 	{RuleYearEnds, "closings of years", check},
 	{RuleReceivables, "receivables", check},
 	{RuleTransactions, "transactions", check},
+	{RuleStatuses, "transactions", check},
+	{RuleReplies, "replies", check},
 	{RuleWalletPayments, "payments of wallets", check},
 	{RuleAgentUsage, "counters", check},
 	{RuleAgentActions, "approved actions", check},

@@ -35,6 +35,11 @@ func writeReport(out io.Writer, report audit.Report) error {
 			return err
 		}
 	}
+	if n := report.RepliesNotCompared; n > 0 {
+		if _, err := fmt.Fprintf(out, "\n%d replies of rails were not compared with what was recorded; set CAUSEWAY_MASTER_KEY to compare them.\n", n); err != nil {
+			return err
+		}
+	}
 	if n := report.MonthsWithoutRates; n > 0 {
 		if _, err := fmt.Fprintf(out, "\nThe market rates of %d revalued months were deleted: their positions and closing values were checked, and not the result of each conversion.\n", n); err != nil {
 			return err

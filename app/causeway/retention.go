@@ -100,6 +100,10 @@ func agentUsageSince(now time.Time) string {
 	return agent.DayOf(time.Date(oldest.Year(), oldest.Month()+1, 1, 0, 0, 0, 0, time.UTC))
 }
 
+// repliesSince returns the time since which no reply of a rail is deleted: whatever the settings are, each stays for 30 days, and
+// clocks differ.
+func repliesSince(now time.Time) time.Time { return now.Add(-29 * 24 * time.Hour) }
+
 // retentionTasks returns the tasks that delete old rows. After a change of a setting, or the first
 // start, that takes long, so nothing else waits for them.
 func (a *app) retentionTasks() []maintenanceTask {
