@@ -155,6 +155,8 @@ type Outcome struct {
 	ReturnedAt time.Time
 	// ExpectedAt is when the partner expects to settle a payment that is Waiting; zero if unknown.
 	ExpectedAt time.Time
+	// NotCalled: the service has decided it, and no partner was called. Text then says why, and is not a partner's.
+	NotCalled bool
 	// Accepted: the rail accepted a payout, even if it refused it later. A transfer is
 	// pending until then.
 	Accepted bool

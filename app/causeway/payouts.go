@@ -168,14 +168,18 @@ func writePayment(out io.Writer, p rails.Decided) error {
 	}
 	add("kind", string(p.Kind))
 	add("state", string(p.State))
-	add("waits because", p.Reason)
+	reason := "reason"
+	if p.State.CanBeStopped() {
+		reason = "waits because"
+	}
+	add(reason, p.Reason)
 	add("amount", p.Amount.String())
 	add("rail", string(p.Rail))
 	add("connection", p.Connection)
 	add("platform", p.Platform.String())
 	add("end-to-end id", rail.EndToEndID(p.ID))
 	add("partner's id", p.PartnerID)
-	add("partner says", partnerSays(p.Said))
+	add("last reply", lastReply(p.Said))
 	when("recorded", p.RecordedAt)
 	when("handed over", p.HandedOverAt)
 	when("left", p.SentAt)
@@ -187,8 +191,8 @@ func writePayment(out io.Writer, p rails.Decided) error {
 	return t.write(out, "payment", paymentName(p.Payment))
 }
 
-// partnerSays returns a reply with the partner's code, what that means, and its words; empty if there is none.
-func partnerSays(r ports.RailReply) string {
+// lastReply returns a reply with the partner's code, what that means, and its words; empty if there is none.
+func lastReply(r ports.RailReply) string {
 	if r.Verdict == "" {
 		return ""
 	}

@@ -61,7 +61,7 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 		w.checkCollectionAt(t, o.RetryAt)
 		return w.update(t.Collected(w.Now))
 	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
-		return w.update(t.WithRejection(o.Code, o.Text).CollectionFailed(collectionFailure(o), w.Now))
+		return w.update(withRejection(t, o).CollectionFailed(collectionFailure(o), w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
 		return nil
@@ -74,7 +74,7 @@ func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
 		w.checkCollectionAt(t, o.RetryAt)
 		return w.update(t.Arrived(w.Now))
 	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
-		return w.update(t.WithRejection(o.Code, o.Text).Failed(collectionFailure(o), w.Now))
+		return w.update(withRejection(t, o).Failed(collectionFailure(o), w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
 		return nil

@@ -112,7 +112,8 @@ func TestConnections_DeliverPayouts(t *testing.T) {
 
 func TestConnections_ReviewedPayouts(t *testing.T) {
 	t.Parallel()
-	// A payout above a limit waits. An operator releases it, and it is delivered; or cancels it, and it is refunded.
+	// A payout above a limit waits. An operator releases it, and it is delivered; or cancels it, and it is refunded. That is no word of
+	// the partner.
 	by := rails.Author{Actor: "ana", Note: "decided"}
 	for state, decide := range map[string]func(*connectedEnv, transaction.Transaction) error{
 		"COMPLETED": func(c *connectedEnv, of transaction.Transaction) error {
@@ -136,6 +137,9 @@ func TestConnections_ReviewedPayouts(t *testing.T) {
 
 		c.WaitForState(created.ID, state)
 
+		if said := c.Transaction(created.ID).Rejection; said != (transaction.Rejection{}) {
+			t.Errorf("%s: the partner is said to have said %+v", state, said)
+		}
 		decisions, err := c.Store.RailDecisions(t.Context(), c.Platform.ID, created.ID.UUID())
 		if err != nil || len(decisions) != 1 || decisions[0].Payment.Reason != waiting.Reason || !strings.Contains(waiting.Reason, "60.00 USD") {
 			t.Errorf("%s: decisions %+v, %v", state, decisions, err)

@@ -139,9 +139,9 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 			return err
 		}
 		w.Update(delivered)
-		return w.update(delivered.Transaction.WithRejection(o.Code, o.Text).Return(w.Now))
+		return w.update(withRejection(delivered.Transaction, o).Return(w.Now))
 	case ports.Refused:
-		return w.update(t.WithRejection(o.Code, o.Text).Refuse(o.Reason, w.Now))
+		return w.update(withRejection(t, o).Refuse(o.Reason, w.Now))
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
@@ -149,6 +149,14 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 		w.callAgain(t.Platform, t.DeliveryStep(), t.ID.UUID(), o)
 		return nil
 	}
+}
+
+// withRejection returns a payment with what its partner says, for which it is to be ended.
+func withRejection(t transaction.Transaction, o ports.Outcome) transaction.Transaction {
+	if o.NotCalled {
+		return t
+	}
+	return t.WithRejection(o.Code, o.Text)
 }
 
 // expect records when a payout is expected to settle: as the rail says (by the partner, or by the schedule of its connection),
@@ -167,7 +175,7 @@ func (w work) expect(t transaction.Transaction, o ports.Outcome) {
 func (w work) settleDelivered(t transaction.Transaction, o ports.Outcome) error {
 	switch {
 	case o.Verdict == ports.Returned:
-		return w.update(t.WithRejection(o.Code, o.Text).Return(w.Now))
+		return w.update(withRejection(t, o).Return(w.Now))
 	case w.compare(ports.CallStatus, t, o, rail.Said{}):
 		if !w.isNews(t) {
 			w.EnqueueAt(t.Platform, transaction.StepCheckReturn, t.ID.UUID(), w.Now.Add(contradictedDelay))

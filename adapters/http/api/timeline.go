@@ -94,7 +94,7 @@ type railReplyBody struct {
 	// What the partner itself has said.
 	PartnerID   string        `json:"partnerId,omitempty" doc:"The partner's id of the payment, as its statements name it." example:"20260314021000021000042"`
 	PartnerCode string        `json:"partnerCode,omitempty" doc:"The partner's reason, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
-	PartnerText string        `json:"partnerText,omitempty" doc:"The partner's reason in its own words." example:"Closed account number"`
+	PartnerText string        `json:"partnerText,omitempty" doc:"The partner's reason in its own words, or why the service has not called it." example:"Closed account number"`
 	ReturnedAt  *httpapi.Time `json:"returnedAt,omitempty" doc:"RETURNED only: when the partner took the money back."`
 	ExpectedAt  *httpapi.Time `json:"expectedAt,omitempty" doc:"WAITING only: when the partner expects to settle the payment."`
 }

@@ -109,11 +109,11 @@ func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 	if p.State == rail.Cancelled {
 		switch p.Kind {
 		case rail.SendBack:
-			return ports.Outcome{Verdict: ports.TakenBack, Text: p.Reason}
+			return ports.Outcome{Verdict: ports.TakenBack, NotCalled: true, Text: p.Reason}
 		case rail.Refund: // called again, it pays what is owed for the money
-			return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: now.Add(minWaitDelay)}
+			return ports.Outcome{Verdict: ports.Waiting, NotCalled: true, Text: p.Reason, RetryAt: now.Add(minWaitDelay)}
 		default:
-			return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
+			return ports.Outcome{Verdict: ports.Refused, NotCalled: true, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
 		}
 	}
 	retryAt := now.Add(waitDelay(p, now))
@@ -122,7 +122,7 @@ func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 			retryAt = opens.Add(minWaitDelay)
 		}
 	}
-	return ports.Outcome{Verdict: ports.Waiting, Text: p.Reason, RetryAt: retryAt}
+	return ports.Outcome{Verdict: ports.Waiting, NotCalled: true, Text: p.Reason, RetryAt: retryAt}
 }
 
 // waitDelay is as long as the payment has waited: so its job is never much later than the release, and rare for one that
