@@ -109,7 +109,7 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	if !strings.Contains(one, "Nothing to do: the database has version ") || repeated != one {
 		t.Errorf("the one that waited: %s\nrepeated: %s", one, repeated)
 	}
-	if !strings.Contains(other, "00001_platforms.sql ") || !strings.Contains(other, "The database is migrated from version 0 to ") {
+	if !strings.Contains(other, "00001_foundations.sql ") || !strings.Contains(other, "The database is migrated from version 0 to ") {
 		t.Errorf("the one that migrated: %s", other)
 	}
 

@@ -48,9 +48,6 @@ const (
 	FactCorridorDecision            FactKind = "corridor-decision"
 	FactExternalAccount             FactKind = "external-account" // a version; its details are in a keyed hash
 	FactToken                       FactKind = "token"            // a version
-	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
-	FactReplySealing                FactKind = "reply-sealing"    // the day from which all replies of rails have a seal
-	FactPayeeSealing                FactKind = "payee-sealing"    // the day from which all payments have a seal of their payee
 	FactMarketRates                 FactKind = "market-rates"     // a version: the rates of all currencies that were kept at one time
 )
 

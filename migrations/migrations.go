@@ -21,7 +21,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-//go:embed *.sql
+//go:embed 0*.sql
 var files embed.FS
 
 // ErrNewerDatabase is returned if a newer release has already migrated the database.
@@ -32,8 +32,8 @@ var ErrNewerDatabase = errors.New("the database is newer than this program")
 var ErrDevelopmentDatabase = errors.New("the database was created by a development version and cannot be upgraded; " +
 	"start with an empty data folder or a new database")
 
-// versionTable lists the migrations that were applied. Development versions used goose's
-// default, goose_db_version, which is how their databases are recognised.
+// versionTable lists the migrations that were applied. The databases of development versions are recognised by goose's
+// default, goose_db_version, or by a function that all later ones had and the baseline does not.
 const versionTable = "schema_migrations"
 
 // Result says what a migration has done.
@@ -134,7 +134,7 @@ func newResult(sources []*goose.Source, applied []*goose.MigrationResult) Result
 // before the first release.
 func checkNotDevelopment(ctx context.Context, db *sql.DB) error {
 	var development bool
-	if err := db.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&development); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL OR to_regproc('delete_webhook_events') IS NOT NULL`).Scan(&development); err != nil {
 		return fmt.Errorf("read the version of the database: %w", err)
 	}
 	if development {

@@ -3,9 +3,7 @@ package migrations_test
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,281 +154,43 @@ func TestHash_DiffersBySchema(t *testing.T) {
 	}
 }
 
-func TestUp_IdempotencyKeysOfTwoTokens(t *testing.T) {
+func TestUp_WaitsForNoLock(t *testing.T) {
 	t.Parallel()
-	// If two tokens of a platform used the same idempotency key before keys belonged to the
-	// platform, the response to the first request remains, and the key is unique from then on.
+	// A file that cannot have its lock within a second is not applied: nothing waits behind it for longer. The error names
+	// the file and says what to do, and once the lock is free the file can be applied.
+	files := numberedFiles(first, "-- +goose Up\nSET LOCAL lock_timeout = '1s';\nALTER TABLE one ADD COLUMN name text;\n")
 	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00012")); err != nil {
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first)); err != nil {
 		t.Fatal(err)
 	}
-	const insert = `INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
-		VALUES ($1, gen_random_uuid(), $2, '', 200, $3, $4)`
-	platform, other := "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-	for _, row := range []struct{ platform, key, body, at string }{
-		{platform, "twice", "second", "2026-03-02"}, {platform, "twice", "first", "2026-03-01"},
-		{platform, "once", "only", "2026-03-02"}, {other, "twice", "of another platform", "2026-03-03"},
-	} {
-		if _, err := db.Exec(insert, row.platform, row.key, row.body, row.at); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-
-	var bodies string
-	if err := db.QueryRow(`SELECT string_agg(convert_from(body, 'UTF8'), ', ' ORDER BY created_at) FROM idempotency_keys`).Scan(&bodies); err != nil {
-		t.Fatal(err)
-	}
-	if want := "first, only, of another platform"; bodies != want {
-		t.Errorf("stored %s, want %s", bodies, want)
-	}
-	if _, err := db.Exec(insert, platform, "twice", "third", "2026-03-04"); err == nil || !strings.Contains(err.Error(), `"idempotency_keys_pkey"`) {
-		t.Errorf("the key of another token: %v, want a violation of idempotency_keys_pkey", err)
-	}
-}
-
-func TestUp_ReceiptsWithOnePartnerID(t *testing.T) {
-	t.Parallel()
-	// If several receipts have the same partner's id, it stays with the first of them, and is unique
-	// from then on. A long one becomes its hash.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00014")); err != nil {
-		t.Fatal(err)
-	}
-	const insert = `INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
-		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), $1, $2, '', 'USD', 1, $3)`
-	for _, row := range []struct{ rail, partnerID, at string }{
-		{"RTP", "twice", "2026-03-02"}, {"RTP", "twice", "2026-03-01"}, {"RTP", "once", "2026-03-03"}, {"WIRE", "twice", "2026-03-04"},
-		{"WIRE", strings.Repeat("x", 3000), "2026-03-05"},
-	} {
-		if _, err := db.Exec(insert, row.rail, row.partnerID, row.at); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-
-	var kept string
-	if err := db.QueryRow(`SELECT string_agg(rail || ' ' || left(partner_id, 15), ', ' ORDER BY received_at) FROM receipts`).Scan(&kept); err != nil {
-		t.Fatal(err)
-	}
-	if want := "RTP twice, RTP repeat of twice, RTP once, WIRE twice, WIRE sha256:e1630f84"; kept != want {
-		t.Errorf("stored %s, want %s", kept, want)
-	}
-	if _, err := db.Exec(insert, "RTP", "twice", "2026-03-06"); err == nil || !strings.Contains(err.Error(), `"receipts_by_partner_id"`) {
-		t.Errorf("the payment again: %v, want a violation of receipts_by_partner_id", err)
-	}
-}
-
-func TestUp_ReceiptsOfPreviousReleaseMeanwhile(t *testing.T) {
-	t.Parallel()
-	// An attempt failed because a previous release stored a payment again, and left an invalid index.
-	// The next attempt makes the index, which is unique.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00015")); err != nil {
-		t.Fatal(err)
-	}
-	const insert = `INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
-		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), 'RTP', 'twice', '', 'USD', 1, $1)`
-	for _, at := range []string{"2026-03-01", "2026-03-02"} {
-		if _, err := db.Exec(insert, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.Exec(`CREATE UNIQUE INDEX CONCURRENTLY receipts_by_partner_id ON receipts (platform_id, rail, partner_id)`); err == nil {
-		t.Fatal("the index was made over a repeated payment")
-	}
-
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-
-	if _, err := db.Exec(insert, "2026-03-03"); err == nil || !strings.Contains(err.Error(), `"receipts_by_partner_id"`) {
-		t.Errorf("the payment again: %v, want a violation of receipts_by_partner_id", err)
-	}
-}
-
-func TestUp_AttemptsOfPreviousReleaseDoNotCount(t *testing.T) {
-	t.Parallel()
-	// A job that a previous release tried more often than the limit is not dead at its next attempt.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesUpTo(t, "00023")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(`INSERT INTO jobs (platform_id, id, step, due_at, subjects, attempts)
-		VALUES ('11111111-1111-4111-8111-111111111111', gen_random_uuid(), 'deliver', now(), '{}', 500)`); err != nil {
-		t.Fatal(err)
-	}
-
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-
-	var attempts, counted int
-	if err := db.QueryRow(`SELECT attempts, attempts - earlier_attempts FROM jobs`).Scan(&attempts, &counted); err != nil {
-		t.Fatal(err)
-	}
-	if attempts != 500 || counted != 0 {
-		t.Errorf("%d attempts, %d counted, want 500 and 0", attempts, counted)
-	}
-}
-
-func TestUp_RowsBecomeFirstPartition(t *testing.T) {
-	t.Parallel()
-	// Events, attempts and lookups of the previous release are in the first partitions, with their
-	// indexes, and nothing is rewritten. The previous release goes on while the files are applied and
-	// afterwards: its events are numbered after those before, and its sessions read and write as the
-	// role of the service.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "partition_bounds")); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := db.Conn(t.Context())
+	report, err := db.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	do := func(statement string, args ...any) {
-		t.Helper()
-		if _, err := conn.ExecContext(t.Context(), statement, args...); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	const platform = "11111111-1111-4111-8111-111111111111"
-	newEvent := func() (seq int64) {
-		t.Helper()
-		err := conn.QueryRowContext(t.Context(), `WITH stored AS (
-				INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
-				SELECT $1, overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(now())::text, 13) FROM 1)::uuid, gen_random_uuid(), now(), 'TEST', 'TEST', 'body' RETURNING *),
-			attempted AS (INSERT INTO webhook_attempts SELECT platform_id, id, now(), 1, 1, 500, true, 'ERROR', '', '' FROM stored),
-			looked AS (INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
-				SELECT platform_id, id, '', '$bo@uma.test', '[]', now(), now(), '{}', '{}' FROM stored)
-			SELECT seq FROM stored`, platform).Scan(&seq)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
-	files := func() (list string) {
-		if err := db.QueryRow(`SELECT string_agg(relfilenode::text, ' ' ORDER BY relfilenode) FROM pg_class WHERE relname ~ '^(webhook_(events|attempts)|lookups)(_first)?$' AND relkind = 'r'`).Scan(&list); err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	do(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at) VALUES ($1, 'P', 'SANDBOX', true, '', '[]', now(), now())`, platform)
-	do(`SET ROLE causeway_service`)
-	do(`SET causeway.platform = '*'`)
-	last, before := newEvent(), files()
-	for _, next := range []string{"partition_bounds_valid", "unused_indexes", "webhook_partitions", "none"} {
-
-		if err := migrations.UpFrom(t.Context(), db, filesBefore(t, next)); err != nil {
-			t.Fatal(err)
-		}
-
-		seq := newEvent()
-		if seq <= last {
-			t.Errorf("before file %s, event %d follows event %d", next, seq, last)
-		}
-		last = seq
+	if _, err := report.Exec("SELECT FROM one"); err != nil {
+		t.Fatal(err)
 	}
 
-	if after := files(); after != before {
-		t.Errorf("tables are in the files %s, were in %s", after, before)
+	err = migrations.UpFrom(t.Context(), db, files)
+
+	if err == nil || !strings.Contains(err.Error(), "00002_step.sql waited a second for a table") || !strings.Contains(err.Error(), "run causeway migrate again") {
+		t.Errorf("beside a long report: %v", err)
 	}
-	for _, table := range []string{"webhook_events", "webhook_attempts", "lookups"} {
-		var all, first, partitions, indexes int
-		if err := conn.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM `+table+`), (SELECT count(*) FROM `+table+` WHERE tableoid = '`+table+`_first'::regclass),
-			(SELECT count(*) FROM pg_inherits WHERE inhparent = '`+table+`'::regclass),
-			(SELECT count(*) FROM pg_index p JOIN pg_inherits h ON h.inhparent = p.indexrelid WHERE p.indrelid = '`+table+`'::regclass AND p.indisvalid)`).Scan(&all, &first, &partitions, &indexes); err != nil {
-			t.Fatal(err)
-		}
-		var had int
-		if err := db.QueryRow(`SELECT count(*) FROM pg_index WHERE indrelid = '` + table + `_first'::regclass`).Scan(&had); err != nil {
-			t.Fatal(err)
-		}
-		if all != 5 || first != 5 || partitions != 2 || indexes != 2*had {
-			t.Errorf("%s: %d of %d rows in the first of %d partitions, %d indexes of %d", table, first, all, partitions, indexes, 2*had)
-		}
+	if err := report.Rollback(); err != nil {
+		t.Fatal(err)
 	}
-	var deleted int
-	if err := conn.QueryRowContext(t.Context(), `SELECT deleted FROM delete_webhook_events($1, 'infinity', '00000000-0000-0000-0000-000000000000', 10)`, platform).Scan(&deleted); err != nil || deleted != 0 {
-		t.Errorf("the previous release deleted %d events, %v", deleted, err)
+	if err := migrations.UpFrom(t.Context(), db, files); err != nil {
+		t.Errorf("after the report: %v", err)
 	}
-	do(`DELETE FROM lookups WHERE platform_id = $1`, platform)
 }
 
-func TestUp_StatusesOfTransactionsAreCopied(t *testing.T) {
+// lastOfBaseline is the number of the last file that makes the schema of a new database. Those after it change databases
+// that are in use.
+const lastOfBaseline = "00018"
+
+func TestFiles_KeepTheRules(t *testing.T) {
 	t.Parallel()
-	// The status of every transaction of before is copied, in several batches; one that changed, was
-	// created or was deleted by the previous release since the triggers exist is copied as it is. The
-	// copy can be repeated.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "transaction_statuses")); err != nil {
-		t.Fatal(err)
-	}
-	do := func(statement string) {
-		t.Helper()
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	insert := func(rows int) {
-		t.Helper()
-		do(fmt.Sprintf(`INSERT INTO transactions (platform_id, id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
-				destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
-			SELECT p.id, gen_random_uuid(), 'OUTGOING', (ARRAY['PENDING', 'COMPLETED', 'EXPIRED'])[1 + n %% 3], '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', ''
-			FROM platforms p, generate_series(1, %d) n`, rows))
-	}
-	for _, id := range []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"} {
-		do(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at) VALUES ('` + id + `', 'P', 'SANDBOX', true, '', '[]', now(), now())`)
-	}
-	insert(5100)
-	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "transaction_statuses_filled")); err != nil {
-		t.Fatal(err)
-	}
-	insert(10)
-	do(`UPDATE transactions SET status = 'FAILED' WHERE id IN (SELECT id FROM transactions WHERE status = 'COMPLETED' LIMIT 100)`)
-	do(`DELETE FROM transactions WHERE id IN (SELECT id FROM transactions WHERE status = 'EXPIRED' LIMIT 100)`)
-
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-
-	check := func() {
-		t.Helper()
-		var all, copied, same int
-		if err := db.QueryRow(`SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM transaction_statuses),
-			(SELECT count(*) FROM transactions t JOIN transaction_statuses s USING (platform_id, status, direction, id))`).Scan(&all, &copied, &same); err != nil {
-			t.Fatal(err)
-		}
-		if all != 2*5110-100 || copied != all || same != all {
-			t.Errorf("%d of %d statuses are those of the %d transactions", same, copied, all)
-		}
-	}
-	check()
-	names, err := fs.Glob(migrations.Files, "*_transaction_statuses_filled.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := fs.ReadFile(migrations.Files, names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	do(`DELETE FROM transaction_statuses WHERE status = 'EXPIRED'`)
-	do(string(text))
-	check()
-}
-
-func TestFiles_IndexesCanBeRepeated(t *testing.T) {
-	t.Parallel()
-	// A failed CREATE INDEX CONCURRENTLY leaves an invalid index. The file drops it, and IF NOT EXISTS
-	// does not take it for the finished one.
-	created := regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX CONCURRENTLY (IF NOT EXISTS )?(\w+)`)
+	// Each file after the baseline can fail for a lock instead of waiting for it, and be repeated after it failed.
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -440,43 +200,55 @@ func TestFiles_IndexesCanBeRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, index := range created.FindAllStringSubmatch(string(text), -1) {
-			if index[1] != "" || !strings.Contains(string(text), "DROP INDEX CONCURRENTLY IF EXISTS "+index[2]+";") {
-				t.Errorf("%s cannot be repeated after it failed to create %s", name, index[2])
-			}
+		if broken := brokenRule(string(text)); broken != "" && name[:len(lastOfBaseline)] > lastOfBaseline {
+			t.Errorf("%s %s", name, broken)
 		}
 	}
 }
 
-// filesBefore returns the migrations before that of a subject; all of them if there is none.
-func filesBefore(t *testing.T, subject string) fstest.MapFS {
-	t.Helper()
-	tree := filesUpTo(t, "99999")
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		if strings.HasSuffix(name, "_"+subject+".sql") {
-			maps.DeleteFunc(tree, func(other string, _ *fstest.MapFile) bool { return other >= name })
-			break
+func TestBrokenRule(t *testing.T) {
+	t.Parallel()
+	// What the rules allow and what they do not.
+	const timeout, outside = "-- +goose Up\n-- Why.\nSET LOCAL lock_timeout = '1s';\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
+	for text, want := range map[string]string{
+		timeout + "ALTER TABLE a ADD COLUMN b int;":                                                            "",
+		"-- +goose Up\nALTER TABLE a ADD COLUMN b int;":                                                        "waits for locks: it needs SET LOCAL lock_timeout",
+		outside + "DROP INDEX CONCURRENTLY IF EXISTS i; -- left\nCREATE UNIQUE INDEX CONCURRENTLY i ON a (b);": "",
+		outside + "CREATE INDEX CONCURRENTLY i ON a (b);":                                                      "cannot be repeated after it failed to create i",
+		outside + "DROP INDEX CONCURRENTLY IF EXISTS i;\nCREATE INDEX CONCURRENTLY IF NOT EXISTS i ON a (b);":  "cannot be repeated after it failed to create i",
+		timeout + "CREATE INDEX i ON a (b);":                                                                   "creates i and blocks writes meanwhile: it needs CONCURRENTLY",
+		timeout + "CREATE INDEX i ON ONLY a (b);":                                                              "",
+		timeout + "CREATE TABLE a (b int);\nCREATE INDEX i ON a (b);":                                          "",
+	} {
+		if got := brokenRule(text); got != want {
+			t.Errorf("%s\n%q, want %q", text, got, want)
 		}
 	}
-	return tree
 }
 
-// filesUpTo returns the migrations up to a number.
-func filesUpTo(t *testing.T, last string) fstest.MapFS {
-	t.Helper()
-	names, err := fs.Glob(migrations.Files, "*.sql")
-	if err != nil {
-		t.Fatal(err)
+var (
+	lockTimeout   = regexp.MustCompile(`(?m)^SET LOCAL lock_timeout = '1s';$`)
+	createdIndex  = regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(IF NOT EXISTS )?(\w+) ON (ONLY )?(\w+)`)
+	noTransaction = "-- +goose NO TRANSACTION\n"
+)
+
+// brokenRule returns the rule of README.md that a migration breaks; empty for none. A failed CREATE INDEX CONCURRENTLY
+// leaves an invalid index: the file drops it, and IF NOT EXISTS would take it for the finished one.
+func brokenRule(text string) string {
+	if !strings.HasPrefix(text, noTransaction) && !lockTimeout.MatchString(text) {
+		return "waits for locks: it needs SET LOCAL lock_timeout"
 	}
-	tree := fstest.MapFS{}
-	for _, name := range names {
-		if text, err := fs.ReadFile(migrations.Files, name); err != nil {
-			t.Fatal(err)
-		} else if name[:len(last)] <= last {
-			tree[name] = &fstest.MapFile{Data: text}
+	for _, index := range createdIndex.FindAllStringSubmatch(text, -1) {
+		concurrently, ifNotExists, name, only, table := index[1] != "", index[2] != "", index[3], index[4] != "", index[5]
+		switch {
+		case only: // of a partitioned table, whose partitions have theirs already
+		case !concurrently && !strings.Contains(text, "CREATE TABLE "+table+" ("):
+			return "creates " + name + " and blocks writes meanwhile: it needs CONCURRENTLY"
+		case concurrently && (ifNotExists || !strings.Contains(text, "DROP INDEX CONCURRENTLY IF EXISTS "+name+";")):
+			return "cannot be repeated after it failed to create " + name
 		}
 	}
-	return tree
+	return ""
 }
 
 // numberedFiles returns migrations numbered from 1.

@@ -37,20 +37,24 @@ func TestCheck_SchemaVersion(t *testing.T) {
 
 func TestUp_DevelopmentDatabaseRefused(t *testing.T) {
 	t.Parallel()
-	// A database of a development version is refused as it is, and the message says what
-	// to do.
-	db := openDB(t, pgtest.NewEmpty(t))
-	if _, err := db.Exec(`CREATE TABLE goose_db_version (version_id bigint, is_applied boolean); INSERT INTO goose_db_version VALUES (19, true)`); err != nil {
-		t.Fatal(err)
-	}
-
-	for name, open := range map[string]func(context.Context, *sql.DB) error{"Up": migrations.Up, "Check": migrations.Check} {
-		err := open(t.Context(), db)
-		if !errors.Is(err, migrations.ErrDevelopmentDatabase) || !strings.Contains(err.Error(), "start with an empty data folder or a new database") {
-			t.Errorf("%s: %v", name, err)
+	// A database of a development version, earlier or later, is refused as it is, and the message says what to do.
+	for _, marks := range []string{
+		`CREATE TABLE goose_db_version (version_id bigint, is_applied boolean); INSERT INTO goose_db_version VALUES (19, true)`,
+		`CREATE FUNCTION delete_webhook_events() RETURNS int LANGUAGE sql AS 'SELECT 0'`,
+	} {
+		db := openDB(t, pgtest.NewEmpty(t))
+		if _, err := db.Exec(marks); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if hasTable(t, db, "platforms") || hasTable(t, db, "schema_migrations") {
-		t.Error("the database was changed")
+
+		for name, open := range map[string]func(context.Context, *sql.DB) error{"Up": migrations.Up, "Check": migrations.Check} {
+			err := open(t.Context(), db)
+			if !errors.Is(err, migrations.ErrDevelopmentDatabase) || !strings.Contains(err.Error(), "start with an empty data folder or a new database") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if hasTable(t, db, "platforms") || hasTable(t, db, "schema_migrations") {
+			t.Error("the database was changed")
+		}
 	}
 }

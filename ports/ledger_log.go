@@ -76,7 +76,7 @@ type SignedCheckpoint struct {
 	// Note is the signed note: a C2SP checkpoint.
 	Note string
 	// PreviousSize is the size of the checkpoint before it, as recorded with this one in the storage: 0 for the
-	// first, and -1 if it was not recorded.
+	// first.
 	PreviousSize int64
 }
 

@@ -94,46 +94,6 @@ func TestDeleteAgent_RejectsWhatItWaitedFor(t *testing.T) {
 	})
 }
 
-func TestDeleteAgent_PreviousReleaseLeavesNothingThatWaits(t *testing.T) {
-	t.Parallel()
-	// What waits is rejected too when the previous release, which does not know of actions, deletes the agent, and
-	// the reason is encrypted with the next rotation of the keys.
-	c := newEnv(t)
-	_, a := c.newAgentOf(t, "ana")
-	_, b := c.newAgentOf(t, "bob")
-	waiting, others := newAction(a), newAction(b)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.CreateAgentActions(ctx, []agent.Action{waiting, others})
-	})
-	previous := connect(t, c.url)
-	exec(t, previous, "SET ROLE causeway_service")
-	exec(t, previous, "SELECT set_config('causeway.platform', $1, false)", a.Platform.UUID().String())
-
-	exec(t, previous, "DELETE FROM agents WHERE id = $1", a.ID.UUID())
-
-	got, err := c.AgentAction(t.Context(), a.Platform, waiting.ID)
-	if err != nil || got.Status != agent.ActionRejected || got.RejectionReason != agent.AgentDeletedReason || got.DecidedAt.IsZero() || !got.DecidedAt.Equal(got.UpdatedAt) {
-		t.Errorf("the action is %+v, %v", got, err)
-	}
-	if got, err := c.AgentAction(t.Context(), a.Platform, others.ID); err != nil || got.Status != agent.ActionPending {
-		t.Errorf("the action of another agent is %s, %v", got.Status, err)
-	}
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.ReencryptPersonalData(t.Context(), func(string, int, int) {}); err != nil {
-		t.Fatal(err)
-	}
-	var stored string
-	if err := previous.QueryRow(t.Context(), "SELECT reason FROM agent_actions WHERE id = $1", waiting.ID.UUID()).Scan(&stored); err != nil || stored[0] != 1 {
-		t.Errorf("stored %q, %v", stored, err)
-	}
-	if got, err := db.AgentAction(t.Context(), a.Platform, waiting.ID); err != nil || got.RejectionReason != agent.AgentDeletedReason {
-		t.Errorf("after the rotation the reason is %q, %v", got.RejectionReason, err)
-	}
-}
-
 func TestEraseRecords_ReasonsOfActions(t *testing.T) {
 	t.Parallel()
 	// What the platform wrote about the payments of an erased customer is erased, and that of others is not.

@@ -173,30 +173,6 @@ func TestAgentUsage_DamagedCounterKeepsNoPaymentFromFailing(t *testing.T) {
 	}
 }
 
-func TestAgentUsage_PreviousReleaseGivesBack(t *testing.T) {
-	t.Parallel()
-	// The previous release, which does not know of usage, can let a payment of an agent fail: it is given back
-	// once, and not again by what this release writes later.
-	c := newEnv(t)
-	_, a := c.newAgentOf(t, "ana")
-	payment := newAgentPayment(a)
-	c.start(t, payment)
-	previous := connect(t, c.url)
-	exec(t, previous, "SET ROLE causeway_service")
-	exec(t, previous, "SELECT set_config('causeway.platform', $1, false)", a.Platform.UUID().String())
-
-	exec(t, previous, "UPDATE transactions SET status = 'COMPLETED'")
-	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 12_50})
-	exec(t, previous, "UPDATE transactions SET status = 'FAILED'")
-	exec(t, previous, "UPDATE transactions SET status = 'FAILED'")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, payment) })
-
-	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD"})
-	if read, err := c.Transaction(t.Context(), a.Platform, payment.ID); err != nil || read.AgentUsage == nil || !read.AgentUsage.GivenBack {
-		t.Errorf("read %+v, %v", read.AgentUsage, err)
-	}
-}
-
 func TestLockAgents_SeesWhatItWaitedFor(t *testing.T) {
 	t.Parallel()
 	// Two hundred payments at the same time that each read the counters, and count themselves only if there are

@@ -32,7 +32,6 @@ func (db *DB) EvidenceLog() *EvidenceLog {
 const selectPlatformsWithFacts = `
 	SELECT l.platform_id FROM ledger_log_state l LEFT JOIN ledger_evidence_state s ON s.platform_id = l.platform_id
 	WHERE l.size > greatest(s.posting_seq, 0)
-	UNION SELECT platform_id FROM ledger_evidence_state WHERE NOT existing_queued
 	UNION SELECT platform_id FROM ledger_evidence_queue
 	ORDER BY platform_id`
 
@@ -53,9 +52,9 @@ const (
 	// The lock of the row is the lock of the platform's log. The facts of a payment follow its postings, which are in
 	// their own log first.
 	lockEvidenceState = `
-	SELECT s.size, s.partial_tiles, s.posting_seq, s.existing_queued, coalesce((SELECT l.size FROM ledger_log_state l WHERE l.platform_id = s.platform_id), 0)
+	SELECT s.size, s.partial_tiles, s.posting_seq, coalesce((SELECT l.size FROM ledger_log_state l WHERE l.platform_id = s.platform_id), 0)
 	FROM ledger_evidence_state s WHERE s.platform_id = $1 FOR UPDATE OF s SKIP LOCKED`
-	updateEvidenceState = `UPDATE ledger_evidence_state SET size = $2, partial_tiles = $3, posting_seq = $4, existing_queued = true WHERE platform_id = $1`
+	updateEvidenceState = `UPDATE ledger_evidence_state SET size = $2, partial_tiles = $3, posting_seq = $4 WHERE platform_id = $1`
 
 	insertEvidenceLeaf = `INSERT INTO ledger_evidence (platform_id, seq, sealed_at, kinds, subjects, hashes, hints) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
@@ -77,7 +76,7 @@ func (l *EvidenceLog) SealEvidence(ctx context.Context, p ident.Platform, fn fun
 		w := &evidenceWriter{db: l.db, tx: tx, platform: p}
 		err := queryRows(ctx, tx, lockEvidenceState, []any{platform}, func(rows pgx.Rows) error {
 			locked = true
-			return rows.Scan(&w.size, &w.partialTiles, &w.postingSeq, &w.existingQueued, &w.lastSeq)
+			return rows.Scan(&w.size, &w.partialTiles, &w.postingSeq, &w.lastSeq)
 		})
 		if err != nil || !locked {
 			return err
@@ -109,7 +108,6 @@ type evidenceWriter struct {
 	partialTiles []byte
 	// Payments are sealed up to the posting postingSeq, and are to be up to lastSeq.
 	postingSeq, lastSeq int64
-	existingQueued      bool
 }
 
 func (w *evidenceWriter) State() (int64, []byte) { return w.size, w.partialTiles }
@@ -125,29 +123,11 @@ const (
 
 // Take implements ports.EvidenceWriter.
 func (w *evidenceWriter) Take(ctx context.Context) ([]ledger.Fact, error) {
-	if !w.existingQueued {
-		if err := w.queueExisting(ctx); err != nil {
-			return nil, err
-		}
-		w.existingQueued = true
-	}
 	facts, err := w.takeQueued(ctx)
 	for taken := len(facts); err == nil && len(facts) == taken && w.postingSeq < w.lastSeq; {
 		facts, err = w.appendPayments(ctx, facts)
 	}
 	return facts, err
-}
-
-// queueExisting queues the facts that were recorded before the triggers were there. Later ones are queued already.
-func (w *evidenceWriter) queueExisting(ctx context.Context) error {
-	for _, f := range queuedFacts {
-		_, err := w.tx.Exec(ctx, fmt.Sprintf(`INSERT INTO ledger_evidence_queue (platform_id, kind, subject, queued_at)
-			SELECT t.platform_id, $2, %s, clock_timestamp() FROM %s t WHERE %s ON CONFLICT DO NOTHING`, f.subject(), f.source(), f.condition()), pgID(w.platform.UUID()), string(f.kind))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // takeFromQueue uses the primary key. Facts of kinds that this version does not know stay for the server that does. One that

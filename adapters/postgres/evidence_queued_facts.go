@@ -113,10 +113,6 @@ var queuedFacts = []queuedFact{
 		"id", "customer_id", "platform_account_id", "currency", "account_type", "rails", "status", "default_uma_deposit", "verification", "created_at", "deleted_at", "seal",
 	}},
 	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
-	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
-		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
-	{kind: ledger.FactReplySealing, table: "rail_reply_sealing", key: []keyColumn{{"since", "date"}}},
-	{kind: ledger.FactPayeeSealing, table: "payee_sealing", key: []keyColumn{{"since", "date"}}},
 	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}}, versions: true, more: map[string]string{
 		"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate", "l.rate_at", "l.source"),
 	}},
@@ -218,18 +214,16 @@ func (f queuedFact) query() string {
 }
 
 // after reads at most $3 subjects in the order of the key, and whether each is queued as a fact of the kind $2; after
-// the key of a subject, from $4 on, unless it is the first read. Those of a platform whose earlier facts are not queued
-// yet are passed as queued.
+// the key of a subject, from $4 on, unless it is the first read.
 func (f queuedFact) after(first bool) string {
 	position := ""
 	if !first {
 		position = " AND (" + f.names() + ") > (" + f.arguments(4, "") + ")"
 	}
 	return fmt.Sprintf(`
-	SELECT t.subject, q.subject IS NOT NULL OR NOT coalesce(s.existing_queued, true)
+	SELECT t.subject, q.subject IS NOT NULL
 	FROM (SELECT %[1]s AS subject, row_number() OVER (ORDER BY %[2]s) AS n FROM %[3]s t WHERE %[4]s%[5]s ORDER BY %[2]s LIMIT $3) t
 	LEFT JOIN ledger_evidence_queue q ON q.platform_id = $1 AND q.kind = $2 AND q.subject = t.subject
-	LEFT JOIN ledger_evidence_state s ON s.platform_id = $1
 	ORDER BY t.n`, f.subject(), f.names(), f.source(), f.condition(), position)
 }
 

@@ -26,13 +26,13 @@ const monthEndRunColumns = `month, run, ran_at, token_id, actor, last_seq, previ
 
 // These statements use the primary key.
 const (
-	selectMonthEndRun = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
+	selectMonthEndRun = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month = $3 ORDER BY run DESC LIMIT 1`
-	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
+	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month < $3 ORDER BY month DESC, run DESC LIMIT 1`
-	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
+	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
-	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + `, coalesce(rule, 0) FROM ledger_month_end_runs
+	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + ` FROM ledger_month_end_runs
 		WHERE platform_id = $1 AND kind = $2 ORDER BY month, run DESC`
 )
 
@@ -44,7 +44,7 @@ func scanMonthEndRun(rows pgx.Rows, p ident.Platform, kind ledger.Kind) (monthen
 	var approverName string
 	var previousRun pgtype.Int4
 	var postings []pgtype.UUID
-	if err := rows.Scan(&month, &run.Number, &at, &by, &run.By.Actor, &run.LastSeq, &previous, &previousRun, &postings, &proposal, &approver, &approverName, &run.Rule); err != nil {
+	if err := rows.Scan(&month, &run.Number, &at, &by, &run.By.Actor, &run.LastSeq, &previous, &previousRun, &postings, &proposal, &approver, &approverName); err != nil {
 		return run, err
 	}
 	run.Month, run.At, run.By.Token = period.MonthOf(month.Time), utcTime(at), tokenID(by)
@@ -137,10 +137,10 @@ func (u *unit) SaveMonthEndRun(_ context.Context, run monthend.Run) error {
 	if !run.Previous.Month.IsZero() {
 		previous = monthDate(run.Previous.Month)
 	}
-	u.queueExec(`INSERT INTO ledger_month_end_runs (platform_id, kind, `+monthEndRunColumns+`, rule) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, nullif($15::smallint, 0))`,
+	u.queueExec(`INSERT INTO ledger_month_end_runs (platform_id, kind, `+monthEndRunColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		pgID(run.Platform.UUID()), string(run.Kind), monthDate(run.Month), run.Number, pgTime(run.At), pgID(run.By.Token.UUID()), run.By.Actor, run.LastSeq,
 		previous, pgtype.Int4{Int32: int32(run.Previous.Number), Valid: previous.Valid}, postings,
-		pgID(run.Approval.Proposal.UUID()), pgID(run.Approval.By.Token.UUID()), run.Approval.By.Actor, int16(run.Rule))
+		pgID(run.Approval.Proposal.UUID()), pgID(run.Approval.By.Token.UUID()), run.Approval.By.Actor)
 	return nil
 }
 

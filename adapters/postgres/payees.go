@@ -21,11 +21,6 @@ import (
 // the database without the master key cannot make one, and nothing of the account can be guessed from it. It stays when
 // the personal data of a customer are erased.
 
-// unsealedUntil is a column of a transaction t: the day until which its platform accepted payments without a seal, if it
-// has none. Uses the primary key.
-const unsealedUntil = `CASE WHEN t.payee_seal = '' AND t.direction = 'OUTGOING' THEN
-		(SELECT s.since FROM payee_sealing s WHERE s.platform_id = t.platform_id ORDER BY s.platform_id DESC, s.since DESC LIMIT 1) END`
-
 // sealDigest returns the column of a digest; empty if there is none.
 func (db *DB) sealDigest(ctx context.Context, digest string) (string, error) {
 	if digest == "" || db.cipher == nil {
@@ -36,11 +31,11 @@ func (db *DB) sealDigest(ctx context.Context, digest string) (string, error) {
 
 // checkPayee sets PayeeChanged of an outgoing transaction that was read, as far as its own row tells: that of an external
 // account is compared by Payouts, which reads the account.
-func (db *DB) checkPayee(ctx context.Context, t *transaction.Transaction, unsealedUntil time.Time) (err error) {
+func (db *DB) checkPayee(ctx context.Context, t *transaction.Transaction) (err error) {
 	switch {
 	case t.Type != transaction.Outgoing:
 	case t.Payee == "":
-		t.PayeeChanged = !timeOfID(t.ID.UUID()).Before(unsealedUntil)
+		t.PayeeChanged = true
 	case t.Destination.ExternalAccount.IsZero():
 		if t.PayeeChanged, err = db.payeeChanged(ctx, t, nil); isWithoutKey(err) {
 			return nil // commands without the master key pay nothing
@@ -57,11 +52,10 @@ func isWithoutKey(err error) bool {
 // timeOfID is the time at which an id was made. It cannot be changed as a column can.
 func timeOfID(id uuid.UUID) time.Time { return time.Unix(id.Time().UnixTime()) }
 
-// payeeChanged reports whether who is paid is not what was accepted. A payment of before there were seals has nothing to
-// compare.
+// payeeChanged reports whether who is paid is not what was accepted.
 func (db *DB) payeeChanged(ctx context.Context, t *transaction.Transaction, to *account.External) (bool, error) {
 	if t.Payee == "" {
-		return t.PayeeChanged, nil
+		return true, nil
 	}
 	same, err := db.isSealOf(ctx, t.Payee, t.PayeeDigest(to), timeOfID(t.ID.UUID()))
 	return !same, err
@@ -188,15 +182,7 @@ func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, ea
 // accountsPerRead is the number of external accounts that are read at once.
 const accountsPerRead = 1000
 
-// isRegistered reports whether an account is the one that was registered. One of before there were seals has the
-// fingerprint of its identifier alone, and one of two that were the same another; see makeDistinct.
+// isRegistered reports whether an account is the one that was registered.
 func (db *DB) isRegistered(ctx context.Context, row *externalRow, a account.External) (bool, error) {
-	if row.Seal != "" {
-		return db.isSealOf(ctx, row.Seal, a.Digest(), timeOfID(row.ID))
-	}
-	same, err := db.isSealOf(ctx, row.Fingerprint, a.Fingerprint(), timeOfID(row.ID))
-	if same || err != nil {
-		return same, err
-	}
-	return db.isSealOf(ctx, row.Fingerprint, a.Fingerprint()+" "+row.ID.String(), timeOfID(row.ID))
+	return db.isSealOf(ctx, row.Seal, a.Digest(), timeOfID(row.ID))
 }

@@ -49,12 +49,8 @@ func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func
 	})
 }
 
-// selectAuditedReplies reads the replies, with the day until which those of their platform may have no seal. It uses
-// rail_replies_by_subject, and the primary key for those without a seal.
-const selectAuditedReplies = `
-	SELECT ` + replyColumns + `, r.platform_id, r.subject_id, r.seal, CASE WHEN r.seal = '' THEN
-		(SELECT s.since FROM rail_reply_sealing s WHERE s.platform_id = r.platform_id ORDER BY s.platform_id DESC, s.since DESC LIMIT 1) END
-	FROM rail_replies r WHERE r.platform_id BETWEEN $1 AND $2`
+// selectAuditedReplies uses rail_replies_by_subject.
+const selectAuditedReplies = `SELECT ` + replyColumns + `, r.platform_id, r.subject_id, r.seal FROM rail_replies r WHERE r.platform_id BETWEEN $1 AND $2`
 
 // ChangedReplies implements ports.PaymentAudit. What it reads is passed row by row, and not kept.
 func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(ports.ChangedReply) error) (n, withoutKey int64, err error) {
@@ -65,22 +61,17 @@ func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(p
 			var r ports.ChangedReply
 			var seal string
 			var err error
-			var unsealedUntil pgtype.Date
-			if err := scanReply(rows, &r.RailReply, &platform, &subject, &seal, &unsealedUntil); err != nil {
+			if err := scanReply(rows, &r.RailReply, &platform, &subject, &seal); err != nil {
 				return err
 			}
 			ident.SetUUID(&r.Platform, platform.Bytes)
 			r.Subject = subject.Bytes
-			written := writtenAt(r.RailReply)
 			if r.Unsealed = seal == ""; r.Unsealed {
-				if written.Before(unsealedUntil.Time) {
-					return nil
-				}
 				return each(r)
 			}
 			same := false
 			if withoutKey == 0 { // the next are not tried
-				same, err = db.isSealOf(ctx, seal, r.Digest(), written)
+				same, err = db.isSealOf(ctx, seal, r.Digest(), writtenAt(r.RailReply))
 			}
 			switch {
 			case withoutKey > 0 || isWithoutKey(err):

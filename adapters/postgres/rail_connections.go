@@ -33,10 +33,10 @@ type connectionSettings struct {
 	Platforms  []string             `json:"platforms,omitempty"`
 	Priority   int                  `json:"priority,omitempty"`
 	Limits     []connectionLimit    `json:"limits,omitempty"`
-	Schedules  []connectionSchedule `json:"schedules,omitempty"` // none in versions of earlier releases
+	Schedules  []connectionSchedule `json:"schedules,omitempty"`
 	Unmatched  string               `json:"unmatched,omitempty"`
 	Settings   map[string]string    `json:"settings,omitempty"`
-	Exclusive  []string             `json:"exclusive"` // null in versions of earlier releases
+	Exclusive  []string             `json:"exclusive"`
 }
 
 type connectionLimit struct {

@@ -116,31 +116,6 @@ func TestRowLevelSecurity_HidesOtherPlatformsWithoutCondition(t *testing.T) {
 	}
 }
 
-func TestRowLevelSecurity_PreviousVersionSeesAllPlatforms(t *testing.T) {
-	t.Parallel()
-	// During an upgrade, sessions of the previous version, which never name a platform, see all
-	// rows. Other programs that do not name one see none.
-	url := pgtest.New(t)
-	fillTenantTables(t, url, uuid.New(), uuid.New())
-	for application, want := range map[string]int{"causeway": 2, "psql": 0} {
-		config, err := pgx.ParseConfig(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.RuntimeParams["application_name"] = application
-		conn, err := pgx.ConnectConfig(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		exec(t, conn, "SET ROLE causeway_service")
-		var found int
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM customers").Scan(&found); err != nil || found != want {
-			t.Errorf("%s sees %d customers, %v; want %d", application, found, err, want)
-		}
-	}
-}
-
 func TestDB_ScopeDecidesWhatIsVisible(t *testing.T) {
 	t.Parallel()
 	// Whatever ran on the only connection before, and however it ended, a call sees the rows of

@@ -29,7 +29,7 @@ const transactionColumns = `
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
 	coalesce(q.network, ''), coalesce(q.reference, t.reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
-	q.expires_at, t.source_uma, t.destination_uma, t.details, t.payee_seal, ` + unsealedUntil
+	q.expires_at, t.source_uma, t.destination_uma, t.details, t.payee_seal`
 
 // columnsWithoutInstructions are the same without the payment instructions, which are long and
 // not needed for decisions.
@@ -44,7 +44,7 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 		t                                                         transaction.Transaction
 		platformID, id, quoteID, customerID, receiptID            pgtype.UUID
 		agentID                                                   pgtype.UUID
-		usageDay, unsealedUntil                                   pgtype.Date
+		usageDay                                                  pgtype.Date
 		givenBack                                                 pgtype.Bool
 		fromExternal, fromInternal, toExternal, toInternal        pgtype.UUID
 		sentIn, receivedIn, fundedIn                              string
@@ -63,7 +63,7 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
 		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
 		&network, &t.Reference, &ways, &t.Description, &expires,
-		&t.Source.UMA, &t.Destination.UMA, &details, &t.Payee, &unsealedUntil}, more...)...); err != nil {
+		&t.Source.UMA, &t.Destination.UMA, &details, &t.Payee}, more...)...); err != nil {
 		return t, err
 	}
 	ident.SetUUID(&t.Platform, platformID.Bytes)
@@ -98,7 +98,7 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	if err := parsePricing(&t, rate, market, feeFraction, ways); err != nil {
 		return t, err
 	}
-	if err := db.checkPayee(ctx, &t, unsealedUntil.Time); err != nil {
+	if err := db.checkPayee(ctx, &t); err != nil {
 		return t, err
 	}
 	if t.Payload != "" {

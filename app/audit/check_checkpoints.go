@@ -92,7 +92,7 @@ const checkpointPageSize = 1_000
 // checkPrevious compares the checkpoint that a stored one was sealed after with the stored one before it.
 func (c *checkpointCheck) checkPrevious(rule Rule, stored ports.SignedCheckpoint, before int64) {
 	switch {
-	case stored.PreviousSize < 0 || stored.PreviousSize == before:
+	case stored.PreviousSize == before:
 	case stored.PreviousSize > before:
 		c.report.addFinding(rule, "the %s of size %d of %s is missing: the one of size %d was sealed after it", c.names.checkpoint, stored.PreviousSize, c.platform, stored.Size)
 	default:

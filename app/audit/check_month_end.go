@@ -139,28 +139,8 @@ func (c *monthEndCheck) checkExchangeResult(ctx context.Context, run, previous m
 	if problem := compareResults(stored, computed); problem != "" || !current {
 		return postings, problem, nil
 	}
-	if err := c.compareRules(ctx, run, previous, stored, unrealised); err != nil {
-		return nil, "", err
-	}
 	problem, err := c.checkValuation(ctx, run, computed)
 	return postings, problem, err
-}
-
-// compareRules reports what a month of an earlier release, which rounded each posting, lacks by its exact translation.
-func (c *monthEndCheck) compareRules(ctx context.Context, run, previous monthend.Run, stored monthend.ExchangeResult, unrealised books.UnrealisedResult) error {
-	if run.Rule == exchange.CurrentRule {
-		return nil
-	}
-	run.Rule = exchange.CurrentRule
-	exact, err := c.reader.ExchangeResult(ctx, run, previous, stored.Functional, unrealised)
-	if err != nil {
-		return err
-	}
-	difference, err := money.SubMinor(exact.Translated, stored.Translated)
-	if err == nil && difference != 0 {
-		c.report.RoundedMonths = append(c.report.RoundedMonths, RoundedMonth{run.Platform, run.Month, money.Amount{Minor: difference, Currency: stored.Functional}})
-	}
-	return err
 }
 
 // checkWithoutRates checks the result of a month whose market rates were deleted: its quantities by the entries, and

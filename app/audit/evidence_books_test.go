@@ -2,9 +2,6 @@ package audit_test
 
 import (
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -60,10 +57,6 @@ const booksFixture = `
 	INSERT INTO treasury_arrivals (platform_id, movement_id, posting_id, effective_at, arrived_at, actor)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000e1', id, now(), now(), 'ops' FROM ledger_postings WHERE seq = 2`
 
-// ownerFixture is what migrations record: with the rights of the owner of the tables.
-const ownerFixture = `INSERT INTO payee_sealing (platform_id, since) SELECT platform_id, '2026-01-01' FROM ledger_clocks;
-	INSERT INTO rail_reply_sealing (platform_id, since) SELECT platform_id, '2026-01-02' FROM ledger_clocks`
-
 // pricesFixture is what operators record: the prices of the platform, and those of all platforms.
 const pricesFixture = `
 	INSERT INTO corridor_overrides (platform_id, source, destination, fee_fixed) SELECT platform_id, 'USD', 'EUR', 10 FROM ledger_clocks;
@@ -98,8 +91,6 @@ var booksFacts = []struct {
 	{ledger.FactCorridorProposal, "corridor_proposals", "01930000-0000-7000-8000-0000000000f2", "request = '{}'", "request", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorDecision, "corridor_proposals", "01930000-0000-7000-8000-0000000000f1", "decider = 'eve'", "decider", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorChange, "corridor_changes", "1", "changed_by = 'eve'", "changed_by", `{"seq": 9}`, "9"},
-	{ledger.FactReplySealing, "rail_reply_sealing", "2026-01-02", "since = '2027-01-01'", "", `{"since": "2027-01-01"}`, "2027-01-01"},
-	{ledger.FactPayeeSealing, "payee_sealing", "2026-01-01", "since = '2027-01-01'", "", `{"since": "2027-01-01"}`, "2027-01-01"},
 }
 
 // booksLines are the tables with lines of facts: a change, the columns of a copy, and what a finding names.
@@ -127,7 +118,7 @@ func newBooksEnv(t *testing.T) *evidenceEnv {
 		t.Fatal(err)
 	}
 	defer func() { _ = operator.Close(t.Context()) }()
-	if _, err := operator.Exec(t.Context(), pricesFixture+"; "+ownerFixture); err != nil {
+	if _, err := operator.Exec(t.Context(), pricesFixture); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -240,52 +231,5 @@ func TestEvidence_FindsDamageOfBooks(t *testing.T) {
 	}
 	if _, findings := e.verifyEvidence(); len(findings) > 0 {
 		t.Errorf("after everything was put back: %v", findings)
-	}
-}
-
-func TestEvidence_SealsBooksOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	// The upgrade queues each row that was recorded before it, exactly as the triggers queue later ones: so none is
-	// reported as inserted.
-	e := newBooksEnv(t)
-	queued := func() (facts []string) {
-		t.Helper()
-		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT array_agg(platform_id || ' ' || kind || ' ' || subject ORDER BY kind, subject) FROM ledger_evidence_queue").Scan(&facts); err != nil {
-			t.Fatal(err)
-		}
-		return facts
-	}
-	byTriggers := queued()
-	files, err := filepath.Glob("../../migrations/*s_evidence.sql")
-	if err != nil || len(files) != 4 {
-		t.Fatalf("migrations %v, %v", files, err)
-	}
-	upgrade := "SET datestyle = 'ISO, YMD';"
-	for _, file := range files {
-		migration, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, queues, found := strings.Cut(string(migration), "\nINSERT INTO ledger_evidence_queue")
-		if !found {
-			t.Fatalf("%s does not queue earlier rows", file)
-		}
-		upgrade += "INSERT INTO ledger_evidence_queue" + queues
-	}
-	e.execAsSuperuser("DELETE FROM ledger_evidence_queue; " + upgrade)
-
-	if byMigration := queued(); !slices.Equal(byMigration, byTriggers) {
-		t.Errorf("the migration queues %q, the triggers %q", byMigration, byTriggers)
-	}
-	kinds := map[string]bool{}
-	for _, f := range byTriggers {
-		kinds[strings.Fields(f)[1]] = true
-	}
-	if len(kinds) != len(booksFacts) {
-		t.Errorf("queued are the kinds %q, want %d", slices.Sorted(maps.Keys(kinds)), len(booksFacts))
-	}
-	e.seal()
-	if _, findings := e.verifyEvidence(); len(findings) > 0 {
-		t.Errorf("after the upgrade: %q", findings)
 	}
 }

@@ -328,30 +328,6 @@ func TestEvidence_ErasedTextsNeedDeletedCustomer(t *testing.T) {
 	}
 }
 
-func TestEvidence_SealsFactsOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	// After an upgrade the decisions that are there are sealed too, and payments from then on.
-	e := newEvidenceEnv(t)
-	e.execAsSuperuser(`DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_queue;
-		UPDATE ledger_evidence_state SET size = 0, partial_tiles = '', published_size = 0, posting_seq = (SELECT seq FROM ledger_clocks), existing_queued = false`)
-	e.published.Reset()
-	if _, findings := e.verifyEvidence(); len(findings) > 0 {
-		t.Errorf("before the first seal: %v", findings)
-	}
-
-	e.seal()
-
-	report, findings := e.verifyEvidence()
-	if n := e.countChecked(report, audit.RuleEvidence); n != 14 || len(findings) > 0 {
-		t.Errorf("%d facts are sealed, %v", n, findings)
-	}
-	e.deposit(e.NewInternalAccount(e.NewCustomer("third").ID, "USD", 0))
-	e.seal()
-	if report, findings := e.verifyEvidence(); e.countChecked(report, audit.RuleEvidence) < 14+3 || len(findings) > 0 {
-		t.Errorf("after a payment: %v", findings)
-	}
-}
-
 func TestVerifyExport_Evidence(t *testing.T) {
 	t.Parallel()
 	// An export of the evidence is verified with its checkpoints alone, and every change of the file is found.

@@ -2,7 +2,6 @@ package audit_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +60,7 @@ func TestEvidence_VersionsOfTheServiceAreNoFindings(t *testing.T) {
 
 func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 	t.Parallel()
-	// The owner of the tables changes, deletes and inserts accounts, tokens and customers with SQL, while all triggers
+	// The owner of the tables changes, deletes and inserts accounts and tokens with SQL, while all triggers
 	// fire: each is named, with what was changed.
 	e := newEvidenceEnv(t)
 	account := e.NewWallet("spark1good2")
@@ -72,8 +71,6 @@ func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 		{"external-account", "external_accounts", account.ID.UUID().String(), "verification = 'MATCHED'", "verification", ""},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "permissions = '{VIEW}'", "permissions", `{"id": "01930000-0000-7000-8000-0000000000b9", "client_id": "x"}`},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "secret_hash = sha256('thief')", "secret_hash", ""},
-		{"customer-status", "customers", e.Customer.ID.UUID().String(), "held_at = now()", "held_at", `{"id": "01930000-0000-7000-8000-0000000000c9", "platform_customer_id": "x", "uma_address": "$x@uma.test"}`},
-		{"customer-status", "customers", e.Customer.ID.UUID().String(), "status = 'REJECTED'", "status", ""},
 	}
 	for _, k := range kinds {
 		row := " WHERE id = '" + k.id + "'"
@@ -110,56 +107,5 @@ func TestEvidence_FindsEditsOfDetailsOfAccounts(t *testing.T) {
 		e.asOwner("CREATE TABLE kept AS TABLE external_accounts; UPDATE external_accounts SET " + edit + " WHERE id = '" + account.ID.UUID().String() + "'")
 		e.wantFinding(edit, want)
 		e.execAsSuperuser("DELETE FROM external_accounts; INSERT INTO external_accounts SELECT * FROM kept; DROP TABLE kept")
-	}
-}
-
-func TestEvidence_SealsMatchesOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	// The upgrade queues what was matched before it, exactly as the trigger queues later matches.
-	e := newEvidenceEnv(t)
-	migration, err := os.ReadFile("../../migrations/00212_evidence_of_matches.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, queues, _ := strings.Cut(string(migration), "\nINSERT INTO ledger_evidence_queue")
-	missing := fmt.Sprintf("the reconciliation-matches 01930000-0000-7000-8000-0000000000a0 of %s has no evidence", e.platform)
-	e.execAsSuperuser(`DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_queue;
-		UPDATE ledger_evidence_state SET size = 0, partial_tiles = '', published_size = 0`)
-	e.published.Reset()
-	e.wantFinding("without the upgrade", missing)
-	e.asOwner("INSERT INTO ledger_evidence_queue" + queues)
-	e.seal()
-
-	report, _ := e.verifyEvidence()
-
-	if slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return strings.Contains(f.Message, "the reconciliation-matches ") }) {
-		t.Errorf("after the upgrade: %+v", report.Findings)
-	}
-	e.execAsSuperuser("DELETE FROM reconciliation_matched_lines")
-	e.wantFinding("after the upgrade", "matched_lines was changed")
-}
-
-func TestEvidence_SealsVersionsOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	// The upgrade queues the rows of before, so that none is reported as inserted.
-	e := newEvidenceEnv(t)
-	migration, err := os.ReadFile("../../migrations/00204_existing_versions.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.execAsSuperuser("DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_queue; UPDATE ledger_evidence_state SET size = 0, partial_tiles = ''")
-	if report, _ := e.verifyEvidence(); !slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return strings.Contains(f.Message, "the token ") }) {
-		t.Fatalf("without the upgrade: %+v", report.Findings)
-	}
-	e.asOwner(string(migration))
-
-	report, _ := e.verifyEvidence()
-
-	for _, f := range report.Findings {
-		for _, kind := range []string{"the token ", "the external-account ", "the customer-status "} {
-			if strings.Contains(f.Message, kind) {
-				t.Error(f.Message)
-			}
-		}
 	}
 }

@@ -3,10 +3,6 @@ package audit
 import (
 	"fmt"
 	"slices"
-
-	"causeway/core/ident"
-	"causeway/core/money"
-	"causeway/core/period"
 )
 
 // Report is the result of a check.
@@ -23,18 +19,6 @@ type Report struct {
 	// MonthsWithoutRates counts the revalued months whose market rates were deleted, so that the result of each
 	// conversion was not computed again.
 	MonthsWithoutRates int64
-	// RoundedMonths are the months whose income, expense and own funds in foreign currencies an earlier release rounded
-	// for each posting, with another sum than the exact one.
-	RoundedMonths []RoundedMonth
-}
-
-// RoundedMonth says what the exact translation of a month is above the one that its result has, which has it as an exchange
-// result instead.
-type RoundedMonth struct {
-	Platform ident.Platform
-	Month    period.Month
-	// Missing is below zero if the exact translation is lower.
-	Missing money.Amount
 }
 
 // RuleReport is the result of one rule.

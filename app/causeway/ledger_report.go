@@ -45,18 +45,6 @@ func writeReport(out io.Writer, report audit.Report) error {
 			return err
 		}
 	}
-	for _, m := range report.RoundedMonths {
-		own, result := "more", "less"
-		if m.Missing.Minor < 0 {
-			m.Missing.Minor, own, result = -m.Missing.Minor, "less", "more"
-		}
-		_, err := fmt.Fprintf(out, "\n%s of %s: an earlier release rounded income, expense and own funds in foreign currencies for each posting. "+
-			"Exactly, they are %s %s than stored, and the exchange result is as much %s. A closed month stays so; for any other, run causeway ledger revalue %s again.\n",
-			m.Month, m.Platform, m.Missing, own, result, m.Month)
-		if err != nil {
-			return err
-		}
-	}
 	if report.Clean() {
 		_, err := fmt.Fprintf(out, "\nAll %d rules passed.\n", len(report.Rules))
 		return err

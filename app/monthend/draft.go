@@ -32,7 +32,7 @@ func (s *Service) draft(ctx context.Context, p ident.Platform, kind ledger.Kind,
 	if err != nil {
 		return d, fault.Invalid(fault.Field{Field: "month", Message: err.Error()})
 	}
-	d.run = monthend.Run{Platform: p, Month: m, Kind: kind, LastSeq: math.MaxInt64, Rule: monthend.CurrentRule(kind)}
+	d.run = monthend.Run{Platform: p, Month: m, Kind: kind, LastSeq: math.MaxInt64}
 	settings, err := s.Store.BooksSettings(ctx, p)
 	if err != nil {
 		return d, err
@@ -136,7 +136,7 @@ func (d draft) check(ctx context.Context, tx ports.Tx) (unchanged bool, err erro
 	if added {
 		return false, uow.ErrChanged
 	}
-	if !current.Exists() || current.Previous != previous.Ref() || current.Rule != d.run.Rule {
+	if !current.Exists() || current.Previous != previous.Ref() {
 		return false, nil
 	}
 	added, err = runs.Changed(ctx, tx, d.run, settings.FunctionalCurrency, current.LastSeq)

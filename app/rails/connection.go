@@ -60,7 +60,7 @@ func (s *Service) Set(ctx context.Context, name string, file []byte, by Author, 
 		return v, nil, err
 	}
 	defer func() { err = errors.Join(err, adapter.Close()) }()
-	if err := s.checkShared(ctx, c, seen); err != nil {
+	if err := checkShared(c, seen); err != nil {
 		return v, nil, err
 	}
 	inForce, known := findConnection(seen, name)
@@ -104,26 +104,15 @@ func (s *Service) open(c *rail.Connection) (ports.ConnectedRail, error) {
 	return adapter, nil
 }
 
-// checkShared returns INVALID_INPUT if a connection works with what another one has. Adapters of connections that an earlier
-// release has stored are asked.
-func (s *Service) checkShared(ctx context.Context, c rail.Connection, all []ports.RailConnectionVersion) error {
+// checkShared returns INVALID_INPUT if a connection works with what another one has.
+func checkShared(c rail.Connection, all []ports.RailConnectionVersion) error {
 	var others []rail.Connection
 	for _, v := range all {
-		if v.Adapter != c.Adapter || v.Name == c.Name || ctx.Err() != nil {
-			continue
+		if v.Adapter == c.Adapter && v.Name != c.Name {
+			others = append(others, v.Connection)
 		}
-		if v.Exclusive == nil {
-			adapter, err := s.open(&v.Connection)
-			if err != nil {
-				return fault.New(fault.InvalidInput, "The connection %s cannot be opened (%v), so that it is not known whether %s would work with the same wallet, account or files. Repair or delete it first.", v.Name, err, c.Name)
-			}
-			if err := adapter.Close(); err != nil {
-				return err
-			}
-		}
-		others = append(others, v.Connection)
 	}
-	return errors.Join(ctx.Err(), c.CheckShared(others))
+	return c.CheckShared(others)
 }
 
 // instructionsDelay is after how long every process knows a connection.
@@ -211,7 +200,7 @@ func (s *Service) test(ctx context.Context, c rail.Connection, seen []ports.Rail
 		return err
 	}
 	defer func() { err = errors.Join(err, adapter.Close()) }()
-	if err := s.checkShared(ctx, c, seen); err != nil {
+	if err := checkShared(c, seen); err != nil {
 		return err
 	}
 	test.Checked, err = adapter.Test(ctx)

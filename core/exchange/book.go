@@ -21,9 +21,7 @@ type Book struct {
 	// Translated is what income, expense and own funds in foreign currencies were worth at the rates of their times.
 	// It is a part of the cost, and no result of the position.
 	Translated int64
-	// Rule is that of their translation.
-	Rule Rule
-	// lines are the exact values of the month, by RoundedByLine.
+	// lines are the exact values of the month.
 	lines map[translationKey]translatedLine
 }
 

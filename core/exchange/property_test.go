@@ -43,10 +43,6 @@ func drawTrade(t *rapid.T) exchange.Trade {
 	return must[exchange.Trade](t)(exchange.NewTrade(origin, legs, drawOwn(t)))
 }
 
-func drawRule(t *rapid.T) exchange.Rule {
-	return rapid.SampledFrom([]exchange.Rule{exchange.RoundedByPosting, exchange.RoundedByLine}).Draw(t, "rule")
-}
-
 // drawOwn draws entries on accounts of income, expense and own funds.
 func drawOwn(t *rapid.T) []exchange.OwnLeg {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) exchange.OwnLeg {
@@ -144,7 +140,7 @@ func TestBook_EqualsExactModel(t *testing.T) {
 	// After any trades at any rates the book is that of a model in exact numbers, each trade realises what
 	// changed the result, and a cost has the sign of its quantity.
 	rapid.Check(t, func(t *rapid.T) {
-		book, want := &exchange.Book{Functional: "GBP", Holdings: map[money.Currency]exchange.Holding{}, Rule: drawRule(t)}, newModel()
+		book, want := &exchange.Book{Functional: "GBP", Holdings: map[money.Currency]exchange.Holding{}}, newModel()
 		for range rapid.IntRange(1, 30).Draw(t, "trades") {
 			market := drawRates(t)
 			measured, err := book.Trade(drawTrade(t), market)
@@ -183,13 +179,12 @@ func TestMonth_ResultIsChangeOfValue(t *testing.T) {
 			Traded: map[money.Currency]int64{"GBP": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "cash"), "EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "euros")},
 			Own:    map[money.Currency]int64{"EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "own euros"), "BTC": rapid.Int64Range(-1_000, 1_000).Draw(t, "own bitcoin")},
 		}
-		book, rule := must[*exchange.Book](t)(exchange.Open("GBP", opening, market)), drawRule(t)
+		book := must[*exchange.Book](t)(exchange.Open("GBP", opening, market))
 		valuation := -must[int64](t)(book.Result()) // what the first month posts
 		positions := must[map[money.Currency]int64](t)(opening.Total())
 		value, translated := must[int64](t)(book.Result())+book.Translated, book.Translated
 		unrealised := int64(0)
 		for range rapid.IntRange(1, 3).Draw(t, "months") {
-			book.Rule = rule
 			calculation := &exchange.Calculation{Book: book}
 			explanation := must[*exchange.Explanation](t)(exchange.Explain("GBP", positions, market))
 			for range rapid.IntRange(0, 10).Draw(t, "trades") {
@@ -254,14 +249,14 @@ func TestBook_EntriesBetweenOwnAccountsChangeNothing(t *testing.T) {
 	// What is moved between accounts of income, expense and own funds, as at the end of a year, changes no position
 	// and no cost, and has no result, at whatever rates, but for the rounding of each account.
 	rapid.Check(t, func(t *rapid.T) {
-		book := &exchange.Book{Functional: "GBP", Translated: 7, Rule: drawRule(t), Holdings: map[money.Currency]exchange.Holding{"EUR": {1_000, 800}, "MXN": {-5_000, -300}}}
+		book := &exchange.Book{Functional: "GBP", Translated: 7, Holdings: map[money.Currency]exchange.Holding{"EUR": {1_000, 800}, "MXN": {-5_000, -300}}}
 		moved := drawOwn(t)
 		for _, leg := range moved {
 			moved = append(moved, exchange.OwnLeg{Account: "equity/retained-earnings", Leg: exchange.Leg{leg.Currency, -leg.Quantity}})
 		}
 		measured := must[exchange.Measured](t)(book.Trade(must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, moved)), drawRates(t)))
 		rounding := book.Translated - 7
-		if book.Rule == exchange.RoundedByLine && max(rounding, -rounding) <= int64(len(measured.Own)) {
+		if max(rounding, -rounding) <= int64(len(measured.Own)) {
 			rounding = 0
 		}
 		if rounding != 0 || measured.Realised != 7-book.Translated || book.Holdings["EUR"] != (exchange.Holding{1_000, 800}) || book.Holdings["MXN"] != (exchange.Holding{-5_000, -300}) || book.Holdings["BTC"] != (exchange.Holding{}) {

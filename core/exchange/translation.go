@@ -8,23 +8,6 @@ import (
 	"causeway/core/money"
 )
 
-// Rule says how entries on accounts of income, expense and own funds are rounded when they are translated. Each run keeps
-// its own, so that months of earlier releases are computed again as they were.
-type Rule int
-
-// The rules.
-const (
-	// RoundedByPosting rounds the value of each posting towards zero, as releases until 2026 did: a month of small
-	// fees lacks half a unit for each, and its exchange result has it.
-	RoundedByPosting Rule = iota
-	// RoundedByLine rounds the exact sum of a month on an account in a currency, half to even, and carries what
-	// remains into the next month.
-	RoundedByLine
-)
-
-// CurrentRule is the rule of new runs.
-const CurrentRule = RoundedByLine
-
 // Translation is what the entries of a month on an account of income, expense or own funds, in a foreign currency, were
 // worth at the rates of their times.
 type Translation struct {
@@ -56,13 +39,12 @@ type translatedLine struct {
 	rounded int64
 }
 
-// measureOwn returns the legs with their values, by the rule of the book. Fault and errors: those of Rates.Value.
+// measureOwn returns the legs with their values: the exact sum of a month on an account in a currency is rounded, half to
+// even, and what remains is carried into the next month. Rounding each posting would make small fees exchange gains. Fault
+// and errors: those of Rates.Value.
 func (b *Book) measureOwn(legs []OwnLeg, rates *Rates) ([]MeasuredOwn, error) {
 	if len(legs) == 0 {
 		return nil, nil
-	}
-	if b.Rule == RoundedByPosting {
-		return measureByPosting(legs, rates)
 	}
 	if b.lines == nil {
 		b.lines = map[translationKey]translatedLine{}
@@ -83,31 +65,6 @@ func (b *Book) measureOwn(legs []OwnLeg, rates *Rates) ([]MeasuredOwn, error) {
 			return nil, err
 		}
 		measured[i].OwnLeg, b.lines[key] = leg, next
-	}
-	return measured, nil
-}
-
-// measureByPosting returns the values by RoundedByPosting. Those of one currency add up to the value of their sum.
-func measureByPosting(legs []OwnLeg, rates *Rates) ([]MeasuredOwn, error) {
-	measured := make([]MeasuredOwn, len(legs))
-	var quantity, value int64 // of the legs of a currency so far
-	for i, leg := range legs {
-		if i > 0 && leg.Currency != legs[i-1].Currency {
-			quantity, value = 0, 0
-		}
-		var err error
-		if quantity, err = money.AddMinor(quantity, leg.Quantity); err != nil {
-			return nil, err
-		}
-		next, err := rates.Value(leg.Currency, quantity)
-		if err != nil {
-			return nil, err
-		}
-		measured[i].OwnLeg = leg
-		if measured[i].Value, err = money.SubMinor(next, value); err != nil {
-			return nil, err
-		}
-		value = next
 	}
 	return measured, nil
 }
@@ -142,13 +99,11 @@ func (c *Calculation) closedTranslations() []Translation {
 	for key, t := range c.translations {
 		closed[key] = *t
 	}
-	if c.Book.Rule == RoundedByLine {
-		for key, line := range c.Book.lines {
-			t, ok := closed[key]
-			t.Account, t.Currency, t.Remainder = key.account, key.currency, line.exact.Sub(money.ExactOf(line.rounded))
-			if ok || !t.Remainder.IsZero() {
-				closed[key] = t
-			}
+	for key, line := range c.Book.lines {
+		t, ok := closed[key]
+		t.Account, t.Currency, t.Remainder = key.account, key.currency, line.exact.Sub(money.ExactOf(line.rounded))
+		if ok || !t.Remainder.IsZero() {
+			closed[key] = t
 		}
 	}
 	return slices.SortedFunc(maps.Values(closed), func(a, b Translation) int {

@@ -13,21 +13,19 @@ import (
 func TestCalculation_SmallFeesAreNoExchangeGain(t *testing.T) {
 	t.Parallel()
 	// 300 fees of 0.01 dollars, each worth 0.009 euros, are 2.70 euros of income, and the exchange result has nothing of
-	// them. Releases that rounded each posting had it the other way round, and still compute that for their months.
-	for rule, want := range map[exchange.Rule]int64{exchange.RoundedByLine: 270, exchange.RoundedByPosting: 0} {
-		market := rates("EUR", map[money.Currency]string{"EUR": "1.1111111111"})
-		c := &exchange.Calculation{Book: &exchange.Book{Functional: "EUR", Holdings: map[money.Currency]exchange.Holding{}, Rule: rule}}
-		for range 300 {
-			fee := must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, []exchange.OwnLeg{{Account: ledger.IncomeFees, Leg: exchange.Leg{"USD", 1}}}))
-			must[exchange.Measured](t)(c.Trade(fee, market))
-		}
+	// them.
+	market := rates("EUR", map[money.Currency]string{"EUR": "1.1111111111"})
+	c := &exchange.Calculation{Book: &exchange.Book{Functional: "EUR", Holdings: map[money.Currency]exchange.Holding{}}}
+	for range 300 {
+		fee := must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, []exchange.OwnLeg{{Account: ledger.IncomeFees, Leg: exchange.Leg{"USD", 1}}}))
+		must[exchange.Measured](t)(c.Trade(fee, market))
+	}
 
-		month := must[exchange.Month](t)(c.Close(market))
+	month := must[exchange.Month](t)(c.Close(market))
 
-		realised, unrealised := must[ledger.GainsAndLosses](t)(month.RealisedResult()), must[ledger.GainsAndLosses](t)(month.UnrealisedResult())
-		if len(month.Translations) != 1 || month.Translations[0].Value != want || month.Translated != want || realised.Net()+unrealised.Net() != 270-want {
-			t.Errorf("rule %d: %+v, an exchange result of %d and %d", rule, month, realised.Net(), unrealised.Net())
-		}
+	realised, unrealised := must[ledger.GainsAndLosses](t)(month.RealisedResult()), must[ledger.GainsAndLosses](t)(month.UnrealisedResult())
+	if len(month.Translations) != 1 || month.Translations[0].Value != 270 || month.Translated != 270 || realised.Net()+unrealised.Net() != 0 {
+		t.Errorf("%+v, an exchange result of %d and %d", month, realised.Net(), unrealised.Net())
 	}
 }
 
@@ -51,7 +49,6 @@ func TestCalculation_TranslationsAreExact(t *testing.T) {
 		accounts := map[key]bool{}
 		result, unrealised := int64(0), int64(0)
 		for range rapid.IntRange(1, 4).Draw(t, "months") {
-			book.Rule = exchange.RoundedByLine
 			c := &exchange.Calculation{Book: book}
 			sums := map[key]money.Exact{}
 			for range rapid.IntRange(0, 40).Draw(t, "postings") {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/core/exchange"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -37,8 +36,6 @@ type Run struct {
 	LastSeq int64
 	// Previous is the run of an earlier month that it continues; zero for the first.
 	Previous Ref
-	// Rule is that of the translation of an exchange result; zero for deferred fees.
-	Rule exchange.Rule
 	// Postings are those in force after the run, of this run or of a former one of the month.
 	Postings []uuid.UUID
 }
@@ -114,14 +111,6 @@ func CheckMonth(c period.Calendar, m period.Month, kind ledger.Kind, previous Ru
 	return nil
 }
 
-// CurrentRule returns the rule of new runs of a kind.
-func CurrentRule(kind ledger.Kind) exchange.Rule {
-	if kind == ledger.KindRevaluation {
-		return exchange.CurrentRule
-	}
-	return 0
-}
-
 // Command returns the command that runs a kind for a month.
 func Command(kind ledger.Kind, m period.Month) string {
 	if kind == ledger.KindFeeDeferral {
@@ -146,8 +135,6 @@ func CheckClose(m period.Month, n Needed) error {
 	switch {
 	case !n.Run.Exists():
 		return conflict("Month-end run missing", "The %s of %s is not posted. Post it (%s), or confirm with %s to close the month without it.", name, m, Command(n.Kind, m), skip)
-	case n.Run.Rule != CurrentRule(n.Kind):
-		return conflict("Month-end run out of date", "The %s of %s was computed by an earlier release, which rounded income and expense in foreign currencies for each posting. Post it again (%s), or confirm with %s to close the month as it is.", name, m, Command(n.Kind, m), skip)
 	case n.Changed || n.Run.Previous != n.Previous.Ref():
 		return conflict("Month-end run out of date", "The %s of %s is out of date: postings were added after it. Post it again (%s), or confirm with %s to close the month as it is.", name, m, Command(n.Kind, m), skip)
 	}

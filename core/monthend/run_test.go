@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/core/exchange"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -91,17 +90,9 @@ func TestCheckMonth(t *testing.T) {
 func TestCheckClose(t *testing.T) {
 	t.Parallel()
 	// A month is closed with a run that has read every posting and continues the last run before it.
-	// An exchange result of an earlier release, with another rule, is made again first.
 	previous := newRun(2)
 	previous.Month = october.Previous()
-	current := func(number int) monthend.Run {
-		run := newRun(number)
-		run.Rule = exchange.CurrentRule
-		return run
-	}
-	rounded := newRun(1)
-	rounded.Previous = previous.Ref()
-	run := current(1)
+	run := newRun(1)
 	run.Previous = previous.Ref()
 	older := run
 	older.Previous.Number = 1
@@ -113,9 +104,8 @@ func TestCheckClose(t *testing.T) {
 		"a run":                {monthend.Needed{Run: run, Previous: previous}, ""},
 		"changed":              {monthend.Needed{Run: run, Previous: previous, Changed: true}, "Month-end run out of date"},
 		"on a former run":      {monthend.Needed{Run: older, Previous: previous}, "Month-end run out of date"},
-		"a first run":          {monthend.Needed{Run: current(3)}, ""},
-		"of another rule":      {monthend.Needed{Run: rounded, Previous: previous}, "Month-end run out of date"},
-		"not on the first run": {monthend.Needed{Run: current(1), Previous: previous}, "Month-end run out of date"},
+		"a first run":          {monthend.Needed{Run: newRun(3)}, ""},
+		"not on the first run": {monthend.Needed{Run: newRun(1), Previous: previous}, "Month-end run out of date"},
 	} {
 		c.needed.Kind = ledger.KindRevaluation
 		err := monthend.CheckClose(october, c.needed)

@@ -56,7 +56,7 @@ func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Pla
 	case f.Before == 0:
 		bound = 1<<63 - 1
 	}
-	statement := fmt.Sprintf(`SELECT size, root_hash, sealed_at, signed_note, coalesce(previous_size, -1) FROM %s WHERE platform_id = $1 AND %s LIMIT $3`,
+	statement := fmt.Sprintf(`SELECT size, root_hash, sealed_at, signed_note, previous_size FROM %s WHERE platform_id = $1 AND %s LIMIT $3`,
 		logTables[log].checkpoints, condition)
 	err = queryFreshPlan(ctx, q, statement, []any{pgUUID(p.UUID()), bound, limit}, func(rows pgx.Rows) error {
 		var root []byte

@@ -65,7 +65,7 @@ func (s *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 }
 
 // ledgerPostCall compares the accounts and calls the function that locks, checks and writes
-// (00006_ledger_post.sql, 00020_ledger_post_clock.sql).
+// (migrations/00006_ledger.sql).
 var ledgerPostCall = accountsProved("$24", "$25", "$26", "$27") + `
 CROSS JOIN LATERAL ledger_post(CASE WHEN proved.ok THEN $1::timestamptz END,
     $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) AS posted`

@@ -154,7 +154,7 @@ func (o openedBook) eachTrade(ctx context.Context, view ports.MonthEndView, unti
 }
 
 // openBook returns the closing book of the previous run or, if there is none, the position at the beginning of
-// the month at the rates of that time. It translates by the rule of the run.
+// the month at the rates of that time.
 func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, previous monthend.Run, functional money.Currency) (o openedBook, err error) {
 	o.from = monthend.Start(run.Month, previous)
 	before := o.from.Add(-time.Microsecond)
@@ -167,7 +167,6 @@ func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, pre
 			return o, err
 		}
 		o.Book, o.Carried, o.read = result.Book(), result.Carried(), result.LastSeq
-		o.Book.Rule = run.Rule
 		return o, nil
 	}
 	positions, err := view.Positions(ctx, functional, before)
@@ -177,7 +176,6 @@ func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, pre
 	if o.Book, err = exchange.Open(functional, positions, o.rates.current); err != nil {
 		return o, err
 	}
-	o.Book.Rule = run.Rule
 	o.Opening, err = o.Book.Result()
 	return o, err
 }
