@@ -42,8 +42,9 @@ faults: needs-postgres needs-gcc build ## Long tests: payments while things fail
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
 
-# The last commit before the first migration that follows the baseline.
-EARLIER = $$(git log --diff-filter=A --format=%H -- migrations/00013_idempotency_keys_by_platform.sql | tail -1)^
+# The last commit before the first migration that follows the baseline: a program with the baseline alone. Once there is a
+# release, EARLIER=<its tag> runs that one beside this program.
+EARLIER ?= $$(git log --diff-filter=A --format=%H -- migrations/00019_versions_of_customers.sql | tail -1)^
 
 upgrade: needs-postgres build ## Run an earlier release, built from the git history, beside this one; record its data for the upgrade test
 	source=$$(mktemp -d) && trap 'rm -rf "$$source"' EXIT && git archive $(EARLIER) | tar -x -C "$$source" && \

@@ -41,7 +41,7 @@ func TestUpgrade_EarlierProgramServesMeanwhile(t *testing.T) {
 	load.phase("migrate")
 	t.Log(mustRunCommand(t, []string{"DATABASE_URL=" + s.databaseURL}, "migrate"))
 	load.await("the earlier release on the new schema")
-	refused, err := kit.Run(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"serve"}, Env: []string{"DATABASE_URL=" + s.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}})
+	refused, err := kit.Run(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"serve", "--listen", "127.0.0.1:0"}, Env: []string{"DATABASE_URL=" + s.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}})
 	if err != nil || refused.ExitCode == 0 || !strings.Contains(refused.ErrorOutput, "start the newer release") {
 		t.Errorf("the earlier release starts on the new schema: %v, %s", err, refused.ErrorOutput)
 	}

@@ -18,7 +18,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-// An earlier release, with the baseline of migrations/README.md only, has left the database in this
+// An earlier program, with the baseline of migrations/README.md only, has left the database in this
 // folder, with its last answers. `make upgrade` builds it from the history of the repository and records
 // both files again:
 //
@@ -40,8 +40,8 @@ type earlierState struct {
 		Body      object
 		Response  json.RawMessage
 	}
-	UnpaidQuote, Undecided string // a quote to be paid, and an incoming payment to be approved
-	Waiting                []string
+	UnpaidQuote string // to be paid
+	Waiting     []string
 	// After finishEarlier:
 	FinalBalances accountBalances
 	FinalStatuses map[string]string // of transactions, with that of the refund
@@ -62,28 +62,30 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 	if _, errOut, status := runCommand(t, append(slices.Clone(env), "CAUSEWAY_MASTER_KEY="+masterKey), "serve", "--listen", "127.0.0.1:0"); status == 0 || !strings.Contains(errOut, "run causeway migrate") {
 		t.Errorf("serve before the migration: status %d, %s", status, errOut)
 	}
-	// A file that cannot have its lock is not applied, those before it stay, and migrate continues there.
-	report, err := h.db.Begin()
+	// A file that cannot have its lock is not applied, and migrate continues there.
+	imported, err := h.db.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := report.Exec("LOCK TABLE platforms IN ACCESS SHARE MODE"); err != nil {
+	if _, err := imported.Exec("LOCK TABLE customers IN ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	out, errOut, status := runCommand(t, env, "migrate")
-	if status == 0 || !strings.Contains(out, "00013_") || !strings.Contains(errOut, "00019_") || !strings.Contains(errOut, "run causeway migrate again") {
-		t.Errorf("migrate beside a long report: status %d\n%s%s", status, out, errOut)
+	if _, errOut, status := runCommand(t, env, "migrate"); status == 0 || !strings.Contains(errOut, "00019_") || !strings.Contains(errOut, "run causeway migrate again") {
+		t.Errorf("migrate beside a long import: status %d\n%s", status, errOut)
 	}
-	if err := report.Rollback(); err != nil {
+	if err := imported.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if out := mustRunCommand(t, env, "migrate"); strings.Contains(out, "00018_") || !strings.Contains(out, "00019_") {
+	if out := mustRunCommand(t, env, "migrate"); strings.Contains(out, "00018_") || !strings.Contains(out, "00019_") || !strings.Contains(out, "00020_") {
 		t.Errorf("migrate: %s", out)
 	}
 	if out := mustRunCommand(t, env, "migrate"); !strings.Contains(out, "Nothing to do") {
 		t.Errorf("migrate again: %s", out)
 	}
 
+	if queued, customers := h.queryInt("SELECT count(*) FROM ledger_evidence_queue WHERE kind = 'customer-status'"), h.queryInt("SELECT count(*) FROM customers"); customers == 0 || queued != customers {
+		t.Errorf("%d of %d customers wait to be sealed", queued, customers)
+	}
 	h.checkLedger()
 	checkpoints := t.TempDir()
 	for name, text := range earlier.Checkpoints {
@@ -103,9 +105,7 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 	h.server = startServer(t, h.databaseURL, append(keepAll, "--no-workers")...)
 	h.client.BaseURL = h.server.baseURL
 	for _, path := range slices.Sorted(maps.Keys(earlier.Responses)) {
-		// The only change since: chains have the names of cryptoNetwork.
-		response := bytes.ReplaceAll(earlier.Responses[path], []byte(`"paymentRails":["LAYER2"]`), []byte(`"paymentRails":["SPARK"]`))
-		for _, difference := range missingValues("", decodeJSON(t, response), decodeJSON(t, h.get(path).wantStatus(200).body)) {
+		for _, difference := range missingValues("", decodeJSON(t, earlier.Responses[path]), decodeJSON(t, h.get(path).wantStatus(200).body)) {
 			t.Errorf("%s: %s", path, difference)
 		}
 	}
@@ -121,6 +121,9 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 	if got := h.transactionStatuses(); !maps.Equal(got, earlier.FinalStatuses) {
 		t.Errorf("the transactions ended as\n%v, want\n%v", got, earlier.FinalStatuses)
 	}
+	eventually(t, "every version of a customer is sealed", func() bool {
+		return h.queryInt("SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM ledger_evidence e WHERE e.platform_id = c.platform_id AND c.id::text = ANY (e.subjects) AND 'customer-status' = ANY (e.kinds))") == 0
+	})
 	for _, id := range earlier.Waiting {
 		if attempts := hooks.attempts(id); len(attempts) != 1 {
 			t.Errorf("%s, which waited, was sent %d times", id, len(attempts))
@@ -150,16 +153,16 @@ func restoreEarlier(t *testing.T) (*testEnv, *earlierState) {
 	return h, earlier
 }
 
-// finishEarlier approves what waits for approval and pays a quote, lets the other unpaid quotes
+// finishEarlier pays a quote, lets the other unpaid quotes
 // expire, and then starts a server with workers and returns when nothing is left to do.
 func (h *testEnv) finishEarlier(earlier *earlierState, startWorkers func() *process) {
 	h.t.Helper()
-	// Neither has a deadline that passed since the data was recorded.
-	h.exec(`UPDATE transactions SET details = jsonb_set(details::jsonb, '{approval,until}', to_jsonb(now() + interval '5 minutes')) WHERE id = $1`, uuidOf(earlier.Undecided))
+	// Its deadline has passed since the data was recorded.
 	h.exec("UPDATE quotes SET expires_at = now() + interval '5 minutes' WHERE id = $1", uuidOf(earlier.UnpaidQuote))
-	h.post("/transactions/"+earlier.Undecided+"/approve", nil).wantStatus(200)
 	h.payQuote(h.get("/quotes/"+earlier.UnpaidQuote).wantStatus(200), 0).wantStatus(200)
-	h.exec("UPDATE quotes SET expires_at = now() - interval '1 second' WHERE expires_at > now() AND id <> $1", uuidOf(earlier.UnpaidQuote))
+	// A quote that was paid is evidence, so that a change of it would be found.
+	h.exec(`UPDATE quotes q SET expires_at = now() - interval '1 second' WHERE expires_at > now() AND id <> $1
+		AND EXISTS (SELECT FROM transactions t WHERE t.platform_id = q.platform_id AND t.id = q.transaction_id AND t.status = 'PENDING')`, uuidOf(earlier.UnpaidQuote))
 	h.server = startWorkers()
 	h.client.BaseURL = h.server.baseURL
 	eventually(h.t, "the end of all jobs and webhooks", func() bool {

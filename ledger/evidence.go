@@ -48,6 +48,7 @@ const (
 	FactCorridorDecision            FactKind = "corridor-decision"
 	FactExternalAccount             FactKind = "external-account" // a version; its details are in a keyed hash
 	FactToken                       FactKind = "token"            // a version
+	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
 	FactMarketRates                 FactKind = "market-rates"     // a version: the rates of all currencies that were kept at one time
 )
 

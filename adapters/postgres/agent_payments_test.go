@@ -160,8 +160,7 @@ func TestAgentUsage_DamagedCounterKeepsNoPaymentFromFailing(t *testing.T) {
 	owner := connect(t, c.url)
 	exec(t, owner, "UPDATE agent_usage SET spent = 1, transactions = 0")
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, one) })
-	exec(t, owner, "UPDATE transactions SET status = 'FAILED' WHERE id = $1", two.ID.UUID())
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, one, two) })
 	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD"})
 	exec(t, owner, "DELETE FROM agent_usage")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, three) })

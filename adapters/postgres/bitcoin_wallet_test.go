@@ -175,36 +175,6 @@ func TestBitcoinPayments_RefundOfCancelledPayout(t *testing.T) {
 	}
 }
 
-func TestBitcoinPayments_OfEarlierProgram(t *testing.T) {
-	t.Parallel()
-	// A program that knows no kinds adds payments as well: one is a refund if only a refund was handed over to the wallet.
-	c := newEnv(t)
-	ctx := ports.ForAllPlatforms(t.Context())
-	want := map[ports.RailPaymentKey]bool{}
-	for _, kind := range []rail.Kind{rail.Payout, rail.Refund, rail.SendBack} {
-		key := ports.RailPaymentKey{Platform: c.platform.ID, ID: generator.New(noon), Kind: kind}
-		c.handOver(t, hotWallet, "BITCOIN", money.Amount{Minor: 1000, Currency: money.BTC}, key)
-		if kind.IsReturn() {
-			c.handOver(t, "another", "BITCOIN", money.Amount{Minor: 1000, Currency: money.BTC}, ports.RailPaymentKey{Platform: key.Platform, ID: key.ID, Kind: rail.Payout})
-			key.Kind = rail.Refund
-		}
-		if _, err := c.Pool().Exec(ctx, `INSERT INTO bitcoin_payments (platform_id, connection, id, address, satoshis, created_at) VALUES ($1, $2, $3, 'bcrt1q', 1000, $4) ON CONFLICT DO NOTHING`,
-			key.Platform.UUID().String(), hotWallet, key.ID.String(), noon); err != nil {
-			t.Fatal(err)
-		}
-		want[key] = true
-	}
-	kept, err := c.UnsignedBitcoinPayments(ctx, hotWallet, 10)
-	if err != nil || len(kept) != len(want) {
-		t.Fatalf("%+v, %v", kept, err)
-	}
-	for _, p := range kept {
-		if !want[p.RailPaymentKey] {
-			t.Errorf("kept %+v", p)
-		}
-	}
-}
-
 func TestBitcoinAddressesAndDeposits(t *testing.T) {
 	t.Parallel()
 	// Addresses are found until they are imported, and then in the order of their checks. The earliest time at which one

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestEvidence_VersionsOfTheServiceAreNoFindings(t *testing.T) {
 
 func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 	t.Parallel()
-	// The owner of the tables changes, deletes and inserts accounts and tokens with SQL, while all triggers
+	// The owner of the tables changes, deletes and inserts accounts, tokens and customers with SQL, while all triggers
 	// fire: each is named, with what was changed.
 	e := newEvidenceEnv(t)
 	account := e.NewWallet("spark1good2")
@@ -71,6 +72,8 @@ func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 		{"external-account", "external_accounts", account.ID.UUID().String(), "verification = 'MATCHED'", "verification", ""},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "permissions = '{VIEW}'", "permissions", `{"id": "01930000-0000-7000-8000-0000000000b9", "client_id": "x"}`},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "secret_hash = sha256('thief')", "secret_hash", ""},
+		{"customer-status", "customers", e.Customer.ID.UUID().String(), "held_at = now()", "held_at", `{"id": "01930000-0000-7000-8000-0000000000c9", "platform_customer_id": "x", "uma_address": "$x@uma.test"}`},
+		{"customer-status", "customers", e.Customer.ID.UUID().String(), "status = 'REJECTED'", "status", ""},
 	}
 	for _, k := range kinds {
 		row := " WHERE id = '" + k.id + "'"
@@ -107,5 +110,30 @@ func TestEvidence_FindsEditsOfDetailsOfAccounts(t *testing.T) {
 		e.asOwner("CREATE TABLE kept AS TABLE external_accounts; UPDATE external_accounts SET " + edit + " WHERE id = '" + account.ID.UUID().String() + "'")
 		e.wantFinding(edit, want)
 		e.execAsSuperuser("DELETE FROM external_accounts; INSERT INTO external_accounts SELECT * FROM kept; DROP TABLE kept")
+	}
+}
+
+func TestEvidence_SealsVersionsOfEarlierCustomers(t *testing.T) {
+	t.Parallel()
+	// The upgrade queues the customers of before, so that none is reported as inserted.
+	e := newEvidenceEnv(t)
+	migration, err := os.ReadFile("../../migrations/00020_existing_customers.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.seal()
+	e.execAsSuperuser("DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_queue; UPDATE ledger_evidence_state SET size = 0, partial_tiles = ''")
+	named := func() bool {
+		report, _ := e.verifyEvidence()
+		return slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return strings.Contains(f.Message, "the customer-status ") })
+	}
+	if !named() {
+		t.Fatal("customers without evidence are not named")
+	}
+
+	e.asOwner(string(migration))
+
+	if named() {
+		t.Error("after the upgrade, customers are named as inserted")
 	}
 }
