@@ -3,9 +3,7 @@ package audit_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -161,29 +159,5 @@ func TestEvidence_FindsEditsOfRates(t *testing.T) {
 	}
 	if _, findings := e.verifyEvidence(); len(findings) > 0 {
 		t.Errorf("after everything was put back: %q", findings)
-	}
-}
-
-func TestEvidence_SealsRatesOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	// The upgrade queues the rates of before as the triggers queue later ones, so that none is reported as inserted.
-	e := newEvidenceEnv(t)
-	e.setFunctionalCurrency(1, "USD")
-	migration, err := os.ReadFile("../../migrations/00206_existing_market_rates.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.seal()
-	e.execAsSuperuser(`INSERT INTO market_rates SELECT '2026-11-20 12:00Z'::timestamptz + n * interval '1 hour', 'EUR', '1.1', '2026-11-20 12:00Z', 'ECB' FROM generate_series(1, 3) n`)
-	if _, findings := e.verifyEvidence(); len(findings) != 3 {
-		t.Fatalf("without the upgrade: %q", findings)
-	}
-	e.asOwner("SET timezone = 'Europe/Zurich'; SET datestyle = 'German'; " + strings.Replace(string(migration), "-- +goose Up", "BEGIN;", 1) + "; COMMIT")
-	e.seal()
-
-	_, findings := e.verifyEvidence()
-
-	if len(findings) > 0 {
-		t.Errorf("after the upgrade: %q", findings)
 	}
 }
