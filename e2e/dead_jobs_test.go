@@ -64,7 +64,7 @@ func TestJobs_DeadJobIsRetriedOrDiscarded(t *testing.T) {
 	receiver := other.createCustomer()
 	body := usAccountBody(receiver)
 	body["defaultUmaDepositAccount"] = true
-	h.breakAccount(other.post("/customers/external-accounts", body).wantStatus(201).text("id"))
+	restore := h.breakAccount(other.post("/customers/external-accounts", body).wantStatus(201).text("id"))
 
 	h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
 	received := other.post("/sandbox/uma/receive", umaPaymentBody(receiver)).wantStatus(200).text("id")
@@ -102,4 +102,5 @@ func TestJobs_DeadJobIsRetriedOrDiscarded(t *testing.T) {
 		(('RETRY', 'ana', 'The account is restored', $1::uuid), ('DISCARD', 'ben', 'The account was closed', $2::uuid))`, payout, forward); n != 2 {
 		t.Errorf("%d actions are recorded, want 2", n)
 	}
+	restore() // or the check of the ledger at the end names it
 }

@@ -50,6 +50,9 @@ func newExampleRecorder(t *testing.T) *exampleRecorder {
 	s.mask.addSecret(s.ClientSecret)
 	s.mask.addSecret(s.ClientID)
 	s.mask.addSecret(masterKey)
+	eventually(t, "a checkpoint of the evidence of the platform, with the first key", func() bool {
+		return s.get("/ledger/log").wantStatus(200).text("evidence.checkpoint.size") != ""
+	})
 	description := s.get("/openapi.json").wantStatus(200)
 	s.operations, s.webhooks = parseOperations(description)
 	s.schemas.components, _ = description.value("components.schemas").(map[string]any)

@@ -134,7 +134,7 @@ func TestScreening_KilledServerScreensEachCustomerOnce(t *testing.T) {
 	listed := p.newPerson("Testow Ivan")
 	p.awaitScreened() // or the list would be found in the screening of the new customer, too
 	const customers = 1001
-	p.exec(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
+	p.execAsService(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
 		SELECT platform_id, gen_random_uuid(), 'c' || n, customer_type, region, currencies, '', 'c' || n || '@test', status,
 			jsonb_build_object('fullName', CASE WHEN n % 50 = 0 THEN 'Ivan Testoff' ELSE 'Rosa Diaz' END), created_at, updated_at
 		FROM customers, generate_series(1, $2) AS n WHERE id = $1`, uuidOf(listed), customers-1)

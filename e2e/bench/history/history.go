@@ -137,6 +137,7 @@ type writer struct {
 	// received is the receipt of the activity that is created; receipts are those of the commit.
 	received transaction.Receipt
 	receipts []transaction.Receipt
+	replies  []ports.RailReply // of the commit
 
 	entries, postings, payments int // total numbers
 }
@@ -188,7 +189,7 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 // writeCommit creates and writes the postings of a commit: steps of earlier payments, and new activity.
 func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 	commits := len(w.steps)
-	w.posts, w.moved, w.receipts = nil, nil, nil
+	w.posts, w.moved, w.receipts, w.replies = nil, nil, nil, nil
 	w.now = w.from.Add(w.Until.Sub(w.from) / time.Duration(commits) * time.Duration(w.index)).Truncate(time.Millisecond)
 	for _, step := range w.steps[w.index] {
 		if _, err := w.apply(step(w.now)); err != nil {
@@ -228,6 +229,9 @@ func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 		if err := tx.UpdateTransactions(ctx, changed); err != nil {
 			return err
 		}
+		if err := tx.SaveRailReplies(ctx, w.replies); err != nil {
+			return err
+		}
 		return tx.Post(ctx, w.posts)
 	})
 }
@@ -255,6 +259,7 @@ func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error
 			w.balances[e.Credit] += e.Amount
 		}
 	}
+	w.addReply(d)
 	if t := d.Transaction; !t.ID.IsZero() {
 		// A step after the last commit is not done: the payment is unfinished at the end.
 		next := w.index + 1 + w.rand.IntN(4)

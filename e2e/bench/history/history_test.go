@@ -75,7 +75,8 @@ func (h *env) postings() (all []ports.RecordedPosting) {
 func (h *env) checker() *audit.Checker {
 	tables, pool := ledgerdb.New(), h.store.Pool()
 	return audit.NewChecker(ledgerdb.NewReader(tables, pool), ledgerdb.NewAudit(tables, pool), h.store.CheckTransactions).
-		WithMonthEnd(h.store).WithTreasury(h.store).WithReceivables(h.store).WithPrices(h.store).WithAgents(h.store, "").WithEvidence(h.store)
+		WithMonthEnd(h.store).WithTreasury(h.store).WithReceivables(h.store).WithPrices(h.store).WithAgents(h.store, "").
+		WithPayments(h.store, time.Time{}).WithEvidence(h.store)
 }
 
 // checkLedger runs the ledger check, the states of payments included.

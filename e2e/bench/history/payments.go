@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"causeway/core/account"
@@ -12,6 +13,7 @@ import (
 	"causeway/core/price"
 	"causeway/core/transaction"
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 // route is a corridor of payments.
@@ -97,6 +99,23 @@ func (w *writer) nextStep(t transaction.Transaction) step {
 		return t.Return
 	}
 	return nil
+}
+
+// addReply adds what a rail has said of a payout that ends otherwise than it should.
+func (w *writer) addReply(d transaction.Decision) {
+	reply := ports.RailReply{Platform: w.Platform, Subject: d.Transaction.ID.UUID(), At: w.now}
+	posts := func(kind ledger.Kind) bool {
+		return slices.ContainsFunc(d.Postings, func(p ledger.Posting) bool { return p.Kind == kind })
+	}
+	switch {
+	case posts(ledger.KindReturned):
+		reply.Call, reply.Outcome = ports.CallStatus, ports.Outcome{Verdict: ports.Returned, Accepted: true, ReturnedAt: w.now}
+	case posts(ledger.KindRefundOwed):
+		reply.Call, reply.Outcome = ports.CallSend, ports.Outcome{Verdict: ports.Refused, Reason: d.Transaction.State.Reason}
+	default:
+		return
+	}
+	w.replies = append(w.replies, reply)
 }
 
 // ramp is a payment that is funded just in time.
