@@ -121,7 +121,7 @@ func TestCheckPayments_Replies(t *testing.T) {
 	missing := func(id ident.Transaction, end string) string {
 		return fmt.Sprintf("%s of %s has a posting that its %s, and no reply of the rail says so: the reply was deleted or changed", id, e.platform, end)
 	}
-	for _, d := range []string{"reason = 'OTHER'", "accepted = NOT accepted", "retry_at = '2026-11-21'", "partner_id = 'other'", "partner_code = 'AC05'", "partner_text = 'never heard of it'",
+	for _, d := range []string{"reason = 'OTHER'", "accepted = NOT accepted", "retry_at = '2026-11-21'", "partner_id = 'other'", "partner_code = 'AC05'", "partner_text = 'other words'",
 		"returned_at = '2026-11-21'", "expected_at = '2026-11-21'", "seal = 'other'"} {
 		e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET "+d+of, name(verdict, at)+changed)
 	}
