@@ -56,8 +56,8 @@ type RailDepartures interface {
 	// It returns a departure for each key. The key of a refund can also be that of a receipt that is sent back. After a
 	// pause that was answered, no payment leaves that had not left before.
 	LeaveRailPayments(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) ([]rail.Departure, error)
-	// RailPaymentsNotTaken records that the partner has not taken payments of which the caller was told that they leave, so that
-	// they can be stopped again.
+	// RailPaymentsNotTaken records that the partner has not taken payments for which LeaveRailPayments returned Leaves, so that they
+	// can be stopped again.
 	RailPaymentsNotTaken(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) error
 }
 

@@ -85,7 +85,7 @@ func (o Options) readSettings() map[string]string {
 }
 
 // newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
-// without a response. changes are told of each connection, unless it is nil.
+// without a response. changes is notified of each connection, unless it is nil.
 func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration, changes *databaseChanges) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {

@@ -18,7 +18,7 @@ type databaseChanges struct {
 
 // OnDatabaseChange has forget called whenever a new connection leads to another database than the one
 // before, or to one that was started again. No statement is sent on that connection until forget has
-// returned. It must drop what was read from the database and cannot be told from what another
+// returned. It must drop what was read from the database and cannot be distinguished from what another
 // database says, such as ids and versions that a sequence or a counter gives again. It must not
 // block or use the database: connections of before may still be open.
 func (db *DB) OnDatabaseChange(forget func()) {

@@ -101,7 +101,7 @@ func TestDecide_WhatHasNotLeft(t *testing.T) {
 			}
 			departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur", []ports.RailPaymentKey{{Platform: held.Platform, ID: held.ID, Kind: held.Kind}}, e.Clock.Now())
 			if err != nil || departures[0] != rail.Withdrawn {
-				t.Errorf("the adapter is told %v, %v", departures, err)
+				t.Errorf("the adapter gets %v, %v", departures, err)
 			}
 		})
 	}

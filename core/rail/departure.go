@@ -46,8 +46,8 @@ func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment,
 	return left, Leaves
 }
 
-// NotTaken returns a payment that has left as the partner says to who was told that it leaves that it did not take it: it can
-// be stopped again. Not one that somebody was asked to send again: the partner may have taken that.
+// NotTaken returns a payment that has left, after the partner has answered its first request that it did not take it: it can be
+// stopped again. One that was sent again stays as it is, because the partner may have taken that request.
 func (p Payment) NotTaken(connection string, now time.Time) Payment {
 	if p.Connection != connection || p.State != Sent || p.SentAgain {
 		return p

@@ -47,7 +47,7 @@ func Compare(a, b Connection) int {
 // Serves reports whether new payments of a route can take the connection: it carries them, was tested and is not retired.
 func (c Connection) Serves(r Route) bool { return c.TakesNew() && c.carries(r) }
 
-// TakesNew reports whether new payments can take the connection, and payers are told to pay over it.
+// TakesNew reports whether new payments can take the connection, and payers are asked to pay over it.
 func (c Connection) TakesNew() bool { return !c.Untested && !c.Retired }
 
 // carries reports whether the connection carries payments of a route. A payment whose country is unknown takes only a

@@ -100,7 +100,7 @@ func TestExceeded(t *testing.T) {
 
 func TestChoose_OnlyWhatWasTestedAndIsNotRetired(t *testing.T) {
 	t.Parallel()
-	// A connection that was not tested, or is retired, takes no new payment, although it comes first. Operators are told why
+	// A connection that was not tested, or is retired, takes no new payment, although it comes first. Operators see why
 	// there is none, and customers are not.
 	untested, retired, open := bank(), bank(), bank()
 	untested.Name, untested.Untested = "a", true

@@ -78,7 +78,7 @@ func (c *Connections) named(name string) (live, bool) {
 	return current[i], true
 }
 
-// receiving returns the connections that payers of a platform are told to pay a currency over, in the order in which they are
+// receiving returns the connections that payers of a platform are asked to pay a currency over, in the order in which they are
 // chosen.
 func (c *Connections) receiving(p ident.Platform, currency money.Currency) []live {
 	found := slices.DeleteFunc(slices.Clone(*c.current.Load()), func(l live) bool {

@@ -385,7 +385,7 @@ func (e *railEnv) reason(p ports.Payout) string {
 func TestRail_RoutesOnlyToWhatWasTested(t *testing.T) {
 	t.Parallel()
 	// A connection that was not tested takes no payment, and no instruction names it. The payment waits with the reason, and
-	// customers are not told it. From the test on, what waited is sent, and a version that was not tested changes nothing of it.
+	// customers are not shown it. From the test on, what waited is sent, and a version that was not tested changes nothing of it.
 	e := newRailEnv(t)
 	untested := func(c *rail.Connection) { c.Untested = true }
 	e.set("bank", untested)
