@@ -43,8 +43,8 @@ func (db *DB) AccountHolders(ctx context.Context, p ident.Platform, accounts []i
 			return err
 		}
 		s, h := sealed{id: id, details: details}, ports.AccountHolder{Type: customer.Type(kind)}
-		ident.SetUUID(&s.account, account)
-		ident.SetUUID(&h.Customer, id)
+		s.account.SetUUID(account)
+		h.Customer.SetUUID(id)
 		holders[s.account], stored = h, append(stored, s)
 		return nil
 	}); err != nil {

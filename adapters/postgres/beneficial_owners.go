@@ -122,8 +122,8 @@ func (db *DB) BeneficialOwner(ctx context.Context, p ident.Platform, id ident.Be
 
 // ListBeneficialOwners uses beneficial_owners_by_customer.
 func (db *DB) ListBeneficialOwners(ctx context.Context, p ident.Platform, f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ? AND customer_id = ?", p.UUID(), f.Customer.UUID())}
-	return selectPage(ctx, db, l, f.Paging, (*beneficialOwnerRow).owner)
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ? AND customer_id = ?", p.UUID(), f.Customer.UUID())}
+	return selectBunPage(ctx, db, l, f.Paging, (*beneficialOwnerRow).owner)
 }
 
 func beneficialOwnerNotFound(id ident.BeneficialOwner) error {
@@ -165,9 +165,9 @@ func (row *beneficialOwnerRow) owner() customer.BeneficialOwner {
 			By: check.By, At: check.At.UTC(), Reason: check.Reason},
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.SetUUID(&o.Platform, row.PlatformID)
-	ident.SetUUID(&o.ID, row.ID)
-	ident.SetUUID(&o.Customer, row.CustomerID)
+	o.Platform.SetUUID(row.PlatformID)
+	o.ID.SetUUID(row.ID)
+	o.Customer.SetUUID(row.CustomerID)
 	for _, role := range row.Roles {
 		o.Roles = append(o.Roles, customer.OwnerRole(role))
 	}

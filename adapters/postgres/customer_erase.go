@@ -40,7 +40,7 @@ func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ide
 	}); err != nil || len(erased) == 0 {
 		return 0, 0, after, err
 	}
-	ident.SetUUID(&last, erased[len(erased)-1])
+	last.SetUUID(erased[len(erased)-1])
 	webhooks, _, err = u.eraseEvents(ctx, eventsOfTransactions, pgID(p.UUID()), pgIDs(erased))
 	return len(erased), webhooks, last, err
 }
@@ -91,8 +91,8 @@ func (u *unit) eraseEvents(ctx context.Context, query string, args ...any) (n in
 		var kind string
 		var e event.Event
 		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&id), &kind, &e.Name, &e.OccurredAt)
-		ident.SetUUID(&e.Platform, platform)
-		ident.SetUUID(&e.ID, id)
+		e.Platform.SetUUID(platform)
+		e.ID.SetUUID(id)
 		e.Type = event.Type(kind)
 		events = append(events, e)
 		return err

@@ -39,8 +39,8 @@ func newCustomerImportRow(i customer.Import) *customerImportRow {
 func (row *customerImportRow) customerImport() customer.Import {
 	i := customer.Import{Status: customer.ImportStatus(row.Status), Columns: row.Columns, Total: row.Total, Successful: row.Successful, Failed: row.Failed,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), CompletedAt: timeOrZero(row.CompletedAt)}
-	ident.SetUUID(&i.Platform, row.PlatformID)
-	ident.SetUUID(&i.ID, row.ID)
+	i.Platform.SetUUID(row.PlatformID)
+	i.ID.SetUUID(row.ID)
 	return i
 }
 

@@ -159,7 +159,7 @@ func selectCustomer(ctx context.Context, db *DB, query *bun.SelectQuery, p ident
 // Customers uses customers_by_platform_customer_id, customers_by_uma_address, customers_by_type,
 // customers_by_region, customers_by_updated_at or the primary key.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	switch { // the further conditions allow the use of the partial indexes
 	case f.PlatformCustomerID != "":
 		l.query = l.query.Where("platform_customer_id = ? AND platform_customer_id <> ''", f.PlatformCustomerID)
@@ -181,7 +181,7 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	}
 	l.createdIn(f.Created)
 	l.whereInInterval("updated_at", f.Updated)
-	return selectPage(ctx, db, l, f.Paging, (*customerRow).customer)
+	return selectBunPage(ctx, db, l, f.Paging, (*customerRow).customer)
 }
 
 // CustomersAfter uses the primary key.
@@ -213,8 +213,8 @@ func (row *customerRow) customer() customer.Customer {
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), IdentityChangedAt: row.Details.IdentityChangedAt,
 		DeletedAt: timeOrZero(row.DeletedAt), HeldAt: timeOrZero(row.HeldAt), ErasedAt: row.Details.ErasedAt,
 	}
-	ident.SetUUID(&c.ID, row.ID)
-	ident.SetUUID(&c.Platform, row.PlatformID)
+	c.ID.SetUUID(row.ID)
+	c.Platform.SetUUID(row.PlatformID)
 	for _, currency := range row.Currencies {
 		c.Currencies = append(c.Currencies, money.Currency(currency))
 	}

@@ -141,12 +141,12 @@ func (db *DB) Document(ctx context.Context, p ident.Platform, id ident.Document)
 
 // Documents uses documents_by_holder or, for those of all holders, the primary key.
 func (db *DB) Documents(ctx context.Context, p ident.Platform, f ports.DocumentFilter) (ports.Page[document.Document], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if !f.Holder.IsZero() {
 		l.query = l.query.Where("holder_id = ?", f.Holder.UUID())
 	}
 	l.where("superseded_by IS NULL")
-	return selectPage(ctx, db, l, f.Paging, (*documentRow).document)
+	return selectBunPage(ctx, db, l, f.Paging, (*documentRow).document)
 }
 
 // DocumentsOf uses documents_by_holder.
@@ -184,13 +184,13 @@ func (row *documentRow) document() document.Document {
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), SubmittedAt: timeOrZero(row.SubmittedAt),
 	}
 	copy(d.File.SHA256[:], row.Details.SHA256)
-	ident.SetUUID(&d.ID, row.ID)
-	ident.SetUUID(&d.Platform, row.PlatformID)
+	d.ID.SetUUID(row.ID)
+	d.Platform.SetUUID(row.PlatformID)
 	if row.HolderType == ownerHolder {
-		ident.SetUUID(&d.Holder.Owner, row.HolderID)
+		d.Holder.Owner.SetUUID(row.HolderID)
 	} else {
-		ident.SetUUID(&d.Holder.Customer, row.HolderID)
+		d.Holder.Customer.SetUUID(row.HolderID)
 	}
-	ident.SetUUID(&d.SupersededBy, row.SupersededBy.UUID)
+	d.SupersededBy.SetUUID(row.SupersededBy.UUID)
 	return d
 }

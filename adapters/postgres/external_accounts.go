@@ -166,7 +166,7 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 // ExternalAccounts uses external_accounts_by_customer or external_accounts_by_platform, or the
 // primary key for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	l.where("deleted_at IS NULL")
 	switch {
 	case f.PlatformOwned:
@@ -177,7 +177,7 @@ func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.Ex
 		l.where("customer_id IS NOT NULL")
 	}
 	l.whereEqual("currency", string(f.Currency))
-	return selectPage(ctx, db, l, f.Paging, (*externalRow).external)
+	return selectBunPage(ctx, db, l, f.Paging, (*externalRow).external)
 }
 
 // UMAForwardingAccount uses external_account_one_uma_default.
@@ -244,9 +244,9 @@ func (row *externalRow) external() account.External {
 		Verification: account.VerificationStatus(row.Verification), VerifiedName: row.VerifiedName,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: timeOrZero(row.DeletedAt),
 	}
-	ident.SetUUID(&a.ID, row.ID)
-	ident.SetUUID(&a.Platform, row.PlatformID)
-	ident.SetUUID(&a.Customer, row.CustomerID.UUID)
+	a.ID.SetUUID(row.ID)
+	a.Platform.SetUUID(row.PlatformID)
+	a.Customer.SetUUID(row.CustomerID.UUID)
 	for _, rail := range row.Rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}

@@ -259,7 +259,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 // InternalAccounts uses internal_accounts_by_owner for one
 // owner, or the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
 		l.query = l.query.Where(internalOwner+" = ?", f.Customer.UUID())
 	} else {
@@ -274,7 +274,7 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 		}
 		l.query = l.query.Where("id IN (?)", bun.List(ids))
 	}
-	found, err := selectPage(ctx, db, l, f.Paging, func(row *internalRow) *internalRow { return row })
+	found, err := selectBunPage(ctx, db, l, f.Paging, func(row *internalRow) *internalRow { return row })
 	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
 	for i := 0; err == nil && i < len(found.Items); i++ {
 		var a account.Internal
@@ -324,9 +324,9 @@ func (row *internalRow) internal(ctx context.Context, db *DB) (account.Internal,
 		Currency: money.Currency(row.Currency), Type: account.InternalType(row.Type), Status: account.InternalStatus(row.Status),
 		Reference: row.Reference, PrivateEnabled: row.PrivateEnabled, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.SetUUID(&a.Platform, row.PlatformID)
-	ident.SetUUID(&a.ID, row.ID)
-	ident.SetUUID(&a.Customer, row.CustomerID.UUID)
+	a.Platform.SetUUID(row.PlatformID)
+	a.ID.SetUUID(row.ID)
+	a.Customer.SetUUID(row.CustomerID.UUID)
 	var err error
 	a.Instructions, err = db.openInstructions(ctx, row.PlatformID, row.ID, row.Instructions)
 	return a, err

@@ -100,10 +100,10 @@ func (row *invitationRow) invitation(ctx context.Context, db *DB, err error) (in
 		Amount:    money.Amount{Minor: row.AmountMinor, Currency: money.Currency(row.AmountCurrency)},
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: timeOrZero(row.ExpiresAt), ClaimedAt: timeOrZero(row.ClaimedAt), CancelledAt: timeOrZero(row.CancelledAt),
 	}
-	ident.SetUUID(&i.Platform, row.PlatformID)
-	ident.SetUUID(&i.Inviter, row.InviterID)
-	ident.SetUUID(&i.InviteePlatform, row.InviteePlatformID.UUID)
-	ident.SetUUID(&i.Invitee, row.InviteeID.UUID)
+	i.Platform.SetUUID(row.PlatformID)
+	i.Inviter.SetUUID(row.InviterID)
+	i.InviteePlatform.SetUUID(row.InviteePlatformID.UUID)
+	i.Invitee.SetUUID(row.InviteeID.UUID)
 	i.FirstName, err = db.openText(ctx, row.sealedRow(), invitationsFirstName, row.FirstName)
 	return i, err
 }

@@ -78,8 +78,8 @@ func (row *kycLinkRow) link() verification.Link {
 		ID: row.ID, RedirectURI: row.RedirectURI, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
 		OpenedAt: timeOrZero(row.OpenedAt), SessionExpiresAt: timeOrZero(row.SessionExpiresAt),
 	}
-	ident.SetUUID(&l.Platform, row.PlatformID)
-	ident.SetUUID(&l.Customer, row.CustomerID)
+	l.Platform.SetUUID(row.PlatformID)
+	l.Customer.SetUUID(row.CustomerID)
 	copy(l.TokenHash[:], row.TokenHash)
 	copy(l.SessionHash[:], row.SessionHash)
 	return l

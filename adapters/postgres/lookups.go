@@ -77,10 +77,10 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (qu
 
 func (row *lookupRow) lookup() quote.Lookup {
 	l := quote.Lookup{SenderUMA: row.SenderUMA, ReceiverUMA: row.ReceiverUMA, ExpiresAt: row.ExpiresAt.UTC(), CreatedAt: row.CreatedAt.UTC()}
-	ident.SetUUID(&l.Platform, row.PlatformID)
-	ident.SetUUID(&l.ID, row.ID)
-	ident.SetUUID(&l.Customer, row.CustomerID.UUID)
-	ident.SetUUID(&l.External, row.ExternalID.UUID)
+	l.Platform.SetUUID(row.PlatformID)
+	l.ID.SetUUID(row.ID)
+	l.Customer.SetUUID(row.CustomerID.UUID)
+	l.External.SetUUID(row.ExternalID.UUID)
 	for _, field := range row.RequestedFields {
 		l.Fields = append(l.Fields, transaction.InfoField(field))
 	}

@@ -101,7 +101,7 @@ func (db *DB) Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail
 		var platformID uuid.UUID
 		var ended *time.Time
 		err := rows.Scan((*[16]byte)(&platformID), (*[16]byte)(&m.ID), &m.Kind, &m.Status, &m.Reason, &m.CreatedAt, &m.ExpiresAt, &ended)
-		ident.SetUUID(&m.Platform, platformID)
+		m.Platform.SetUUID(platformID)
 		m.CreatedAt, m.ExpiresAt, m.At = m.CreatedAt.UTC(), m.ExpiresAt.UTC(), timeOrZero(ended)
 		listed = append(listed, m)
 		return err

@@ -136,7 +136,7 @@ func (s customerState) read() *customer.Customer {
 		return nil
 	}
 	c := &customer.Customer{Status: customer.Status(*s.status), Type: customer.Type(*s.kind), DeletedAt: timeOrZero(s.deletedAt)}
-	ident.SetUUID(&c.ID, s.id.Bytes)
+	c.ID.SetUUID(s.id.Bytes)
 	return c
 }
 
@@ -197,8 +197,8 @@ func (r *partyExternal) account(ctx context.Context, db *DB, p ident.Platform) (
 	}
 	a := &account.External{Platform: p, Currency: money.Currency(*r.currency), Type: account.Type(*r.kind), Status: account.Status(*r.status),
 		CreatedAt: timeOrZero(r.createdAt)}
-	ident.SetUUID(&a.ID, r.id.Bytes)
-	ident.SetUUID(&a.Customer, r.owner.Bytes)
+	a.ID.SetUUID(r.id.Bytes)
+	a.Customer.SetUUID(r.owner.Bytes)
 	for _, rail := range r.rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
@@ -220,7 +220,7 @@ func (r *partyInternal) account(p ident.Platform) *account.Internal {
 		return nil
 	}
 	a := &account.Internal{Platform: p, Currency: money.Currency(*r.currency), Type: account.InternalType(*r.kind), Status: account.InternalStatus(*r.status)}
-	ident.SetUUID(&a.ID, r.id.Bytes)
-	ident.SetUUID(&a.Customer, r.owner.Bytes)
+	a.ID.SetUUID(r.id.Bytes)
+	a.Customer.SetUUID(r.owner.Bytes)
 	return a
 }

@@ -110,7 +110,7 @@ func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each
 			var id pgtype.UUID
 			err := rows.Scan(&id)
 			key := ports.TransactionKey{Platform: p}
-			ident.SetUUID(&key.ID, id.Bytes)
+			key.ID.SetUUID(id.Bytes)
 			keys, last = append(keys, key), id.Bytes
 			return err
 		})

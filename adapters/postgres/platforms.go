@@ -151,7 +151,7 @@ func (row *platformRow) platform() platform.Platform {
 			PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
 		}
 	}
-	ident.SetUUID(&p.ID, row.ID)
+	p.ID.SetUUID(row.ID)
 	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)
 	for _, column := range row.Currencies {
 		p.Currencies = append(p.Currencies, column.settings())
@@ -189,7 +189,7 @@ func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, err
 	}
 	ids := make([]ident.Platform, len(found))
 	for i, id := range found {
-		ident.SetUUID(&ids[i], id)
+		ids[i].SetUUID(id)
 	}
 	return ids, nil
 }

@@ -66,9 +66,9 @@ func (row *screeningHitRow) hit() screening.Hit {
 	h := screening.Hit{ID: row.ID, ListID: row.ListID, Status: screening.HitStatus(row.Status), Score: row.Score,
 		Clearance:   screening.Clearance{List: screening.List(row.List), Ref: row.Ref, EntryVersion: d.EntryVersion, SubjectVersion: d.SubjectVersion},
 		SubjectName: d.SubjectName, EntryName: d.EntryName, Reasons: d.Reasons, FoundAt: row.FoundAt.UTC(), By: d.By, Reason: d.Reason, DecidedAt: d.DecidedAt.UTC()}
-	ident.SetUUID(&h.Platform, row.PlatformID)
-	ident.SetUUID(&h.Customer, row.CustomerID)
-	ident.SetUUID(&h.Owner, row.OwnerID.UUID)
+	h.Platform.SetUUID(row.PlatformID)
+	h.Customer.SetUUID(row.CustomerID)
+	h.Owner.SetUUID(row.OwnerID.UUID)
 	return h
 }
 

@@ -24,8 +24,8 @@ func scanScreeningRun(rows pgx.Rows) (screening.Run, error) {
 	var r screening.Run
 	var platform, after uuid.UUID
 	err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&r.ID), (*[16]byte)(&r.ListID), &r.Status, (*[16]byte)(&after), &r.Total, &r.Customers, &r.Owners, &r.Hits, &r.StartedAt, &r.UpdatedAt)
-	ident.SetUUID(&r.Platform, platform)
-	ident.SetUUID(&r.After, after)
+	r.Platform.SetUUID(platform)
+	r.After.SetUUID(after)
 	r.StartedAt, r.UpdatedAt = r.StartedAt.UTC(), r.UpdatedAt.UTC()
 	return r, err
 }

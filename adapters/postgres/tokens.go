@@ -109,11 +109,11 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 
 // Tokens uses the primary key.
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	l.whereEqual("name", f.Name)
 	l.whereInInterval("created_at", f.Created)
 	l.whereInInterval("updated_at", f.Updated)
-	return selectPage(ctx, db, l, f.Paging, (*tokenRow).token)
+	return selectBunPage(ctx, db, l, f.Paging, (*tokenRow).token)
 }
 
 func tokenNotFound(id ident.Token) error {
@@ -122,8 +122,8 @@ func tokenNotFound(id ident.Token) error {
 
 func (row *tokenRow) token() platform.Token {
 	t := platform.Token{Name: row.Name, ClientID: row.ClientID, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC()}
-	ident.SetUUID(&t.Platform, row.PlatformID)
-	ident.SetUUID(&t.ID, row.ID)
+	t.Platform.SetUUID(row.PlatformID)
+	t.ID.SetUUID(row.ID)
 	copy(t.SecretHash[:], row.SecretHash)
 	for _, permission := range row.Permissions {
 		t.Permissions = append(t.Permissions, platform.Permission(permission))

@@ -94,8 +94,8 @@ func selectReviews(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.
 		for _, c := range details.Cleared {
 			reviews[i].Cleared = append(reviews[i].Cleared, screening.Clearance(c))
 		}
-		ident.SetUUID(&reviews[i].Subject.Verification, row.VerificationID.UUID)
-		ident.SetUUID(&reviews[i].Subject.Owner, row.OwnerID.UUID)
+		reviews[i].Subject.Verification.SetUUID(row.VerificationID.UUID)
+		reviews[i].Subject.Owner.SetUUID(row.OwnerID.UUID)
 	}
 	return reviews, nil
 }

@@ -110,7 +110,7 @@ func (db *DB) Verification(ctx context.Context, p ident.Platform, id ident.Verif
 
 // Verifications uses verifications_by_customer, verifications_by_status or the primary key.
 func (db *DB) Verifications(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	switch {
 	case !f.Customer.IsZero():
 		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
@@ -118,7 +118,7 @@ func (db *DB) Verifications(ctx context.Context, p ident.Platform, f ports.Verif
 	case f.Status != "":
 		l.query = l.query.Where("status = ?", string(f.Status))
 	}
-	return selectPage(ctx, db, l, f.Paging, (*verificationRow).verification)
+	return selectBunPage(ctx, db, l, f.Paging, (*verificationRow).verification)
 }
 
 func verificationNotFound(id ident.Verification) error {
@@ -174,9 +174,9 @@ func (row *verificationRow) verification() verification.Verification {
 		Status: verification.Status(row.Status), Errors: checkErrors(row.Details.Errors), CustomerApproved: row.CustomerApproved,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.SetUUID(&v.ID, row.ID)
-	ident.SetUUID(&v.Platform, row.PlatformID)
-	ident.SetUUID(&v.Customer, row.CustomerID)
+	v.ID.SetUUID(row.ID)
+	v.Platform.SetUUID(row.PlatformID)
+	v.Customer.SetUUID(row.CustomerID)
 	if s := row.Details.Submitted; s != nil {
 		v.Submitted = s.application(row.ApplicationID.UUID, v)
 	}
@@ -197,7 +197,7 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 	for _, column := range c.Owners {
 		owner := customer.BeneficialOwner{Platform: v.Platform, Customer: v.Customer, Roles: column.Roles,
 			OwnershipPercentage: column.Percentage, Status: column.Status, Person: column.Person.person()}
-		ident.SetUUID(&owner.ID, column.ID)
+		owner.ID.SetUUID(column.ID)
 		a.Owners = append(a.Owners, owner)
 	}
 	return a

@@ -72,10 +72,10 @@ func (db *DB) scanWalletAuthorization(ctx context.Context, rows pgx.Rows) (walle
 		&a.Certificate.Statement, &walletKey, &a.Certificate.Signature, &a.SignedAt); err != nil {
 		return a, err
 	}
-	ident.SetUUID(&a.Platform, platform.Bytes)
-	ident.SetUUID(&a.Transaction, id.Bytes)
-	ident.SetUUID(&a.Account, account.Bytes)
-	ident.SetUUID(&a.Session, session.Bytes)
+	a.Platform.SetUUID(platform.Bytes)
+	a.Transaction.SetUUID(id.Bytes)
+	a.Account.SetUUID(account.Bytes)
+	a.Session.SetUUID(session.Bytes)
 	copy(a.SessionKey[:], sessionKey)
 	copy(a.Certificate.Key[:], walletKey)
 	a.SignedAt = a.SignedAt.UTC()
@@ -135,8 +135,8 @@ func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.Walle
 	copy(p.WalletKey[:], walletKey)
 	if signedAt != nil {
 		a.Platform, a.Transaction, a.Signature, a.SignedAt = t.Platform, t.ID, *signature, signedAt.UTC()
-		ident.SetUUID(&a.Account, account.Bytes)
-		ident.SetUUID(&a.Session, session.Bytes)
+		a.Account.SetUUID(account.Bytes)
+		a.Session.SetUUID(session.Bytes)
 		copy(a.SessionKey[:], sessionKey)
 		copy(a.Certificate.Key[:], certificateKey)
 		p.Authorization = &a

@@ -119,9 +119,9 @@ func (u *unit) setUsed(ctx context.Context, row any) error {
 
 func (row *passkeyChallengeRow) challenge() wallet.PasskeyChallenge {
 	c := wallet.PasskeyChallenge{Challenge: row.Challenge, Client: wallet.StoredClientKey(row.ClientKey), CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), UsedAt: timeOrZero(row.UsedAt)}
-	ident.SetUUID(&c.Platform, row.PlatformID)
-	ident.SetUUID(&c.ID, row.ID)
-	ident.SetUUID(&c.Credential, row.CredentialID)
+	c.Platform.SetUUID(row.PlatformID)
+	c.ID.SetUUID(row.ID)
+	c.Credential.SetUUID(row.CredentialID)
 	return c
 }
 

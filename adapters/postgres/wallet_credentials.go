@@ -199,8 +199,8 @@ func (row *walletCredentialRow) credential() wallet.Credential {
 		c.Passkey = &wallet.PasskeyKey{CredentialID: row.PasskeyID, PublicKey: row.PublicKey, SignCount: uint32(row.SignCount),
 			Transports: row.Transports, BackupEligible: row.BackupEligible, BackedUp: row.BackedUp, UserVerified: row.UserVerified}
 	}
-	ident.SetUUID(&c.Platform, row.PlatformID)
-	ident.SetUUID(&c.ID, row.ID)
-	ident.SetUUID(&c.Account, row.AccountID)
+	c.Platform.SetUUID(row.PlatformID)
+	c.ID.SetUUID(row.ID)
+	c.Account.SetUUID(row.AccountID)
 	return c
 }

@@ -68,9 +68,9 @@ func (row *signedRequestRow) request() wallet.SignedRequest {
 	}
 	copy(r.Fingerprint[:], row.Fingerprint)
 	copy(r.Basis[:], row.Basis)
-	ident.SetUUID(&r.Platform, row.PlatformID)
-	ident.SetUUID(&r.ID, row.ID)
-	ident.SetUUID(&r.Account, row.AccountID)
+	r.Platform.SetUUID(row.PlatformID)
+	r.ID.SetUUID(row.ID)
+	r.Account.SetUUID(row.AccountID)
 	return r
 }
 
@@ -103,12 +103,12 @@ func (db *DB) WalletExports(ctx context.Context, w ports.WalletID) ([]wallet.Exp
 
 func (row *walletExportRow) export() wallet.Export {
 	e := wallet.Export{ID: row.ID, At: row.ExportedAt.UTC()}
-	ident.SetUUID(&e.Platform, row.PlatformID)
-	ident.SetUUID(&e.Account, row.AccountID)
-	ident.SetUUID(&e.Session, row.SessionID.UUID)
-	ident.SetUUID(&e.Credential, row.CredentialID.UUID)
-	ident.SetUUID(&e.Request, row.RequestID)
-	ident.SetUUID(&e.Token, row.TokenID)
+	e.Platform.SetUUID(row.PlatformID)
+	e.Account.SetUUID(row.AccountID)
+	e.Session.SetUUID(row.SessionID.UUID)
+	e.Credential.SetUUID(row.CredentialID.UUID)
+	e.Request.SetUUID(row.RequestID)
+	e.Token.SetUUID(row.TokenID)
 	return e
 }
 

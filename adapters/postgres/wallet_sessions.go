@@ -83,9 +83,9 @@ func (row *walletSessionRow) session() wallet.Session {
 	}
 	copy(s.PublicKey[:], row.PublicKey)
 	copy(s.Certificate.Key[:], row.WalletKey)
-	ident.SetUUID(&s.Platform, row.PlatformID)
-	ident.SetUUID(&s.ID, row.ID)
-	ident.SetUUID(&s.Account, row.AccountID)
-	ident.SetUUID(&s.Credential, row.CredentialID)
+	s.Platform.SetUUID(row.PlatformID)
+	s.ID.SetUUID(row.ID)
+	s.Account.SetUUID(row.AccountID)
+	s.Credential.SetUUID(row.CredentialID)
 	return s
 }

@@ -52,9 +52,9 @@ func TestWalletPlans_ReadsUseIndexes(t *testing.T) {
 	}
 	plans.becomeService()
 	p, w := ident.Platform{}, ports.WalletID{}
-	ident.SetUUID(&p, filled)
+	p.SetUUID(filled)
 	w.Platform = p
-	ident.SetUUID(&w.Account, uuid.New())
+	w.Account.SetUUID(uuid.New())
 	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	ctx := ports.ForPlatform(t.Context(), p)
 	for name, c := range map[string]struct {

@@ -42,7 +42,7 @@ func selectWebhookSecrets(ctx context.Context, query *bun.SelectQuery, p ident.P
 	}
 	secrets := make([]ports.SealedWebhookSecret, len(rows))
 	for i, row := range rows {
-		ident.SetUUID(&secrets[i].ID, row.ID)
+		secrets[i].ID.SetUUID(row.ID)
 		secrets[i].CreatedAt, secrets[i].Sealed = row.ValidFrom.UTC(), row.EncryptedSecret
 		if row.ValidUntil != nil {
 			secrets[i].ValidUntil = row.ValidUntil.UTC()

@@ -1,0 +1,225 @@
+package postgres
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/schema"
+)
+
+// keyOfPlatform is the primary key of most tables.
+var keyOfPlatform = []string{"platform_id", "id"}
+
+// sealedField is the field of an encrypted column.
+type sealedField struct {
+	column sealedColumn
+	seal   func(context.Context, *DB, sealedRow) ([]byte, error) // nil is NULL
+	open   func(ctx context.Context, db *DB, row sealedRow, stored []byte) error
+	stored []byte // as it was read
+}
+
+func newSealedColumn(c sealedColumn, f sealedField) schema.Column {
+	sent, _ := sealedColumns[c].format.sqlType()
+	f.column = c
+	return schema.Column{Name: sealedColumns[c].name, Field: &f, Type: sent}
+}
+
+// sealedText is an encrypted text. The empty text is stored as it is.
+func sealedText(c sealedColumn, text *string) schema.Column {
+	return newSealedColumn(c, sealedField{
+		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+			return db.seal(ctx, row, c, []byte(*text))
+		},
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
+			*text, err = db.openText(ctx, row, c, string(stored))
+			return err
+		},
+	})
+}
+
+// sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL.
+func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column {
+	return newSealedColumn(c, sealedField{
+		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+			document := get()
+			if v := reflect.ValueOf(document); v.Kind() == reflect.Pointer && v.IsNil() {
+				return nil, nil
+			}
+			return db.sealJSON(ctx, row, c, document)
+		},
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) error {
+			var document V
+			if len(stored) > 0 {
+				if err := db.openJSON(ctx, row, c, stored, &document); err != nil {
+					return err
+				}
+			}
+			set(document)
+			return nil
+		},
+	})
+}
+
+// keyedHash is the name of a column with a keyed hash of a text, which is written and never read back.
+func keyedHash(name string, text func() string) schema.Column {
+	return schema.Column{Name: name, Type: "text", Field: &sealedField{
+		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
+			if db.cipher == nil {
+				return []byte(text()), nil
+			}
+			hash, err := db.cipher.Fingerprint(ctx, text())
+			return []byte(hash), err
+		},
+		open: func(context.Context, *DB, sealedRow, []byte) error { return nil },
+	}}
+}
+
+// rowOf returns what binds encrypted values to the row of these columns.
+func rowOf(columns schema.Columns) (row sealedRow) {
+	id := func(name string) uuid.UUID {
+		switch id := columns.Field(name).(type) {
+		case interface{ UUID() uuid.UUID }:
+			return id.UUID()
+		case *uuid.UUID:
+			return *id
+		}
+		panic("an encrypted column needs a column " + name)
+	}
+	return sealedRow{id("platform_id"), id("id")}
+}
+
+// sealColumns replaces encrypted fields by what is stored.
+func (db *DB) sealColumns(ctx context.Context, columns schema.Columns) error {
+	for i := range columns {
+		field, isSealed := columns[i].Field.(*sealedField)
+		if !isSealed {
+			continue
+		}
+		stored, err := field.seal(ctx, db, rowOf(columns))
+		if err != nil {
+			return err
+		}
+		switch {
+		case stored == nil:
+			columns[i].Field = nil
+		case columns[i].Type == "bytea":
+			columns[i].Field = stored
+		default:
+			columns[i].Field = string(stored)
+		}
+	}
+	return nil
+}
+
+// scanColumns reads a row into columns and what more is selected after them, and opens the encrypted ones.
+func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Columns, more ...any) error {
+	targets := columns.Fields()
+	for i := range targets {
+		if field, isSealed := targets[i].(*sealedField); isSealed {
+			targets[i] = &field.stored
+		}
+	}
+	if err := rows.Scan(append(targets, more...)...); err != nil {
+		return err
+	}
+	for _, column := range columns {
+		if field, isSealed := column.Field.(*sealedField); isSealed {
+			if err := field.open(ctx, db, rowOf(columns), field.stored); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
+func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (found []T, err error) {
+	err = read(ctx, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args, func(rows pgx.Rows) error {
+		var row T
+		err := db.scanColumns(ctx, rows, t.Columns(&row))
+		found = append(found, row)
+		return err
+	})
+	return found, err
+}
+
+// selectRow is selectRows for at most one row.
+func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (row T, found bool, err error) {
+	rows, err := selectRows(ctx, db, read, t, rest, args...)
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
+}
+
+// selectExisting is selectRow for a row that must be there: none is the error if it is not.
+func selectExisting[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], none error, rest string, args ...any) (T, error) {
+	row, found, err := selectRow(ctx, db, read, t, rest, args...)
+	if err == nil && !found {
+		err = none
+	}
+	return row, err
+}
+
+// write queues a statement for one row.
+func write[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) error {
+	_, err := queueWrite(ctx, u, s, row)
+	return err
+}
+
+func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
+	columns := s.Table.Columns(&row)
+	if err := u.db.sealColumns(ctx, columns); err != nil {
+		return nil, err
+	}
+	return u.pending.Queue(s.SQL, s.Args(columns)...), nil
+}
+
+// writeAll queues a statement for many rows.
+func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows []T) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	rows = slices.Clone(rows) // the arguments point into it
+	all := make([]schema.Columns, len(rows))
+	for i := range rows {
+		all[i] = s.Table.Columns(&rows[i])
+		if err := u.db.sealColumns(ctx, all[i]); err != nil {
+			return err
+		}
+	}
+	u.queueExec(s.SQL, s.ArgsOfAll(all)...)
+	return nil
+}
+
+// writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is
+// not an error.
+func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T, none error) error {
+	queued, err := queueWrite(ctx, u, s, row)
+	if err != nil {
+		return err
+	}
+	queued.Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() == 0 {
+			return none
+		}
+		return nil
+	})
+	return translate(u.flush(ctx))
+}
+
+// execOne runs a statement that should change one row, after those that are queued.
+func (u *unit) execOne(ctx context.Context, none error, statement string, args ...any) error {
+	u.pending.Queue(statement, args...).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() == 0 {
+			return none
+		}
+		return nil
+	})
+	return translate(u.flush(ctx))
+}

@@ -1,0 +1,151 @@
+// Package schema maps the tables of the database to Go values: each table is one list of columns with the fields that hold
+// them, and each kind of value has one codec.
+package schema
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// RegisterCodecs makes a connection take and return values of the domain:
+//   - an ident.ID is a uuid, and the zero id is NULL;
+//   - a time.Time is in UTC, and the zero time is NULL.
+//
+// A uuid.UUID is itself even if it is zero, so that id.UUID() is a position before every id. Types of strings and numbers,
+// such as money.Currency, need no codec.
+// Lists of them are arguments of prepared statements only.
+func RegisterCodecs(m *pgtype.Map) {
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapArgument}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapTarget}, m.TryWrapScanPlanFuncs...)
+}
+
+// identifier is an ident.ID of any kind.
+type identifier interface {
+	UUID() uuid.UUID
+	IsZero() bool
+}
+
+// identifierTarget is a pointer to an ident.ID of any kind.
+type identifierTarget interface {
+	identifier
+	SetUUID(id uuid.UUID)
+}
+
+// wrapArgument implements pgtype.TryWrapEncodePlanFunc.
+func wrapArgument(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any, ok bool) {
+	switch v := value.(type) {
+	case time.Time:
+		return &convertedArgument{convert: func(value any) any { return timeArgument(value.(time.Time)) }}, timeArgument(v), true
+	case *uuid.UUID: // as pgx does not follow pointers to a driver.Valuer
+		return &convertedArgument{convert: func(value any) any { return *value.(*uuid.UUID) }}, uuid.UUID{}, true
+	case uuid.UUID:
+		return &convertedArgument{convert: func(value any) any { return pgtype.UUID{Bytes: value.(uuid.UUID), Valid: true} }}, pgtype.UUID{}, true
+	case optionalValue:
+		return &optionalArgument{}, v.pointer(), true
+	case convertedValue:
+		return &convertedArgument{convert: func(value any) any { return value.(convertedValue).value() }}, v.value(), true
+	case identifierTarget: // a pointer, which pgx follows
+		return nil, nil, false
+	case identifier:
+		return &convertedArgument{convert: func(value any) any { return idArgument(value.(identifier)) }}, pgtype.UUID{}, true
+	}
+	return nil, nil, false
+}
+
+func idArgument(id identifier) pgtype.UUID { return pgtype.UUID{Bytes: id.UUID(), Valid: !id.IsZero()} }
+
+// moment is a time for columns of type timestamptz and date.
+type moment struct{ pgtype.Timestamptz }
+
+// DateValue implements pgtype.DateValuer.
+func (t moment) DateValue() (pgtype.Date, error) {
+	return pgtype.Date{Time: t.Time, Valid: t.Valid}, nil
+}
+
+func timeArgument(t time.Time) moment {
+	return moment{pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}}
+}
+
+// convertedArgument encodes what an argument is converted to.
+type convertedArgument struct {
+	convert func(any) any
+	next    pgtype.EncodePlan
+}
+
+// SetNext implements pgtype.WrappedEncodePlanNextSetter.
+func (p *convertedArgument) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+// Encode implements pgtype.EncodePlan.
+func (p *convertedArgument) Encode(value any, buf []byte) ([]byte, error) {
+	return p.next.Encode(p.convert(value), buf)
+}
+
+// wrapTarget implements pgtype.TryWrapScanPlanFunc.
+func wrapTarget(target any) (plan pgtype.WrappedScanPlanNextSetter, next any, ok bool) {
+	switch v := target.(type) {
+	case optionalValue:
+		return &optionalTarget{}, v.pointer(), true
+	case convertedValue:
+		return &fieldTarget{}, v.target(), true
+	case *time.Time:
+		return &convertedTarget{convert: func(target any) any { return &timeTarget{target.(*time.Time)} }}, &timeTarget{}, true
+	case *uuid.UUID:
+		return &convertedTarget{convert: func(target any) any { return &uuidTarget{target.(*uuid.UUID)} }}, &uuidTarget{}, true
+	case identifierTarget:
+		return &convertedTarget{convert: func(target any) any { return &idTarget{target.(identifierTarget)} }}, &idTarget{}, true
+	}
+	return nil, nil, false
+}
+
+// convertedTarget scans into what a target is converted to.
+type convertedTarget struct {
+	convert func(any) any
+	next    pgtype.ScanPlan
+}
+
+// SetNext implements pgtype.WrappedScanPlanNextSetter.
+func (p *convertedTarget) SetNext(next pgtype.ScanPlan) { p.next = next }
+
+// Scan implements pgtype.ScanPlan.
+func (p *convertedTarget) Scan(src []byte, target any) error {
+	return p.next.Scan(src, p.convert(target))
+}
+
+type idTarget struct{ id identifierTarget }
+
+// ScanUUID implements pgtype.UUIDScanner.
+func (t *idTarget) ScanUUID(v pgtype.UUID) error {
+	t.id.SetUUID(v.Bytes)
+	return nil
+}
+
+type uuidTarget struct{ id *uuid.UUID }
+
+// ScanUUID implements pgtype.UUIDScanner.
+func (t *uuidTarget) ScanUUID(v pgtype.UUID) error {
+	*t.id = v.Bytes
+	return nil
+}
+
+type timeTarget struct{ at *time.Time }
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner.
+func (t *timeTarget) ScanTimestamptz(v pgtype.Timestamptz) error {
+	return t.set(v.Time, v.InfinityModifier)
+}
+
+// ScanDate implements pgtype.DateScanner.
+func (t *timeTarget) ScanDate(v pgtype.Date) error {
+	return t.set(v.Time, v.InfinityModifier)
+}
+
+func (t *timeTarget) set(at time.Time, infinity pgtype.InfinityModifier) error {
+	if infinity != pgtype.Finite {
+		return fmt.Errorf("cannot take %v for a time", infinity)
+	}
+	*t.at = at.UTC()
+	return nil
+}

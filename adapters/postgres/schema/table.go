@@ -1,0 +1,217 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Column is a column and the field that holds its value.
+type Column struct {
+	Name  string
+	Field any // a pointer, or one of the types of this package such as Day
+	// Type is that of the column in Postgres; if it is empty, it follows from Field.
+	Type string
+}
+
+// Columns are columns of one row.
+type Columns []Column
+
+// Names returns the names with a table's alias in front, such as "t.id, t.status".
+func (c Columns) Names(alias string) string {
+	names := make([]string, len(c))
+	for i, column := range c {
+		names[i] = column.Name
+		if alias != "" {
+			names[i] = alias + "." + column.Name
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Fields returns what the columns are scanned into, and the arguments that hold them.
+func (c Columns) Fields() []any {
+	fields := make([]any, len(c))
+	for i, column := range c {
+		fields[i] = column.Field
+	}
+	return fields
+}
+
+// Field returns the field of a column; nil if there is no column of the name.
+func (c Columns) Field(name string) any {
+	for _, column := range c {
+		if column.Name == name {
+			return column.Field
+		}
+	}
+	return nil
+}
+
+// position returns the index of a column. It panics if there is none of the name.
+func (c Columns) position(table, name string) int {
+	i := slices.IndexFunc(c, func(column Column) bool { return column.Name == name })
+	if i < 0 {
+		panic(fmt.Sprintf("the table %s has no column %s", table, name))
+	}
+	return i
+}
+
+// Table is a table whose rows are values of T.
+type Table[T any] struct {
+	Name    string
+	key     []string
+	columns func(*T) Columns
+	all     Columns // of no row
+}
+
+// New returns a table. columns returns the columns of a row; it must return the same for every row. key names the
+// columns of the primary key.
+func New[T any](name string, key []string, columns func(*T) Columns) *Table[T] {
+	return &Table[T]{name, key, columns, columns(new(T))}
+}
+
+// Columns returns the columns of a row.
+func (t *Table[T]) Columns(row *T) Columns { return t.columns(row) }
+
+// Names returns the names of the columns with an alias of the table in front, unless it is empty.
+func (t *Table[T]) Names(alias string) string { return t.all.Names(alias) }
+
+// Statement writes rows of a table.
+type Statement[T any] struct {
+	SQL       string
+	Table     *Table[T]
+	positions []int // of the columns that are arguments
+}
+
+// Args returns the arguments for the columns of one row. They point into the row, which must not change until the
+// statement has run.
+func (s Statement[T]) Args(columns Columns) []any {
+	args := make([]any, len(s.positions))
+	for i, position := range s.positions {
+		args[i] = columns[position].Field
+	}
+	return args
+}
+
+// ArgsOfAll returns the arguments for the columns of many rows: an array for each column.
+func (s Statement[T]) ArgsOfAll(rows []Columns) []any {
+	args := make([]any, len(s.positions))
+	for i, position := range s.positions {
+		array := make(values, len(rows))
+		for r, columns := range rows {
+			array[r] = columns[position].Field
+		}
+		args[i] = array
+	}
+	return args
+}
+
+// Insert returns the statement that inserts one row. What follows VALUES, such as ON CONFLICT, is in suffix.
+func (t *Table[T]) Insert(suffix string) Statement[T] {
+	placeholders := make([]string, len(t.all))
+	for i := range t.all {
+		placeholders[i] = fmt.Sprintf("$%d", i+1)
+	}
+	sql := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) %s", t.Name, t.all.Names(""), strings.Join(placeholders, ", "), suffix)
+	return Statement[T]{sql, t, t.positions(t.all)}
+}
+
+// InsertAll returns the statement that inserts many rows. The table must have no columns of an array type.
+func (t *Table[T]) InsertAll(suffix string) Statement[T] {
+	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", t.Name, t.all.Names(""), t.unnest(t.all), suffix)
+	return Statement[T]{sql, t, t.positions(t.all)}
+}
+
+// Update returns the statement that writes the named columns of one row, which it finds by its key.
+func (t *Table[T]) Update(names ...string) Statement[T] {
+	columns := t.keyAnd(names)
+	set := make([]string, len(names))
+	for i, name := range names {
+		set[i] = fmt.Sprintf("%s = $%d", name, len(t.key)+i+1)
+	}
+	where := make([]string, len(t.key))
+	for i, name := range t.key {
+		where[i] = fmt.Sprintf("%s = $%d", name, i+1)
+	}
+	sql := fmt.Sprintf("UPDATE %s SET %s WHERE %s", t.Name, strings.Join(set, ", "), strings.Join(where, " AND "))
+	return Statement[T]{sql, t, t.positions(columns)}
+}
+
+// UpdateAll returns the statement that writes the named columns of many rows, which it finds by their keys.
+func (t *Table[T]) UpdateAll(names ...string) Statement[T] {
+	columns := t.keyAnd(names)
+	set := make([]string, len(names))
+	for i, name := range names {
+		set[i] = fmt.Sprintf("%[1]s = n.%[1]s", name)
+	}
+	where := make([]string, len(t.key))
+	for i, name := range t.key {
+		where[i] = fmt.Sprintf("t.%[1]s = n.%[1]s", name)
+	}
+	sql := fmt.Sprintf("UPDATE %s t SET %s FROM %s AS n(%s) WHERE %s",
+		t.Name, strings.Join(set, ", "), t.unnest(columns), columns.Names(""), strings.Join(where, " AND "))
+	return Statement[T]{sql, t, t.positions(columns)}
+}
+
+func (t *Table[T]) keyAnd(names []string) Columns {
+	var columns Columns
+	for _, name := range append(slices.Clone(t.key), names...) {
+		columns = append(columns, t.all[t.all.position(t.Name, name)])
+	}
+	return columns
+}
+
+func (t *Table[T]) positions(columns Columns) []int {
+	positions := make([]int, len(columns))
+	for i, column := range columns {
+		positions[i] = t.all.position(t.Name, column.Name)
+	}
+	return positions
+}
+
+// unnest returns the function that makes rows of an array for each column.
+func (t *Table[T]) unnest(columns Columns) string {
+	arrays := make([]string, len(columns))
+	for i, column := range columns {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, column.sqlType())
+	}
+	return "unnest(" + strings.Join(arrays, ", ") + ")"
+}
+
+// sqlType returns the type of the column in arrays. An assignment converts bigint to any type of integers.
+func (c Column) sqlType() string {
+	if c.Type != "" {
+		return c.Type
+	}
+	field := c.Field
+	switch f := field.(type) {
+	case optionalValue:
+		field = f.pointer()
+	case convertedValue:
+		field = f.target()
+	}
+	switch field.(type) {
+	case *time.Time:
+		return "timestamptz"
+	case *uuid.UUID, identifierTarget:
+		return "uuid"
+	case *number:
+		return "text"
+	case *[]byte:
+		return "bytea"
+	}
+	switch reflect.TypeOf(field).Elem().Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return "bigint"
+	}
+	panic(fmt.Sprintf("the column %s needs a Type to be written in arrays", c.Name))
+}
