@@ -2,59 +2,49 @@ package postgres
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/books"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// selectBooksSettings uses the primary key.
-const selectBooksSettings = `
-	SELECT version, changed_at, token_id, actor, note, functional_currency, unrealised_result, fee_recognition, year_end_month, four_eyes,
-		proposal_id, approver_token_id, approver
-	FROM ledger_settings WHERE platform_id = $1 AND ($2 = 0 OR version < $2) ORDER BY version DESC LIMIT $3`
+type booksSettingsRow = ofPlatform[books.SettingsVersion]
 
-func scanBooksSettings(rows pgx.Rows) (v books.SettingsVersion, err error) {
-	var at pgtype.Timestamptz
-	var by, proposed, approver pgtype.UUID
-	var currency string
-	var yearEnd int16
-	var fourEyes []string
-	err = rows.Scan(&v.Version, &at, &by, &v.By.Actor, &v.Note, &currency, &v.UnrealisedResult, &v.FeeRecognition, &yearEnd, &fourEyes,
-		&proposed, &approver, &v.Approval.By.Actor)
-	v.Approval = scanApproval(proposed, approver, v.Approval.By.Actor)
-	v.At, v.By.Token, v.FunctionalCurrency, v.YearEndMonth = utcTime(at), tokenID(by), money.Currency(currency), time.Month(yearEnd)
-	for _, a := range fourEyes {
-		v.FourEyes = append(v.FourEyes, books.Action(a))
-	}
-	return v, err
-}
+var booksSettings = schema.New("ledger_settings", []string{"platform_id", "version"}, func(row *booksSettingsRow) schema.Columns {
+	v := &row.value
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &row.platform}, {Name: "version", Field: &v.Version},
+		{Name: "changed_at", Field: &v.At}, {Name: "note", Field: &v.Note},
+		{Name: "functional_currency", Field: &v.FunctionalCurrency}, {Name: "unrealised_result", Field: &v.UnrealisedResult},
+		{Name: "fee_recognition", Field: &v.FeeRecognition}, {Name: "year_end_month", Field: &v.YearEndMonth},
+		{Name: "four_eyes", Field: schema.Array(&v.FourEyes)},
+	}, authorColumns(&v.By), approvalColumns(&v.Approval))
+})
 
-// latestBooksSettings scans the latest version into v, which is set to the defaults first.
-func latestBooksSettings(v *books.SettingsVersion) func(pgx.Rows) error {
-	*v = books.SettingsVersion{Settings: books.DefaultSettings()}
-	return func(rows pgx.Rows) (err error) {
-		*v, err = scanBooksSettings(rows)
-		return err
+var insertBooksSettings = booksSettings.Insert("")
+
+// readBooksSettings returns the latest version, or the defaults. Uses the primary key.
+func readBooksSettings(ctx context.Context, db *DB, read reader, p ident.Platform) (books.SettingsVersion, error) {
+	row, found, err := selectRow(ctx, db, read, booksSettings, `WHERE platform_id = $1 ORDER BY version DESC LIMIT 1`, p)
+	if !found {
+		row.value.Settings = books.DefaultSettings()
 	}
+	return row.value, err
 }
 
 // BooksSettings implements ports.BooksReader.
 func (db *DB) BooksSettings(ctx context.Context, p ident.Platform) (v books.SettingsVersion, err error) {
-	err = db.read(ctx, selectBooksSettings, []any{pgID(p.UUID()), 0, 1}, latestBooksSettings(&v))
-	return v, err
+	return readBooksSettings(ctx, db, db.read, p)
 }
 
 // BooksSettings implements ports.BooksReader.
 func (u *unit) BooksSettings(ctx context.Context, p ident.Platform) (v books.SettingsVersion, err error) {
-	err = u.query(ctx, selectBooksSettings, []any{pgID(p.UUID()), 0, 1}, latestBooksSettings(&v))
-	return v, err
+	return readBooksSettings(ctx, u.db, u.query, p)
 }
 
 // Advisory locks of the settings of a platform: one for changes of them, shared by what depends on them.
@@ -76,21 +66,15 @@ func (u *unit) LockBooksSettingsShared(ctx context.Context, p ident.Platform) (b
 // lockAndReadBooksSettings takes a lock and then reads, in a statement that sees what was committed before the lock
 // was granted.
 func (u *unit) lockAndReadBooksSettings(ctx context.Context, lock string, p ident.Platform) (books.SettingsVersion, error) {
-	u.queueExec(lock, pgID(p.UUID()))
+	u.queueExec(lock, p)
 	return u.BooksSettings(ctx, p)
 }
 
-// BooksSettingsVersions implements ports.BooksHistory.
-func (db *DB) BooksSettingsVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (page ports.VersionPage[books.SettingsVersion], err error) {
-	err = db.read(ctx, selectBooksSettings, []any{pgID(p.UUID()), f.Before, f.Limit + 1}, func(rows pgx.Rows) error {
-		v, err := scanBooksSettings(rows)
-		page.Versions = append(page.Versions, v)
-		return err
-	})
-	if page.More = len(page.Versions) > f.Limit; page.More {
-		page.Versions = page.Versions[:f.Limit]
-	}
-	return page, err
+// BooksSettingsVersions implements ports.BooksHistory. Uses the primary key.
+func (db *DB) BooksSettingsVersions(
+	ctx context.Context, p ident.Platform, f ports.VersionFilter,
+) (ports.VersionPage[books.SettingsVersion], error) {
+	return selectVersions(ctx, db, booksSettings, p, f)
 }
 
 // BooksFixed implements ports.BooksWriter. Uses the unique path of accounts and the primary keys of runs and closings.
@@ -98,22 +82,12 @@ func (db *DB) BooksSettingsVersions(ctx context.Context, p ident.Platform, f por
 func (u *unit) BooksFixed(ctx context.Context, p ident.Platform) (fixed books.Fixed, err error) {
 	err = u.query(ctx, `SELECT EXISTS (SELECT FROM ledger_accounts WHERE platform_id = $1 AND path = $2)
 			OR EXISTS (SELECT FROM ledger_month_end_runs WHERE platform_id = $1 AND kind = $3),
-			EXISTS (SELECT FROM ledger_year_closings WHERE platform_id = $1)`, []any{pgID(p.UUID()), ledger.FXValuation, string(ledger.KindRevaluation)},
+			EXISTS (SELECT FROM ledger_year_closings WHERE platform_id = $1)`, []any{p, ledger.FXValuation, ledger.KindRevaluation},
 		func(rows pgx.Rows) error { return rows.Scan(&fixed.Revalued, &fixed.YearClosed) })
 	return fixed, err
 }
 
 // SaveBooksSettings implements ports.BooksWriter.
-func (u *unit) SaveBooksSettings(_ context.Context, p ident.Platform, v books.SettingsVersion) error {
-	fourEyes := make([]string, len(v.FourEyes))
-	for i, a := range v.FourEyes {
-		fourEyes[i] = string(a)
-	}
-	u.queueExec(`INSERT INTO ledger_settings (platform_id, version, changed_at, token_id, actor, note, functional_currency, unrealised_result, fee_recognition, year_end_month, four_eyes,
-			proposal_id, approver_token_id, approver)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		pgID(p.UUID()), v.Version, pgTime(v.At), pgID(v.By.Token.UUID()), v.By.Actor, v.Note, string(v.FunctionalCurrency), string(v.UnrealisedResult),
-		string(v.FeeRecognition), int16(v.YearEndMonth), fourEyes,
-		pgID(v.Approval.Proposal.UUID()), pgID(v.Approval.By.Token.UUID()), v.Approval.By.Actor)
-	return nil
+func (u *unit) SaveBooksSettings(ctx context.Context, p ident.Platform, v books.SettingsVersion) error {
+	return write(ctx, u, insertBooksSettings, booksSettingsRow{p, v})
 }

@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -156,15 +154,4 @@ func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.
 			return err
 		})
 	return a, found, err
-}
-
-// queryRows runs a rare query and calls scan for each row.
-func queryRows(ctx context.Context, q interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := q.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return fmt.Errorf("read the months: %w", ledgerdb.ReadError(err))
-	}
-	return ledgerdb.ReadError(forEachRow(rows, scan))
 }

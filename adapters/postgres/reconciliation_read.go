@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -73,15 +72,6 @@ func (db *DB) PartnerAccounts(ctx context.Context, p ident.Platform) (accounts [
 			return err
 		})
 	return accounts, err
-}
-
-// queryRows runs a query that is planned with its arguments.
-func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := db.readPool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return ledgerdb.ReadError(err)
-	}
-	return ledgerdb.ReadError(forEachRow(rows, scan))
 }
 
 // queryPage reads one page of a list. query is its FROM and WHERE clauses, and id the column

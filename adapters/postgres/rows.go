@@ -10,10 +10,30 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/core/ident"
+	"causeway/core/platform"
 )
 
 // keyOfPlatform is the primary key of most tables.
 var keyOfPlatform = []string{"platform_id", "id"}
+
+// ofPlatform is a row whose value does not hold its platform.
+type ofPlatform[T any] struct {
+	platform ident.Platform
+	value    T
+}
+
+// authorColumns are the columns of who made a change.
+func authorColumns(by *platform.Author) schema.Columns {
+	return schema.Columns{{Name: "token_id", Field: &by.Token}, {Name: "actor", Field: &by.Actor}}
+}
+
+// approvalColumns are the columns of a second person's approval of a change.
+func approvalColumns(a *platform.Approval) schema.Columns {
+	return schema.Columns{
+		{Name: "proposal_id", Field: &a.Proposal}, {Name: "approver_token_id", Field: &a.By.Token}, {Name: "approver", Field: &a.By.Actor},
+	}
+}
 
 // sealedField is the field of an encrypted column.
 type sealedField struct {
@@ -139,7 +159,12 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
 func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (found []T, err error) {
-	err = read(ctx, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args, func(rows pgx.Rows) error {
+	return queryTable(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
+}
+
+// queryTable is selectRows for a whole query, which selects the columns of the table.
+func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (found []T, err error) {
+	err = read(ctx, query, args, func(rows pgx.Rows) error {
 		var row T
 		err := db.scanColumns(ctx, rows, t.Columns(&row))
 		found = append(found, row)
@@ -222,4 +247,10 @@ func (u *unit) execOne(ctx context.Context, none error, statement string, args .
 		return nil
 	})
 	return translate(u.flush(ctx))
+}
+
+// firstOf returns the items of a page, of which one more than its limit was read if there are more.
+func firstOf[T any](items []T, limit int) (page []T, more bool) {
+	more = len(items) > limit
+	return items[:min(len(items), limit)], more
 }

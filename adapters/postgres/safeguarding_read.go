@@ -6,7 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/safeguarding"
@@ -74,7 +73,7 @@ func scanReport(p ident.Platform, rows pgx.Rows) (ports.KeptReport, error) {
 // SafeguardingReport uses primary keys. It reads one snapshot.
 func (db *DB) SafeguardingReport(ctx context.Context, p ident.Platform, day safeguarding.Day, version int) (report ports.KeptReport, found bool, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
-		err := queryTx(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 AND r.day = $2 AND $3 IN (0, r.version) ORDER BY r.version DESC LIMIT 1`,
+		err := queryRows(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 AND r.day = $2 AND $3 IN (0, r.version) ORDER BY r.version DESC LIMIT 1`,
 			[]any{pgID(p.UUID()), pgDay(string(day)), version}, func(rows pgx.Rows) (err error) {
 				found = true
 				report, err = scanReport(p, rows)
@@ -96,7 +95,7 @@ func (db *DB) SafeguardingReport(ctx context.Context, p ident.Platform, day safe
 // SafeguardingReports uses the primary key.
 func (db *DB) SafeguardingReports(ctx context.Context, p ident.Platform, f ports.SafeguardingFilter) (page ports.SafeguardingPage, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
-		err := queryTx(ctx, tx, `
+		err := queryRows(ctx, tx, `
 			SELECT `+reportColumns+` FROM safeguarding_reports r
 			WHERE r.platform_id = $1 AND ($2::date IS NULL OR r.day < $2) AND (NOT $3 OR cardinality(r.shortfalls) > 0)
 			  AND r.version = (SELECT max(v.version) FROM safeguarding_reports v WHERE v.platform_id = r.platform_id AND v.day = r.day)
@@ -134,7 +133,7 @@ func addReportDetails(ctx context.Context, tx pgx.Tx, p ident.Platform, reports 
 	var version int
 
 	lines := make([][]safeguarding.Line, len(reports))
-	err := queryTx(ctx, tx, `SELECT d.day, d.version, d.section, d.path, d.currency, d.amount::text, coalesce(d.confirmation, ''), coalesce(d.manual, 0)::text, d.manual_since`+
+	err := queryRows(ctx, tx, `SELECT d.day, d.version, d.section, d.path, d.currency, d.amount::text, coalesce(d.confirmation, ''), coalesce(d.manual, 0)::text, d.manual_since`+
 		joinReports+`safeguarding_report_lines d
 		ON d.platform_id = $1 AND d.day = w.day AND d.version = w.version`, args, func(rows pgx.Rows) error {
 		var l safeguarding.Line
@@ -159,7 +158,7 @@ func addReportDetails(ctx context.Context, tx pgx.Tx, p ident.Platform, reports 
 	for i := range reports {
 		reports[i].Figures = safeguarding.FiguresOf(lines[i])
 	}
-	err = queryTx(ctx, tx, `SELECT d.day, d.version, d.path, d.currency, d.reconciliation_id, d.statement_date, coalesce(d.closing, 0)::text, coalesce(d.difference, 0)::text, d.closing IS NOT NULL, d.open_breaks`+
+	err = queryRows(ctx, tx, `SELECT d.day, d.version, d.path, d.currency, d.reconciliation_id, d.statement_date, coalesce(d.closing, 0)::text, coalesce(d.difference, 0)::text, d.closing IS NOT NULL, d.open_breaks`+
 		joinReports+`safeguarding_report_statements d ON d.platform_id = $1 AND d.day = w.day AND d.version = w.version
 		ORDER BY d.path COLLATE "C", d.currency COLLATE "C"`, args, func(rows pgx.Rows) error {
 		var s safeguarding.Statement
@@ -183,7 +182,7 @@ func addReportDetails(ctx context.Context, tx pgx.Tx, p ident.Platform, reports 
 	if err != nil {
 		return err
 	}
-	return queryTx(ctx, tx, `SELECT d.day, d.version, d.acknowledged_at, d.token_id, d.actor, d.note`+joinReports+`safeguarding_acknowledgements d
+	return queryRows(ctx, tx, `SELECT d.day, d.version, d.acknowledged_at, d.token_id, d.actor, d.note`+joinReports+`safeguarding_acknowledgements d
 		ON d.platform_id = $1 AND d.day = w.day AND d.version = w.version ORDER BY d.id`, args, func(rows pgx.Rows) error {
 		var a safeguarding.Acknowledgement
 		var at pgtype.Timestamptz
@@ -224,18 +223,4 @@ func (db *DB) LastStatements(ctx context.Context, p ident.Platform, by safeguard
 		return err
 	})
 	return statements, err
-}
-
-// inSnapshot calls fn with a read-only transaction that reads one snapshot.
-func (db *DB) inSnapshot(ctx context.Context, fn func(pgx.Tx) error) error {
-	return ledgerdb.ReadError(pgx.BeginTxFunc(ctx, db.readPool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn))
-}
-
-// queryTx runs a query in a transaction and calls scan for each row.
-func queryTx(ctx context.Context, tx pgx.Tx, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := tx.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return err
-	}
-	return forEachRow(rows, scan)
 }

@@ -15,7 +15,7 @@ var _ ports.TreasuryAudit = (*DB)(nil)
 // AuditedReports implements ports.TreasuryAudit. It sorts the reports of the platform: a few for each day.
 func (db *DB) AuditedReports(ctx context.Context, p ident.Platform, skip, limit int) (reports []ports.KeptReport, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
-		if err := queryTx(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`,
+		if err := queryRows(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`,
 			[]any{pgID(p.UUID()), limit, skip}, func(rows pgx.Rows) error {
 				r, err := scanReport(p, rows)
 				reports = append(reports, r)

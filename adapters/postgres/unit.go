@@ -183,17 +183,6 @@ func (u *unit) query(ctx context.Context, query string, args []any, scan func(pg
 	return forEachRow(rows, scan)
 }
 
-// forEachRow calls scan for each row and closes the rows.
-func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // isRetryable reports whether the same work may succeed in a new transaction.
 func isRetryable(err error) bool {
 	var pg *pgconn.PgError

@@ -179,6 +179,30 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 	}
 }
 
+func TestColumns_JoinedRowsMayBeMissing(t *testing.T) {
+	t.Parallel()
+	// The columns of a row that a join has not found leave their fields as they are; those of one that it has found are read.
+	pool := newItems(t)
+	want := fullItem()
+	exec(t, pool, items.Insert(""), items.Columns(&want))
+	want.Address = address{}
+	joined := func(i *item) schema.Columns {
+		return slices.DeleteFunc(items.Columns(i), func(c schema.Column) bool { return c.Name == "address" }).Joined()
+	}
+	for _, mode := range modes {
+		for condition, expected := range map[string]item{"true": want, "false": {}} {
+			var found item
+			query := "SELECT " + joined(&found).Names("i") + " FROM (SELECT) one LEFT JOIN items i ON " + condition
+			if err := pool.QueryRow(t.Context(), query, mode).Scan(joined(&found).Fields()...); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(found, expected) {
+				t.Errorf("%s: read %+v\nwant %+v", condition, found, expected)
+			}
+		}
+	}
+}
+
 func TestTable_UpdatesWriteTheNamedColumns(t *testing.T) {
 	t.Parallel()
 	// An update of one row or of many writes the named columns of the rows with their keys, and no other.

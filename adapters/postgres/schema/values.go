@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -75,6 +76,31 @@ type optionalValue interface {
 func (o *optional[T]) pointer() any { return o.value }
 func (o *optional[T]) isZero() bool { return *o.value == *new(T) }
 func (o *optional[T]) clear()       { *o.value = *new(T) }
+
+// Joined returns the columns for a row that a join may not find: NULL leaves their fields as they are. Documents must be of JSON.
+func (c Columns) Joined() Columns {
+	joined := make(Columns, len(c))
+	for i, column := range c {
+		_, isConverted := column.Field.(convertedValue)
+		if isConverted || isSimple(reflect.TypeOf(column.Field).Elem().Kind()) {
+			column.Field = &joinedValue{column.Field}
+		}
+		joined[i] = column
+	}
+	return joined
+}
+
+// isSimple reports whether Go values of a kind have no value for NULL.
+func isSimple(kind reflect.Kind) bool {
+	return kind == reflect.String || reflect.Bool <= kind && kind <= reflect.Float64
+}
+
+// joinedValue implements optionalValue.
+type joinedValue struct{ field any }
+
+func (v *joinedValue) pointer() any { return v.field }
+func (v *joinedValue) isZero() bool { return false }
+func (v *joinedValue) clear()       {}
 
 type optionalArgument struct{ next pgtype.EncodePlan }
 
