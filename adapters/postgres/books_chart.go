@@ -19,7 +19,7 @@ var addedAccounts = schema.New("ledger_added_accounts", keyOfAddedAccount, func(
 		{Name: "platform_id", Field: &row.platform}, {Name: "path", Field: &a.Path}, {Name: "version", Field: &a.Version},
 		{Name: "name", Field: &a.Name}, {Name: "description", Field: &a.Description}, {Name: "retired", Field: &a.Retired},
 		{Name: "changed_at", Field: &a.At}, {Name: "note", Field: &a.Note},
-	}, authorColumns(&a.By), approvalColumns(&a.Approval))
+	}, schema.AuthorColumns(&a.By), schema.ApprovalColumns(&a.Approval))
 })
 
 var insertAddedAccount = addedAccounts.Insert("")

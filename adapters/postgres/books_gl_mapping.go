@@ -21,7 +21,7 @@ var glMappings = schema.New("ledger_gl_mappings", []string{"platform_id", "versi
 	return slices.Concat(schema.Columns{
 		{Name: "platform_id", Field: &row.platform}, {Name: "version", Field: &v.Version},
 		{Name: "changed_at", Field: &v.At}, {Name: "note", Field: &v.Note},
-	}, authorColumns(&v.By), approvalColumns(&v.Approval))
+	}, schema.AuthorColumns(&v.By), schema.ApprovalColumns(&v.Approval))
 })
 
 var keyOfMappingLine = []string{"platform_id", "version", "path", "currency"}

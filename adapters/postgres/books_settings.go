@@ -23,7 +23,7 @@ var booksSettings = schema.New("ledger_settings", []string{"platform_id", "versi
 		{Name: "functional_currency", Field: &v.FunctionalCurrency}, {Name: "unrealised_result", Field: &v.UnrealisedResult},
 		{Name: "fee_recognition", Field: &v.FeeRecognition}, {Name: "year_end_month", Field: &v.YearEndMonth},
 		{Name: "four_eyes", Field: schema.Array(&v.FourEyes)},
-	}, authorColumns(&v.By), approvalColumns(&v.Approval))
+	}, schema.AuthorColumns(&v.By), schema.ApprovalColumns(&v.Approval))
 })
 
 var insertBooksSettings = booksSettings.Insert("")

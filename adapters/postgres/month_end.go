@@ -3,13 +3,13 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/exchange"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -21,127 +21,83 @@ import (
 
 var _ ports.MonthEndAudit = (*DB)(nil)
 
-const monthEndRunColumns = `month, run, ran_at, token_id, actor, last_seq, previous_month, previous_run, posting_ids,
-	proposal_id, approver_token_id, approver`
+// columnsOfRun name the month-end run of a row.
+func columnsOfRun(run *monthend.Run) schema.Columns {
+	return schema.Columns{{Name: "platform_id", Field: &run.Platform}, {Name: "month", Field: &run.Month}, {Name: "run", Field: &run.Number}}
+}
 
-// These statements use the primary key.
-const (
-	selectMonthEndRun = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
-		WHERE platform_id = $1 AND kind = $2 AND month = $3 ORDER BY run DESC LIMIT 1`
-	selectMonthEndRunBefore = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
-		WHERE platform_id = $1 AND kind = $2 AND month < $3 ORDER BY month DESC, run DESC LIMIT 1`
-	selectMonthEndRunOf = `SELECT ` + monthEndRunColumns + ` FROM ledger_month_end_runs
-		WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
-	selectMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRunColumns + ` FROM ledger_month_end_runs
-		WHERE platform_id = $1 AND kind = $2 ORDER BY month, run DESC`
+var (
+	keyOfRun         = []string{"platform_id", "month", "run"}
+	keyOfPosition    = append(keyOfRun, "currency")
+	keyOfTranslation = append(keyOfRun, "account", "currency")
+	keyOfOrigin      = append(keyOfRun, "origin", "currency")
+	keyOfInTransit   = append(keyOfRun, "transaction_id", "currency")
 )
 
-func scanMonthEndRun(rows pgx.Rows, p ident.Platform, kind ledger.Kind) (monthend.Run, error) {
-	run := monthend.Run{Platform: p, Kind: kind}
-	var month, previous pgtype.Date
-	var at pgtype.Timestamptz
-	var by, proposal, approver pgtype.UUID
-	var approverName string
-	var previousRun pgtype.Int4
-	var postings []pgtype.UUID
-	if err := rows.Scan(&month, &run.Number, &at, &by, &run.By.Actor, &run.LastSeq, &previous, &previousRun, &postings, &proposal, &approver, &approverName); err != nil {
-		return run, err
-	}
-	run.Month, run.At, run.By.Token = period.MonthOf(month.Time), utcTime(at), tokenID(by)
-	run.Approval = scanApproval(proposal, approver, approverName)
-	if previous.Valid {
-		run.Previous = monthend.Ref{Month: period.MonthOf(previous.Time), Number: int(previousRun.Int32)}
-	}
-	for _, id := range postings {
-		run.Postings = append(run.Postings, uuid.UUID(id.Bytes))
-	}
-	return run, nil
-}
+var monthEndRuns = schema.New("ledger_month_end_runs", append(keyOfRun, "kind"), func(run *monthend.Run) schema.Columns {
+	return slices.Concat(columnsOfRun(run), schema.Columns{
+		{Name: "kind", Field: &run.Kind}, {Name: "ran_at", Field: &run.At}, {Name: "last_seq", Field: &run.LastSeq},
+		{Name: "previous_month", Field: &run.Previous.Month}, {Name: "previous_run", Field: schema.Optional(&run.Previous.Number)},
+		{Name: "posting_ids", Field: schema.Array(&run.Postings)},
+	}, schema.AuthorColumns(&run.By), schema.ApprovalColumns(&run.Approval))
+})
+
+var insertMonthEndRun = monthEndRuns.Insert("")
+
+// These conditions use the primary key.
+const (
+	monthEndRun       = `WHERE platform_id = $1 AND kind = $2 AND month = $3 ORDER BY run DESC LIMIT 1`
+	monthEndRunBefore = `WHERE platform_id = $1 AND kind = $2 AND month < $3 ORDER BY month DESC, run DESC LIMIT 1`
+	monthEndRunOf     = `WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
+)
 
 // MonthEndRun implements ports.MonthEndReader.
 func (db *DB) MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
-	return db.monthEndRun(ctx, selectMonthEndRun, p, kind, m)
+	run, _, err := selectRow(ctx, db, db.queryRows, monthEndRuns, monthEndRun, p, kind, m)
+	return run, err
 }
 
 // MonthEndRunBefore implements ports.MonthEndReader.
 func (db *DB) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
-	return db.monthEndRun(ctx, selectMonthEndRunBefore, p, kind, m)
+	run, _, err := selectRow(ctx, db, db.queryRows, monthEndRuns, monthEndRunBefore, p, kind, m)
+	return run, err
 }
 
 // MonthEndRunOf implements ports.MonthEndResults.
 func (db *DB) MonthEndRunOf(ctx context.Context, p ident.Platform, kind ledger.Kind, ref monthend.Ref) (monthend.Run, error) {
-	run, err := db.monthEndRun(ctx, selectMonthEndRunOf, p, kind, ref.Month, ref.Number)
-	if err == nil && !run.Exists() {
-		err = fmt.Errorf("run %d of %s %w", ref.Number, ref.Month, ports.ErrMonthEndMissing)
-	}
-	return run, err
-}
-
-// monthEndRun reads a run; more are further arguments of the statement.
-func (db *DB) monthEndRun(ctx context.Context, statement string, p ident.Platform, kind ledger.Kind, m period.Month, more ...any) (run monthend.Run, err error) {
-	err = queryRows(ctx, db.readPool, statement, append([]any{pgID(p.UUID()), string(kind), monthDate(m)}, more...), func(rows pgx.Rows) (err error) {
-		run, err = scanMonthEndRun(rows, p, kind)
-		return err
-	})
-	return run, err
+	none := fmt.Errorf("run %d of %s %w", ref.Number, ref.Month, ports.ErrMonthEndMissing)
+	return selectExisting(ctx, db, db.queryRows, monthEndRuns, none, monthEndRunOf, p, kind, ref.Month, ref.Number)
 }
 
 // MonthEndRun implements ports.MonthEndReader.
 func (u *unit) MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
-	return u.monthEndRun(ctx, selectMonthEndRun, p, kind, m)
+	run, _, err := selectRow(ctx, u.db, u.query, monthEndRuns, monthEndRun, p, kind, m)
+	return run, err
 }
 
 // MonthEndRunBefore implements ports.MonthEndReader.
 func (u *unit) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
-	return u.monthEndRun(ctx, selectMonthEndRunBefore, p, kind, m)
-}
-
-func (u *unit) monthEndRun(ctx context.Context, statement string, p ident.Platform, kind ledger.Kind, m period.Month) (run monthend.Run, err error) {
-	err = u.query(ctx, statement, []any{pgID(p.UUID()), string(kind), monthDate(m)}, func(rows pgx.Rows) (err error) {
-		run, err = scanMonthEndRun(rows, p, kind)
-		return err
-	})
+	run, _, err := selectRow(ctx, u.db, u.query, monthEndRuns, monthEndRunBefore, p, kind, m)
 	return run, err
 }
 
+// lastMonthEndRuns uses the primary key.
+var lastMonthEndRuns = `SELECT DISTINCT ON (month) ` + monthEndRuns.Names("") + ` FROM ledger_month_end_runs
+	WHERE platform_id = $1 AND kind = $2 ORDER BY month, run DESC`
+
 // MonthEndRuns implements ports.MonthEndResults.
 func (db *DB) MonthEndRuns(ctx context.Context, p ident.Platform, kind ledger.Kind) (runs []monthend.Run, err error) {
-	err = queryRows(ctx, db.readPool, selectMonthEndRuns, []any{pgID(p.UUID()), string(kind)}, func(rows pgx.Rows) error {
-		run, err := scanMonthEndRun(rows, p, kind)
-		runs = append(runs, run)
-		return err
-	})
-	return runs, err
+	return queryTable(ctx, db, db.queryRows, monthEndRuns, lastMonthEndRuns, p, kind)
 }
 
 // MonthEndPlatforms implements ports.MonthEndAudit.
-func (db *DB) MonthEndPlatforms(ctx context.Context) (platforms []ident.Platform, err error) {
-	err = queryRows(ctx, db.readPool, `SELECT DISTINCT platform_id FROM ledger_month_end_runs ORDER BY platform_id`, nil, func(rows pgx.Rows) error {
-		var id pgtype.UUID
-		err := rows.Scan(&id)
-		var p ident.Platform
-		p.SetUUID(id.Bytes)
-		platforms = append(platforms, p)
-		return err
-	})
-	return platforms, err
+func (db *DB) MonthEndPlatforms(ctx context.Context) ([]ident.Platform, error) {
+	return queryValues[ident.Platform](ctx, db.queryRows, `SELECT DISTINCT platform_id FROM ledger_month_end_runs ORDER BY platform_id`)
 }
 
 // SaveMonthEndRun implements ports.MonthEndWriter.
-func (u *unit) SaveMonthEndRun(_ context.Context, run monthend.Run) error {
-	postings := make([]pgtype.UUID, len(run.Postings))
-	for i, id := range run.Postings {
-		postings[i] = pgID(id)
-	}
-	previous := pgtype.Date{}
-	if !run.Previous.Month.IsZero() {
-		previous = monthDate(run.Previous.Month)
-	}
-	u.queueExec(`INSERT INTO ledger_month_end_runs (platform_id, kind, `+monthEndRunColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		pgID(run.Platform.UUID()), string(run.Kind), monthDate(run.Month), run.Number, pgTime(run.At), pgID(run.By.Token.UUID()), run.By.Actor, run.LastSeq,
-		previous, pgtype.Int4{Int32: int32(run.Previous.Number), Valid: previous.Valid}, postings,
-		pgID(run.Approval.Proposal.UUID()), pgID(run.Approval.By.Token.UUID()), run.Approval.By.Actor)
-	return nil
+func (u *unit) SaveMonthEndRun(ctx context.Context, run monthend.Run) error {
+	return write(ctx, u, insertMonthEndRun, run)
 }
 
 // selectPostedSince has the postings on the accounts at a path that were recorded after a number and are effective
@@ -166,7 +122,7 @@ SELECT EXISTS (
 
 // PostedSince implements ports.MonthEndWriter.
 func (u *unit) PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (posted bool, err error) {
-	err = u.query(ctx, selectPostedSince, []any{pgID(p.UUID()), path, seq, pgTime(before)}, func(rows pgx.Rows) error { return rows.Scan(&posted) })
+	err = u.query(ctx, selectPostedSince, []any{p, path, seq, before}, func(rows pgx.Rows) error { return rows.Scan(&posted) })
 	return posted, err
 }
 
@@ -194,142 +150,190 @@ SELECT EXISTS (
 )`
 
 // PositionPostedSince implements ports.MonthEndWriter.
-func (u *unit) PositionPostedSince(ctx context.Context, p ident.Platform, functional money.Currency, seq int64, before time.Time) (posted bool, err error) {
+func (u *unit) PositionPostedSince(
+	ctx context.Context, p ident.Platform, functional money.Currency, seq int64, before time.Time,
+) (posted bool, err error) {
 	first, beyond := ledgerdb.PositionRanges()
-	err = u.query(ctx, selectPositionPostedSince, []any{pgID(p.UUID()), string(functional), seq, pgTime(before), first, beyond}, func(rows pgx.Rows) error { return rows.Scan(&posted) })
+	args := []any{p, functional, seq, before, first, beyond}
+	err = u.query(ctx, selectPositionPostedSince, args, func(rows pgx.Rows) error { return rows.Scan(&posted) })
 	return posted, err
 }
 
+// ofRun is a row of what a month-end run has found.
+type ofRun[T any] struct {
+	run   monthend.Run
+	value T
+}
+
+// rowsOfRun returns a row for each value.
+func rowsOfRun[T any](run monthend.Run, values []T) []ofRun[T] {
+	rows := make([]ofRun[T], len(values))
+	for i, value := range values {
+		rows[i] = ofRun[T]{run, value}
+	}
+	return rows
+}
+
+var exchangeResults = schema.New("ledger_exchange_results", keyOfRun, func(row *ofRun[monthend.ExchangeResult]) schema.Columns {
+	r := &row.value
+	return slices.Concat(columnsOfRun(&row.run), schema.Columns{
+		{Name: "functional_currency", Field: &r.Functional}, {Name: "keep_unrealised", Field: &r.Keep}, {Name: "covers_from", Field: &r.From},
+		{Name: "rates_kept_at", Field: &r.RatesKeptAt}, {Name: "opening_rates_kept_at", Field: &r.OpeningRatesKeptAt},
+		{Name: "opening_result", Field: &r.Opening}, {Name: "cash", Field: &r.Cash}, {Name: "opening_value", Field: &r.Changes.Opening},
+		{Name: "closing_value", Field: &r.Changes.Closing}, {Name: "rate_changes", Field: &r.Changes.RateChanges},
+		{Name: "translated", Field: schema.Optional(&r.Translated)},
+	})
+})
+
+var exchangePositions = schema.New("ledger_exchange_positions", keyOfPosition, func(row *ofRun[exchange.Line]) schema.Columns {
+	line := &row.value
+	return slices.Concat(columnsOfRun(&row.run), schema.Columns{
+		{Name: "currency", Field: &line.Currency}, {Name: "quantity", Field: &line.Quantity}, {Name: "cost", Field: &line.Cost},
+		{Name: "rate", Field: schema.Converted(
+			func() string {
+				if line.Quantity == 0 {
+					return ""
+				}
+				return line.Rate.String()
+			},
+			func(text string) (err error) {
+				if text != "" {
+					line.Rate, err = money.ParseRate(text)
+				}
+				return err
+			})},
+		{Name: "rate_at", Field: &line.RateAt}, {Name: "rate_source", Field: &line.RateSource}, {Name: "value", Field: &line.Value},
+		{Name: "unrealised", Field: &line.Unrealised}, {Name: "carried", Field: &line.Carried},
+	})
+})
+
+// exchangeTranslations has NULL for a remainder of zero.
+var exchangeTranslations = schema.New("ledger_exchange_translations", keyOfTranslation,
+	func(row *ofRun[exchange.Translation]) schema.Columns {
+		t := &row.value
+		return slices.Concat(columnsOfRun(&row.run), schema.Columns{
+			{Name: "account", Field: &t.Account}, {Name: "currency", Field: &t.Currency}, {Name: "quantity", Field: &t.Quantity},
+			{Name: "value", Field: &t.Value}, {Name: "postings", Field: &t.Postings},
+			{Name: "remainder", Type: "text", Field: schema.Converted(
+				func() *string {
+					text := t.Remainder.String()
+					if text == "0" {
+						return nil
+					}
+					return &text
+				},
+				func(text *string) (err error) {
+					if text != nil {
+						t.Remainder, err = money.ParseExact(*text)
+					}
+					return err
+				})},
+		})
+	})
+
+var exchangeOrigins = schema.New("ledger_exchange_origins", keyOfOrigin, func(row *ofRun[exchange.Realised]) schema.Columns {
+	o := &row.value
+	return slices.Concat(columnsOfRun(&row.run), schema.Columns{
+		{Name: "origin", Field: &o.Origin}, {Name: "currency", Field: &o.Currency},
+		{Name: "amount", Field: &o.Amount}, {Name: "trades", Field: &o.Trades},
+	})
+})
+
+var (
+	insertExchangeResult       = exchangeResults.Insert("")
+	insertExchangePositions    = exchangePositions.InsertAll("")
+	insertExchangeTranslations = exchangeTranslations.InsertAll("")
+	insertExchangeOrigins      = exchangeOrigins.InsertAll("")
+)
+
 // SaveExchangeResult implements ports.MonthEndWriter.
-func (u *unit) SaveExchangeResult(_ context.Context, run monthend.Run, r monthend.ExchangeResult) error {
-	key := []any{pgID(run.Platform.UUID()), monthDate(run.Month), run.Number}
-	u.queueExec(`INSERT INTO ledger_exchange_results (platform_id, month, run, functional_currency, keep_unrealised, covers_from, rates_kept_at, opening_rates_kept_at,
-			opening_result, cash, opening_value, closing_value, rate_changes, translated) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		append(key, string(r.Functional), r.Keep, pgTime(r.From), pgTime(r.RatesKeptAt), pgTime(r.OpeningRatesKeptAt),
-			r.Opening, r.Cash, r.Changes.Opening, r.Changes.Closing, r.Changes.RateChanges, pgtype.Int8{Int64: r.Translated, Valid: r.Translated != 0})...)
-	for _, line := range r.Lines {
-		rate, rateAt := "", pgtype.Timestamptz{}
-		if line.Quantity != 0 {
-			rate, rateAt = line.Rate.String(), pgTime(line.RateAt)
-		}
-		u.queueExec(`INSERT INTO ledger_exchange_positions (platform_id, month, run, currency, quantity, cost, rate, rate_at, rate_source, value, unrealised, carried)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			append(key, string(line.Currency), line.Quantity, line.Cost, rate, rateAt, line.RateSource, line.Value, line.Unrealised, line.Carried)...)
-	}
-	for _, t := range r.Translations {
-		u.queueExec(`INSERT INTO ledger_exchange_translations (platform_id, month, run, account, currency, quantity, value, postings, remainder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, '0'))`,
-			append(key, t.Account, string(t.Currency), t.Quantity, t.Value, t.Postings, t.Remainder.String())...)
-	}
+func (u *unit) SaveExchangeResult(ctx context.Context, run monthend.Run, r monthend.ExchangeResult) error {
 	origins := r.Realised
 	for _, origin := range exchange.Origins() {
 		if trades := r.Changes.Trades[origin]; trades > 0 {
 			origins = append(origins, exchange.Realised{Origin: origin, Amount: r.Changes.ByOrigin[origin], Trades: trades})
 		}
 	}
-	for _, o := range origins {
-		u.queueExec(`INSERT INTO ledger_exchange_origins (platform_id, month, run, origin, currency, amount, trades) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			append(key, string(o.Origin), string(o.Currency), o.Amount, o.Trades)...)
+	if err := write(ctx, u, insertExchangeResult, ofRun[monthend.ExchangeResult]{run, r}); err != nil {
+		return err
 	}
-	return nil
+	if err := writeAll(ctx, u, insertExchangePositions, rowsOfRun(run, r.Lines)); err != nil {
+		return err
+	}
+	if err := writeAll(ctx, u, insertExchangeTranslations, rowsOfRun(run, r.Translations)); err != nil {
+		return err
+	}
+	return writeAll(ctx, u, insertExchangeOrigins, rowsOfRun(run, origins))
 }
 
-// ExchangeResult implements ports.MonthEndResults. Uses the primary keys.
+// selectOfRun returns the values of a run, in an order of SQL. Uses the primary key.
+func selectOfRun[T any](
+	ctx context.Context, db *DB, t *schema.Table[ofRun[T]], run monthend.Run, order string, more ...any,
+) (values []T, err error) {
+	args := append([]any{run.Platform, run.Month, run.Number}, more...)
+	rows, err := selectRows(ctx, db, db.queryRows, t, `WHERE platform_id = $1 AND month = $2 AND run = $3 ORDER BY `+order, args...)
+	for _, row := range rows {
+		values = append(values, row.value)
+	}
+	return values, err
+}
+
+// selectLastSeq uses the primary key.
+const selectLastSeq = `SELECT last_seq FROM ledger_month_end_runs WHERE platform_id = $1 AND month = $2 AND run = $3 AND kind = $4`
+
+// ExchangeResult implements ports.MonthEndResults.
 func (db *DB) ExchangeResult(ctx context.Context, run monthend.Run) (r monthend.ExchangeResult, err error) {
-	key := []any{pgID(run.Platform.UUID()), monthDate(run.Month), run.Number}
-	found := false
-	err = queryRows(ctx, db.readPool, `SELECT functional_currency, keep_unrealised, covers_from, rates_kept_at, opening_rates_kept_at, opening_result, cash, opening_value, closing_value, rate_changes, coalesce(translated, 0),
-			(SELECT n.last_seq FROM ledger_month_end_runs n WHERE n.platform_id = r.platform_id AND n.kind = $4 AND n.month = r.month AND n.run = r.run)
-		FROM ledger_exchange_results r WHERE platform_id = $1 AND month = $2 AND run = $3`, append(key, string(ledger.KindRevaluation)), func(rows pgx.Rows) error {
-		var from, keptAt, openingKeptAt pgtype.Timestamptz
-		err := rows.Scan(&r.Functional, &r.Keep, &from, &keptAt, &openingKeptAt, &r.Opening, &r.Cash, &r.Changes.Opening, &r.Changes.Closing, &r.Changes.RateChanges, &r.Translated, &r.LastSeq)
-		r.From, r.RatesKeptAt, r.OpeningRatesKeptAt, found = utcTime(from), utcTime(keptAt), utcTime(openingKeptAt), true
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("the exchange result of run %d of %s %w", run.Number, run.Month, ports.ErrMonthEndMissing)
+	results, err := selectOfRun(ctx, db, exchangeResults, run, "run")
+	switch {
+	case err != nil:
+		return r, err
+	case len(results) == 0:
+		return r, fmt.Errorf("the exchange result of run %d of %s %w", run.Number, run.Month, ports.ErrMonthEndMissing)
 	}
-	if err != nil {
+	r = results[0]
+	args := []any{run.Platform, run.Month, run.Number, ledger.KindRevaluation}
+	if err := db.queryRows(ctx, selectLastSeq, args, func(rows pgx.Rows) error { return rows.Scan(&r.LastSeq) }); err != nil {
 		return r, err
 	}
-	err = queryRows(ctx, db.readPool, `SELECT currency, quantity, cost, rate, rate_at, rate_source, value, unrealised, carried
-		FROM ledger_exchange_positions WHERE platform_id = $1 AND month = $2 AND run = $3 ORDER BY currency COLLATE "C"`, key, func(rows pgx.Rows) error {
-		line, err := scanExchangeLine(rows)
-		r.Lines = append(r.Lines, line)
-		return err
-	})
-	if err != nil {
+	if r.Lines, err = selectOfRun(ctx, db, exchangePositions, run, `currency COLLATE "C"`); err != nil {
 		return r, err
 	}
-	err = queryRows(ctx, db.readPool, `SELECT account, currency, quantity, value, postings, coalesce(remainder, '0') FROM ledger_exchange_translations
-		WHERE platform_id = $1 AND month = $2 AND run = $3 ORDER BY account COLLATE "C", currency COLLATE "C"`, key, func(rows pgx.Rows) error {
-		var t exchange.Translation
-		var remainder string
-		if err := rows.Scan(&t.Account, &t.Currency, &t.Quantity, &t.Value, &t.Postings, &remainder); err != nil {
-			return err
-		}
-		var err error
-		t.Remainder, err = money.ParseExact(remainder)
-		r.Translations = append(r.Translations, t)
-		return err
-	})
-	if err != nil {
+	if r.Translations, err = selectOfRun(ctx, db, exchangeTranslations, run, `account COLLATE "C", currency COLLATE "C"`); err != nil {
 		return r, err
 	}
+	origins, err := selectOfRun(ctx, db, exchangeOrigins, run, `array_position($4::text[], origin), currency COLLATE "C"`, exchange.Origins())
 	r.Changes.ByOrigin, r.Changes.Trades = map[exchange.Origin]int64{}, map[exchange.Origin]int64{}
-	err = queryRows(ctx, db.readPool, `SELECT origin, currency, amount, trades FROM ledger_exchange_origins
-		WHERE platform_id = $1 AND month = $2 AND run = $3 ORDER BY array_position($4::text[], origin), currency COLLATE "C"`, append(key, originNames()), func(rows pgx.Rows) error {
-		var o exchange.Realised
-		if err := rows.Scan(&o.Origin, &o.Currency, &o.Amount, &o.Trades); err != nil {
-			return err
-		}
+	for _, o := range origins {
 		if o.Currency == "" {
 			r.Changes.ByOrigin[o.Origin], r.Changes.Trades[o.Origin] = o.Amount, o.Trades
 		} else {
 			r.Realised = append(r.Realised, o)
 		}
-		return nil
-	})
+	}
 	return r, err
 }
 
-func originNames() []string {
-	var names []string
-	for _, origin := range exchange.Origins() {
-		names = append(names, string(origin))
-	}
-	return names
-}
+var paymentsInTransit = schema.New("ledger_payments_in_transit", keyOfInTransit,
+	func(row *ofRun[monthend.InTransit]) schema.Columns {
+		l := &row.value
+		return slices.Concat(columnsOfRun(&row.run), schema.Columns{
+			{Name: "transaction_id", Field: &l.Transaction}, {Name: "currency", Field: &l.Currency},
+			{Name: "amount", Field: &l.Amount}, {Name: "fee", Field: &l.Fee},
+		})
+	})
 
-func scanExchangeLine(rows pgx.Rows) (line exchange.Line, err error) {
-	var rate string
-	var rateAt pgtype.Timestamptz
-	if err := rows.Scan(&line.Currency, &line.Quantity, &line.Cost, &rate, &rateAt, &line.RateSource, &line.Value, &line.Unrealised, &line.Carried); err != nil {
-		return line, err
-	}
-	if rate == "" {
-		return line, nil
-	}
-	line.RateAt = utcTime(rateAt)
-	line.Rate, err = money.ParseRate(rate)
-	return line, err
-}
+var insertPaymentsInTransit = paymentsInTransit.InsertAll("")
 
 // SavePaymentsInTransit implements ports.MonthEndWriter.
 func (u *unit) SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error {
 	const batch = 10_000
-	for len(lines) > 0 {
-		n := min(len(lines), batch)
-		ids, currencies, amounts, fees := make([]pgtype.UUID, n), make([]string, n), make([]int64, n), make([]int64, n)
-		for i, l := range lines[:n] {
-			ids[i], currencies[i], amounts[i], fees[i] = pgID(l.Transaction.UUID()), string(l.Currency), l.Amount, l.Fee
+	for some := range slices.Chunk(lines, batch) {
+		if err := writeAll(ctx, u, insertPaymentsInTransit, rowsOfRun(run, some)); err != nil {
+			return err
 		}
-		u.queueExec(`INSERT INTO ledger_payments_in_transit (platform_id, month, run, transaction_id, currency, amount, fee)
-			SELECT $1, $2, $3, * FROM unnest($4::uuid[], $5::text[], $6::bigint[], $7::bigint[])`,
-			pgID(run.Platform.UUID()), monthDate(run.Month), run.Number, ids, currencies, amounts, fees)
 		if err := u.flush(ctx); err != nil {
 			return err
 		}
-		lines = lines[n:]
 	}
 	return nil
 }
@@ -337,32 +341,22 @@ func (u *unit) SavePaymentsInTransit(ctx context.Context, run monthend.Run, line
 // PaymentsInTransit implements ports.MonthEndResults. It reads pages by primary key.
 func (db *DB) PaymentsInTransit(ctx context.Context, run monthend.Run, each func(monthend.InTransit) error) error {
 	const page = 5_000
-	after, afterCurrency := pgtype.UUID{Valid: true}, ""
+	const after = `WHERE platform_id = $1 AND month = $2 AND run = $3 AND (transaction_id, currency) > ($4, $5) ORDER BY transaction_id, currency LIMIT $6`
+	var last monthend.InTransit
 	for {
-		lines := make([]monthend.InTransit, 0, page)
-		err := queryRows(ctx, db.readPool, `SELECT transaction_id, currency, amount, fee FROM ledger_payments_in_transit
-			WHERE platform_id = $1 AND month = $2 AND run = $3 AND (transaction_id, currency) > ($4, $5)
-			ORDER BY transaction_id, currency LIMIT $6`,
-			[]any{pgID(run.Platform.UUID()), monthDate(run.Month), run.Number, after, afterCurrency, page}, func(rows pgx.Rows) error {
-				var l monthend.InTransit
-				if err := rows.Scan(&after, &l.Currency, &l.Amount, &l.Fee); err != nil {
-					return err
-				}
-				afterCurrency = string(l.Currency)
-				l.Transaction.SetUUID(after.Bytes)
-				lines = append(lines, l)
-				return nil
-			})
+		args := []any{run.Platform, run.Month, run.Number, last.Transaction.UUID(), last.Currency, page}
+		lines, err := selectRows(ctx, db, db.queryRows, paymentsInTransit, after, args...)
 		if err != nil {
 			return err
 		}
-		for _, l := range lines {
-			if err := each(l); err != nil {
+		for _, line := range lines {
+			if err := each(line.value); err != nil {
 				return err
 			}
 		}
 		if len(lines) < page {
 			return nil
 		}
+		last = lines[len(lines)-1].value
 	}
 }

@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/period"
 )
@@ -34,16 +36,27 @@ func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.
 // lockAndReadCalendar takes a lock and then reads, in a statement that sees what was committed
 // before the lock was granted.
 func (u *unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
-	u.queueExec(lock, pgID(p.UUID()))
+	u.queueExec(lock, p)
 	if err := u.flush(ctx); err != nil {
 		return c, err
 	}
-	err = u.query(ctx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
+	err = u.query(ctx, readCalendar, []any{p}, func(rows pgx.Rows) (err error) {
 		c, err = scanCalendar(rows)
 		return err
 	})
 	return c, err
 }
+
+var keyOfAuthorisation = []string{"platform_id", "posting_id"}
+
+var authorisations = schema.New("ledger_authorisations", keyOfAuthorisation, func(a *period.Authorisation) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &a.Platform}, {Name: "posting_id", Field: &a.Posting}, {Name: "note", Field: &a.Note},
+		{Name: "authorised_at", Field: &a.At},
+	}, schema.AuthorColumns(&a.By), schema.ApprovalColumns(&a.Approval))
+})
+
+var insertAuthorisation = authorisations.Insert("ON CONFLICT (platform_id, posting_id) DO NOTHING")
 
 // Authorise implements ports.PeriodWriter.
 func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisation) error {
@@ -51,19 +64,17 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 		return nil
 	}
 	for _, a := range authorisations {
-		u.queueExec(lockPeriodsShared, pgID(a.Platform.UUID()))
-		u.queueExec(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, actor, note, authorised_at, proposal_id, approver_token_id, approver)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-			ON CONFLICT (platform_id, posting_id) DO NOTHING`,
-			pgID(a.Platform.UUID()), pgID(a.Posting), pgID(a.By.Token.UUID()), a.By.Actor, a.Note, pgTime(a.At),
-			pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
+		u.queueExec(lockPeriodsShared, a.Platform)
+		if err := write(ctx, u, insertAuthorisation, a); err != nil {
+			return err
+		}
 	}
 	return u.flush(ctx)
 }
 
 // ChangePeriods implements ports.PeriodWriter.
 func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
-	platform := pgID(change.Platform.UUID())
+	platform := change.Platform
 	u.queueExec(lockClock, platform)
 	// A platform without postings has no row yet.
 	u.queueExec(`INSERT INTO ledger_clocks (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, platform)
@@ -71,11 +82,11 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	// The change gets a recorded time of its own: every posting recorded earlier was posted
 	// before it.
 	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
-		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
+		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), change.At)
 	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
 		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6, $7, $8, $9 FROM ledger_clocks c WHERE c.platform_id = $1`,
-		platform, monthDate(change.Month), string(change.Action), pgID(change.By.Token.UUID()), change.By.Actor, change.Note,
-		pgID(change.Approval.Proposal.UUID()), pgID(change.Approval.By.Token.UUID()), change.Approval.By.Actor)
+		platform, change.Month, change.Action, change.By.Token, change.By.Actor, change.Note,
+		change.Approval.Proposal, change.Approval.By.Token, change.Approval.By.Actor)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
@@ -97,7 +108,7 @@ LIMIT 1`
 // month. The lock of the clock prevents further ones.
 func (u *unit) checkNoLatePostings(ctx context.Context, change period.Change) error {
 	late := false
-	err := u.query(ctx, selectLatePosting, []any{pgID(change.Platform.UUID()), monthDate(change.Month), pgTime(change.Month.End())}, func(pgx.Rows) error {
+	err := u.query(ctx, selectLatePosting, []any{change.Platform, change.Month, change.Month.End()}, func(pgx.Rows) error {
 		late = true
 		return nil
 	})
@@ -113,14 +124,13 @@ SELECT nullif(c.closed_before, '-infinity'), nullif(c.soft_closed_before, '-infi
 FROM ledger_clocks c WHERE c.platform_id = $1`
 
 func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
-	var closed, open pgtype.Timestamptz
-	var first pgtype.Date
-	if err := rows.Scan(&closed, &open, &first); err != nil || !open.Valid {
-		return c, err
+	var closed, open time.Time
+	if err := rows.Scan(&closed, &open, &c.First); err != nil || open.IsZero() {
+		return period.Calendar{}, err
 	}
-	c.FirstUnclosed, c.FirstOpen = period.MonthOf(closed.Time), period.MonthOf(open.Time)
-	if c.First = c.FirstUnclosed; first.Valid {
-		c.First = period.MonthOf(first.Time)
+	c.FirstUnclosed, c.FirstOpen = period.MonthOf(closed), period.MonthOf(open)
+	if c.First.IsZero() {
+		c.First = c.FirstUnclosed
 	}
 	return c, nil
 }
@@ -133,7 +143,7 @@ func monthStart(m period.Month) pgtype.Timestamptz {
 	if m.IsZero() {
 		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	}
-	return pgTime(m.Start())
+	return pgtype.Timestamptz{Time: m.Start(), Valid: true}
 }
 
 func tokenID(u pgtype.UUID) (t ident.Token) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/period"
 )
@@ -25,14 +25,14 @@ func (u *unit) RecordClosing(ctx context.Context, change period.Change, from per
 	if err != nil {
 		return closing, err
 	}
-	platform, month := pgID(change.Platform.UUID()), change.Month
+	platform, month := change.Platform, change.Month
 	effectiveFrom := monthStart(month)
 	if month == from.First {
 		effectiveFrom = monthStart(period.Month{}) // the opening balance includes all earlier postings
 	}
-	u.queueExec(insertClosing, platform, monthDate(month), pgTime(change.At), pgID(change.By.Token.UUID()), change.Note,
-		closing.Seq, closing.Digest, pgtype.Text{String: closing.Checkpoint, Valid: closing.Checkpoint != ""}, firstSeq, pgTime(month.End()))
-	u.queueExec(insertClosingLines, platform, monthDate(month), pgTime(month.Start()), pgTime(month.End()), effectiveFrom, firstSeq, closing.Seq, monthDate(month.Previous()))
+	u.queueExec(insertClosing, platform, month, change.At, change.By.Token, change.Note,
+		closing.Seq, closing.Digest, schema.Optional(&closing.Checkpoint), firstSeq, month.End())
+	u.queueExec(insertClosingLines, platform, month, month.Start(), month.End(), effectiveFrom, firstSeq, closing.Seq, month.Previous())
 	if err := u.flush(ctx); err != nil {
 		return closing, fmt.Errorf("close %s: %w", month, err)
 	}
@@ -48,7 +48,7 @@ var bulkReadSettings = []string{
 // readLedgerPosition reads the last posting and the newest log checkpoint, and returns the
 // number of the first posting to include in the totals.
 func (u *unit) readLedgerPosition(ctx context.Context, closing *period.Closing) (firstSeq int64, err error) {
-	platform := pgID(closing.Platform.UUID())
+	platform := closing.Platform
 	err = u.query(ctx, `
 		SELECT c.seq, coalesce(p.digest, (SELECT k.digest FROM ledger_closings k WHERE k.platform_id = c.platform_id AND k.seq = c.seq LIMIT 1))
 		FROM ledger_clocks c
@@ -69,7 +69,7 @@ func (u *unit) readLedgerPosition(ctx context.Context, closing *period.Closing) 
 // latestCheckpoint returns the newest signed checkpoint of the platform's log; empty if there is
 // none.
 func (u *unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note string, err error) {
-	err = u.query(ctx, `SELECT signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
+	err = u.query(ctx, `SELECT signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{p},
 		func(rows pgx.Rows) error { return rows.Scan(&note) })
 	return note, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/platform"
 )
 
 // keyOfPlatform is the primary key of most tables.
@@ -21,18 +20,6 @@ var keyOfPlatform = []string{"platform_id", "id"}
 type ofPlatform[T any] struct {
 	platform ident.Platform
 	value    T
-}
-
-// authorColumns are the columns of who made a change.
-func authorColumns(by *platform.Author) schema.Columns {
-	return schema.Columns{{Name: "token_id", Field: &by.Token}, {Name: "actor", Field: &by.Actor}}
-}
-
-// approvalColumns are the columns of a second person's approval of a change.
-func approvalColumns(a *platform.Approval) schema.Columns {
-	return schema.Columns{
-		{Name: "proposal_id", Field: &a.Proposal}, {Name: "approver_token_id", Field: &a.By.Token}, {Name: "approver", Field: &a.By.Actor},
-	}
 }
 
 // sealedField is the field of an encrypted column.
@@ -168,6 +155,17 @@ func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table
 		var row T
 		err := db.scanColumns(ctx, rows, t.Columns(&row))
 		found = append(found, row)
+		return err
+	})
+	return found, err
+}
+
+// queryValues returns the single column of a query.
+func queryValues[T any](ctx context.Context, read reader, query string, args ...any) (found []T, err error) {
+	err = read(ctx, query, args, func(rows pgx.Rows) error {
+		var value T
+		err := rows.Scan(&value)
+		found = append(found, value)
 		return err
 	})
 	return found, err

@@ -11,6 +11,7 @@ import (
 
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/platform"
 	"causeway/core/reconcile"
 )
 
@@ -63,6 +64,18 @@ func (c Columns) position(table, name string) int {
 		panic(fmt.Sprintf("the table %s has no column %s", table, name))
 	}
 	return i
+}
+
+// AuthorColumns are the columns of who made a change.
+func AuthorColumns(by *platform.Author) Columns {
+	return Columns{{Name: "token_id", Field: &by.Token}, {Name: "actor", Field: &by.Actor}}
+}
+
+// ApprovalColumns are the columns of a second person's approval of a change.
+func ApprovalColumns(a *platform.Approval) Columns {
+	return Columns{
+		{Name: "proposal_id", Field: &a.Proposal}, {Name: "approver_token_id", Field: &a.By.Token}, {Name: "approver", Field: &a.By.Actor},
+	}
 }
 
 // Table is a table whose rows are values of T.
