@@ -31,9 +31,8 @@ type sealedField struct {
 }
 
 func newSealedColumn(c sealedColumn, f sealedField) schema.Column {
-	sent, _ := sealedColumns[c].format.sqlType()
 	f.column = c
-	return schema.Column{Name: sealedColumns[c].name, Field: &f, Type: sent}
+	return schema.Column{Name: sealedColumns[c].name, Field: &f, Type: sealedColumns[c].format.sqlType()}
 }
 
 // sealedText is an encrypted text. The empty text is stored as it is.
@@ -100,19 +99,16 @@ func rowOf(columns schema.Columns) (row sealedRow) {
 	return sealedRow{id("platform_id"), id("id")}
 }
 
-// columnsToWrite returns those of the columns of a row that a statement has as arguments, with what is stored in place of
-// encrypted fields.
-func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], row *T) (schema.Columns, error) {
-	all := s.Table.Columns(row)
-	columns := s.Of(all)
+// sealColumns replaces encrypted fields by what is stored, as far as a statement writes them.
+func (db *DB) sealColumns(ctx context.Context, columns schema.Columns, writes func(column int) bool) error {
 	for i := range columns {
 		field, isSealed := columns[i].Field.(*sealedField)
-		if !isSealed {
+		if !isSealed || !writes(i) {
 			continue
 		}
-		stored, err := field.seal(ctx, db, rowOf(all))
+		stored, err := field.seal(ctx, db, rowOf(columns))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		switch {
 		case stored == nil:
@@ -123,20 +119,34 @@ func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], r
 			columns[i].Field = string(stored)
 		}
 	}
-	return columns, nil
+	return nil
 }
 
 // scanColumns reads a row into columns and what more is selected after them, and opens the encrypted ones.
 func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Columns, more ...any) error {
+	if err := scanSealed(rows, columns, more...); err != nil {
+		return err
+	}
+	return db.openColumns(ctx, columns)
+}
+
+// scanSealed is scanColumns without opening the encrypted columns. While a read holds a connection of the pool from which data
+// keys are read, none of it may be opened.
+func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
 	targets := columns.Fields()
+	values := rows.RawValues()
 	for i := range targets {
 		if field, isSealed := targets[i].(*sealedField); isSealed {
 			targets[i] = &field.stored
+		} else if columns[i].Joined && values[i] == nil {
+			targets[i] = nil
 		}
 	}
-	if err := rows.Scan(append(targets, more...)...); err != nil {
-		return err
-	}
+	return rows.Scan(append(targets, more...)...)
+}
+
+// openColumns opens the encrypted columns that were read.
+func (db *DB) openColumns(ctx context.Context, columns schema.Columns) error {
 	for _, column := range columns {
 		if field, isSealed := column.Field.(*sealedField); isSealed {
 			if err := field.open(ctx, db, rowOf(columns), field.stored); err != nil {
@@ -147,20 +157,46 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 	return nil
 }
 
+// readRow is a row that was read, with its columns.
+type readRow[T any] struct {
+	row     *T
+	columns schema.Columns
+}
+
+func scanRow[T any](rows pgx.Rows, t *schema.Table[T]) (readRow[T], error) {
+	row := new(T)
+	r := readRow[T]{row, t.Columns(row)}
+	return r, scanSealed(rows, r.columns)
+}
+
+// openRows returns rows with their encrypted columns opened.
+func openRows[T any](ctx context.Context, db *DB, rows []readRow[T]) (opened []T, err error) {
+	for _, row := range rows {
+		if err := db.openColumns(ctx, row.columns); err != nil {
+			return nil, err
+		}
+		opened = append(opened, *row.row)
+	}
+	return opened, nil
+}
+
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
-func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (found []T, err error) {
+func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
 	return queryTable(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
 }
 
 // queryTable is selectRows for a whole query, which selects the columns of the table.
-func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (found []T, err error) {
-	err = read(ctx, query, args, func(rows pgx.Rows) error {
-		var row T
-		err := db.scanColumns(ctx, rows, t.Columns(&row))
+func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
+	var found []readRow[T]
+	err := read(ctx, query, args, func(rows pgx.Rows) error {
+		row, err := scanRow(rows, t)
 		found = append(found, row)
 		return err
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return openRows(ctx, db, found)
 }
 
 // queryValues returns the single column of a query.
@@ -199,11 +235,11 @@ func write[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) er
 }
 
 func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
-	columns, err := columnsToWrite(ctx, u.db, s, &row)
-	if err != nil {
+	columns := s.Table.Columns(&row)
+	if err := u.db.sealColumns(ctx, columns, s.Writes); err != nil {
 		return nil, err
 	}
-	return u.pending.Queue(s.SQL, columns.Fields()...), nil
+	return u.pending.Queue(s.SQL, s.Args(columns)...), nil
 }
 
 // writeAll queues a statement for many rows.
@@ -212,14 +248,14 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 		return nil
 	}
 	rows = slices.Clone(rows) // the arguments point into it
-	columns := make([]schema.Columns, len(rows))
-	var err error
+	all := make([]schema.Columns, len(rows))
 	for i := range rows {
-		if columns[i], err = columnsToWrite(ctx, u.db, s, &rows[i]); err != nil {
+		all[i] = s.Table.Columns(&rows[i])
+		if err := u.db.sealColumns(ctx, all[i], s.Writes); err != nil {
 			return err
 		}
 	}
-	u.queueExec(s.SQL, schema.ArraysOf(columns)...)
+	u.queueExec(s.SQL, s.ArgsOfAll(all)...)
 	return nil
 }
 

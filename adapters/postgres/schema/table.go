@@ -22,6 +22,8 @@ type Column struct {
 	Field any // a pointer, or one of the types of this package such as Day
 	// Type is that of the column in Postgres; if it is empty, it follows from Field.
 	Type string
+	// Joined: a NULL of a row that a join has not found leaves the field.
+	Joined bool
 }
 
 // Columns are columns of one row.
@@ -56,6 +58,24 @@ func (c Columns) Field(name string) any {
 		}
 	}
 	return nil
+}
+
+// Only returns the named columns. It panics if there is none of a name.
+func (c Columns) Only(names ...string) Columns {
+	some := make(Columns, len(names))
+	for i, name := range names {
+		some[i] = c[c.position("read", name)]
+	}
+	return some
+}
+
+// Joined returns the columns for a row that a join may not find.
+func (c Columns) Joined() Columns {
+	joined := slices.Clone(c)
+	for i := range joined {
+		joined[i].Joined = true
+	}
+	return joined
 }
 
 // position returns the index of a column. It panics if there is none of the name.
@@ -106,26 +126,29 @@ type Statement[T any] struct {
 	positions []int // of the columns that are arguments
 }
 
-// Of returns those of the columns of a row that the statement has as arguments: their fields, which must not change until
-// it has run, or ArraysOf them.
-func (s Statement[T]) Of(columns Columns) Columns {
-	picked := make(Columns, len(s.positions))
+// Args returns the arguments for the columns of one row. They point into the row, which must not change until the
+// statement has run.
+func (s Statement[T]) Args(columns Columns) []any {
+	args := make([]any, len(s.positions))
 	for i, position := range s.positions {
-		picked[i] = columns[position]
+		args[i] = columns[position].Field
 	}
-	return picked
+	return args
 }
 
-// ArraysOf returns an array for each column of many rows, which must be alike.
-func ArraysOf(rows []Columns) []any {
-	arrays := make([]any, len(rows[0]))
-	for i := range arrays {
-		arrays[i] = arrayOf(rows, i)
+// ArgsOfAll returns the arguments for the columns of many rows: an array for each column.
+func (s Statement[T]) ArgsOfAll(rows []Columns) []any {
+	args := make([]any, len(s.positions))
+	for i, position := range s.positions {
+		args[i] = arrayOf(rows, position)
 	}
-	return arrays
+	return args
 }
 
-// arrayOf returns the array of a column. Those of the usual types are encoded faster than others.
+// Writes reports whether a column of the table is an argument.
+func (s Statement[T]) Writes(column int) bool { return slices.Contains(s.positions, column) }
+
+// arrayOf returns the array of a column. Those of the usual types are encoded without reflection.
 func arrayOf(rows []Columns, column int) any {
 	switch rows[0][column].Field.(type) {
 	case identifierTarget:
@@ -140,6 +163,9 @@ func arrayOf(rows []Columns, column int) any {
 	fields := make(values, len(rows))
 	for i := range rows {
 		fields[i] = rows[i][column].Field
+		if list, isList := fields[i].(arrayValue); isList {
+			fields[i] = list.text()
+		}
 	}
 	return fields
 }
@@ -162,9 +188,17 @@ func (t *Table[T]) Insert(suffix string) Statement[T] {
 	return Statement[T]{sql, t, t.positions(t.all)}
 }
 
-// InsertAll returns the statement that inserts many rows. The table must have no columns of an array type.
+// InsertAll returns the statement that inserts many rows.
 func (t *Table[T]) InsertAll(suffix string) Statement[T] {
-	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", t.Name, t.all.Names(""), t.unnest(t.all), suffix)
+	selected := make([]string, len(t.all))
+	for i, column := range t.all {
+		selected[i] = column.Name
+		if _, isList := column.Field.(arrayValue); isList {
+			selected[i] += "::" + column.Type
+		}
+	}
+	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS n(%s) %s",
+		t.Name, t.all.Names(""), strings.Join(selected, ", "), t.unnest(t.all), t.all.Names(""), suffix)
 	return Statement[T]{sql, t, t.positions(t.all)}
 }
 
@@ -226,6 +260,9 @@ func (t *Table[T]) unnest(columns Columns) string {
 
 // sqlType returns the type of the column in arrays. An assignment converts bigint to any type of integers.
 func (c Column) sqlType() string {
+	if _, isList := c.Field.(arrayValue); isList {
+		return "text" // as arrays of arrays have no unnest
+	}
 	if c.Type != "" {
 		return c.Type
 	}

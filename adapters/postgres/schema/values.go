@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -76,31 +77,6 @@ type optionalValue interface {
 func (o *optional[T]) pointer() any { return o.value }
 func (o *optional[T]) isZero() bool { return *o.value == *new(T) }
 func (o *optional[T]) clear()       { *o.value = *new(T) }
-
-// Joined returns the columns for a row that a join may not find: NULL leaves their fields as they are. Documents must be of JSON.
-func (c Columns) Joined() Columns {
-	joined := make(Columns, len(c))
-	for i, column := range c {
-		_, isConverted := column.Field.(convertedValue)
-		if isConverted || isSimple(reflect.TypeOf(column.Field).Elem().Kind()) {
-			column.Field = &joinedValue{column.Field}
-		}
-		joined[i] = column
-	}
-	return joined
-}
-
-// isSimple reports whether Go values of a kind have no value for NULL.
-func isSimple(kind reflect.Kind) bool {
-	return kind == reflect.String || reflect.Bool <= kind && kind <= reflect.Float64
-}
-
-// joinedValue implements optionalValue.
-type joinedValue struct{ field any }
-
-func (v *joinedValue) pointer() any { return v.field }
-func (v *joinedValue) isZero() bool { return false }
-func (v *joinedValue) clear()       {}
 
 type optionalArgument struct{ next pgtype.EncodePlan }
 
@@ -188,10 +164,31 @@ func (d *document[V]) ScanBytes(text []byte) error {
 	return nil
 }
 
-// Array is a list in a column of an array type that is never NULL: an empty list is {}, and is read as nil.
+// Array is a list in a column of an array type that is never NULL: an empty list is {}, and is read as nil. The items are
+// texts, or have a String of their own.
 func Array[T any](items *[]T) any { return &array[T]{(*pgtype.FlatArray[T])(items)} }
 
 type array[T any] struct{ *pgtype.FlatArray[T] }
+
+// arrayValue is an array of any type.
+type arrayValue interface {
+	// text returns the array as Postgres writes it, such as {"EUR","USD"}.
+	text() string
+}
+
+var quoteItem = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+func (a *array[T]) text() string {
+	items := make([]string, len(*a.FlatArray))
+	for i, item := range *a.FlatArray {
+		text := fmt.Sprint(item)
+		if v := reflect.ValueOf(item); v.Kind() == reflect.String {
+			text = v.String()
+		}
+		items[i] = `"` + quoteItem.Replace(text) + `"`
+	}
+	return "{" + strings.Join(items, ",") + "}"
+}
 
 // Dimensions implements pgtype.ArrayGetter.
 func (a *array[T]) Dimensions() []pgtype.ArrayDimension {
