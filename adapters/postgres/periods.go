@@ -13,6 +13,7 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/platform"
 )
 
 // Advisory locks of a platform: one for changes of its periods, shared by authorisations of
@@ -152,3 +153,7 @@ func tokenID(u pgtype.UUID) (t ident.Token) {
 }
 
 func utcTime(t pgtype.Timestamptz) time.Time { return t.Time.UTC() }
+
+func authorOf(token pgtype.UUID, actor string) platform.Author {
+	return platform.Author{Token: tokenID(token), Actor: actor}
+}

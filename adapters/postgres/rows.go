@@ -133,13 +133,10 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 // scanSealed is scanColumns without opening the encrypted columns. While a read holds a connection of the pool from which data
 // keys are read, none of it may be opened.
 func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
-	targets := columns.Fields()
-	values := rows.RawValues()
+	targets := columns.Targets(rows.RawValues())
 	for i := range targets {
 		if field, isSealed := targets[i].(*sealedField); isSealed {
 			targets[i] = &field.stored
-		} else if columns[i].Joined && values[i] == nil {
-			targets[i] = nil
 		}
 	}
 	return rows.Scan(append(targets, more...)...)

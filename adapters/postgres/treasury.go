@@ -2,28 +2,64 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/treasury"
-	"causeway/ledger"
 	"causeway/ports"
+)
+
+// treasuryMovements are movements without their arrivals.
+var treasuryMovements = schema.New("treasury_movements", keyOfPlatform, func(m *treasury.Movement) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &m.Platform}, {Name: "id", Field: &m.ID}, {Name: "kind", Field: &m.Kind},
+		{Name: "from_account", Field: &m.From}, {Name: "to_account", Field: &m.To},
+		{Name: "currency", Field: &m.Amount.Currency}, {Name: "amount", Field: &m.Amount.Minor},
+		{Name: "bought_currency", Field: schema.Optional(&m.Bought.Currency)}, {Name: "bought_amount", Field: schema.Optional(&m.Bought.Minor)},
+		{Name: "in_transit", Field: &m.InTransit}, {Name: "allow_overdraft", Field: &m.AllowOverdraft}, {Name: "note", Field: &m.Note},
+		{Name: "effective_at", Field: &m.Effective}, {Name: "posting_id", Field: &m.Posting}, {Name: "created_at", Field: &m.At},
+	}, schema.AuthorColumns(&m.By), schema.ApprovalColumns(&m.Approval))
+})
+
+type arrivalRow struct {
+	platform ident.Platform
+	movement ident.Movement
+	treasury.Arrival
+}
+
+var treasuryArrivals = schema.New("treasury_arrivals", []string{"platform_id", "movement_id"}, func(a *arrivalRow) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &a.platform}, {Name: "movement_id", Field: &a.movement}, {Name: "posting_id", Field: &a.Posting},
+		{Name: "effective_at", Field: &a.Effective}, {Name: "arrived_at", Field: &a.At},
+	}, schema.AuthorColumns(&a.By), schema.ApprovalColumns(&a.Approval))
+})
+
+var keyOfOverdraft = []string{"platform_id", "account", "currency"}
+
+var ledgerOverdrafts = schema.New("ledger_overdrafts", keyOfOverdraft, func(o *treasury.Overdraft) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &o.Account.Platform}, {Name: "account", Field: &o.Account.Path},
+		{Name: "currency", Field: &o.Account.Currency}, {Name: "overdrawn", Field: &o.Overdrawn}, {Name: "since", Field: &o.Since},
+		{Name: "balance", Field: &o.Balance}, {Name: "notified_at", Field: &o.NotifiedAt},
+	}
+})
+
+var (
+	insertMovement = treasuryMovements.Insert("")
+	insertArrival  = treasuryArrivals.Insert("")
+	saveOverdraft  = ledgerOverdrafts.Insert(`ON CONFLICT (platform_id, account, currency) DO UPDATE
+		SET overdrawn = EXCLUDED.overdrawn, since = EXCLUDED.since, balance = EXCLUDED.balance, notified_at = EXCLUDED.notified_at`)
 )
 
 // CreateMovement implements ports.TreasuryWriter.
 func (u *unit) CreateMovement(ctx context.Context, m treasury.Movement) error {
-	bought := pgtype.Int8{Int64: m.Bought.Minor, Valid: m.Kind == treasury.Settlement}
-	u.queueExec(`
-		INSERT INTO treasury_movements (platform_id, id, kind, from_account, to_account, currency, amount, bought_currency, bought_amount, in_transit, allow_overdraft, note,
-			effective_at, posting_id, created_at, token_id, actor, proposal_id, approver_token_id, approver)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		pgID(m.Platform.UUID()), pgID(m.ID.UUID()), string(m.Kind), m.From, m.To, string(m.Amount.Currency), m.Amount.Minor,
-		pgtype.Text{String: string(m.Bought.Currency), Valid: bought.Valid}, bought, m.InTransit, m.AllowOverdraft, m.Note,
-		pgTime(m.Effective), pgID(m.Posting), pgTime(m.At), pgID(m.By.Token.UUID()), m.By.Actor,
-		pgID(m.Approval.Proposal.UUID()), pgID(m.Approval.By.Token.UUID()), m.Approval.By.Actor)
+	if err := write(ctx, u, insertMovement, m); err != nil {
+		return err
+	}
 	return u.flush(ctx)
 }
 
@@ -32,93 +68,69 @@ func (u *unit) LockMovement(ctx context.Context, p ident.Platform, id ident.Move
 	if err := u.LockSafeguarding(ctx, p); err != nil {
 		return m, false, err
 	}
-	err = u.query(ctx, `SELECT `+movementColumns+fromMovements+` AND m.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) (err error) {
-		found = true
-		m, err = scanMovement(p, rows)
-		return err
-	})
-	return m, found, err
+	return readMovement(ctx, u.query, p, id)
 }
 
 // RecordArrival implements ports.TreasuryWriter.
 func (u *unit) RecordArrival(ctx context.Context, m treasury.Movement) error {
-	a := m.Arrival
-	u.queueExec(`
-		INSERT INTO treasury_arrivals (platform_id, movement_id, posting_id, effective_at, arrived_at, token_id, actor, proposal_id, approver_token_id, approver)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		pgID(m.Platform.UUID()), pgID(m.ID.UUID()), pgID(a.Posting), pgTime(a.Effective), pgTime(a.At), pgID(a.By.Token.UUID()), a.By.Actor,
-		pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
+	if err := write(ctx, u, insertArrival, arrivalRow{m.Platform, m.ID, *m.Arrival}); err != nil {
+		return err
+	}
 	return u.flush(ctx)
 }
 
 // SaveOverdrafts implements ports.TreasuryWriter.
 func (u *unit) SaveOverdrafts(ctx context.Context, overdrafts []treasury.Overdraft) error {
 	for _, o := range overdrafts {
-		u.queueExec(`
-			INSERT INTO ledger_overdrafts (platform_id, account, currency, overdrawn, since, balance, notified_at) VALUES ($1, $2, $3, $4, $5, $6::text::numeric, $7)
-			ON CONFLICT (platform_id, account, currency) DO UPDATE SET overdrawn = EXCLUDED.overdrawn, since = EXCLUDED.since, balance = EXCLUDED.balance, notified_at = EXCLUDED.notified_at`,
-			pgID(o.Account.Platform.UUID()), o.Account.Path, string(o.Account.Currency), o.Overdrawn, pgTime(o.Since), o.Balance.String(), pgTime(o.NotifiedAt))
+		if err := write(ctx, u, saveOverdraft, o); err != nil {
+			return err
+		}
 	}
 	return u.flush(ctx)
 }
 
-const (
-	movementColumns = `m.id, m.kind, m.from_account, m.to_account, m.currency, m.amount, coalesce(m.bought_currency, ''), coalesce(m.bought_amount, 0), m.in_transit, m.allow_overdraft, m.note,
-	m.effective_at, m.posting_id, m.created_at, m.token_id, m.actor, m.proposal_id, m.approver_token_id, m.approver,
-	a.posting_id, a.effective_at, a.arrived_at, a.token_id, coalesce(a.actor, ''), a.proposal_id, a.approver_token_id, coalesce(a.approver, '')`
-	// The movements of a platform with their arrivals, by primary keys.
-	fromMovements = ` FROM treasury_movements m LEFT JOIN treasury_arrivals a ON a.platform_id = m.platform_id AND a.movement_id = m.id WHERE m.platform_id = $1`
+// fromMovements has movements with their arrivals, by primary keys.
+const fromMovements = `treasury_movements AS m LEFT JOIN treasury_arrivals AS a ON a.platform_id = m.platform_id AND a.movement_id = m.id`
+
+var (
+	movementNames   = treasuryMovements.Names("m") + ", " + treasuryArrivals.Names("a")
+	selectMovements = `SELECT ` + movementNames + ` FROM ` + fromMovements + ` WHERE m.platform_id = $1 `
 )
 
-func scanMovement(p ident.Platform, rows pgx.Rows) (treasury.Movement, error) {
-	m := treasury.Movement{Platform: p}
-	var id, posting, token, proposed, approver, arrivalPosting, arrivalToken, arrivalProposed, arrivalApprover pgtype.UUID
-	var effective, created, arrivalEffective, arrived pgtype.Timestamptz
-	var actor, approverName, arrivalActor, arrivalApproverName string
-	err := rows.Scan(&id, &m.Kind, &m.From, &m.To, &m.Amount.Currency, &m.Amount.Minor, &m.Bought.Currency, &m.Bought.Minor, &m.InTransit, &m.AllowOverdraft, &m.Note,
-		&effective, &posting, &created, &token, &actor, &proposed, &approver, &approverName,
-		&arrivalPosting, &arrivalEffective, &arrived, &arrivalToken, &arrivalActor, &arrivalProposed, &arrivalApprover, &arrivalApproverName)
-	m.ID.SetUUID(id.Bytes)
-	m.Effective, m.Posting, m.At, m.By = utcTime(effective), posting.Bytes, utcTime(created), authorOf(token, actor)
-	m.Approval = scanApproval(proposed, approver, approverName)
-	if arrivalPosting.Valid {
-		m.Arrival = &treasury.Arrival{Posting: arrivalPosting.Bytes, Effective: utcTime(arrivalEffective), At: utcTime(arrived), By: authorOf(arrivalToken, arrivalActor),
-			Approval: scanApproval(arrivalProposed, arrivalApprover, arrivalApproverName)}
+func scanMovement(rows pgx.Rows) (m treasury.Movement, err error) {
+	var a arrivalRow
+	err = scanSealed(rows, slices.Concat(treasuryMovements.Columns(&m), treasuryArrivals.Columns(&a).Joined()))
+	if a.Posting != uuid.Nil {
+		m.Arrival = &a.Arrival
 	}
 	return m, err
 }
 
-// Movement uses primary keys.
-func (db *DB) Movement(ctx context.Context, p ident.Platform, id ident.Movement) (m treasury.Movement, found bool, err error) {
-	err = db.queryRows(ctx, `SELECT `+movementColumns+fromMovements+` AND m.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) (err error) {
+func readMovement(ctx context.Context, read reader, p ident.Platform, id ident.Movement) (m treasury.Movement, found bool, err error) {
+	err = read(ctx, selectMovements+`AND m.id = $2`, []any{p, id}, func(rows pgx.Rows) (err error) {
 		found = true
-		m, err = scanMovement(p, rows)
+		m, err = scanMovement(rows)
 		return err
 	})
 	return m, found, err
 }
 
+// Movement uses primary keys.
+func (db *DB) Movement(ctx context.Context, p ident.Platform, id ident.Movement) (treasury.Movement, bool, error) {
+	return readMovement(ctx, db.queryRows, p, id)
+}
+
 // Movements uses primary keys.
 func (db *DB) Movements(ctx context.Context, p ident.Platform, f ports.MovementFilter) (ports.Page[treasury.Movement], error) {
-	return queryPage(ctx, db, movementColumns, fromMovements+` AND $2 IN ('', m.kind) AND (NOT $3 OR m.in_transit AND a.movement_id IS NULL)`, "m.id",
-		[]any{pgID(p.UUID()), string(f.Kind), f.Open}, f.Paging, func(rows pgx.Rows) (treasury.Movement, error) { return scanMovement(p, rows) })
+	l := newJoinedList(fromMovements, "m", p)
+	l.whereEqual("kind", string(f.Kind))
+	if f.Open {
+		l.where("m.in_transit AND a.movement_id IS NULL")
+	}
+	return selectPageOf(ctx, db, l, f.Paging, movementNames, scanMovement)
 }
 
 // Overdrafts uses the primary key.
-func (db *DB) Overdrafts(ctx context.Context, p ident.Platform) (overdrafts []treasury.Overdraft, err error) {
-	err = db.queryRows(ctx, `SELECT account, currency, overdrawn, since, balance::text, notified_at FROM ledger_overdrafts WHERE platform_id = $1 ORDER BY account, currency`,
-		[]any{pgID(p.UUID())}, func(rows pgx.Rows) error {
-			o := treasury.Overdraft{Account: ledger.Account{Platform: p}}
-			var balance string
-			var since, notified pgtype.Timestamptz
-			if err := rows.Scan(&o.Account.Path, &o.Account.Currency, &o.Overdrawn, &since, &balance, &notified); err != nil {
-				return err
-			}
-			o.Since, o.NotifiedAt = utcTime(since), utcTime(notified)
-			var err error
-			o.Balance, err = money.ParseTotal(balance)
-			overdrafts = append(overdrafts, o)
-			return err
-		})
-	return overdrafts, err
+func (db *DB) Overdrafts(ctx context.Context, p ident.Platform) ([]treasury.Overdraft, error) {
+	return selectRows(ctx, db, db.queryRows, ledgerOverdrafts, `WHERE platform_id = $1 ORDER BY account, currency`, p)
 }

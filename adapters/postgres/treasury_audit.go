@@ -14,24 +14,17 @@ var _ ports.TreasuryAudit = (*DB)(nil)
 
 // AuditedReports implements ports.TreasuryAudit. It sorts the reports of the platform: a few for each day.
 func (db *DB) AuditedReports(ctx context.Context, p ident.Platform, skip, limit int) (reports []ports.KeptReport, err error) {
-	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
-		if err := queryRows(ctx, tx, `SELECT `+reportColumns+` FROM safeguarding_reports r WHERE r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`,
-			[]any{pgID(p.UUID()), limit, skip}, func(rows pgx.Rows) error {
-				r, err := scanReport(p, rows)
-				reports = append(reports, r)
-				return err
-			}); err != nil {
-			return err
-		}
-		return addReportDetails(ctx, tx, p, reports)
+	err = db.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
+		reports, err = readReports(ctx, db, tx, `r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`, p, limit, skip)
+		return err
 	})
 	return reports, err
 }
 
 // AuditedMovements uses primary keys.
 func (db *DB) AuditedMovements(ctx context.Context, p ident.Platform) (movements []treasury.Movement, err error) {
-	err = db.queryRows(ctx, `SELECT `+movementColumns+fromMovements+` ORDER BY m.id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
-		m, err := scanMovement(p, rows)
+	err = db.queryRows(ctx, selectMovements+`ORDER BY m.id`, []any{p}, func(rows pgx.Rows) error {
+		m, err := scanMovement(rows)
 		movements = append(movements, m)
 		return err
 	})

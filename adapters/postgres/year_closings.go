@@ -27,7 +27,7 @@ func (u *unit) ResultBalances(ctx context.Context, p ident.Platform, m period.Mo
 	for _, setting := range bulkReadSettings {
 		u.queueExec(setting)
 	}
-	err = u.query(ctx, `SELECT seq FROM ledger_clocks WHERE platform_id = $1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error { return rows.Scan(&seq) })
+	err = u.query(ctx, `SELECT seq FROM ledger_clocks WHERE platform_id = $1`, []any{p}, func(rows pgx.Rows) error { return rows.Scan(&seq) })
 	if err != nil {
 		return nil, 0, err
 	}
@@ -39,25 +39,25 @@ func (u *unit) ResultBalances(ctx context.Context, p ident.Platform, m period.Mo
 	return balances, seq, err
 }
 
+var (
+	insertYearClosing  = ledgerdb.YearClosingTable.Insert("")
+	insertYearResults  = ledgerdb.YearResultTable.InsertAll("")
+	insertYearReversal = ledgerdb.YearReversalTable.Insert("")
+)
+
 // SaveYearClosing implements ports.YearEndWriter.
-func (u *unit) SaveYearClosing(_ context.Context, c yearend.Closing) error {
-	platform := pgID(c.Platform.UUID())
-	u.queueExec(`INSERT INTO ledger_year_closings (platform_id, year, number, last_month, closed_at, token_id, actor, note, posting_id, seq, proposal_id, approver_token_id, approver)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		platform, c.Year.Number(), c.Number, monthDate(c.Year.Last()), pgTime(c.At), pgID(c.By.Token.UUID()), c.By.Actor, c.Note, pgID(c.Posting), c.Seq,
-		pgID(c.Approval.Proposal.UUID()), pgID(c.Approval.By.Token.UUID()), c.Approval.By.Actor)
-	for _, r := range c.Results {
-		u.queueExec(`INSERT INTO ledger_year_results (platform_id, year, number, currency, income, expense) VALUES ($1, $2, $3, $4, $5::text::numeric, $6::text::numeric)`,
-			platform, c.Year.Number(), c.Number, string(r.Currency), r.Income.String(), r.Expense.String())
+func (u *unit) SaveYearClosing(ctx context.Context, c yearend.Closing) error {
+	if err := write(ctx, u, insertYearClosing, c); err != nil {
+		return err
 	}
-	return nil
+	results := make([]ledgerdb.YearResult, len(c.Results))
+	for i, r := range c.Results {
+		results[i] = ledgerdb.YearResult{Platform: c.Platform, Year: c.Year, Number: c.Number, Result: r}
+	}
+	return writeAll(ctx, u, insertYearResults, results)
 }
 
 // SaveYearReversal implements ports.YearEndWriter.
-func (u *unit) SaveYearReversal(_ context.Context, c yearend.Closing, r yearend.Reversal) error {
-	u.queueExec(`INSERT INTO ledger_year_reversals (platform_id, year, number, reversed_at, token_id, actor, note, posting_id, effective_at, proposal_id, approver_token_id, approver)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		pgID(c.Platform.UUID()), c.Year.Number(), c.Number, pgTime(r.At), pgID(r.By.Token.UUID()), r.By.Actor, r.Note, pgID(r.Posting), pgTime(r.Effective),
-		pgID(r.Approval.Proposal.UUID()), pgID(r.Approval.By.Token.UUID()), r.Approval.By.Actor)
-	return nil
+func (u *unit) SaveYearReversal(ctx context.Context, c yearend.Closing, r yearend.Reversal) error {
+	return write(ctx, u, insertYearReversal, ledgerdb.YearReversal{Platform: c.Platform, Year: c.Year, Number: c.Number, Reversal: r})
 }

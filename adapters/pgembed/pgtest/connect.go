@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/adapters/postgres/schema"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Pool returns a connection pool that uses the service's role, sees the rows of all platforms and,
-// like the service, does not prepare statements by default. It is closed when the test ends.
+// like the service, has its codecs and does not prepare statements by default. It is closed when the test ends.
 func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -25,6 +27,7 @@ func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnConfig.RuntimeParams["causeway.platform"] = "*"
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		schema.RegisterCodecs(conn.TypeMap())
 		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
 		return err
 	}

@@ -2,23 +2,79 @@ package ledgerdb
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/yearend"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
+// YearClosingTable has the closings of years without their results and reversals.
+var YearClosingTable = schema.New("ledger_year_closings", keyOfYearClosing, func(c *yearend.Closing) schema.Columns {
+	return slices.Concat(closingKeyColumns(&c.Platform, &c.Year, &c.Number), schema.Columns{
+		{Name: "last_month", Field: schema.Converted(
+			func() period.Month { return c.Year.Last() },
+			func(last period.Month) error {
+				c.Year = yearend.OfNumber(c.Year.Number(), last.Start().Month())
+				return nil
+			})},
+		{Name: "closed_at", Field: &c.At}, {Name: "note", Field: &c.Note}, {Name: "posting_id", Field: schema.Optional(&c.Posting)},
+		{Name: "seq", Field: &c.Seq},
+	}, schema.AuthorColumns(&c.By), schema.ApprovalColumns(&c.Approval))
+})
+
+var keyOfYearClosing = []string{"platform_id", "year", "number"}
+
+func closingKeyColumns(p *ident.Platform, year *yearend.Year, number *int) schema.Columns {
+	return schema.Columns{{Name: "platform_id", Field: p}, {Name: "number", Field: number}, {Name: "year", Field: schema.Converted(
+		func() int { return year.Number() },
+		func(n int) error {
+			*year = yearend.OfNumber(n, time.December)
+			return nil
+		})}}
+}
+
+// YearResult is what the closing of a year closed in a currency.
+type YearResult struct {
+	Platform ident.Platform
+	Year     yearend.Year
+	Number   int
+	yearend.Result
+}
+
+// YearResultTable has the results of closings.
+var YearResultTable = schema.New("ledger_year_results", append(keyOfYearClosing, "currency"), func(r *YearResult) schema.Columns {
+	return append(closingKeyColumns(&r.Platform, &r.Year, &r.Number), schema.Columns{
+		{Name: "currency", Field: &r.Currency}, {Name: "income", Field: &r.Income}, {Name: "expense", Field: &r.Expense},
+	}...)
+})
+
+// YearReversal is the reversal of the closing of a year.
+type YearReversal struct {
+	Platform ident.Platform
+	Year     yearend.Year
+	Number   int
+	yearend.Reversal
+}
+
+// YearReversalTable has the reversals of closings.
+var YearReversalTable = schema.New("ledger_year_reversals", keyOfYearClosing, func(r *YearReversal) schema.Columns {
+	return slices.Concat(closingKeyColumns(&r.Platform, &r.Year, &r.Number), schema.Columns{
+		{Name: "reversed_at", Field: &r.At}, {Name: "note", Field: &r.Note}, {Name: "posting_id", Field: schema.Optional(&r.Posting)},
+		{Name: "effective_at", Field: &r.Effective},
+	}, schema.AuthorColumns(&r.By), schema.ApprovalColumns(&r.Approval))
+})
+
 // A row for each closing and currency. Uses the primary keys.
-const selectYearClosings = `
-SELECT c.year, c.number, c.last_month, c.closed_at, c.token_id, c.actor, c.note, c.posting_id, c.seq, c.proposal_id, c.approver_token_id, c.approver,
-       r.reversed_at, r.token_id, coalesce(r.actor, ''), coalesce(r.note, ''), r.posting_id, r.effective_at, r.proposal_id, r.approver_token_id, coalesce(r.approver, ''),
-       coalesce(s.currency, ''), coalesce(s.income, 0)::text, coalesce(s.expense, 0)::text
+var selectYearClosings = `
+SELECT ` + YearClosingTable.Names("c") + `, ` + YearReversalTable.Names("r") + `, ` + YearResultTable.Names("s") + `
 FROM ledger_year_closings c
 LEFT JOIN ledger_year_reversals r ON r.platform_id = c.platform_id AND r.year = c.year AND r.number = c.number
 LEFT JOIN ledger_year_results s ON s.platform_id = c.platform_id AND s.year = c.year AND s.number = c.number
@@ -29,55 +85,31 @@ ORDER BY c.year, c.number, s.currency COLLATE "C"`
 func YearClosings(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, p ident.Platform) (closings []yearend.Closing, err error) {
-	rows, err := q.Query(ctx, selectYearClosings, pgx.QueryExecModeCacheDescribe, pgUUID(p.UUID()))
+	rows, err := q.Query(ctx, selectYearClosings, pgx.QueryExecModeCacheDescribe, p)
 	if err != nil {
 		return nil, ReadError(err)
 	}
 	err = forEachRow(rows, func(rows pgx.Rows) error {
-		c, err := scanYearClosing(rows, p)
-		if n := len(closings) - 1; n >= 0 && closings[n].Year == c.Year && closings[n].Number == c.Number {
-			closings[n].Results = append(closings[n].Results, c.Results...)
+		var c yearend.Closing
+		var reversal YearReversal
+		var result YearResult
+		columns := slices.Concat(YearClosingTable.Columns(&c), YearReversalTable.Columns(&reversal).Joined(),
+			YearResultTable.Columns(&result).Joined())
+		if err := rows.Scan(columns.Targets(rows.RawValues())...); err != nil {
 			return err
 		}
-		closings = append(closings, c)
-		return err
+		if n := len(closings); n == 0 || closings[n-1].Year != c.Year || closings[n-1].Number != c.Number {
+			if !reversal.At.IsZero() {
+				c.Reversal = &reversal.Reversal
+			}
+			closings = append(closings, c)
+		}
+		if last := &closings[len(closings)-1]; result.Currency != "" {
+			last.Results = append(last.Results, result.Result)
+		}
+		return nil
 	})
 	return closings, ReadError(err)
-}
-
-func scanYearClosing(rows pgx.Rows, p ident.Platform) (yearend.Closing, error) {
-	c, r := yearend.Closing{Platform: p}, yearend.Reversal{}
-	var year int
-	var last pgtype.Date
-	var at, reversedAt, effective pgtype.Timestamptz
-	var by, posting, proposal, approver, reversedBy, reversal, reversalProposal, reversalApprover pgtype.UUID
-	var currency, income, expense string
-	if err := rows.Scan(&year, &c.Number, &last, &at, &by, &c.By.Actor, &c.Note, &posting, &c.Seq, &proposal, &approver, &c.Approval.By.Actor,
-		&reversedAt, &reversedBy, &r.By.Actor, &r.Note, &reversal, &effective, &reversalProposal, &reversalApprover, &r.Approval.By.Actor, &currency, &income, &expense); err != nil {
-		return c, err
-	}
-	c.Year, c.At, c.Posting = yearend.OfNumber(year, last.Time.Month()), utc(at), posting.Bytes
-	c.By.Token.SetUUID(by.Bytes)
-	c.Approval.Proposal.SetUUID(proposal.Bytes)
-	c.Approval.By.Token.SetUUID(approver.Bytes)
-	if reversedAt.Valid {
-		r.At, r.Posting, r.Effective = utc(reversedAt), reversal.Bytes, utc(effective)
-		r.By.Token.SetUUID(reversedBy.Bytes)
-		r.Approval.Proposal.SetUUID(reversalProposal.Bytes)
-		r.Approval.By.Token.SetUUID(reversalApprover.Bytes)
-		c.Reversal = &r
-	}
-	if currency == "" {
-		return c, nil
-	}
-	result := yearend.Result{Currency: money.Currency(currency)}
-	var err error
-	if result.Income, err = parseTotal(income); err != nil {
-		return c, err
-	}
-	result.Expense, err = parseTotal(expense)
-	c.Results = []yearend.Result{result}
-	return c, err
 }
 
 // YearClosings implements ports.AuditView.
@@ -116,11 +148,9 @@ func (v *auditView) YearClosings(ctx context.Context, p ident.Platform, each fun
 func (v *auditView) YearEndPostings(ctx context.Context, p ident.Platform, each func(ports.NumberedPosting) error) error {
 	var found []ports.NumberedPosting
 	err := queryFreshPlan(ctx, v.tx, `SELECT p.seq, p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = 'year_end' AND `+RareKindsCondition+` ORDER BY p.seq`,
-		[]any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
-			var id [16]byte
+		[]any{p}, func(rows pgx.Rows) error {
 			n := ports.NumberedPosting{Posting: ledger.Posting{Platform: p, Kind: ledger.KindYearEnd}}
-			err := rows.Scan(&n.Seq, &id)
-			n.Posting.ID = id
+			err := rows.Scan(&n.Seq, &n.Posting.ID)
 			found = append(found, n)
 			return err
 		})

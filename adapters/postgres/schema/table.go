@@ -50,6 +50,17 @@ func (c Columns) Fields() []any {
 	return fields
 }
 
+// Targets returns what a row with these values is scanned into. Columns of a row that a join has not found are left out.
+func (c Columns) Targets(values [][]byte) []any {
+	targets := c.Fields()
+	for i, column := range c {
+		if column.Joined && values[i] == nil {
+			targets[i] = nil
+		}
+	}
+	return targets
+}
+
 // Field returns the field of a column; nil if there is no column of the name.
 func (c Columns) Field(name string) any {
 	for _, column := range c {
