@@ -58,7 +58,7 @@ const selectExplanation = `
 		(SELECT coalesce(sum(amount) FILTER (WHERE NOT is_open), 0)::bigint FROM breaks)`
 
 func explanationArguments(a reconcile.Account, day reconcile.Day) []any {
-	return []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), day.Start(), (day + 1).Start()}
+	return []any{a.Platform, a.Path, a.Currency, day.Start(), (day + 1).Start()}
 }
 
 func scanExplanation(b *reconcile.BalanceComparison) func(pgx.Rows) error {

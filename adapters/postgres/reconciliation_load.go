@@ -2,12 +2,10 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/corridor"
@@ -21,7 +19,9 @@ import (
 // LoadComparison reads the lines and entries of the days of a statement and Window more days
 // on each side, and further back, up to Lookback, if breaks of earlier statements are open.
 // It adds the open breaks too, so that they are not found a second time.
-func (u *unit) LoadComparison(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput) error {
+func (u *unit) LoadComparison(
+	ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput,
+) error {
 	open, err := u.openBreaks(ctx, a)
 	if err != nil {
 		return err
@@ -46,19 +46,19 @@ func (u *unit) LoadComparison(ctx context.Context, run ident.Reconciliation, a r
 
 // coveredDays returns the days of the earlier runs that end in a span of days or later.
 func (u *unit) coveredDays(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (covered []reconcile.DayRange, err error) {
-	err = u.query(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
-		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start()}, func(rows pgx.Rows) error {
-			var first, last time.Time
-			err := rows.Scan(&first, &last)
-			covered = append(covered, reconcile.DayRange{First: reconcile.DayOf(first), Last: reconcile.DayOf(last)})
-			return err
-		})
+	const endingLater = `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`
+	err = u.query(ctx, endingLater, []any{a.Platform, a.Path, a.Currency, span.First}, func(rows pgx.Rows) error {
+		var days reconcile.DayRange
+		err := rows.Scan(&days.First, &days.Last)
+		covered = append(covered, days)
+		return err
+	})
 	return covered, err
 }
 
 // selectOpenBreaks uses reconciliation_breaks_by_account.
 const selectOpenBreaks = `
-	SELECT b.id, b.reason, b.line_id, b.seq, b.entry_no, coalesce(l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
+	SELECT b.id, b.reason, b.line_id, coalesce(l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date) AS day, b.seq, b.entry_no
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
@@ -67,30 +67,19 @@ const selectOpenBreaks = `
 	ORDER BY b.id`
 
 func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
-	err = u.query(ctx, selectOpenBreaks, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error {
-		var (
-			b        reconcile.OpenBreak
-			id, line pgtype.UUID
-			seq      pgtype.Int8
-			n        pgtype.Int2
-			reason   string
-			day      time.Time
-		)
-		if err := rows.Scan(&id, &reason, &line, &seq, &n, &day); err != nil {
-			return err
-		}
-		b.ID.SetUUID(id.Bytes)
-		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.EntryPosition{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
+	err = u.query(ctx, selectOpenBreaks, []any{a.Platform, a.Path, a.Currency}, func(rows pgx.Rows) error {
+		var b reconcile.OpenBreak
+		err := rows.Scan(append([]any{&b.ID, &b.Reason, &b.Line, &b.Day}, positionColumns("", "", &b.Entry).Fields()...)...)
 		open = append(open, b)
-		return nil
+		return err
 	})
 	return open, err
 }
 
 // selectLines uses reconciliation_lines_by_value_date. A line is reconciled if it is
 // matched, or if a break of it was resolved by a note or a posting.
-const selectLines = `
-	SELECT l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned,
+var selectLines = `
+	SELECT ` + reconciliationLines.Names("l") + `,
 		m.line_id IS NOT NULL OR s.line_id IS NOT NULL
 	FROM reconciliation_lines l
 	LEFT JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
@@ -102,7 +91,9 @@ const selectLines = `
 	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5 AND l.reconciliation_id <> $6`
 
 // addComparableLines adds the lines of earlier runs and those that the run has added.
-func (u *unit) addComparableLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput) error {
+func (u *unit) addComparableLines(
+	ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput,
+) error {
 	for i, l := range added {
 		added[i] = reconcile.Line{} // its texts are most of the memory of an import
 		if !span.Contains(l.Value) {
@@ -112,30 +103,14 @@ func (u *unit) addComparableLines(ctx context.Context, run ident.Reconciliation,
 			return err
 		}
 	}
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start(), pgID(run.UUID())}
+	args := []any{a.Platform, a.Path, a.Currency, span.First, span.Last, run}
 	return u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
-		var isReconciled bool
-		l, err := u.db.scanLine(ctx, a.Platform.UUID(), rows, &isReconciled)
-		if err != nil {
+		var l lineRow
+		if err := u.db.scanColumns(ctx, rows, reconciliationLines.Columns(&l), &l.Reconciled); err != nil {
 			return err
 		}
-		l.Reconciled = isReconciled
-		return to.AddLine(l)
+		return to.AddLine(l.Line)
 	})
-}
-
-// scanLine reads the columns of a line, and further columns into more.
-func (db *DB) scanLine(ctx context.Context, platform uuid.UUID, rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
-	var (
-		id                      pgtype.UUID
-		booked, value           time.Time
-		references, description string
-	)
-	if err := rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.ServicerReference, &references, &description, &l.Returned}, more...)...); err != nil {
-		return l, err
-	}
-	l.ID, l.Booked, l.Value = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value)
-	return l, db.openLine(ctx, sealedRow{platform, l.ID}, references, description, &l)
 }
 
 // selectEntries uses ledger_entries_by_debit_account and _credit from a number on: an entry is
@@ -174,7 +149,7 @@ const selectEntries = `
 func (u *unit) addComparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange, to ports.ComparisonInput) error {
 	var number int64
 	if err := u.query(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
-		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
+		[]any{a.Platform, a.Path, a.Currency}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
 		return err
 	}
 	if number == 0 {
@@ -188,21 +163,16 @@ func (u *unit) addComparableEntries(ctx context.Context, a reconcile.Account, sp
 	if err != nil {
 		return err
 	}
-	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.First.Start(), since, (span.Last + 1).Start()}
+	args := []any{a.Platform, number, a.Path, a.Currency, span.First.Start(), since, (span.Last + 1).Start()}
 	return u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
-		var (
-			e                             reconcile.Entry
-			n                             int16
-			posting, transaction, receipt pgtype.UUID
-			kind                          string
-			effective                     time.Time
-		)
-		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Reconciled, &receipt); err != nil {
+		var e reconcile.Entry
+		var effective time.Time
+		var receipt uuid.UUID
+		err := rows.Scan(&e.Seq, &e.N, &e.Amount, &e.Posting, &e.Transaction, &e.Kind, &e.Memo, &effective, &e.Reconciled, &receipt)
+		if err != nil {
 			return err
 		}
-		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
-		e.Transaction.SetUUID(transaction.Bytes)
-		e.PartnerReferences = refs.forEntry(e.Posting, receipt.Bytes)
+		e.Day, e.PartnerReferences = reconcile.DayOf(effective), refs.forEntry(e.Posting, receipt)
 		return to.AddEntry(e)
 	})
 }
@@ -246,30 +216,31 @@ func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span re
 	if !known {
 		return found, nil // receipts have known chains
 	}
-	args := []any{pgID(a.Platform.UUID()), string(rail), string(a.Currency), firstIDOfDay(span.First - 1), span.First.Start(), (span.Last + 1).Start()}
+	args := []any{a.Platform, rail, a.Currency, firstIDOfDay(span.First - 1), span.First.Start(), (span.Last + 1).Start()}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
-		var id pgtype.UUID
+		var id uuid.UUID
 		var ref receiptRef
 		if err := rows.Scan(&id, &ref.partnerID, &ref.reference); err != nil {
 			return err
 		}
 		i := int32(len(found.refs))
-		found.refs, found.byID[id.Bytes] = append(found.refs, ref), i
+		found.refs, found.byID[id] = append(found.refs, ref), i
 		for _, kind := range transaction.ReceiptKinds() {
-			found.byID[ledger.DerivedID(id.Bytes, kind, 0)] = i
+			found.byID[ledger.DerivedID(id, kind, 0)] = i
 		}
 		return nil
 	})
 	if err != nil {
 		return found, err
 	}
-	err = u.query(ctx, selectReturnRefs, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), (span.Last + 1).Start()}, func(rows pgx.Rows) error {
-		var posting pgtype.UUID
+	args = []any{a.Platform, a.Path, a.Currency, span.First.Start(), (span.Last + 1).Start()}
+	err = u.query(ctx, selectReturnRefs, args, func(rows pgx.Rows) error {
+		var posting uuid.UUID
 		var ref receiptRef
 		if err := rows.Scan(&posting, &ref.partnerID); err != nil {
 			return err
 		}
-		found.refs, found.byID[posting.Bytes] = append(found.refs, ref), int32(len(found.refs))
+		found.refs, found.byID[posting] = append(found.refs, ref), int32(len(found.refs))
 		return nil
 	})
 	return found, err
@@ -282,8 +253,4 @@ const selectReturnRefs = `
 	WHERE r.platform_id = $1 AND r.partner = $2 AND r.currency = $3 AND r.partner_id <> '' AND r.returned_at >= $4::timestamptz - interval '92 days' AND r.returned_at < $5`
 
 // firstIDOfDay returns the lowest id with a time of the day.
-func firstIDOfDay(d reconcile.Day) pgtype.UUID {
-	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], uint64(d.Start().UnixMilli())<<16)
-	return pgID(id)
-}
+func firstIDOfDay(d reconcile.Day) uuid.UUID { return idAt(d.Start()) }

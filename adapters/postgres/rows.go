@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -43,6 +44,20 @@ func sealedText(c sealedColumn, text *string) schema.Column {
 		},
 		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
 			*text, err = db.openText(ctx, row, c, string(stored))
+			return err
+		},
+	})
+}
+
+// sealedTexts is an encrypted list of texts, one per line. The empty list is the empty text.
+func sealedTexts(c sealedColumn, texts *[]string) schema.Column {
+	return newSealedColumn(c, sealedField{
+		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+			return db.seal(ctx, row, c, []byte(strings.Join(*texts, "\n")))
+		},
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) error {
+			text, err := db.openText(ctx, row, c, string(stored))
+			*texts = splitLines(text)
 			return err
 		},
 	})
@@ -244,16 +259,23 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
-	rows = slices.Clone(rows) // the arguments point into it
+	args, err := argsOfAll(ctx, u.db, s, slices.Clone(rows))
+	if err == nil {
+		u.queueExec(s.SQL, args...)
+	}
+	return err
+}
+
+// argsOfAll returns the arguments of a statement for many rows. They point into the rows.
+func argsOfAll[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]any, error) {
 	all := make([]schema.Columns, len(rows))
 	for i := range rows {
 		all[i] = s.Table.Columns(&rows[i])
-		if err := u.db.sealColumns(ctx, all[i], s.Writes); err != nil {
-			return err
+		if err := db.sealColumns(ctx, all[i], s.Writes); err != nil {
+			return nil, err
 		}
 	}
-	u.queueExec(s.SQL, s.ArgsOfAll(all)...)
-	return nil
+	return s.ArgsOfAll(all), nil
 }
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is
