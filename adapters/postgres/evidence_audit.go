@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
@@ -60,19 +60,12 @@ const selectEvidencePlatforms = `
 
 // EvidencePlatforms implements ports.EvidenceView.
 func (v *evidenceView) EvidencePlatforms(ctx context.Context) (platforms []ident.Platform, err error) {
-	return platforms, queryRows(ctx, v.tx, selectEvidencePlatforms, nil, func(rows pgx.Rows) error {
-		var id pgtype.UUID
-		var p ident.Platform
-		err := rows.Scan(&id)
-		p.SetUUID(id.Bytes)
-		platforms = append(platforms, p)
-		return err
-	})
+	return queryValues[ident.Platform](ctx, readOn(v.tx), selectEvidencePlatforms)
 }
 
 // EvidenceLog implements ports.EvidenceView.
 func (v *evidenceView) EvidenceLog(ctx context.Context, p ident.Platform) (size int64, edge []byte, err error) {
-	err = queryRows(ctx, v.tx, `SELECT size, partial_tiles FROM ledger_evidence_state WHERE platform_id = $1`, []any{pgID(p.UUID())},
+	err = queryRows(ctx, v.tx, `SELECT size, partial_tiles FROM ledger_evidence_state WHERE platform_id = $1`, []any{p},
 		func(rows pgx.Rows) error { return rows.Scan(&size, &edge) })
 	return size, edge, err
 }
@@ -95,7 +88,7 @@ func (v *evidenceView) Leaves(ctx context.Context, p ident.Platform, each func(l
 	for after := int64(0); ; {
 		var batch []ledger.EvidenceLeaf
 		err := queryRows(ctx, v.tx, `SELECT seq, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence WHERE platform_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
-			[]any{pgID(p.UUID()), after, evidenceLeavesPerRead}, func(rows pgx.Rows) error {
+			[]any{p, after, evidenceLeavesPerRead}, func(rows pgx.Rows) error {
 				leaf, err := scanEvidenceLeaf(rows, p)
 				batch = append(batch, leaf)
 				return err
@@ -117,13 +110,11 @@ func (v *evidenceView) Leaves(ctx context.Context, p ident.Platform, each func(l
 
 func scanEvidenceLeaf(rows pgx.Rows, p ident.Platform) (ledger.EvidenceLeaf, error) {
 	leaf := ledger.EvidenceLeaf{Platform: p}
-	var sealed pgtype.Timestamptz
 	var kinds, subjects []string
 	var hashes, hints [][]byte
-	if err := rows.Scan(&leaf.Seq, &sealed, &kinds, &subjects, &hashes, &hints); err != nil {
+	if err := rows.Scan(&leaf.Seq, &leaf.Sealed, &kinds, &subjects, &hashes, &hints); err != nil {
 		return leaf, err
 	}
-	leaf.Sealed = utcTime(sealed)
 	for i := range kinds {
 		f := ledger.Fact{Kind: ledger.FactKind(kinds[i])}
 		// The arrays have one length, unless they were changed: then the leaf does not have its hash.
@@ -161,7 +152,7 @@ func (v *evidenceView) QueuedKinds() (kinds, versions []ledger.FactKind) {
 // QueuedSubjects implements ports.EvidenceView. It uses the primary key.
 func (v *evidenceView) QueuedSubjects(ctx context.Context, p ident.Platform, kind ledger.FactKind) (map[string]bool, error) {
 	queued := map[string]bool{}
-	return queued, queryRows(ctx, v.tx, `SELECT subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = $2`, []any{pgID(p.UUID()), string(kind)}, func(rows pgx.Rows) error {
+	return queued, queryRows(ctx, v.tx, `SELECT subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = $2`, []any{p, kind}, func(rows pgx.Rows) error {
 		var subject string
 		err := rows.Scan(&subject)
 		queued[subject] = true
@@ -179,7 +170,7 @@ func (v *evidenceView) Subjects(ctx context.Context, p ident.Platform, kind ledg
 	if !known {
 		return nil
 	}
-	statement, args, last := f.after(true), []any{pgID(p.UUID()), string(kind), subjectsPerRead}, ""
+	statement, args, last := f.after(true), []any{p, kind, subjectsPerRead}, ""
 	for {
 		var subjects []string
 		var queued []bool
@@ -221,7 +212,7 @@ const selectSkippedPayments = `
 
 // SkippedPayments implements ports.EvidenceView.
 func (v *evidenceView) SkippedPayments(ctx context.Context, p ident.Platform, each func(ledger.FactKind, string) error) error {
-	args := []any{pgID(p.UUID()), string(ledger.FactTransaction), string(ledger.FactReceipt)}
+	args := []any{p, ledger.FactTransaction, ledger.FactReceipt}
 	return queryRows(ctx, v.tx, selectSkippedPayments, args, func(rows pgx.Rows) error {
 		var kind ledger.FactKind
 		var subject string
@@ -242,12 +233,12 @@ const selectUnmatchedWithoutReceipt = `
 
 // UnmatchedWithoutReceipt implements ports.EvidenceView.
 func (v *evidenceView) UnmatchedWithoutReceipt(ctx context.Context, p ident.Platform, each func(uuid.UUID) error) error {
-	return queryRows(ctx, v.tx, selectUnmatchedWithoutReceipt, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
-		var posting pgtype.UUID
+	return queryRows(ctx, v.tx, selectUnmatchedWithoutReceipt, []any{p}, func(rows pgx.Rows) error {
+		var posting uuid.UUID
 		if err := rows.Scan(&posting); err != nil {
 			return err
 		}
-		return each(posting.Bytes)
+		return each(posting)
 	})
 }
 
@@ -262,7 +253,7 @@ const selectDanglingMatches = `
 
 // DanglingMatches implements ports.EvidenceView.
 func (v *evidenceView) DanglingMatches(ctx context.Context, p ident.Platform, each func(what, id, without string) error) error {
-	return queryRows(ctx, v.tx, selectDanglingMatches, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+	return queryRows(ctx, v.tx, selectDanglingMatches, []any{p}, func(rows pgx.Rows) error {
 		var what, id, without string
 		if err := rows.Scan(&what, &id, &without); err != nil {
 			return err
@@ -281,15 +272,8 @@ const selectUnsealedFacts = `
 
 // Unsealed implements ports.EvidenceView.
 func (v *evidenceView) Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error) {
-	err = queryRows(ctx, v.tx, selectUnsealedFacts, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
-		var found pgtype.Int8
-		var at pgtype.Timestamptz
-		err := rows.Scan(&found, &at)
-		count, since = found.Int64, at.Time.UTC()
-		if !at.Valid {
-			since = time.Time{}
-		}
-		return err
+	err = queryRows(ctx, v.tx, selectUnsealedFacts, []any{p}, func(rows pgx.Rows) error {
+		return rows.Scan(schema.Optional(&count), &since)
 	})
 	return count, since, err
 }

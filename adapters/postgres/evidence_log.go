@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
@@ -37,14 +36,7 @@ const selectPlatformsWithFacts = `
 
 // PlatformsWithFacts implements ports.EvidenceLog.
 func (l *EvidenceLog) PlatformsWithFacts(ctx context.Context) (platforms []ident.Platform, err error) {
-	return platforms, queryRows(ctx, l.db.pool.Pool, selectPlatformsWithFacts, nil, func(rows pgx.Rows) error {
-		var id pgtype.UUID
-		var p ident.Platform
-		err := rows.Scan(&id)
-		p.SetUUID(id.Bytes)
-		platforms = append(platforms, p)
-		return err
-	})
+	return queryValues[ident.Platform](ctx, readOn(l.db.pool.Pool), selectPlatformsWithFacts)
 }
 
 const (
@@ -65,7 +57,7 @@ const (
 
 // SealEvidence implements ports.EvidenceLog. fn runs in one transaction that locks the platform's row.
 func (l *EvidenceLog) SealEvidence(ctx context.Context, p ident.Platform, fn func(context.Context, ports.EvidenceWriter) error) (locked bool, err error) {
-	platform := pgID(p.UUID())
+	platform := p
 	err = pgx.BeginFunc(ctx, l.db.pool.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, textFormats); err != nil {
 			return err
@@ -96,7 +88,7 @@ func (l *EvidenceLog) EvidenceStatus(ctx context.Context, p ident.Platform) (sta
 		return status, err
 	}
 	status.Checkpoint = found.Checkpoints[0]
-	return status, queryRows(ctx, l.db.pool.Pool, `SELECT published_size FROM ledger_evidence_state WHERE platform_id = $1`, []any{pgID(p.UUID())},
+	return status, queryRows(ctx, l.db.pool.Pool, `SELECT published_size FROM ledger_evidence_state WHERE platform_id = $1`, []any{p},
 		func(rows pgx.Rows) error { return rows.Scan(&status.PublishedSize) })
 }
 
@@ -141,11 +133,11 @@ const takeFromQueue = `
 
 func (w *evidenceWriter) takeQueued(ctx context.Context) (facts []ledger.Fact, err error) {
 	subjects := map[ledger.FactKind][]string{}
-	kinds := make([]string, len(queuedFacts))
+	kinds := make([]ledger.FactKind, len(queuedFacts))
 	for i, f := range queuedFacts {
-		kinds[i] = string(f.kind)
+		kinds[i] = f.kind
 	}
-	err = queryRows(ctx, w.tx, takeFromQueue, []any{pgID(w.platform.UUID()), factsPerTake, kinds}, func(rows pgx.Rows) error {
+	err = queryRows(ctx, w.tx, takeFromQueue, []any{w.platform, factsPerTake, kinds}, func(rows pgx.Rows) error {
 		var kind ledger.FactKind
 		var subject string
 		err := rows.Scan(&kind, &subject)
@@ -205,7 +197,7 @@ const (
 func (w *evidenceWriter) appendPayments(ctx context.Context, facts []ledger.Fact) ([]ledger.Fact, error) {
 	from := w.postingSeq
 	w.postingSeq = min(from+postingsPerTake, w.lastSeq)
-	args := []any{pgID(w.platform.UUID()), from, w.postingSeq}
+	args := []any{w.platform, from, w.postingSeq}
 	transactions, err := readTexts(ctx, w.tx, takeTransactions, args)
 	if err != nil {
 		return nil, err
@@ -225,13 +217,11 @@ func (w *evidenceWriter) appendPayments(ctx context.Context, facts []ledger.Fact
 
 // readTexts reads the single column of a query.
 func readTexts(ctx context.Context, tx pgx.Tx, statement string, args []any) (texts []string, err error) {
-	texts = []string{}
-	return texts, queryRows(ctx, tx, statement, args, func(rows pgx.Rows) error {
-		var text string
-		err := rows.Scan(&text)
-		texts = append(texts, text)
-		return err
-	})
+	texts, err = queryValues[string](ctx, readOn(tx), statement, args...)
+	if texts == nil {
+		texts = []string{} // NULL is no array
+	}
+	return texts, err
 }
 
 // Add implements ports.EvidenceWriter.
@@ -240,18 +230,18 @@ func (w *evidenceWriter) Add(ctx context.Context, leaf ledger.EvidenceLeaf) erro
 	for i, f := range leaf.Facts {
 		kinds[i], subjects[i], hashes[i], hints[i] = string(f.Kind), f.Subject, f.Hash[:], f.Hints
 	}
-	_, err := w.tx.Exec(ctx, insertEvidenceLeaf, pgID(w.platform.UUID()), leaf.Seq, pgTime(leaf.Sealed), kinds, subjects, hashes, hints)
+	_, err := w.tx.Exec(ctx, insertEvidenceLeaf, w.platform, leaf.Seq, leaf.Sealed, kinds, subjects, hashes, hints)
 	return err
 }
 
 // Seal implements ports.EvidenceWriter.
 func (w *evidenceWriter) Seal(ctx context.Context, c ports.SignedCheckpoint, partialTiles []byte) error {
 	if c.Size > w.size {
-		if _, err := w.tx.Exec(ctx, insertEvidenceCheckpoint, pgID(w.platform.UUID()), c.Size, pgTime(c.Sealed), c.Root[:], c.Note); err != nil {
+		if _, err := w.tx.Exec(ctx, insertEvidenceCheckpoint, w.platform, c.Size, c.Sealed, c.Root[:], c.Note); err != nil {
 			return err
 		}
 	}
-	tag, err := w.tx.Exec(ctx, updateEvidenceState, pgID(w.platform.UUID()), c.Size, partialTiles, w.postingSeq)
+	tag, err := w.tx.Exec(ctx, updateEvidenceState, w.platform, c.Size, partialTiles, w.postingSeq)
 	if err == nil && tag.RowsAffected() != 1 {
 		err = errors.New("the state of the log of evidence is gone")
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/ports"
 )
@@ -23,15 +23,8 @@ SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JO
 
 // LedgerMonths implements ports.MonthKeeper.
 func (db *DB) LedgerMonths(ctx context.Context) (found ports.LedgerMonths, err error) {
-	var oldest, lastArchived pgtype.Date
-	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&oldest, &lastArchived); err != nil {
+	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&found.Oldest, &found.LastArchived); err != nil {
 		return found, fmt.Errorf("read the months of the ledger: %w", err)
-	}
-	if oldest.Valid {
-		found.Oldest = period.MonthOf(oldest.Time)
-	}
-	if lastArchived.Valid {
-		found.LastArchived = period.MonthOf(lastArchived.Time)
 	}
 	return found, nil
 }
@@ -49,13 +42,7 @@ WHERE platform_id = $1 AND month_end <= $2`
 // EndMonth implements ports.MonthKeeper. It advances the clocks of platforms without postings after
 // the month.
 func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error {
-	var idle []pgtype.UUID
-	err := queryRows(ctx, db.pool, selectIdlePlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
-		var p pgtype.UUID
-		err := rows.Scan(&p)
-		idle = append(idle, p)
-		return err
-	})
+	idle, err := queryValues[ident.Platform](ctx, readOn(db.pool), selectIdlePlatforms, m.End())
 	current := period.MonthOf(now)
 	for _, p := range idle {
 		if err != nil {
@@ -65,10 +52,10 @@ func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error
 			if _, err := tx.Exec(ctx, lockClock, p); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, insertMonth, p, monthDate(current), pgTime(current.Start())); err != nil {
+			if _, err := tx.Exec(ctx, insertMonth, p, current, current.Start()); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, advanceClock, p, pgTime(current.Start()))
+			_, err := tx.Exec(ctx, advanceClock, p, current.Start())
 			return err
 		})
 	}
@@ -121,11 +108,9 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 				return err
 			}
 		}
-		return queryRows(ctx, tx, selectBlockers, []any{monthDate(m), pgTime(m.Start()), pgTime(m.End())}, func(rows pgx.Rows) error {
-			var p pgtype.UUID
+		return queryRows(ctx, tx, selectBlockers, []any{m, m.Start(), m.End()}, func(rows pgx.Rows) error {
 			var h ports.MonthBlocker
-			err := rows.Scan(&p, &h.Blocker, &h.Count)
-			h.Platform.SetUUID(p.Bytes)
+			err := rows.Scan(&h.Platform, &h.Blocker, &h.Count)
 			found = append(found, h)
 			return err
 		})

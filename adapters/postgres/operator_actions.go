@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgtype"
-
 	"causeway/core/platform"
 )
 
@@ -12,7 +10,7 @@ const insertOperatorAction = `INSERT INTO operator_actions (platform_id, id, act
 
 // operatorActionColumns returns the arguments of insertOperatorAction. Zero ids are stored as such.
 func operatorActionColumns(a platform.OperatorAction) []any {
-	return []any{pgtype.UUID{Bytes: a.Platform.UUID(), Valid: true}, pgID(a.ID), string(a.Kind), pgtype.UUID{Bytes: a.Subject, Valid: true}, a.Name, a.Actor, pgTime(a.At)}
+	return []any{a.Platform.UUID(), a.ID, a.Kind, a.Subject, a.Name, a.Actor, a.At}
 }
 
 // RecordOperatorAction inserts one action.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // RetentionCutoffs are the times before which rows are deleted unless something still needs them.
@@ -167,11 +166,7 @@ const (
 // that it uses half of one connection at most. deleted is called after each partition, with about how
 // many rows it had, and after each batch. Any number of processes may call it at the same time.
 func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted func(table string, rows int)) error {
-	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms ORDER BY id`)
-	if err != nil {
-		return err
-	}
-	platforms, err := pgx.CollectRows(rows, pgx.RowTo[pgtype.UUID])
+	platforms, err := queryValues[uuid.UUID](ctx, db.read, `SELECT id FROM platforms ORDER BY id`)
 	if err != nil {
 		return err
 	}
@@ -214,7 +209,7 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 }
 
 // deleteOldOf deletes the old rows of one platform.
-func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform pgtype.UUID, deleted func(int)) error {
+func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform uuid.UUID, deleted func(int)) error {
 	position := table.start
 	for {
 		started := time.Now()
@@ -234,7 +229,7 @@ func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform pgt
 	}
 }
 
-func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform pgtype.UUID, position *string) (checked, deleted int, err error) {
+func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform uuid.UUID, position *string) (checked, deleted int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
 	defer cancel()
 	err = db.pool.QueryRow(ctx, table.sql, pgx.QueryExecModeCacheStatement, platform, table.before, *position, retentionBatchSize).
