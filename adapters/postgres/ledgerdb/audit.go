@@ -62,12 +62,12 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 // checkNothingArchived returns MONTH_ARCHIVED if any month is archived: an audit begins with
 // the first posting.
 func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
-	var first, last pgtype.Date
+	var first, last period.Month
 	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
-	if err == nil && first.Valid {
-		archived := "The month " + period.MonthOf(first.Time).String() + " is"
-		if last.Time.After(first.Time) {
-			archived = fmt.Sprintf("The months from %s to %s are", period.MonthOf(first.Time), period.MonthOf(last.Time))
+	if err == nil && !first.IsZero() {
+		archived := "The month " + first.String() + " is"
+		if first.Before(last) {
+			archived = fmt.Sprintf("The months from %s to %s are", first, last)
 		}
 		err = fault.New(fault.MonthArchived,
 			"%s archived, and the check needs all postings. Restore what is archived (causeway ledger restore), run the check, then archive it again.", archived)
@@ -115,14 +115,9 @@ ORDER BY w.platform_id`
 func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatform, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
 		var p ports.AuditPlatform
-		var id [16]byte
-		var recorded pgtype.Timestamptz
-		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.SnapshotSeq, &p.CompleteMonthEnds); err != nil {
-			return err
-		}
-		p.Platform, p.Recorded = platformID(id), recorded.Time.UTC()
+		err := rows.Scan(&p.Platform, &p.HasClock, &p.Seq, &p.Recorded, &p.SnapshotSeq, &p.CompleteMonthEnds)
 		platforms = append(platforms, p)
-		return nil
+		return err
 	})
 	return platforms, wrapError("audit platforms", err)
 }
@@ -137,24 +132,19 @@ LIMIT $4`
 
 // PostedTransactions implements ports.AuditView.
 func (v *auditView) PostedTransactions(ctx context.Context, p ident.Platform, each func([]ports.PostedTransaction) error) error {
-	var after pgtype.UUID
-	after.Valid = true
+	var after ident.Transaction
 	afterSeq, known := int64(math.MinInt64), transactionPostingsPerBatch
 	var batch []ports.PostedTransaction
 	for known == transactionPostingsPerBatch {
 		known = 0
-		err := queryFreshPlan(ctx, v.tx, auditPostedTransactions, []any{pgUUID(p.UUID()), after, afterSeq, transactionPostingsPerBatch}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, v.tx, auditPostedTransactions, []any{p, after.UUID(), afterSeq, transactionPostingsPerBatch}, func(rows pgx.Rows) error {
 			var posted transaction.Posted
-			var kind string
-			var effective, recorded pgtype.Timestamptz
-			if err := rows.Scan(&after, &afterSeq, (*[16]byte)(&posted.ID), &kind, &effective, &recorded, &posted.Memo, &posted.Digest); err != nil {
+			if err := rows.Scan(&after, &afterSeq, &posted.ID, &posted.Kind, &posted.Effective, &posted.Recorded, &posted.Memo, &posted.Digest); err != nil {
 				return err
 			}
 			known++
-			posted.Kind, posted.Effective, posted.Recorded = ledger.Kind(kind), utc(effective), utc(recorded)
-			id := transactionID(after)
-			if n := len(batch); n == 0 || batch[n-1].Transaction != id {
-				batch = append(batch, ports.PostedTransaction{Transaction: id})
+			if n := len(batch); n == 0 || batch[n-1].Transaction != after {
+				batch = append(batch, ports.PostedTransaction{Transaction: after})
 			}
 			last := &batch[len(batch)-1]
 			last.Postings = append(last.Postings, posted)
@@ -200,7 +190,7 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 		}
 		var pairs []pair
 		var keys []postingKey
-		args := []any{pgUUID(p.UUID()), after.reverses, after.id, auditBatchSize}
+		args := []any{p, after.reverses, after.id, auditBatchSize}
 		err := queryFreshPlan(ctx, v.tx, auditReversals, args, func(rows pgx.Rows) error {
 			var x pair
 			if err := rows.Scan(&after.id, &after.reverses, &x.reversalSeq, &x.originalSeq); err != nil {
@@ -250,7 +240,7 @@ const auditLog = `SELECT size, partial_tiles FROM ledger_log_state WHERE platfor
 
 // Log implements ports.AuditView.
 func (v *auditView) Log(ctx context.Context, p ident.Platform) (size int64, partialTiles []byte, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditLog, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error { return rows.Scan(&size, &partialTiles) })
+	err = queryFreshPlan(ctx, v.tx, auditLog, []any{p}, func(rows pgx.Rows) error { return rows.Scan(&size, &partialTiles) })
 	return size, partialTiles, wrapError("audit the log", err)
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -104,17 +103,16 @@ func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, limit 
 }
 
 func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, limit int) (batch []ports.AuditAccount, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{pgUUID(platform.UUID()), after, limit}, func(rows pgx.Rows) error {
-		var (
-			a                     ports.AuditAccount
-			path, currency, class string
-			balance               pgtype.Int8
-		)
-		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.NoOverdraft, &balance, &a.Added); err != nil {
+	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{platform, after, limit}, func(rows pgx.Rows) error {
+		var a ports.AuditAccount
+		var balance *int64
+		if err := rows.Scan(&a.Number, &a.Account.Path, &a.Account.Currency, &a.Class, &a.NoOverdraft, &balance, &a.Added); err != nil {
 			return err
 		}
-		a.Account = ledger.Account{Platform: platform, Path: path, Currency: money.Currency(currency)}
-		a.Class, a.HasBalance, a.Balance = ledger.Class(class), balance.Valid, balance.Int64
+		a.Account.Platform = platform
+		if a.HasBalance = balance != nil; a.HasBalance {
+			a.Balance = *balance
+		}
 		batch = append(batch, a)
 		return nil
 	})
@@ -122,7 +120,7 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 }
 
 func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, visitUpTo func(int64) error) error {
-	return queryFreshPlan(ctx, v.tx, auditMoves, []any{pgUUID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
+	return queryFreshPlan(ctx, v.tx, auditMoves, []any{p, after, upto}, func(rows pgx.Rows) error {
 		var (
 			accountID, seq, amount                     int64
 			rank                                       int32
@@ -154,7 +152,7 @@ ORDER BY b.account_id`
 
 // OrphanBalances implements ports.AuditView.
 func (v *auditView) OrphanBalances(ctx context.Context, p ident.Platform, each func(accountID, balance int64) error) error {
-	err := queryFreshPlan(ctx, v.tx, auditOrphanBalances, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, v.tx, auditOrphanBalances, []any{p}, func(rows pgx.Rows) error {
 		var accountID, balance int64
 		if err := rows.Scan(&accountID, &balance); err != nil {
 			return err

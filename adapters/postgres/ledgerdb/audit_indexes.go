@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -51,8 +49,7 @@ ORDER BY 1`
 
 // IndexMismatches implements ports.AuditView.
 func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (found ports.AuditIndexMismatches, err error) {
-	args := []any{pgUUID(p.UUID())}
-	var monthEnd pgtype.Timestamptz
+	args := []any{p}
 	for _, query := range []struct {
 		statement string
 		into      []any
@@ -61,18 +58,15 @@ func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (foun
 		{auditDanglingIDs, []any{&found.DanglingIDs.Count, &found.DanglingIDs.First}},
 		{auditRecordedTimeMismatches, []any{&found.RecordedTimeMismatches.Count, &found.RecordedTimeMismatches.First}},
 		{auditBackdatedMismatches, []any{&found.BackdatedMismatches.Count, &found.BackdatedMismatches.First}},
-		{auditMonthEnds, []any{&monthEnd}},
+		{auditMonthEnds, []any{&found.MonthEnd}},
 	} {
 		if err := queryFreshPlan(ctx, v.tx, query.statement, args, func(rows pgx.Rows) error { return rows.Scan(query.into...) }); err != nil {
 			return found, wrapError("audit indexes", err)
 		}
 	}
-	found.MonthEnd = utc(monthEnd)
 	err = queryFreshPlan(ctx, v.tx, auditMonthRanges, args, func(rows pgx.Rows) error {
-		var month pgtype.Date
 		var m ports.AuditMonthRange
-		err := rows.Scan(&month, &m.First, &m.Lowest, &m.Highest)
-		m.Month = period.MonthOf(month.Time)
+		err := rows.Scan(&m.Month, &m.First, &m.Lowest, &m.Highest)
 		found.Months = append(found.Months, m)
 		return err
 	})

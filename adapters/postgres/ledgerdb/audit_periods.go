@@ -3,14 +3,14 @@ package ledgerdb
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/period"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -52,32 +52,27 @@ ORDER BY 1, 2`
 
 // Months implements ports.AuditView.
 func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.AuditMonths, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditMonths, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
-		var closed, open pgtype.Timestamptz
+	err = queryFreshPlan(ctx, v.tx, auditMonths, []any{p}, func(rows pgx.Rows) error {
+		var closed, open time.Time
 		if err := rows.Scan(&closed, &open); err != nil {
 			return err
 		}
-		if closed.Valid {
-			m.FirstUnclosed = period.MonthOf(closed.Time)
+		if !closed.IsZero() {
+			m.FirstUnclosed = period.MonthOf(closed)
 		}
-		if open.Valid {
-			m.FirstOpen = period.MonthOf(open.Time)
+		if !open.IsZero() {
+			m.FirstOpen = period.MonthOf(open)
 		}
 		return nil
 	})
 	if err != nil {
 		return m, wrapError("audit months", err)
 	}
-	err = queryFreshPlan(ctx, v.tx, auditClosings, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditClosings, []any{p}, func(rows pgx.Rows) error {
 		c := ports.AuditClosing{Closing: period.Closing{Platform: p}}
-		var month pgtype.Date
-		var changedAt pgtype.Timestamptz
-		if err := rows.Scan(&month, &changedAt, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting); err != nil {
-			return err
-		}
-		c.Month, c.At = period.MonthOf(month.Time), utc(changedAt)
+		err := rows.Scan(&c.Month, &c.At, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting)
 		m.Closings = append(m.Closings, c)
-		return nil
+		return err
 	})
 	return m, wrapError("audit months", err)
 }
@@ -87,15 +82,11 @@ const auditClosingCheckpoints = `SELECT month, log_checkpoint FROM ledger_closin
 
 // ClosingCheckpoints implements ports.AuditView.
 func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditClosingCheckpoints, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditClosingCheckpoints, []any{p}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
-		var month pgtype.Date
-		if err := rows.Scan(&month, &c.Checkpoint); err != nil {
-			return err
-		}
-		c.Month = period.MonthOf(month.Time)
+		err := rows.Scan(&c.Month, &c.Checkpoint)
 		closings = append(closings, c)
-		return nil
+		return err
 	})
 	return closings, wrapError("audit months", err)
 }
@@ -109,7 +100,7 @@ func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.Au
 		before = pgtype.Date{Time: m.Closings[0].Month.Previous().Start(), Valid: true}
 		end = pgtype.Timestamptz{Time: m.Closings[n-1].Month.End(), Valid: true}
 	}
-	err := queryFreshPlan(ctx, v.tx, auditMonthLines, []any{pgUUID(p.UUID()), before, end}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, v.tx, auditMonthLines, []any{p, before, end}, func(rows pgx.Rows) error {
 		line, err := scanMonthLine(rows, p)
 		if err != nil {
 			return err
@@ -120,30 +111,12 @@ func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.Au
 }
 
 func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, err error) {
-	var month pgtype.Date
-	var path, currency, class, opening, debits, credits, closing pgtype.Text
-	var trueDebits, trueCredits string
-	if err := rows.Scan(&line.Number, &month, &path, &currency, &class, &trueDebits, &trueCredits, &line.Stored, &opening, &debits, &credits, &closing); err != nil {
-		return line, err
-	}
-	line.Month, line.Class = period.MonthOf(month.Time), ledger.Class(class.String)
-	line.Account = ledger.Account{Platform: p, Path: path.String, Currency: money.Currency(currency.String)}
+	line.Account.Platform = p
+	err = rows.Scan(&line.Number, &line.Month, schema.Optional(&line.Account.Path), schema.Optional(&line.Account.Currency),
+		schema.Optional(&line.Class), &line.TrueDebits, &line.TrueCredits,
+		&line.Stored, &line.Line.Opening, &line.Line.Debits, &line.Line.Credits, &line.Line.Closing)
 	line.Line.Account, line.Line.Class = line.Account, line.Class
-	for _, sum := range []struct {
-		text string
-		into *money.Total
-	}{
-		{trueDebits, &line.TrueDebits}, {trueCredits, &line.TrueCredits}, {opening.String, &line.Line.Opening},
-		{debits.String, &line.Line.Debits}, {credits.String, &line.Line.Credits}, {closing.String, &line.Line.Closing},
-	} {
-		if sum.text == "" { // no stored line
-			continue
-		}
-		if *sum.into, err = money.ParseTotal(sum.text); err != nil {
-			return line, err
-		}
-	}
-	return line, nil
+	return line, err
 }
 
 const (
@@ -159,23 +132,18 @@ WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_s
 
 // MonthChanges implements ports.AuditView.
 func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes []period.Change, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditMonthChanges, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditMonthChanges, []any{p}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
-		var month pgtype.Date
-		var changedAt pgtype.Timestamptz
-		if err := rows.Scan(&month, &c.Action, &changedAt); err != nil {
-			return err
-		}
-		c.Month, c.At = period.MonthOf(month.Time), utc(changedAt)
+		err := rows.Scan(&c.Month, &c.Action, &c.At)
 		changes = append(changes, c)
-		return nil
+		return err
 	})
 	return changes, wrapError("audit months", err)
 }
 
 // Unauthorised implements ports.AuditView.
 func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.AuditCalendar) (count, first int64, err error) {
-	args := []any{pgUUID(p.UUID()), c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
+	args := []any{p, c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
 	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&count, &first) })
 	return count, first, wrapError("audit months", err)
 }
@@ -192,12 +160,13 @@ ORDER BY p.seq LIMIT $3`
 func (v *auditView) Adjustments(ctx context.Context, p ident.Platform, each func(ports.AuditAdjustment) error) error {
 	for after := int64(math.MinInt64); ; {
 		var batch []ports.AuditAdjustment
-		err := queryFreshPlan(ctx, v.tx, auditAdjustments, []any{pgUUID(p.UUID()), after, auditBatchSize}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, v.tx, auditAdjustments, []any{p, after, auditBatchSize}, func(rows pgx.Rows) error {
 			var a ports.AuditAdjustment
-			var id [16]byte
-			var note pgtype.Text
-			err := rows.Scan(&a.Seq, &id, &a.Kind, &a.Memo, &note)
-			a.Posting, a.Authorised, a.Authorisation.Note = id, note.Valid, note.String
+			var note *string
+			err := rows.Scan(&a.Seq, &a.Posting, &a.Kind, &a.Memo, &note)
+			if a.Authorised = note != nil; a.Authorised {
+				a.Authorisation.Note = *note
+			}
 			batch = append(batch, a)
 			return err
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -65,22 +64,12 @@ func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after
 }
 
 func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after, last int64) (batch []ports.AuditPosting, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditPostings, []any{pgUUID(platform.UUID()), after, last, auditBatchSize}, func(rows pgx.Rows) error {
-		var (
-			p                     = ports.AuditPosting{Found: true}
-			id                    [16]byte
-			kind                  string
-			transaction, reverses pgtype.UUID
-			effective, recorded   pgtype.Timestamptz
-		)
-		if err := rows.Scan(&p.Seq, &id, &kind, &transaction, &effective, &recorded, &p.Posting.Memo, &reverses, &p.Digest); err != nil {
-			return err
-		}
-		p.Recorded = utc(recorded)
-		p.Posting.ID, p.Posting.Platform, p.Posting.Kind = id, platform, ledger.Kind(kind)
-		p.Posting.Transaction, p.Posting.Reverses, p.Posting.Effective = transactionID(transaction), uuid.UUID(reverses.Bytes), utc(effective)
+	err = queryFreshPlan(ctx, v.tx, auditPostings, []any{platform, after, last, auditBatchSize}, func(rows pgx.Rows) error {
+		p := ports.AuditPosting{Found: true, Posting: ledger.Posting{Platform: platform}}
+		err := rows.Scan(&p.Seq, &p.Posting.ID, &p.Posting.Kind, &p.Posting.Transaction, &p.Posting.Effective, &p.Recorded,
+			&p.Posting.Memo, &p.Posting.Reverses, &p.Digest)
 		batch = append(batch, p)
-		return nil
+		return err
 	})
 	return batch, err
 }
@@ -139,7 +128,7 @@ func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after,
 	n := math.MaxInt16 // after all entries of the posting before the first
 	for {
 		var batch []numbered
-		err := queryFreshPlan(ctx, v.tx, auditEntries, []any{pgUUID(p.UUID()), after, int16(n), upto, entryBatchSize}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, v.tx, auditEntries, []any{p, after, int16(n), upto, entryBatchSize}, func(rows pgx.Rows) error {
 			seq, e, err := scanAuditEntry(rows)
 			batch = append(batch, numbered{seq, e})
 			return err

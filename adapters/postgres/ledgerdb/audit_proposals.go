@@ -4,11 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/platform"
-	"causeway/core/proposal"
 	"causeway/ports"
 )
 
@@ -78,17 +75,10 @@ ORDER BY 1, c.subject`
 // ProposedChanges implements ports.AuditView.
 func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each func(ports.AuditProposedChange) error) error {
 	var found []ports.AuditProposedChange
-	err := queryFreshPlan(ctx, v.tx, auditProposedChanges, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, v.tx, auditProposedChanges, []any{p}, func(rows pgx.Rows) error {
 		var c ports.AuditProposedChange
-		var id, proposer, decider, by, approver pgtype.UUID
-		var status string
-		err := rows.Scan(&id, &c.Operation, &status, &proposer, &c.Proposer.Actor, &decider, &c.Decider.Actor,
-			&c.Change, &by, &c.By.Actor, &approver, &c.ApprovedBy.Actor)
-		c.Proposal.SetUUID(id.Bytes)
-		c.Status = proposal.Status(status)
-		for author, token := range map[*platform.Author]pgtype.UUID{&c.Proposer: proposer, &c.Decider: decider, &c.By: by, &c.ApprovedBy: approver} {
-			author.Token.SetUUID(token.Bytes)
-		}
+		err := rows.Scan(&c.Proposal, &c.Operation, &c.Status, &c.Proposer.Token, &c.Proposer.Actor, &c.Decider.Token, &c.Decider.Actor,
+			&c.Change, &c.By.Token, &c.By.Actor, &c.ApprovedBy.Token, &c.ApprovedBy.Actor)
 		found = append(found, c)
 		return err
 	})

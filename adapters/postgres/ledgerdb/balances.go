@@ -308,13 +308,6 @@ func (s *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 
 // readTotal reads one integer of any size.
 func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t money.Total, err error) {
-	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		t, err = parseTotal(text)
-		return err
-	})
+	err = query(ctx, q, statement, args, func(rows pgx.Rows) error { return rows.Scan(&t) })
 	return t, err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/core/ident"
@@ -58,15 +57,13 @@ func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Pla
 	}
 	statement := fmt.Sprintf(`SELECT size, root_hash, sealed_at, signed_note, previous_size FROM %s WHERE platform_id = $1 AND %s LIMIT $3`,
 		logTables[log].checkpoints, condition)
-	err = queryFreshPlan(ctx, q, statement, []any{pgUUID(p.UUID()), bound, limit}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, q, statement, []any{p, bound, limit}, func(rows pgx.Rows) error {
 		var root []byte
-		var sealed pgtype.Timestamptz
 		c := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Log: log}}
-		if err := rows.Scan(&c.Size, &root, &sealed, &c.Note, &c.PreviousSize); err != nil {
+		if err := rows.Scan(&c.Size, &root, &c.Sealed, &c.Note, &c.PreviousSize); err != nil {
 			return err
 		}
 		copy(c.Root[:], root)
-		c.Sealed = utc(sealed)
 		checkpoints = append(checkpoints, c)
 		return nil
 	})
@@ -88,10 +85,10 @@ func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, le
 	err = withConn(ctx, c.pool, func(q Querier) error {
 		var published []int64
 		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
-			var id [16]byte
+			var of ports.UnpublishedCheckpoints
 			var size int64
-			err := rows.Scan(&id, &size)
-			taken, published = append(taken, ports.UnpublishedCheckpoints{Platform: platformID(id)}), append(published, size)
+			err := rows.Scan(&of.Platform, &size)
+			taken, published = append(taken, of), append(published, size)
 			return err
 		})
 		for i := range taken {
@@ -108,5 +105,5 @@ const setPublished = `UPDATE %s SET published_size = greatest(published_size, $2
 
 // MarkPublished implements ports.CheckpointStore.
 func (c *CheckpointStore) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
-	return execOne(ctx, c.pool, "record the published checkpoint", fmt.Sprintf(setPublished, logTables[c.log].state), pgUUID(p.UUID()), size)
+	return execOne(ctx, c.pool, "record the published checkpoint", fmt.Sprintf(setPublished, logTables[c.log].state), p, size)
 }

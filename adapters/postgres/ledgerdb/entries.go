@@ -9,9 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -88,12 +86,12 @@ func (s *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 	}
 
 	// One more than the page, to see whether more follow.
-	args := []any{pgUUID(f.Platform.UUID()), f.After.Seq, int16(f.After.N), limit + 1}
+	args := []any{f.Platform, f.After.Seq, int16(f.After.N), limit + 1}
 	pick := pickAll
 	switch {
 	case !f.Transaction.IsZero() || f.Posting != uuid.Nil:
 		pick = pickByPosting
-		args = append(args, account, pgUUID(f.Transaction.UUID()), pgUUID(f.Posting))
+		args = append(args, account, f.Transaction, pgUUID(f.Posting))
 	case account != 0:
 		pick = pickByAccount
 		args = append(args, account)
@@ -135,17 +133,7 @@ func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) e
 
 // scanEntry reads the columns of an entry and its posting, and then those of more.
 func scanEntry(r row, more ...any) (e ports.RecordedEntry, err error) {
-	var (
-		n                     int16
-		currency, kind        string
-		posting               [16]byte
-		transaction, reverses pgtype.UUID
-		effective, recorded   time.Time
-	)
-	err = r.Scan(append([]any{&e.Position.Seq, &n, &e.Debit, &e.Credit, &currency, &e.Amount, &posting, &kind, &transaction, &effective, &recorded, &e.Memo, &reverses}, more...)...)
-	e.Position.N = int(n)
-	e.Currency, e.Kind = money.Currency(currency), ledger.Kind(kind)
-	e.Posting, e.Transaction, e.Reverses = posting, transactionID(transaction), reverses.Bytes
-	e.Effective, e.Recorded = effective.UTC(), recorded.UTC()
+	err = r.Scan(append([]any{&e.Position.Seq, &e.Position.N, &e.Debit, &e.Credit, &e.Currency, &e.Amount, &e.Posting, &e.Kind, &e.Transaction,
+		&e.Effective, &e.Recorded, &e.Memo, &e.Reverses}, more...)...)
 	return e, err
 }

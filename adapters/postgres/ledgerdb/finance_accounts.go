@@ -29,7 +29,7 @@ ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
 // LedgerAccounts implements ports.Finance.
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
-	args := []any{pgUUID(p.UUID()), f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
+	args := []any{p, f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
 	err = r.readOnly(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
@@ -78,7 +78,7 @@ func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path st
 		if err != nil {
 			return err
 		}
-		args := []any{pgUUID(p.UUID()), path, string(currency)}
+		args := []any{p, path, string(currency)}
 		if cut.Moment.IsZero() {
 			accounts, err = scanAccounts(ctx, q, p, balancesAtPath, append(args, m.currentEntriesFrom()))
 			return err
@@ -111,14 +111,8 @@ func (m months) currentEntriesFrom() pgtype.Timestamptz {
 
 func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
 	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
-		var path, currency, class, balance string
-		var a ports.LedgerAccount
-		if err := rows.Scan(&path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
-			return err
-		}
-		a.Account = ledger.Account{Platform: p, Path: path, Currency: money.Currency(currency)}
-		a.Class = ledger.Class(class)
-		a.Balance, err = parseTotal(balance)
+		a := ports.LedgerAccount{Account: ledger.Account{Platform: p}}
+		err := rows.Scan(&a.Account.Path, &a.Account.Currency, &a.Class, &a.NoOverdraft, &a.Balance)
 		accounts = append(accounts, a)
 		return err
 	})

@@ -24,7 +24,7 @@ WHERE c.platform_id = $1`
 // BalancesAt implements ports.Finance.
 func (r *Reader) BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(ports.LedgerAccount) error) (state ports.LedgerState, err error) {
 	readState := func(q Querier) error {
-		return query(ctx, q, selectLedgerState, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+		return query(ctx, q, selectLedgerState, []any{p}, func(rows pgx.Rows) error {
 			return rows.Scan(&state.Seq, &state.Digest, &state.Checkpoint)
 		})
 	}
@@ -54,7 +54,7 @@ func (r *Reader) CurrentBalances(ctx context.Context, p ident.Platform, prefixes
 		if err != nil {
 			return err
 		}
-		accounts, err = scanAccounts(ctx, q, p, currentBalancesByPrefix, []any{pgUUID(p.UUID()), prefixes, ends, string(currency), m.currentEntriesFrom()})
+		accounts, err = scanAccounts(ctx, q, p, currentBalancesByPrefix, []any{p, prefixes, ends, string(currency), m.currentEntriesFrom()})
 		return err
 	})
 	if err != nil {

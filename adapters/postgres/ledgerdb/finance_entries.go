@@ -118,7 +118,7 @@ func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, 
 			break
 		}
 		from, until := r.timeBounds()
-		args := append([]any{pgUUID(f.Account.Platform.UUID()), accountID, missing, r.after, r.upto, last.Seq, int16(last.N), from, until}, span...)
+		args := append([]any{f.Account.Platform, accountID, missing, r.after, r.upto, last.Seq, int16(last.N), from, until}, span...)
 		pick := fmt.Sprintf(pickByRange, order, compare, filter)
 		if r.backdatedSeqs != nil {
 			pick, args = fmt.Sprintf(pickBackdated, compare), append(args, r.backdatedSeqs, r.backdatedTimes)
@@ -161,7 +161,7 @@ func accountSearchRanges(ctx context.Context, q Querier, accountID int64, m mont
 	if busy || f.By == ports.ByRecorded || f.Interval.IsUnbounded() {
 		return spanSearchRanges(ctx, q, f.Account.Platform.UUID(), accountID, m, f.By, f.Interval)
 	}
-	args := []any{pgUUID(f.Account.Platform.UUID()), accountID, orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
+	args := []any{f.Account.Platform, accountID, orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	err = query(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
 		var r seqRange
 		if err := rows.Scan(&r.after, &r.upto); err != nil {
@@ -224,7 +224,7 @@ func runningBalances(ctx context.Context, q Querier, accountID int64, m months, 
 	}
 	var balance money.Total
 	index := 0
-	args := []any{pgUUID(account.Platform.UUID()), accountID, seqs, entryNumbers, times, lastSeqs, lastEntryNumbers, lastTimes, from, until}
+	args := []any{account.Platform, accountID, seqs, entryNumbers, times, lastSeqs, lastEntryNumbers, lastTimes, from, until}
 	return query(ctx, q, balancesBefore, args, func(rows pgx.Rows) error {
 		var snapshot, between string
 		if err := rows.Scan(&snapshot, &between); err != nil {

@@ -9,10 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -36,7 +34,7 @@ const selectPosition = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE pl
 // findPosition returns the sequence number and recorded time of a posting as a range, and
 // false if there is no posting with the id.
 func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s seqRange, found bool, err error) {
-	err = query(ctx, q, selectPosition, []any{pgUUID(p.UUID()), pgUUID(id)}, func(rows pgx.Rows) error {
+	err = query(ctx, q, selectPosition, []any{p, pgUUID(id)}, func(rows pgx.Rows) error {
 		found = true
 		return rows.Scan(&s.upto, &s.from)
 	})
@@ -149,7 +147,7 @@ const RareKindsCondition = "p.kind NOT IN (" + commonKinds + ")"
 // primary keys.
 func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 	recorded, until := s.timeBounds()
-	args := []any{pgUUID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
+	args := []any{f.Platform, s.after, s.upto, f.Limit + 1, recorded, until}
 	addArg := func(arg any) string {
 		args = append(args, arg)
 		return "$" + strconv.Itoa(len(args))
@@ -166,10 +164,10 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 		}
 	}
 	if !f.Transaction.IsZero() {
-		where = append(where, "p.transaction_id = "+addArg(pgUUID(f.Transaction.UUID())))
+		where = append(where, "p.transaction_id = "+addArg(f.Transaction))
 	}
 	if !f.Customer.IsZero() {
-		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + addArg(pgUUID(f.Customer.UUID())) +
+		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + addArg(f.Customer) +
 			" OFFSET 0) t JOIN ledger_postings p ON p.platform_id = $1 AND p.transaction_id = t.id"
 	}
 	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
@@ -197,23 +195,17 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 
 func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {
 	err = queryFreshPlan(ctx, q, statement, args, func(rows pgx.Rows) error {
-		var (
-			p                                 = ports.RecordedPosting{Posting: ledger.Posting{Platform: platform}}
-			e                                 ledger.Entry
-			transaction, reverses, reversedBy pgtype.UUID
-			kind, currency                    string
-		)
-		if err := rows.Scan(&p.Seq, (*[16]byte)(&p.ID), &kind, &transaction, &p.Effective, &p.Recorded, &p.Memo, &reverses, &reversedBy,
-			&e.Debit, &e.Credit, &currency, &e.Amount); err != nil {
+		p := ports.RecordedPosting{Posting: ledger.Posting{Platform: platform}}
+		var e ledger.Entry
+		if err := rows.Scan(&p.Seq, &p.ID, &p.Kind, &p.Transaction, &p.Effective, &p.Recorded, &p.Memo, &p.Reverses, &p.ReversedBy,
+			&e.Debit, &e.Credit, &e.Currency, &e.Amount); err != nil {
 			return err
 		}
-		e.Currency = money.Currency(currency)
 		if n := len(postings); n > 0 && postings[n-1].Seq == p.Seq {
 			postings[n-1].Entries = append(postings[n-1].Entries, e)
 			return nil
 		}
-		p.Kind, p.Transaction, p.Reverses, p.ReversedBy = ledger.Kind(kind), transactionID(transaction), reverses.Bytes, reversedBy.Bytes
-		p.Effective, p.Recorded, p.Entries = p.Effective.UTC(), p.Recorded.UTC(), []ledger.Entry{e}
+		p.Entries = []ledger.Entry{e}
 		postings = append(postings, p)
 		return nil
 	})

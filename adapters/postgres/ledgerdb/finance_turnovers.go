@@ -107,7 +107,7 @@ func (r *Reader) turnovers(ctx context.Context, p ident.Platform, class ledger.C
 		if err := t.findAdjustments(ctx, q); err != nil {
 			return err
 		}
-		if err := query(ctx, q, turnoverAccounts, []any{pgUUID(p.UUID()), string(class)}, nil); err != nil {
+		if err := query(ctx, q, turnoverAccounts, []any{p, string(class)}, nil); err != nil {
 			return err
 		}
 		for full := true; full; {
@@ -215,7 +215,7 @@ func (t *turnoverReport) nextAccounts(ctx context.Context, q Querier) error {
 func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 	for i, s := range t.ranges {
 		from, until := s.timeBounds()
-		args := []any{pgUUID(t.platform.UUID()), t.ids, s.upto, from, until}
+		args := []any{t.platform, t.ids, s.upto, from, until}
 		err := queryTurnovers(ctx, q, turnoversUpto, args, func(account int64, turnover ports.Turnover) {
 			change := t.adjustments[i][account]
 			t.lines[t.index[account]].Turnovers[i] = ports.Turnover{Debits: turnover.Debits.Add(change.Debits), Credits: turnover.Credits.Add(change.Credits)}
@@ -231,16 +231,8 @@ func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 func queryTurnovers(ctx context.Context, q Querier, statement string, args []any, each func(account int64, turnover ports.Turnover)) error {
 	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var accountID int64
-		var debits, credits string
-		if err := rows.Scan(&accountID, &debits, &credits); err != nil {
-			return err
-		}
 		var turnover ports.Turnover
-		var err error
-		if turnover.Debits, err = parseTotal(debits); err != nil {
-			return err
-		}
-		if turnover.Credits, err = parseTotal(credits); err != nil {
+		if err := rows.Scan(&accountID, &turnover.Debits, &turnover.Credits); err != nil {
 			return err
 		}
 		each(accountID, turnover)

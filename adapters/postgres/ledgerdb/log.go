@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
@@ -42,9 +42,9 @@ ORDER BY c.platform_id`
 func (l *Log) Unsealed(ctx context.Context) (platforms []ident.Platform, err error) {
 	err = l.withConn(ctx, func(q Querier) error {
 		return queryFreshPlan(ctx, q, selectUnsealed, nil, func(rows pgx.Rows) error {
-			var id [16]byte
-			err := rows.Scan(&id)
-			platforms = append(platforms, platformID(id))
+			var p ident.Platform
+			err := rows.Scan(&p)
+			platforms = append(platforms, p)
 			return err
 		})
 	})
@@ -63,18 +63,13 @@ WHERE c.platform_id = $1`
 // LogStatus implements ports.LedgerLog.
 func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (status ports.LogStatus, err error) {
 	err = l.withConn(ctx, func(q Querier) error {
-		return queryFreshPlan(ctx, q, selectLogStatus, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
-			var (
-				root   []byte
-				sealed pgtype.Timestamptz
-				note   pgtype.Text
-			)
-			if err := rows.Scan(&status.Postings, &status.Checkpoint.Size, &status.Edge, &status.PublishedSize, &root, &sealed, &note); err != nil {
-				return err
-			}
-			status.Checkpoint.Platform, status.Checkpoint.Sealed, status.Checkpoint.Note = p, utc(sealed), note.String
-			copy(status.Checkpoint.Root[:], root)
-			return nil
+		return queryFreshPlan(ctx, q, selectLogStatus, []any{p}, func(rows pgx.Rows) error {
+			var root []byte
+			c := &status.Checkpoint
+			err := rows.Scan(&status.Postings, &c.Size, &status.Edge, &status.PublishedSize, &root, &c.Sealed, schema.Optional(&c.Note))
+			c.Platform = p
+			copy(c.Root[:], root)
+			return err
 		})
 	})
 	return status, wrapError("read the state of the log", err)
@@ -101,7 +96,7 @@ func readTiles(ctx context.Context, q Querier, p ident.Platform, indexes []ports
 		levels[i], tileIndexes[i] = int16(index.Level), index.N
 	}
 	tiles := make([][]byte, len(indexes))
-	err := queryFreshPlan(ctx, q, selectTiles, []any{pgUUID(p.UUID()), levels, tileIndexes}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, q, selectTiles, []any{p, levels, tileIndexes}, func(rows pgx.Rows) error {
 		var position int64
 		var hashes []byte
 		if err := rows.Scan(&position, &hashes); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/ports"
 )
@@ -29,19 +28,12 @@ func (l *Log) CheckpointKeys(ctx context.Context) (keys []ports.SealedCheckpoint
 
 func readCheckpointKeys(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKey, err error) {
 	err = queryFreshPlan(ctx, q, selectCheckpointKeys, nil, func(rows pgx.Rows) error {
-		var (
-			k           ports.SealedCheckpointKey
-			id          [16]byte
-			public      []byte
-			from, until pgtype.Timestamptz
-		)
-		if err := rows.Scan(&id, &public, &k.Sealed, &from, &until); err != nil {
-			return err
-		}
-		k.ID, k.ValidFrom, k.ValidUntil = id, utc(from), utc(until)
+		var k ports.SealedCheckpointKey
+		var public []byte
+		err := rows.Scan(&k.ID, &public, &k.Sealed, &k.ValidFrom, &k.ValidUntil)
 		copy(k.Public[:], public)
 		keys = append(keys, k)
-		return nil
+		return err
 	})
 	return keys, wrapError("read the keys of the log", err)
 }
@@ -53,7 +45,7 @@ func (l *Log) ReplaceCheckpointKey(ctx context.Context, expired uuid.UUID, repla
 		if err := execOne(ctx, tx, "end a key", expireCheckpointKey, pgUUID(expired), replacement.ValidFrom); err != nil {
 			return err
 		}
-		return execOne(ctx, tx, "add a key", insertCheckpointKey, pgUUID(replacement.ID), replacement.Public[:], replacement.Sealed, replacement.ValidFrom)
+		return execOne(ctx, tx, "add a key", insertCheckpointKey, replacement.ID, replacement.Public[:], replacement.Sealed, replacement.ValidFrom)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "ledger_log_key_one_active" {

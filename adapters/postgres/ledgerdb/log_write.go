@@ -27,7 +27,7 @@ SELECT $1, w.level, w.tile_index, w.hashes FROM unnest($2::smallint[], $3::bigin
 
 // Seal implements ports.LedgerLog. fn runs in one transaction that locks the platform's row.
 func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Context, ports.LogWriter) error) (locked bool, err error) {
-	if err := execOne(ctx, l.pool, "create the log", insertLogState, pgUUID(p.UUID())); err != nil {
+	if err := execOne(ctx, l.pool, "create the log", insertLogState, p); err != nil {
 		return false, err
 	}
 	tx, err := l.pool.Begin(ctx)
@@ -43,7 +43,7 @@ func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Contex
 		return false, fmt.Errorf("seal: %w", err)
 	}
 	w := &logWriter{view: auditView{l.store, tx}, platform: p}
-	err = queryFreshPlan(ctx, tx, lockLogState, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, tx, lockLogState, []any{p}, func(rows pgx.Rows) error {
 		locked = true
 		return rows.Scan(&w.size, &w.partialTiles, &w.postings)
 	})
@@ -79,12 +79,12 @@ func (w *logWriter) Add(ctx context.Context, tiles []ports.LogTile) error {
 	for i, t := range tiles {
 		levels[i], tileIndexes[i], hashes[i] = int16(t.Level), t.N, t.Hashes
 	}
-	return execOne(ctx, w.view.tx, "add to the log", insertTiles, pgUUID(w.platform.UUID()), levels, tileIndexes, hashes)
+	return execOne(ctx, w.view.tx, "add to the log", insertTiles, w.platform, levels, tileIndexes, hashes)
 }
 
 func (w *logWriter) Seal(ctx context.Context, checkpoint ports.SignedCheckpoint, partialTiles []byte) error {
-	if err := execOne(ctx, w.view.tx, "seal", insertCheckpoint, pgUUID(w.platform.UUID()), checkpoint.Size, checkpoint.Root[:], checkpoint.Sealed, checkpoint.Note); err != nil {
+	if err := execOne(ctx, w.view.tx, "seal", insertCheckpoint, w.platform, checkpoint.Size, checkpoint.Root[:], checkpoint.Sealed, checkpoint.Note); err != nil {
 		return err
 	}
-	return execOne(ctx, w.view.tx, "seal", updateLogState, pgUUID(w.platform.UUID()), checkpoint.Size, partialTiles)
+	return execOne(ctx, w.view.tx, "seal", updateLogState, w.platform, checkpoint.Size, partialTiles)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/core/ident"
@@ -77,19 +76,12 @@ ORDER BY a.platform_id, a.currency, a.path`
 // TrialBalance implements ports.LedgerReader. All lines are read in one snapshot.
 func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line func(ports.AccountBalance) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
-		return query(ctx, q, trialBalance, []any{pgUUID(platform.UUID())}, func(rows pgx.Rows) error {
-			var (
-				platform              pgtype.UUID
-				path, currency, class string
-				balance               int64
-			)
-			if err := rows.Scan(&platform, &path, &currency, &class, &balance); err != nil {
+		return query(ctx, q, trialBalance, []any{platform}, func(rows pgx.Rows) error {
+			var b ports.AccountBalance
+			if err := rows.Scan(&b.Account.Platform, &b.Account.Path, &b.Account.Currency, &b.Class, &b.Balance); err != nil {
 				return err
 			}
-			return line(ports.AccountBalance{
-				Account: ledger.Account{Platform: platformID(platform.Bytes), Path: path, Currency: money.Currency(currency)},
-				Class:   ledger.Class(class), Balance: balance,
-			})
+			return line(b)
 		})
 	})
 	if err != nil {

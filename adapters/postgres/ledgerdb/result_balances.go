@@ -32,10 +32,6 @@ ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
 // ScanResultBalance scans a row of SelectResultBalances.
 func ScanResultBalance(rows pgx.Rows) (b ledger.NetBalance, err error) {
-	var net string
-	if err := rows.Scan(&b.Path, &b.Currency, &net); err != nil {
-		return b, err
-	}
-	b.Net, err = parseTotal(net)
+	err = rows.Scan(&b.Path, &b.Currency, &b.Net)
 	return b, err
 }

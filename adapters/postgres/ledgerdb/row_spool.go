@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 )
 
@@ -102,7 +103,9 @@ func (s *rowSpool) each(scan func(row) error) error {
 		}
 		in = bufio.NewReaderSize(s.file, 64<<10)
 	}
-	r := &spooledRow{types: pgtype.NewMap(), fields: s.fields, values: make([][]byte, len(s.fields)), buffers: make([][]byte, len(s.fields))}
+	types := pgtype.NewMap()
+	schema.RegisterCodecs(types)
+	r := &spooledRow{types: types, fields: s.fields, values: make([][]byte, len(s.fields)), buffers: make([][]byte, len(s.fields))}
 	for range s.count {
 		if err := r.read(in); err != nil {
 			return fmt.Errorf("read a temporary file: %w", err)

@@ -60,7 +60,7 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 		if err := view.months.checkAvailable(asOf); err != nil {
 			return err
 		}
-		return queryFreshPlan(ctx, tx, selectPositionAt, []any{pgUUID(p.UUID()), optionalTime(asOf)}, func(rows pgx.Rows) error {
+		return queryFreshPlan(ctx, tx, selectPositionAt, []any{p, optionalTime(asOf)}, func(rows pgx.Rows) error {
 			err := rows.Scan(&view.last.Seq, &view.last.Recorded)
 			view.last.Recorded = view.last.Recorded.UTC()
 			return err

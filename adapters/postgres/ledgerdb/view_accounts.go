@@ -55,7 +55,7 @@ func (v *ledgerView) Accounts(ctx context.Context, filter ports.LedgerFilter, ea
 	if err != nil {
 		return err
 	}
-	args := []any{pgUUID(v.platform.UUID()), filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq}
+	args := []any{v.platform, filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq}
 	return v.spool(ctx, "sum accounts", bulkReadSettings, selectTurnovers, args, func(r row) error {
 		t, err := scanTurnover(r)
 		t.Account.Platform = v.platform

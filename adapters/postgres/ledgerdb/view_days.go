@@ -33,7 +33,7 @@ func (v *ledgerView) Days(ctx context.Context, account ledger.Account, since tim
 	if err != nil {
 		return err
 	}
-	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, account.Path, string(account.Currency), optionalTime(since), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
+	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(since), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
 	return v.spoolAccount(ctx, "sum the days of "+account.Path, selectDays, args, func(r row) error {
 		var d ports.DayTurnover
 		if err := r.Scan(&d.Day, &d.Debits.Count, &d.Debits.Sum, &d.Credits.Count, &d.Credits.Sum, &d.Last); err != nil {

@@ -98,7 +98,7 @@ func (v *ledgerView) Entries(ctx context.Context, filter ports.LedgerFilter, eac
 func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
 	r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
 	from, until := r.timeBounds()
-	args := []any{pgUUID(v.platform.UUID()), r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
+	args := []any{v.platform, r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
 	err := v.read(ctx, rangeReadSettings, func(tx pgx.Tx) error {
 		return queryFreshPlan(ctx, tx, selectEntriesInRange, args, func(rows pgx.Rows) error {
 			e, err := scanEntry(rows)
@@ -114,7 +114,7 @@ func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, 
 func (v *ledgerView) rangeOfPath(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
 	r := v.months.withTimeBounds(seqRange{after: after, upto: v.last.Seq})
 	from, _ := r.timeBounds()
-	args := []any{pgUUID(v.platform.UUID()), r.upto, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), r.after, from, entryRangeSize}
+	args := []any{v.platform, r.upto, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), r.after, from, entryRangeSize}
 	read := 0
 	err := v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
 		return query(ctx, tx, selectEntriesOfPath, args, func(rows pgx.Rows) error {
@@ -139,7 +139,7 @@ func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.
 	if err != nil {
 		return err
 	}
-	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
+	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
 	return v.spoolAccount(ctx, "read the entries of "+account.Path, selectEntriesByEffectiveTime, args, func(r row) error {
 		e, err := scanEntry(r)
 		if err != nil {

@@ -3,13 +3,12 @@ package ledgerdb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/monthend"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -158,20 +157,17 @@ func (v *ledgerView) LateTransitChanges(ctx context.Context, after int64, before
 	if after < v.months.lastArchivedSeq {
 		return v.months.archivedError()
 	}
-	args := []any{pgUUID(v.platform.UUID()), ledger.TransitPayouts, after, v.last.Seq, optionalTime(before)}
+	args := []any{v.platform, ledger.TransitPayouts, after, v.last.Seq, optionalTime(before)}
 	return v.transitChanges(ctx, selectLateTransitChanges, args, each)
 }
 
 func (v *ledgerView) transitChanges(ctx context.Context, statement string, args []any, each func(monthend.TransitKey, int64) error) error {
 	return v.spool(ctx, "read the payments in transit", bulkReadSettings, statement, args, func(r row) error {
-		var transaction pgtype.UUID
-		var currency string
+		var key monthend.TransitKey
 		var amount int64
-		if err := r.Scan(&transaction, &currency, &amount); err != nil {
+		if err := r.Scan(&key.Transaction, &key.Currency, &amount); err != nil {
 			return err
 		}
-		key := monthend.TransitKey{Currency: money.Currency(currency)}
-		key.Transaction.SetUUID(transaction.Bytes)
 		return each(key, amount)
 	})
 }
@@ -186,11 +182,8 @@ SELECT least((SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AN
 
 func (v *ledgerView) earliestEffective(ctx context.Context) (first time.Time, err error) {
 	err = v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
-		return queryFreshPlan(ctx, tx, selectEarliestEffective, []any{pgUUID(v.platform.UUID()), v.months.lastArchivedSeq}, func(rows pgx.Rows) error {
-			var at pgtype.Timestamptz
-			err := rows.Scan(&at)
-			first = utc(at)
-			return err
+		return queryFreshPlan(ctx, tx, selectEarliestEffective, []any{v.platform, v.months.lastArchivedSeq}, func(rows pgx.Rows) error {
+			return rows.Scan(&first)
 		})
 	})
 	if first.Before(v.months.archivedBefore) {
@@ -202,31 +195,20 @@ func (v *ledgerView) earliestEffective(ctx context.Context) (first time.Time, er
 // Fees implements ports.MonthEndView.
 func (v *ledgerView) Fees(ctx context.Context, payments []ident.Transaction, before time.Time) (map[monthend.TransitKey]int64, error) {
 	fees := map[monthend.TransitKey]int64{}
-	for len(payments) > 0 {
-		n := min(len(payments), entryRangeSize)
-		ids := make([]pgtype.UUID, n)
-		for i, id := range payments[:n] {
-			ids[i] = pgUUID(id.UUID())
-		}
-		args := []any{pgUUID(v.platform.UUID()), ids, ledger.IncomeFees, v.last.Seq, optionalTime(before)}
+	for ids := range slices.Chunk(payments, entryRangeSize) {
+		args := []any{v.platform, ids, ledger.IncomeFees, v.last.Seq, optionalTime(before)}
 		err := v.read(ctx, rangeReadSettings, func(tx pgx.Tx) error {
 			return queryFreshPlan(ctx, tx, selectFeesOfPayments, args, func(rows pgx.Rows) error {
-				var transaction pgtype.UUID
-				var currency string
+				var key monthend.TransitKey
 				var fee int64
-				if err := rows.Scan(&transaction, &currency, &fee); err != nil {
-					return err
-				}
-				key := monthend.TransitKey{Currency: money.Currency(currency)}
-				key.Transaction.SetUUID(transaction.Bytes)
+				err := rows.Scan(&key.Transaction, &key.Currency, &fee)
 				fees[key] = fee
-				return nil
+				return err
 			})
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the fees of payments in transit: %w", translateError(err))
 		}
-		payments = payments[n:]
 	}
 	return fees, nil
 }
@@ -234,7 +216,7 @@ func (v *ledgerView) Fees(ctx context.Context, payments []ident.Transaction, bef
 // recordedEarly returns the numbers of selectRecordedEarly.
 func (v *ledgerView) recordedEarly(ctx context.Context, i period.Interval) (seqs []int64, err error) {
 	seqs = []int64{}
-	args := []any{pgUUID(v.platform.UUID()), optionalTime(i.From), optionalTime(i.To), v.last.Seq}
+	args := []any{v.platform, optionalTime(i.From), optionalTime(i.To), v.last.Seq}
 	err = v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
 		return queryFreshPlan(ctx, tx, selectRecordedEarly, args, func(rows pgx.Rows) error {
 			var seq int64
@@ -258,5 +240,5 @@ func (v *ledgerView) movesArgs(ctx context.Context, of string, i period.Interval
 	})
 	recorded = v.months.withTimeBounds(seqRange{after: recorded.after, upto: min(recorded.upto, v.last.Seq)})
 	from, until := recorded.timeBounds()
-	return []any{pgUUID(v.platform.UUID()), of, recorded.after, recorded.upto, from, until, optionalTime(i.From), optionalTime(i.To), v.last.Seq, early}, err
+	return []any{v.platform, of, recorded.after, recorded.upto, from, until, optionalTime(i.From), optionalTime(i.To), v.last.Seq, early}, err
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/exchange"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -122,7 +121,7 @@ func (v *ledgerView) LatePositionPostings(ctx context.Context, functional money.
 		return v.months.archivedError()
 	}
 	first, beyond := PositionRanges()
-	return v.positionPostings(ctx, selectLatePositionPostings, []any{pgUUID(v.platform.UUID()), string(functional), after, v.last.Seq, optionalTime(before), first, beyond}, each)
+	return v.positionPostings(ctx, selectLatePositionPostings, []any{v.platform, string(functional), after, v.last.Seq, optionalTime(before), first, beyond}, each)
 }
 
 func (v *ledgerView) positionPostings(ctx context.Context, statement string, args []any, each func(ports.PositionPosting) error) error {
@@ -137,18 +136,11 @@ func (v *ledgerView) positionPostings(ctx context.Context, statement string, arg
 }
 
 func scanPositionPosting(r row) (p ports.PositionPosting, err error) {
-	var id, transaction pgtype.UUID
-	var effective pgtype.Timestamptz
-	var kind string
-	var reversed pgtype.Text
 	var paths, currencies []string
 	var quantities []int64
-	if err := r.Scan(&p.Seq, &id, &kind, &reversed, &transaction, &effective, &paths, &currencies, &quantities); err != nil {
+	if err := r.Scan(&p.Seq, &p.ID, &p.Kind, schema.Optional(&p.Reversed), &p.Transaction, &p.Effective, &paths, &currencies, &quantities); err != nil {
 		return p, err
 	}
-	p.ID, p.Kind, p.Effective = uuid.UUID(id.Bytes), ledger.Kind(kind), utc(effective)
-	p.Reversed = ledger.Kind(reversed.String)
-	p.Transaction.SetUUID(transaction.Bytes)
 	for i, path := range paths {
 		leg := exchange.Leg{Currency: money.Currency(currencies[i]), Quantity: quantities[i]}
 		if path == ledger.FXPosition {
@@ -173,7 +165,7 @@ func (v *ledgerView) Positions(ctx context.Context, functional money.Currency, a
 	var accounts []account
 	first, beyond := PositionRanges()
 	err = v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
-		err := queryFreshPlan(ctx, tx, selectPositionAccounts, []any{pgUUID(v.platform.UUID()), string(functional), first, beyond}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, tx, selectPositionAccounts, []any{v.platform, string(functional), first, beyond}, func(rows pgx.Rows) error {
 			a, own := account{Account: ledger.Account{Platform: v.platform}}, false
 			err := rows.Scan(&a.id, &a.Path, &a.Currency, &a.class, &own)
 			accounts = append(accounts, a)

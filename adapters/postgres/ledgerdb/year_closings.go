@@ -167,5 +167,5 @@ func (v *auditView) YearEndPostings(ctx context.Context, p ident.Platform, each 
 
 // ResultBalancesArgs returns the arguments of SelectResultBalances for the month that starts at a time.
 func ResultBalancesArgs(p ident.Platform, month time.Time, seq int64) []any {
-	return []any{pgUUID(p.UUID()), pgtype.Date{Time: month.AddDate(0, -1, 0), Valid: true}, month, month.AddDate(0, 1, 0), seq}
+	return []any{p, pgtype.Date{Time: month.AddDate(0, -1, 0), Valid: true}, month, month.AddDate(0, 1, 0), seq}
 }

@@ -205,6 +205,14 @@ func (t *dayTarget) ScanDate(v pgtype.Date) error {
 
 type totalTarget struct{ total *money.Total }
 
+// ScanText implements pgtype.TextScanner, for a sum that is selected as text.
+func (t *totalTarget) ScanText(v pgtype.Text) (err error) {
+	if *t.total = (money.Total{}); v.Valid {
+		*t.total, err = money.ParseTotal(v.String)
+	}
+	return err
+}
+
 // ScanNumeric implements pgtype.NumericScanner. The digits of a numeric may lack the zeros at its end.
 func (t *totalTarget) ScanNumeric(v pgtype.Numeric) (err error) {
 	switch {
