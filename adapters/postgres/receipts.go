@@ -35,7 +35,7 @@ const readReceiptIDs = `
 
 // lockTransactionsByReference finds transactions by quote_reference_unique and locks them in the
 // order of their keys, so that two batches cannot deadlock.
-const lockTransactionsByReference = `
+var lockTransactionsByReference = `
 	WITH wanted AS (
 		SELECT q.platform_id, q.transaction_id AS id FROM quotes q
 		JOIN unnest($1::uuid[], $2::text[]) AS k(platform_id, reference) USING (platform_id, reference)

@@ -48,12 +48,15 @@ func sealedText(c sealedColumn, text *string) schema.Column {
 	})
 }
 
-// sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL.
+// sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL, or the empty text in a column of type text.
 func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column {
 	return newSealedColumn(c, sealedField{
 		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
 			document := get()
 			if v := reflect.ValueOf(document); v.Kind() == reflect.Pointer && v.IsNil() {
+				if sealedColumns[c].format == textFormat {
+					return []byte{}, nil
+				}
 				return nil, nil
 			}
 			return db.sealJSON(ctx, row, c, document)
@@ -134,12 +137,17 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 // keys are read, none of it may be opened.
 func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
 	targets := columns.Targets(rows.RawValues())
+	readStored(targets)
+	return rows.Scan(append(targets, more...)...)
+}
+
+// readStored makes encrypted fields among targets take what is stored.
+func readStored(targets []any) {
 	for i := range targets {
 		if field, isSealed := targets[i].(*sealedField); isSealed {
 			targets[i] = &field.stored
 		}
 	}
-	return rows.Scan(append(targets, more...)...)
 }
 
 // openColumns opens the encrypted columns that were read.
