@@ -252,16 +252,35 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
+	args, err := argsOfAll(ctx, u.db, s, rows)
+	if err == nil {
+		u.queueExec(s.SQL, args...)
+	}
+	return err
+}
+
+// queryAll runs a statement for many rows after those that are queued, and calls scan for each row that it returns.
+func queryAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	args, err := argsOfAll(ctx, u.db, s, rows)
+	if err != nil {
+		return err
+	}
+	return u.query(ctx, s.SQL, args, scan)
+}
+
+func argsOfAll[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]any, error) {
 	rows = slices.Clone(rows) // the arguments point into it
 	all := make([]schema.Columns, len(rows))
 	for i := range rows {
 		all[i] = s.Table.Columns(&rows[i])
-		if err := u.db.sealColumns(ctx, all[i], s.Writes); err != nil {
-			return err
+		if err := db.sealColumns(ctx, all[i], s.Writes); err != nil {
+			return nil, err
 		}
 	}
-	u.queueExec(s.SQL, s.ArgsOfAll(all)...)
-	return nil
+	return s.ArgsOfAll(all), nil
 }
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is
