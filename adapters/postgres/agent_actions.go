@@ -2,147 +2,138 @@ package postgres
 
 import (
 	"context"
-	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
+	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/agent"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ports"
 )
 
-// agentActionRow is a row of agent_actions, with the platform's own id of the customer.
+// agentActionRow is a row of agent_actions.
 type agentActionRow struct {
-	bun.BaseModel `bun:"table:agent_actions"`
-
-	PlatformID        uuid.UUID     `bun:"platform_id,pk"`
-	ID                uuid.UUID     `bun:"id,pk"`
-	AgentID           uuid.UUID     `bun:"agent_id"`
-	CustomerID        uuid.UUID     `bun:"customer_id"`
-	Type              string        `bun:"action_type"`
-	Status            string        `bun:"status"`
-	QuoteID           uuid.NullUUID `bun:"quote_id"`
-	InternalAccountID uuid.NullUUID `bun:"internal_account_id"`
-	ExternalAccountID uuid.NullUUID `bun:"external_account_id"`
-	Currency          string        `bun:"currency"`
-	Amount            int64         `bun:"amount"`
-	Rail              string        `bun:"rail"`
-	Signature         string        `bun:"signature"`
-	TransactionID     uuid.NullUUID `bun:"transaction_id"`
-	Reason            string        `bun:"reason"`
-	FailureCode       string        `bun:"failure_code"`
-	DecidedBy         uuid.NullUUID `bun:"decided_by"`
-	DecidedAt         *time.Time    `bun:"decided_at"`
-	CreatedAt         time.Time     `bun:"created_at"`
-	UpdatedAt         time.Time     `bun:"updated_at"`
-
-	PlatformCustomerID string `bun:"platform_customer_id,scanonly"`
+	agent.Action
+	transfer    agent.Transfer // zero for a quote
+	reason      string         // of a rejection or a failure
+	failureCode fault.Code
 }
 
-// selectAgentActions returns a query for agentActionRow. It uses the primary key of customers.
-func selectAgentActions(db bun.IDB) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr(`coalesce((SELECT c.platform_customer_id FROM customers c
-		WHERE c.platform_id = ?TableAlias.platform_id AND c.id = ?TableAlias.customer_id), '') AS platform_customer_id`)
-}
+// agentActions is the table agent_actions.
+var agentActions = schema.New("agent_actions", keyOfPlatform, func(row *agentActionRow) schema.Columns {
+	a, t := &row.Action, &row.transfer
+	return schema.Columns{
+		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent}, {Name: "customer_id", Field: &a.Customer},
+		{Name: "action_type", Field: &a.Type}, {Name: "status", Field: &a.Status}, {Name: "quote_id", Field: &a.Quote},
+		{Name: "internal_account_id", Field: &t.Internal}, {Name: "external_account_id", Field: &t.External},
+		{Name: "currency", Field: schema.Optional(&t.Amount.Currency)}, {Name: "amount", Field: schema.Optional(&t.Amount.Minor)},
+		{Name: "rail", Type: "text", Field: schema.Converted( // NULL for a quote, and empty for the usual rail
+			func() *corridor.Rail {
+				if a.Transfer == nil {
+					return nil
+				}
+				return &t.Rail
+			},
+			func(rail *corridor.Rail) error {
+				if rail != nil {
+					t.Rail = *rail
+				}
+				return nil
+			})},
+		{Name: "signature", Field: &a.Signature}, {Name: "transaction_id", Field: &a.Transaction},
+		sealedText(agentActionsReason, &row.reason), {Name: "failure_code", Field: &row.failureCode},
+		{Name: "decided_by", Field: &a.DecidedBy}, {Name: "decided_at", Field: &a.DecidedAt},
+		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt},
+	}
+})
 
-const (
-	insertAgentActions = `
-	INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, status, quote_id, internal_account_id, external_account_id,
-		currency, amount, rail, signature, transaction_id, reason, failure_code, decided_by, decided_at, created_at, updated_at)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[],
-		$10::text[], $11::bigint[], $12::text[], $13::text[], $14::uuid[], $15::text[], $16::text[], $17::uuid[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[])
-	ON CONFLICT (platform_id, id) DO NOTHING`
+var (
+	insertAgentActions = agentActions.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
 	// updateAgentActions uses the primary key.
-	updateAgentActions = `
-	UPDATE agent_actions a SET status = n.status, transaction_id = n.transaction_id, reason = n.reason, failure_code = n.failure_code,
-		decided_by = n.decided_by, decided_at = n.decided_at, updated_at = n.updated_at
-	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::timestamptz[], $9::timestamptz[])
-		AS n(platform_id, id, status, transaction_id, reason, failure_code, decided_by, decided_at, updated_at)
-	WHERE a.platform_id = n.platform_id AND a.id = n.id`
+	updateAgentActions = agentActions.UpdateAll("status", "transaction_id", "reason", "failure_code", "decided_by", "decided_at", "updated_at")
 )
 
-// agentActionColumns are the arguments of insertAgentActions and updateAgentActions.
-type agentActionColumns struct {
-	platforms, ids, agents, customers, quotes, internals, externals, transactions, deciders idArray
-	types, statuses, signatures, reasons, failures                                          []string
-	currencies, rails                                                                       []*string
-	amounts                                                                                 []*int64
-	decided, created, updated                                                               timeArray
+func newAgentActionRow(a agent.Action) agentActionRow {
+	row := agentActionRow{Action: a, reason: a.RejectionReason}
+	if a.Transfer != nil {
+		row.transfer = *a.Transfer
+	}
+	if a.Failure != nil {
+		row.reason, row.failureCode = a.Failure.Message, a.Failure.Code
+	}
+	return row
 }
 
-func (db *DB) agentActionColumns(ctx context.Context, actions []agent.Action) (c agentActionColumns, err error) {
-	for i := range actions {
-		a := &actions[i]
-		c.platforms, c.ids = append(c.platforms, pgID(a.Platform.UUID())), append(c.ids, pgID(a.ID.UUID()))
-		c.agents, c.customers = append(c.agents, pgID(a.Agent.UUID())), append(c.customers, pgID(a.Customer.UUID()))
-		c.types, c.statuses = append(c.types, string(a.Type)), append(c.statuses, string(a.Status))
-		c.quotes, c.signatures = append(c.quotes, pgID(a.Quote.UUID())), append(c.signatures, a.Signature)
-		var transfer agent.Transfer
-		var currency, rail *string
-		var amount *int64
-		if a.Transfer != nil {
-			transfer = *a.Transfer
-			currency, rail, amount = (*string)(&transfer.Amount.Currency), (*string)(&transfer.Rail), &transfer.Amount.Minor
-		}
-		c.internals, c.externals = append(c.internals, pgID(transfer.Internal.UUID())), append(c.externals, pgID(transfer.External.UUID()))
-		c.currencies, c.amounts, c.rails = append(c.currencies, currency), append(c.amounts, amount), append(c.rails, rail)
-		c.transactions = append(c.transactions, pgID(a.Transaction.UUID()))
-		reason, failure := a.RejectionReason, ""
-		if a.Failure != nil {
-			reason, failure = a.Failure.Message, string(a.Failure.Code)
-		}
-		sealed, err := db.sealText(ctx, sealedRow{a.Platform.UUID(), a.ID.UUID()}, agentActionsReason, reason)
-		if err != nil {
-			return c, err
-		}
-		c.reasons, c.failures = append(c.reasons, sealed), append(c.failures, failure)
-		c.deciders, c.decided = append(c.deciders, pgID(a.DecidedBy.UUID())), append(c.decided, pgTime(a.DecidedAt))
-		c.created, c.updated = append(c.created, pgTime(a.CreatedAt)), append(c.updated, pgTime(a.UpdatedAt))
+func (row *agentActionRow) action() agent.Action {
+	a := row.Action
+	if a.Status == agent.ActionFailed {
+		a.Failure = &agent.Failure{Code: row.failureCode, Message: row.reason}
+	} else {
+		a.RejectionReason = row.reason
 	}
-	return c, nil
+	if a.Quote.IsZero() {
+		a.Transfer = new(row.transfer)
+	}
+	return a
+}
+
+// agentActionColumns are those of agent_actions a, with the platform's own id of the customer, which it finds by the primary key.
+var agentActionColumns = agentActions.Names("a") + `, coalesce((SELECT c.platform_customer_id FROM customers c
+	WHERE c.platform_id = a.platform_id AND c.id = a.customer_id), '')`
+
+// scanAgentAction reads agentActionColumns. The reason is still encrypted.
+func scanAgentAction(rows pgx.Rows) (readRow[agentActionRow], error) {
+	row := new(agentActionRow)
+	r := readRow[agentActionRow]{row, agentActions.Columns(row)}
+	return r, scanSealed(rows, r.columns, &row.PlatformCustomerID)
+}
+
+// readAgentActions reads the actions a that a condition finds.
+func readAgentActions(ctx context.Context, db *DB, read reader, rest string, args ...any) ([]agent.Action, error) {
+	var found []readRow[agentActionRow]
+	if err := read(ctx, "SELECT "+agentActionColumns+" FROM agent_actions a "+rest, args, func(rows pgx.Rows) error {
+		row, err := scanAgentAction(rows)
+		found = append(found, row)
+		return err
+	}); err != nil {
+		return nil, translate(err)
+	}
+	return openAgentActions(ctx, db, found)
+}
+
+func openAgentActions(ctx context.Context, db *DB, found []readRow[agentActionRow]) (actions []agent.Action, err error) {
+	opened, err := openRows(ctx, db, found)
+	for i := range opened {
+		actions = append(actions, opened[i].action())
+	}
+	return actions, err
 }
 
 // CreateAgentActions implements ports.AgentPaymentWriter.
 func (u *unit) CreateAgentActions(ctx context.Context, actions []agent.Action) error {
-	if len(actions) == 0 {
-		return nil
-	}
-	c, err := u.db.agentActionColumns(ctx, actions)
-	if err != nil {
-		return err
-	}
-	u.queueExec(insertAgentActions, c.platforms, c.ids, c.agents, c.customers, c.types, c.statuses, c.quotes, c.internals, c.externals,
-		c.currencies, c.amounts, c.rails, c.signatures, c.transactions, c.reasons, c.failures, c.deciders, c.decided, c.created, c.updated)
-	return nil
+	return u.writeAgentActions(ctx, insertAgentActions, actions)
 }
 
 // UpdateAgentActions implements ports.AgentPaymentWriter.
 func (u *unit) UpdateAgentActions(ctx context.Context, actions []agent.Action) error {
-	if len(actions) == 0 {
-		return nil
+	return u.writeAgentActions(ctx, updateAgentActions, actions)
+}
+
+func (u *unit) writeAgentActions(ctx context.Context, s schema.Statement[agentActionRow], actions []agent.Action) error {
+	rows := make([]agentActionRow, len(actions))
+	for i, a := range actions {
+		rows[i] = newAgentActionRow(a)
 	}
-	c, err := u.db.agentActionColumns(ctx, actions)
-	if err != nil {
-		return err
-	}
-	u.queueExec(updateAgentActions, c.platforms, c.ids, c.statuses, c.transactions, c.reasons, c.failures, c.deciders, c.decided, c.updated)
-	return nil
+	return writeAll(ctx, u, s, rows)
 }
 
 // LockAgentActions uses the primary key.
 func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error) {
-	keys := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		keys[i] = id.UUID()
-	}
-	locked, err := u.lockActions(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("platform_id = ? AND id IN (?)", p.UUID(), bun.List(keys))
-	})
+	locked, err := readAgentActions(ctx, u.db, u.query,
+		`WHERE a.platform_id = $1 AND a.id = ANY($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE OF a`, p, ids)
 	found := make(map[ident.AgentAction]agent.Action, len(locked))
 	for _, a := range locked {
 		found[a.ID] = a
@@ -152,13 +143,8 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ide
 
 // LockWaitingAgentActions uses agent_action_waiting_quote_unique.
 func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
-	keys := make([]uuid.UUID, len(quotes))
-	for i, id := range quotes {
-		keys[i] = id.UUID()
-	}
-	locked, err := u.lockActions(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("platform_id = ? AND quote_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.List(keys))
-	})
+	locked, err := readAgentActions(ctx, u.db, u.query,
+		`WHERE a.platform_id = $1 AND a.quote_id = ANY($2::uuid[]) AND a.status = 'PENDING_APPROVAL' ORDER BY a.id FOR NO KEY UPDATE OF a`, p, quotes)
 	found := make(map[ident.Quote]agent.Action, len(locked))
 	for _, a := range locked {
 		found[a.Quote] = a
@@ -166,27 +152,14 @@ func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, qu
 	return found, err
 }
 
-func (u *unit) lockActions(ctx context.Context, where func(*bun.SelectQuery) *bun.SelectQuery) ([]agent.Action, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Apply(where).OrderExpr("id").For("NO KEY UPDATE")
-	locked, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
-	return locked, translate(err)
-}
-
 // rejectActionsOf rejects what waits of locked agents. It uses agent_actions_waiting_by_agent.
-func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []uuid.UUID) error {
+func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []ident.Agent) error {
 	const batchSize = 500
 	for {
-		if err := u.flush(ctx); err != nil {
-			return err
-		}
-		query := selectAgentActions(u.db.bun).Conn(u.sqlConn).Where("platform_id = ? AND agent_id IN (?) AND status = 'PENDING_APPROVAL'", p.UUID(), bun.List(agents)).
-			OrderExpr("id").Limit(batchSize).For("NO KEY UPDATE")
-		waiting, err := selectAll(ctx, u.db, query, (*agentActionRow).action)
+		waiting, err := readAgentActions(ctx, u.db, u.query, `WHERE a.platform_id = $1 AND a.agent_id = ANY($2::uuid[])
+			AND a.status = 'PENDING_APPROVAL' ORDER BY a.id LIMIT $3 FOR NO KEY UPDATE OF a`, p, agents, batchSize)
 		if err != nil {
-			return translate(err)
+			return err
 		}
 		for i, a := range waiting {
 			if waiting[i], err = a.Reject(agent.AgentDeletedReason, ident.Token{}, u.db.clock.Now()); err != nil {
@@ -201,55 +174,37 @@ func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []u
 
 // AgentAction uses the primary key.
 func (db *DB) AgentAction(ctx context.Context, p ident.Platform, id ident.AgentAction) (agent.Action, error) {
-	query := selectAgentActions(db.bun).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*agentActionRow).action, agent.ActionNotFound(id))
+	found, err := readAgentActions(ctx, db, db.read, `WHERE a.platform_id = $1 AND a.id = $2`, p, id)
+	if err != nil {
+		return agent.Action{}, err
+	}
+	if len(found) == 0 {
+		return agent.Action{}, agent.ActionNotFound(id)
+	}
+	return found[0], nil
 }
 
 // AgentActions uses agent_actions_by_agent, agent_actions_by_customer or the primary key; for those that wait,
 // agent_actions_waiting_by_agent or agent_actions_waiting.
-func (db *DB) AgentActions(ctx context.Context, p ident.Platform, f ports.AgentActionFilter) (ports.Page[agent.Action], error) {
-	l := bunList{query: selectAgentActions(db.readBun).Where("platform_id = ?", p.UUID())}
+func (db *DB) AgentActions(ctx context.Context, p ident.Platform, f ports.AgentActionFilter) (page ports.Page[agent.Action], err error) {
+	l := newJoinedList("agent_actions AS a", "a", p)
 	if !f.Agent.IsZero() {
-		l.query = l.query.Where("agent_id = ?", f.Agent.UUID())
+		l.byIndex("a.agent_id = ?", f.Agent)
 	}
 	if !f.Customer.IsZero() {
-		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
+		l.byIndex("a.customer_id = ?", f.Customer)
 	}
 	if f.Status == agent.ActionPending {
-		l.query = l.query.Where("status = 'PENDING_APPROVAL'")
+		l.byIndex("a.status = 'PENDING_APPROVAL'")
 	} else {
 		l.whereEqual("status", string(f.Status))
 	}
 	l.createdIn(f.Created)
-	return selectBunPage(ctx, db, l, f.Paging, (*agentActionRow).action)
-}
-
-func (row *agentActionRow) open(ctx context.Context, db *DB) (err error) {
-	row.Reason, err = db.openText(ctx, sealedRow{row.PlatformID, row.ID}, agentActionsReason, row.Reason)
-	return err
-}
-
-func (row *agentActionRow) action() agent.Action {
-	a := agent.Action{
-		PlatformCustomerID: row.PlatformCustomerID, Type: agent.ActionType(row.Type), Status: agent.ActionStatus(row.Status), Signature: row.Signature,
-		DecidedAt: timeOrZero(row.DecidedAt), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+	found, err := selectPageOf(ctx, db, l, f.Paging, agentActionColumns, scanAgentAction)
+	if err != nil {
+		return page, err
 	}
-	a.Platform.SetUUID(row.PlatformID)
-	a.ID.SetUUID(row.ID)
-	a.Agent.SetUUID(row.AgentID)
-	a.Customer.SetUUID(row.CustomerID)
-	a.Quote.SetUUID(row.QuoteID.UUID)
-	a.Transaction.SetUUID(row.TransactionID.UUID)
-	a.DecidedBy.SetUUID(row.DecidedBy.UUID)
-	if a.Status == agent.ActionFailed {
-		a.Failure = &agent.Failure{Code: fault.Code(row.FailureCode), Message: row.Reason}
-	} else {
-		a.RejectionReason = row.Reason
-	}
-	if !row.QuoteID.Valid {
-		a.Transfer = &agent.Transfer{Amount: money.Amount{Minor: row.Amount, Currency: money.Currency(row.Currency)}, Rail: corridor.Rail(row.Rail)}
-		a.Transfer.Internal.SetUUID(row.InternalAccountID.UUID)
-		a.Transfer.External.SetUUID(row.ExternalAccountID.UUID)
-	}
-	return a
+	page = ports.Page[agent.Action]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
+	page.Items, err = openAgentActions(ctx, db, found.Items)
+	return page, err
 }

@@ -3,14 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ports"
 )
 
@@ -58,29 +56,21 @@ const (
 func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.AgentUsageLine) error) error {
 	const batchSize = 100 // agents
 	first, last := platformRange(of)
-	rows, err := db.pool.Query(ctx, `SELECT id FROM platforms WHERE id BETWEEN $1 AND $2 ORDER BY id`, first, last)
-	if err != nil {
-		return err
-	}
-	platforms, err := pgx.CollectRows(rows, pgx.RowTo[[16]byte])
+	platforms, err := queryValues[ident.Platform](ctx, db.read, `SELECT id FROM platforms WHERE id BETWEEN $1 AND $2 ORDER BY id`, first, last)
 	if err != nil {
 		return err
 	}
 	for _, p := range platforms {
-		var last uuid.UUID
+		var last ident.Agent
 		for more := true; more; {
-			rows, err := db.pool.Query(ctx, readAuditedUsage, pgx.QueryExecModeCacheStatement, uuid.UUID(p), last, batchSize)
-			if err != nil {
-				return err
-			}
 			more = false
-			if err := forEachRow(rows, func(rows pgx.Rows) error {
+			if err := db.read(ctx, readAuditedUsage, []any{p, last.UUID(), batchSize}, func(rows pgx.Rows) error {
 				more = true
-				line, exists, err := scanUsageLine(rows, &last)
-				if err != nil || !exists {
+				line, exists, err := scanUsageLine(rows)
+				if last = line.Agent; err != nil || !exists {
 					return err
 				}
-				line.Platform.SetUUID(p)
+				line.Platform = p
 				return visit(line)
 			}); err != nil {
 				return fmt.Errorf("read the usage of agents: %w", err)
@@ -90,16 +80,11 @@ func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(
 	return nil
 }
 
-// scanUsageLine sets the agent, and returns false if it has no line.
-func scanUsageLine(rows pgx.Rows, id *uuid.UUID) (line ports.AgentUsageLine, exists bool, err error) {
-	var day pgtype.Date
-	var misflagged pgtype.UUID
-	err = rows.Scan((*[16]byte)(id), &day, &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
-		&line.Transactions, &line.Spent, &misflagged)
-	line.Agent.SetUUID(*id)
-	line.Misflagged.SetUUID(misflagged.Bytes)
-	line.Counted.Day = day.Time.Format(time.DateOnly)
-	return line, day.Valid, err
+// scanUsageLine returns false if the agent has no line.
+func scanUsageLine(rows pgx.Rows) (line ports.AgentUsageLine, exists bool, err error) {
+	err = rows.Scan(&line.Agent, schema.Day(&line.Counted.Day), &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
+		&line.Transactions, &line.Spent, &line.Misflagged)
+	return line, line.Counted.Day != "", err
 }
 
 const auditBatchSize = 1000
@@ -109,15 +94,11 @@ func (db *DB) EachAgentPayment(ctx context.Context, of ident.Platform, visit fun
 	var id uuid.UUID
 	platform, lastPlatform := platformRange(of)
 	for n := auditBatchSize; n == auditBatchSize; {
-		rows, err := db.pool.Query(ctx, readApprovedActions, pgx.QueryExecModeCacheStatement, platform, id, auditBatchSize, lastPlatform)
-		if err != nil {
-			return err
-		}
 		n = 0
-		if err := forEachRow(rows, func(rows pgx.Rows) error {
+		if err := db.read(ctx, readApprovedActions, []any{platform, id, auditBatchSize, lastPlatform}, func(rows pgx.Rows) error {
 			n++
-			line, err := scanApprovedAction(rows, &platform, &id)
-			if err != nil {
+			line, err := scanApprovedAction(rows)
+			if platform, id = line.Platform.UUID(), line.Action.ID.UUID(); err != nil {
 				return err
 			}
 			return visit(line)
@@ -128,20 +109,10 @@ func (db *DB) EachAgentPayment(ctx context.Context, of ident.Platform, visit fun
 	return db.eachStartedWithoutAction(ctx, of, visit)
 }
 
-func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.AgentPaymentLine, err error) {
-	a, t := &line.Action, &auditedTransaction{}
-	var agentID, customerID, quoteID, transactionID pgtype.UUID
-	var currency string
-	err = rows.Scan(append([]any{(*[16]byte)(platform), (*[16]byte)(id), &agentID, &customerID, &quoteID, &transactionID, &currency, &a.Amount.Minor, &a.Sharing},
-		t.scanTargets()...)...)
-	line.Platform.SetUUID(*platform)
-	a.ID.SetUUID(*id)
-	a.Agent.SetUUID(agentID.Bytes)
-	a.Customer.SetUUID(customerID.Bytes)
-	a.Quote.SetUUID(quoteID.Bytes)
-	a.Transaction.SetUUID(transactionID.Bytes)
-	a.Amount.Currency = money.Currency(currency)
-	line.Transaction = t.read()
+func scanApprovedAction(rows pgx.Rows) (line ports.AgentPaymentLine, err error) {
+	a := &line.Action
+	err = rows.Scan(append([]any{&line.Platform, &a.ID, &a.Agent, &a.Customer, &a.Quote, &a.Transaction, &a.Amount.Currency, &a.Amount.Minor, &a.Sharing},
+		auditedFields(&line.Transaction)...)...)
 	return line, err
 }
 
@@ -149,21 +120,19 @@ func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.Agen
 // has.
 func (db *DB) eachStartedWithoutAction(ctx context.Context, of ident.Platform, visit func(ports.AgentPaymentLine) error) error {
 	platform, lastPlatform := platformRange(of)
-	var last auditedTransaction
+	var last ports.AuditedAgentTransaction
 	for n := auditBatchSize; n == auditBatchSize; {
-		rows, err := db.pool.Query(ctx, readStartedTransactions, pgx.QueryExecModeCacheStatement, platform, uuid.UUID(last.agent.Bytes), uuid.UUID(last.id.Bytes), auditBatchSize, lastPlatform)
-		if err != nil {
-			return err
-		}
 		n = 0
-		if err := forEachRow(rows, func(rows pgx.Rows) error {
+		args := []any{platform, last.Agent.UUID(), last.ID.UUID(), auditBatchSize, lastPlatform}
+		if err := db.read(ctx, readStartedTransactions, args, func(rows pgx.Rows) error {
 			n++
+			var line ports.AgentPaymentLine
 			var hasAction bool
-			if err := rows.Scan(append(append([]any{(*[16]byte)(&platform)}, last.scanTargets()...), &hasAction)...); err != nil || hasAction || !last.started {
+			err := rows.Scan(append(append([]any{&line.Platform}, auditedFields(&line.Transaction)...), &hasAction)...)
+			platform, last = line.Platform.UUID(), line.Transaction
+			if err != nil || hasAction || !last.Started {
 				return err
 			}
-			line := ports.AgentPaymentLine{Transaction: last.read()}
-			line.Platform.SetUUID(platform)
 			return visit(line)
 		}); err != nil {
 			return fmt.Errorf("read the transactions of agents: %w", err)
@@ -172,23 +141,7 @@ func (db *DB) eachStartedWithoutAction(ctx context.Context, of ident.Platform, v
 	return nil
 }
 
-// auditedTransaction holds what an audit reads of a transaction; the id is NULL if there is none.
-type auditedTransaction struct {
-	id, agent, customer, quote pgtype.UUID
-	started                    bool
-	currency                   string
-	sent                       int64
-}
-
-func (t *auditedTransaction) scanTargets() []any {
-	return []any{&t.id, &t.agent, &t.customer, &t.quote, &t.started, &t.currency, &t.sent}
-}
-
-func (t *auditedTransaction) read() ports.AuditedAgentTransaction {
-	read := ports.AuditedAgentTransaction{Started: t.started, Sent: money.Amount{Minor: t.sent, Currency: money.Currency(t.currency)}}
-	read.ID.SetUUID(t.id.Bytes)
-	read.Agent.SetUUID(t.agent.Bytes)
-	read.Customer.SetUUID(t.customer.Bytes)
-	read.Quote.SetUUID(t.quote.Bytes)
-	return read
+// auditedFields are the columns that an audit reads of a transaction; the ids are NULL if there is none.
+func auditedFields(t *ports.AuditedAgentTransaction) []any {
+	return []any{&t.ID, &t.Agent, &t.Customer, &t.Quote, &t.Started, &t.Sent.Currency, &t.Sent.Minor}
 }

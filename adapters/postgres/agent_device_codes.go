@@ -3,27 +3,33 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/agent"
 	"causeway/core/ident"
 )
 
-// deviceCodeRow is a row of agent_device_codes.
-type deviceCodeRow struct {
-	bun.BaseModel `bun:"table:agent_device_codes"`
+// deviceCodes is the table agent_device_codes.
+var deviceCodes = schema.New("agent_device_codes", []string{"platform_id", "hash"}, func(c *agent.DeviceCode) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.Platform},
+		{Name: "hash", Field: schema.Converted(
+			func() []byte { return c.Hash[:] },
+			func(hash []byte) error {
+				copy(c.Hash[:], hash)
+				return nil
+			})},
+		{Name: "agent_id", Field: &c.Agent}, {Name: "created_at", Field: &c.CreatedAt}, {Name: "expires_at", Field: &c.ExpiresAt},
+		{Name: "voided_at", Field: &c.VoidedAt}, {Name: "redeemed_at", Field: &c.RedeemedAt},
+	}
+})
 
-	PlatformID uuid.UUID  `bun:"platform_id,pk"`
-	Hash       []byte     `bun:"hash,pk"`
-	AgentID    uuid.UUID  `bun:"agent_id"`
-	CreatedAt  time.Time  `bun:"created_at"`
-	ExpiresAt  time.Time  `bun:"expires_at"`
-	VoidedAt   *time.Time `bun:"voided_at"`
-	RedeemedAt *time.Time `bun:"redeemed_at"`
-}
+var (
+	insertDeviceCode = deviceCodes.Insert("")
+
+	// redeemDeviceCode uses the primary key.
+	redeemDeviceCode = deviceCodes.Update("redeemed_at")
+)
 
 // DeviceCodeHash implements ports.AgentReader.
 func (db *DB) DeviceCodeHash(ctx context.Context, code string) (agent.DeviceCodeHash, error) {
@@ -33,16 +39,12 @@ func (db *DB) DeviceCodeHash(ctx context.Context, code string) (agent.DeviceCode
 
 // DeviceCode uses agent_device_code_hash_unique.
 func (db *DB) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
-	return selectOne(ctx, db, db.bun.NewSelect().Where("hash = ?", hash[:]), (*deviceCodeRow).code, agent.DeviceCodeNotFound())
+	return selectExisting(ctx, db, db.read, deviceCodes, agent.DeviceCodeNotFound(), `WHERE hash = $1`, hash[:])
 }
 
 // LockDeviceCode uses the primary key.
 func (u *unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
-	if err := u.flush(ctx); err != nil {
-		return agent.DeviceCode{}, err
-	}
-	query := u.db.bun.NewSelect().Conn(u.sqlConn).Where("platform_id = ? AND hash = ?", p.UUID(), hash[:]).For("UPDATE")
-	found, err := selectOne(ctx, u.db, query, (*deviceCodeRow).code, agent.DeviceCodeNotFound())
+	found, err := selectExisting(ctx, u.db, u.query, deviceCodes, agent.DeviceCodeNotFound(), `WHERE platform_id = $1 AND hash = $2 FOR UPDATE`, p, hash[:])
 	return found, translate(err)
 }
 
@@ -52,24 +54,11 @@ const voidDeviceCodes = `
 
 // ReplaceDeviceCode implements ports.AgentWriter.
 func (u *unit) ReplaceDeviceCode(ctx context.Context, c agent.DeviceCode) error {
-	u.queueExec(voidDeviceCodes, pgID(c.Platform.UUID()), pgID(c.Agent.UUID()), pgTime(c.CreatedAt))
-	return u.insert(ctx, &deviceCodeRow{PlatformID: c.Platform.UUID(), Hash: c.Hash[:], AgentID: c.Agent.UUID(), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt})
+	u.queueExec(voidDeviceCodes, c.Platform, c.Agent, c.CreatedAt)
+	return writeNow(ctx, u, insertDeviceCode, c, nil)
 }
 
-// RedeemDeviceCode uses the primary key.
+// RedeemDeviceCode implements ports.AgentWriter.
 func (u *unit) RedeemDeviceCode(ctx context.Context, c agent.DeviceCode) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	row := &deviceCodeRow{PlatformID: c.Platform.UUID(), Hash: c.Hash[:], RedeemedAt: nullTime(c.RedeemedAt)}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).Column("redeemed_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, agent.DeviceCodeNotFound())
-}
-
-func (row *deviceCodeRow) code() agent.DeviceCode {
-	c := agent.DeviceCode{CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), VoidedAt: timeOrZero(row.VoidedAt), RedeemedAt: timeOrZero(row.RedeemedAt)}
-	c.Platform.SetUUID(row.PlatformID)
-	c.Agent.SetUUID(row.AgentID)
-	copy(c.Hash[:], row.Hash)
-	return c
+	return writeNow(ctx, u, redeemDeviceCode, c, agent.DeviceCodeNotFound())
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/agent"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -94,26 +94,16 @@ func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.A
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.pool.Query(ctx, readAgentUsage, pgx.QueryExecModeCacheStatement, p, ids, first, next)
-	if err != nil {
-		return nil, err
-	}
 	counters := map[ident.Agent]agent.Counters{}
-	return counters, forEachRow(rows, func(rows pgx.Rows) error { return scanAgentUsage(rows, counters) })
+	return counters, db.read(ctx, readAgentUsage, []any{p, ids, first, next}, func(rows pgx.Rows) error { return scanAgentUsage(rows, counters) })
 }
 
 func scanAgentUsage(rows pgx.Rows, counters map[ident.Agent]agent.Counters) error {
-	var id uuid.UUID
-	var day pgtype.Date
+	var id ident.Agent
 	var c agent.Counter
-	if err := rows.Scan((*[16]byte)(&id), &day, &c.Currency, &c.Transactions, &c.Spent); err != nil {
-		return err
-	}
-	c.Day = day.Time.Format(time.DateOnly)
-	var owner ident.Agent
-	owner.SetUUID(id)
-	counters[owner] = append(counters[owner], c)
-	return nil
+	err := rows.Scan(&id, schema.Day(&c.Day), &c.Currency, &c.Transactions, &c.Spent)
+	counters[id] = append(counters[id], c)
+	return err
 }
 
 // AddAgentUsage implements ports.AgentPaymentWriter.
@@ -122,13 +112,12 @@ func (u *unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []port
 	if n == 0 {
 		return nil
 	}
-	ids, days, currencies := make(idArray, n), make(dayArray, n), make([]string, n)
+	ids, days, currencies := make([]ident.Agent, n), make([]any, n), make([]money.Currency, n)
 	transactions, spent := make([]int64, n), make([]int64, n)
 	for i, c := range counted {
-		ids[i], days[i], currencies[i] = pgID(c.Agent.UUID()), pgDay(c.Day), string(c.Currency)
-		transactions[i], spent[i] = c.Transactions, c.Spent
+		ids[i], days[i], currencies[i], transactions[i], spent[i] = c.Agent, schema.Day(&c.Day), c.Currency, c.Transactions, c.Spent
 	}
-	u.queueExec(addAgentUsage, pgID(p.UUID()), ids, days, currencies, transactions, spent)
+	u.queueExec(addAgentUsage, p, ids, days, currencies, transactions, spent)
 	return nil
 }
 
@@ -147,27 +136,11 @@ func (u *unit) GiveBackAgentUsage(_ context.Context, transactions []transaction.
 	return nil
 }
 
-// pgAgentUsage returns the columns usage_day and usage_given_back; NULL for nil.
-func pgAgentUsage(usage *transaction.AgentUsage) (pgtype.Date, pgtype.Bool) {
-	if usage == nil {
-		return pgtype.Date{}, pgtype.Bool{}
-	}
-	return pgDay(usage.Day), pgtype.Bool{Bool: usage.GivenBack, Valid: true}
-}
-
-func agentKeys(ids []ident.Agent) idArray {
-	keys := make(idArray, len(ids))
-	for i, id := range ids {
-		keys[i] = pgID(id.UUID())
-	}
-	return keys
-}
-
 // monthDays returns the first day of a month, such as "2026-03", and that of the next one.
-func monthDays(month string) (first, next pgtype.Date, err error) {
-	at, err := time.Parse("2006-01", month)
+func monthDays(month string) (first, next time.Time, err error) {
+	first, err = time.Parse("2006-01", month)
 	if err != nil {
-		return first, next, fmt.Errorf("month %q: %w", month, err)
+		err = fmt.Errorf("month %q: %w", month, err)
 	}
-	return pgtype.Date{Time: at, Valid: true}, pgtype.Date{Time: at.AddDate(0, 1, 0), Valid: true}, nil
+	return first, first.AddDate(0, 1, 0), err
 }

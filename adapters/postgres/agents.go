@@ -121,7 +121,7 @@ const (
 
 // DeleteAgent implements ports.AgentWriter.
 func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error {
-	deleted, err := u.deleteAgents(ctx, lockOneAgent, p, id.UUID())
+	deleted, err := u.deleteAgents(ctx, lockOneAgent, p, id)
 	if err == nil && deleted == 0 {
 		err = agent.NotFound(id)
 	}
@@ -130,26 +130,21 @@ func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent
 
 // DeleteAgentsOf implements ports.AgentWriter.
 func (u *unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
-	_, err := u.deleteAgents(ctx, lockAgentsOf, p, id.UUID())
+	_, err := u.deleteAgents(ctx, lockAgentsOf, p, id)
 	return err
 }
 
 // deleteAgents deletes the agents that a query locks. That waits for payments that have locked them, so their
 // actions are found and rejected too.
-func (u *unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, id uuid.UUID) (deleted int, err error) {
-	var ids []uuid.UUID
-	if err := u.query(ctx, lock, []any{pgID(p.UUID()), pgID(id)}, func(rows pgx.Rows) error {
-		var found uuid.UUID
-		err := rows.Scan((*[16]byte)(&found))
-		ids = append(ids, found)
-		return err
-	}); err != nil || len(ids) == 0 {
+func (u *unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, owner any) (deleted int, err error) {
+	ids, err := queryValues[ident.Agent](ctx, u.query, lock, p, owner)
+	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	if err := u.rejectActionsOf(ctx, p, ids); err != nil {
 		return 0, err
 	}
-	u.queueExec(deleteAgents, pgID(p.UUID()), pgIDs(ids))
+	u.queueExec(deleteAgents, p, ids)
 	return len(ids), nil
 }
 

@@ -74,7 +74,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
 		}},
 		"waiting actions": {`platform_id = .*\(agent_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
-			return errors.Join(tx.(*unit).rejectActionsOf(ctx, p, []uuid.UUID{{}, {1}}), agent.ActionNotFound(ident.AgentAction{}))
+			return errors.Join(tx.(*unit).rejectActionsOf(ctx, p, []ident.Agent{{}, {}}), agent.ActionNotFound(ident.AgentAction{}))
 		}},
 	} {
 		trace.statements = nil
@@ -102,7 +102,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		"waiting":       {`platform_id = .*\(agent_id = `, countWaitingActions, 3},
 		"usage":         {`platform_id = .*\(agent_id = ANY.*\(day >= `, readAgentUsage, 4},
 		"given_back":    {`platform_id = .*\(agent_id = .*\(day = .*\(currency = `, giveBackAgentUsage, 2},
-		"updated":       {`platform_id = .*\(id = `, updateAgentActions, 9},
+		"updated":       {`platform_id = .*\(id = `, updateAgentActions.SQL, 9},
 	} {
 		checkAgentPlan(t, name, c.condition, plans.explain(name, c.statement, c.arguments))
 	}

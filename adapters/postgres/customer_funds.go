@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/ledgerdb"
@@ -57,26 +56,16 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 		}
 	}
 	slices.SortFunc(left.Balances, func(a, b money.Amount) int { return cmp.Compare(a.Currency, b.Currency) })
-	if err := u.query(ctx, selectOwed, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
-		var found uuid.UUID
-		err := rows.Scan((*[16]byte)(&found))
-		left.Receivable.SetUUID(found)
-		return err
-	}); err != nil {
+	if err := u.query(ctx, selectOwed, []any{p, id}, func(rows pgx.Rows) error { return rows.Scan(&left.Receivable) }); err != nil {
 		return left, err
 	}
-	err = u.query(ctx, selectUnsettled, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
-		var found uuid.UUID
-		err := rows.Scan((*[16]byte)(&found))
-		left.Unsettled.SetUUID(found)
-		return err
-	})
+	err = u.query(ctx, selectUnsettled, []any{p, id}, func(rows pgx.Rows) error { return rows.Scan(&left.Unsettled) })
 	return left, err
 }
 
 // DeleteExternalAccountsOf uses external_accounts_by_customer.
 func (u *unit) DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error {
 	u.queueExec(`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND deleted_at IS NULL`,
-		pgID(p.UUID()), pgID(id.UUID()), pgTime(at))
+		p, id, at)
 	return nil
 }

@@ -25,26 +25,15 @@ const depositReferences = `
 	) AS r WHERE p.environment = 'PRODUCTION' AND (cardinality($1::uuid[]) = 0 OR p.id = ANY ($1)) ORDER BY r.id LIMIT $4`
 
 // DepositReferences implements ports.DepositReferences.
-func (db *DB) DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID, limit int) ([]ports.DepositReference, error) {
-	ids, codes := make([]uuid.UUID, len(platforms)), make([]string, len(currencies))
-	for i, p := range platforms {
-		ids[i] = p.UUID()
+func (db *DB) DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID, limit int) (found []ports.DepositReference, err error) {
+	if platforms == nil {
+		platforms = []ident.Platform{} // not NULL
 	}
-	for i, currency := range currencies {
-		codes[i] = string(currency)
-	}
-	rows, err := db.readPool.Query(ctx, depositReferences, pgIDs(ids), codes, after.String(), limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.DepositReference
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
+	err = db.queryRows(ctx, depositReferences, []any{platforms, currencies, after, limit}, func(rows pgx.Rows) error {
 		var r ports.DepositReference
-		var platformID uuid.UUID
-		err := rows.Scan((*[16]byte)(&platformID), (*[16]byte)(&r.ID), &r.Reference, &r.Currency, &r.CreatedAt)
-		r.Platform.SetUUID(platformID)
-		r.CreatedAt = r.CreatedAt.UTC()
+		err := rows.Scan(&r.Platform, &r.ID, &r.Reference, &r.Currency, &r.CreatedAt)
 		found = append(found, r)
 		return err
 	})
+	return found, err
 }

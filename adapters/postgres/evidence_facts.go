@@ -173,8 +173,12 @@ func (db *DB) openTextFields(ctx context.Context, p ident.Platform, subject stri
 	}
 	t := transaction.Transaction{Platform: p}
 	t.ID.SetUUID(id)
-	if err := db.readDetails(ctx, &t, fields[0].Value); err != nil {
-		return nil, err
+	if stored := fields[0].Value; stored != "" {
+		var details *detailsColumn
+		if err := db.openJSON(ctx, sealedRow{p.UUID(), id}, transactionsDetails, []byte(stored), &details); err != nil {
+			return nil, err
+		}
+		details.read(&t)
 	}
 	texts := []ledger.Field{{Name: "payload", Value: t.Payload}}
 	// The description of a transaction without a quote is in its details.

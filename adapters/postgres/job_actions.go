@@ -25,62 +25,48 @@ const listJobs = selectJobs + `
 
 // ListJobs reads jobs for operators.
 func (db *DB) ListJobs(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error) {
-	rows, err := db.pool.Query(ctx, listJobs, pgID(f.Platform.UUID()), string(f.Step), string(f.State), f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var listed []ports.ListedJob
-	return listed, forEachRow(rows, func(rows pgx.Rows) error {
-		j, err := scanListedJob(rows)
-		listed = append(listed, j)
-		return err
-	})
+	return readListedJobs(ctx, db.read, listJobs, f.Platform, f.Step, f.State, f.Limit)
 }
 
 // CountDeadJobs counts the dead jobs of each step, with jobs_due. Steps without any are left out.
 func (db *DB) CountDeadJobs(ctx context.Context, steps []transaction.Step) (map[transaction.Step]int, error) {
-	rows, err := db.pool.Query(ctx, `SELECT step, count(*) FROM jobs WHERE step = ANY($1) AND due_at = 'infinity' GROUP BY step`,
-		pgx.QueryExecModeCacheStatement, steps)
-	if err != nil {
-		return nil, err
-	}
 	counts := map[transaction.Step]int{}
-	return counts, forEachRow(rows, func(rows pgx.Rows) error {
-		var step string
-		var n int
-		err := rows.Scan(&step, &n)
-		counts[transaction.Step(step)] = n
-		return err
-	})
+	return counts, db.read(ctx, `SELECT step, count(*) FROM jobs WHERE step = ANY($1) AND due_at = 'infinity' GROUP BY step`, []any{steps},
+		func(rows pgx.Rows) error {
+			var step transaction.Step
+			var n int
+			err := rows.Scan(&step, &n)
+			counts[step] = n
+			return err
+		})
 }
 
 func (u *unit) LockJobs(ctx context.Context, ids []uuid.UUID) ([]ports.ListedJob, error) {
-	var locked []ports.ListedJob
-	err := u.query(ctx, selectJobs+`WHERE id = ANY($1) ORDER BY id FOR UPDATE`, []any{pgIDs(ids)}, func(rows pgx.Rows) error {
+	return readListedJobs(ctx, u.query, selectJobs+`WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+}
+
+func readListedJobs(ctx context.Context, read reader, query string, args ...any) (listed []ports.ListedJob, err error) {
+	err = read(ctx, query, args, func(rows pgx.Rows) error {
 		j, err := scanListedJob(rows)
-		locked = append(locked, j)
+		listed = append(listed, j)
 		return err
 	})
-	return locked, err
+	return listed, err
 }
 
 func scanListedJob(rows pgx.Rows) (ports.ListedJob, error) {
-	var platformID uuid.UUID
 	var due pgtype.Timestamptz
-	var step string
-	var failedAt *time.Time
 	j := ports.ListedJob{State: ports.JobWaiting}
-	if err := rows.Scan(&platformID, &j.ID, &step, &due, &j.Lease, &j.Attempts, &j.Subjects, &failedAt, &j.LastError); err != nil {
+	if err := rows.Scan(&j.Platform, &j.ID, &j.Step, &due, &j.Lease, &j.Attempts, &j.Subjects, &j.FailedAt, &j.LastError); err != nil {
 		return j, err
 	}
-	j.Platform.SetUUID(platformID)
-	j.Step, j.Due, j.Dead, j.FailedAt = transaction.Step(step), due.Time.UTC(), due.InfinityModifier == pgtype.Infinity, timeOrZero(failedAt)
+	j.Due, j.Dead = due.Time.UTC(), due.InfinityModifier == pgtype.Infinity
 	seconds, nanoseconds := j.ID.Time().UnixTime()
 	j.AddedAt = time.Unix(seconds, nanoseconds).UTC()
 	switch {
 	case j.Dead:
 		j.State = ports.JobDead
-	case failedAt != nil:
+	case !j.FailedAt.IsZero():
 		j.State = ports.JobFailing
 	}
 	return j, nil
@@ -94,8 +80,8 @@ func (u *unit) RestartJobs(_ context.Context, jobs []ports.Job, due time.Time) e
 func (u *unit) RecordJobActions(_ context.Context, actions []ports.JobAction) error {
 	for _, a := range actions {
 		u.queueExec(`INSERT INTO job_actions (platform_id, id, job_id, action, actor, reason, at, step, subjects, attempts, last_error)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, pgID(a.Job.Platform.UUID()), pgID(a.ID), pgID(a.Job.ID), string(a.Kind),
-			a.Actor, a.Reason, a.At, string(a.Job.Step), pgIDs(a.Job.Subjects), int32(a.Job.Attempts), a.Job.LastError)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, a.Job.Platform, a.ID, a.Job.ID, a.Kind,
+			a.Actor, a.Reason, a.At, a.Job.Step, pgIDs(a.Job.Subjects), a.Job.Attempts, a.Job.LastError)
 	}
 	return nil
 }

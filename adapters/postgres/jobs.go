@@ -30,14 +30,14 @@ func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 		return err
 	}
 	for _, j := range jobs {
-		values := []any{pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), pgDue(j), pgIDs(j.Subjects)}
+		values := []any{j.Platform, j.ID, j.Step, pgDue(j), pgIDs(j.Subjects)}
 		lease := max(j.Lease, j.Attempts)
 		if lease == 0 {
 			u.queueExec(insertJob, values...)
 			continue
 		}
 		failedAt := pgtype.Timestamptz{Time: u.db.clock.Now(), Valid: j.Attempts > 0}
-		u.queueExec(insertContinuedJob, append(values, int32(lease), int32(lease-j.Attempts), j.LastError, failedAt)...)
+		u.queueExec(insertContinuedJob, append(values, lease, lease-j.Attempts, j.LastError, failedAt)...)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (u *unit) HastenJobs(_ context.Context, p ident.Platform, step transaction.
 		return err
 	}
 	for range 2 {
-		u.queueExec(hastenJobs, string(step), pgID(p.UUID()), pgIDs(subjects), pgTime(due))
+		u.queueExec(hastenJobs, step, p, subjects, due)
 	}
 	return nil
 }
@@ -110,12 +110,8 @@ var takeJobsInTurn = `
 
 // TakeJobsInTurn leases due jobs platform by platform.
 func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn ports.Turn) ([]ports.Job, error) {
-	except := make(idArray, len(turn.Except))
-	for i, p := range turn.Except {
-		except[i] = pgID(p.UUID())
-	}
-	after := pgtype.UUID{Bytes: turn.After.UUID(), Valid: true}
-	return db.take(ctx, takeJobsInTurn, step, now, now.Add(lease), turn.Limit, after, turn.PerPlatform, except)
+	except := append([]ident.Platform{}, turn.Except...) // not NULL
+	return db.take(ctx, takeJobsInTurn, step, now, now.Add(lease), turn.Limit, turn.After.UUID(), turn.PerPlatform, except)
 }
 
 func (db *DB) take(ctx context.Context, query string, step transaction.Step, now, until time.Time, args ...any) ([]ports.Job, error) {
@@ -123,20 +119,12 @@ func (db *DB) take(ctx context.Context, query string, step transaction.Step, now
 	if db.clockDiffers() {
 		return nil, nil
 	}
-	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement, string(step), now, until}, args...)...)
-	if err != nil {
-		return nil, err
-	}
 	var taken []ports.Job
-	err = forEachRow(rows, func(rows pgx.Rows) error {
+	err := db.read(ctx, query, append([]any{step, now, until}, args...), func(rows pgx.Rows) error {
 		j := ports.Job{Step: step, Due: until}
-		var platformID uuid.UUID
-		if err := rows.Scan(&platformID, &j.ID, &j.Lease, &j.Attempts, &j.Subjects, &j.LastError); err != nil {
-			return err
-		}
-		j.Platform.SetUUID(platformID)
+		err := rows.Scan(&j.Platform, &j.ID, &j.Lease, &j.Attempts, &j.Subjects, &j.LastError)
 		taken = append(taken, j)
-		return nil
+		return err
 	})
 	return taken, err
 }
@@ -171,9 +159,9 @@ func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) err
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	attempts, due, failures := make([]int32, len(jobs)), make(timeArray, len(jobs)), make([]string, len(jobs))
+	attempts, due, failures := make([]int, len(jobs)), make(timeArray, len(jobs)), make([]string, len(jobs))
 	for i, j := range jobs {
-		attempts[i], due[i], failures[i] = int32(j.Attempts), pgDue(j), j.LastError
+		attempts[i], due[i], failures[i] = j.Attempts, pgDue(j), j.LastError
 	}
 	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), attempts, due, failures, now)...)
 	return err
@@ -189,9 +177,9 @@ func pgDue(j ports.Job) pgtype.Timestamptz {
 
 // leaseColumns returns the columns platform_id, id and lease of jobs.
 func leaseColumns(jobs []ports.Job) []any {
-	platforms, ids, leases := make(idArray, len(jobs)), make(idArray, len(jobs)), make([]int32, len(jobs))
+	platforms, ids, leases := make([]ident.Platform, len(jobs)), make([]uuid.UUID, len(jobs)), make([]int, len(jobs))
 	for i, j := range jobs {
-		platforms[i], ids[i], leases[i] = pgID(j.Platform.UUID()), pgID(j.ID), int32(j.Lease)
+		platforms[i], ids[i], leases[i] = j.Platform, j.ID, j.Lease
 	}
 	return []any{platforms, ids, leases}
 }

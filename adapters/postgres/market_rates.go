@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/money"
 	"causeway/core/price"
 	"causeway/ports"
@@ -31,58 +32,46 @@ func (db *DB) KeepRates(ctx context.Context, rates price.KeptRates) error {
 
 // RatesAt implements ports.KeptRates. Uses the primary key.
 func (db *DB) RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, error) {
-	rows, err := db.pool.Query(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates
-		WHERE kept_at = (SELECT max(kept_at) FROM market_rates WHERE kept_at <= $1)`, moment)
-	if err != nil {
-		return price.KeptRates{}, err
-	}
 	kept := price.KeptRates{InUSD: map[money.Currency]price.KeptRate{}}
-	err = scanMarketRates(rows, func(at time.Time, currency money.Currency, rate price.KeptRate) {
-		kept.At, kept.InUSD[currency] = at, rate
-	})
+	err := db.readMarketRates(ctx, `kept_at = (SELECT max(kept_at) FROM market_rates WHERE kept_at <= $1)`, []any{moment},
+		func(at time.Time, currency money.Currency, rate price.KeptRate) {
+			kept.At, kept.InUSD[currency] = at, rate
+		})
 	return kept, err
 }
 
 // RatesBetween implements ports.KeptRates. Uses the primary key.
-func (db *DB) RatesBetween(ctx context.Context, after, upto time.Time) ([]price.KeptRates, error) {
-	rows, err := db.pool.Query(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates
-		WHERE kept_at > $1 AND kept_at <= $2 ORDER BY kept_at`, after, upto)
-	if err != nil {
-		return nil, err
-	}
-	var all []price.KeptRates
-	err = scanMarketRates(rows, func(at time.Time, currency money.Currency, rate price.KeptRate) {
-		if len(all) == 0 || !all[len(all)-1].At.Equal(at) {
-			all = append(all, price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{}})
-		}
-		all[len(all)-1].InUSD[currency] = rate
-	})
+func (db *DB) RatesBetween(ctx context.Context, after, upto time.Time) (all []price.KeptRates, err error) {
+	first := pgtype.Timestamptz{Time: after, Valid: true} // a position, even if it is zero
+	err = db.readMarketRates(ctx, `kept_at > $1 AND kept_at <= $2 ORDER BY kept_at`, []any{first, upto},
+		func(at time.Time, currency money.Currency, rate price.KeptRate) {
+			if len(all) == 0 || !all[len(all)-1].At.Equal(at) {
+				all = append(all, price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{}})
+			}
+			all[len(all)-1].InUSD[currency] = rate
+		})
 	return all, err
 }
 
-// scanMarketRates calls each for every row.
-func scanMarketRates(rows pgx.Rows, each func(keptAt time.Time, currency money.Currency, rate price.KeptRate)) error {
-	var keptAt, rateAt pgtype.Timestamptz
-	var currency, value, source string
-	_, err := pgx.ForEachRow(rows, []any{&keptAt, &currency, &value, &rateAt, &source}, func() error {
-		rate, err := money.ParseRate(value)
-		if err != nil {
-			return fmt.Errorf("market rate of %s kept at %s: %w", currency, keptAt.Time, err)
+// readMarketRates calls each for every rate that a condition finds.
+func (db *DB) readMarketRates(ctx context.Context, where string, args []any, each func(keptAt time.Time, currency money.Currency, rate price.KeptRate)) error {
+	return db.read(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates WHERE `+where, args, func(rows pgx.Rows) error {
+		var keptAt time.Time
+		var currency money.Currency
+		var rate price.KeptRate
+		if err := rows.Scan(&keptAt, &currency, schema.Rate(&rate.Rate), &rate.At, &rate.Source); err != nil {
+			return fmt.Errorf("market rate of %s kept at %s: %w", currency, keptAt, err)
 		}
-		each(utcTime(keptAt), money.Currency(currency), price.KeptRate{Rate: rate, At: utcTime(rateAt), Source: source})
+		each(keptAt, currency, rate)
 		return nil
 	})
-	return err
 }
 
 // FirstRatesAt implements ports.KeptRates. Uses the primary key.
 func (db *DB) FirstRatesAt(ctx context.Context) (time.Time, error) {
-	var first pgtype.Timestamptz
+	var first time.Time
 	err := db.pool.QueryRow(ctx, `SELECT min(kept_at) FROM market_rates`).Scan(&first)
-	if !first.Valid {
-		return time.Time{}, err
-	}
-	return utcTime(first), err
+	return first, err
 }
 
 // deleteOldMarketRates deletes the rates kept before a time, in batches. Uses the primary key.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -27,6 +28,20 @@ func (db *DB) sealDigest(ctx context.Context, digest string) (string, error) {
 		return digest, nil
 	}
 	return db.cipher.Fingerprint(ctx, digest)
+}
+
+// payeeSeal is the column of a digest, which is read as it is stored.
+func payeeSeal(digest *string) schema.Column {
+	return schema.Column{Name: "payee_seal", Type: "text", Field: &sealedField{
+		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
+			stored, err := db.sealDigest(ctx, *digest)
+			return []byte(stored), err
+		},
+		open: func(_ context.Context, _ *DB, _ sealedRow, stored []byte) error {
+			*digest = string(stored)
+			return nil
+		},
+	}}
 }
 
 // checkPayee sets PayeeChanged of an outgoing transaction that was read, as far as its own row tells: that of an external

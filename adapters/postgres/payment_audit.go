@@ -9,7 +9,6 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -37,13 +36,10 @@ func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func
 			return err
 		}
 		return queryRows(ctx, tx, selectStatusMismatches, args, func(rows pgx.Rows) error {
-			var platform, id pgtype.UUID
 			var m ports.StatusMismatch
-			if err := rows.Scan(&platform, &id, &m.Status, &m.Direction, &m.Listed); err != nil {
+			if err := rows.Scan(&m.Platform, &m.Transaction, &m.Status, &m.Direction, &m.Listed); err != nil {
 				return err
 			}
-			m.Platform.SetUUID(platform.Bytes)
-			m.Transaction.SetUUID(id.Bytes)
 			return each(m)
 		})
 	})
@@ -114,15 +110,11 @@ const selectMissingReplies = `
 func (db *DB) MissingReplies(ctx context.Context, of ident.Platform, since time.Time, each func(ports.MissingReply) error) error {
 	first, last := platformRange(of)
 	return db.auditSnapshot(ctx, func(tx pgx.Tx) error {
-		return queryRows(ctx, tx, selectMissingReplies, []any{first, last, pgTime(since)}, func(rows pgx.Rows) error {
-			var platform, id pgtype.UUID
-			var kind string
-			if err := rows.Scan(&platform, &id, &kind); err != nil {
+		return queryRows(ctx, tx, selectMissingReplies, []any{first, last, since}, func(rows pgx.Rows) error {
+			var m ports.MissingReply
+			if err := rows.Scan(&m.Platform, &m.Transaction, &m.Kind); err != nil {
 				return err
 			}
-			m := ports.MissingReply{Kind: ledger.Kind(kind)}
-			m.Platform.SetUUID(platform.Bytes)
-			m.Transaction.SetUUID(id.Bytes)
 			return each(m)
 		})
 	})

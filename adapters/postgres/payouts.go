@@ -5,11 +5,9 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/account"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -79,29 +77,22 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
 	end func(transaction.Transaction) externalKey) (found map[externalKey]account.External, unreadable map[externalKey]error, err error) {
 	found, unreadable = map[externalKey]account.External{}, map[externalKey]error{}
-	var platforms, accounts idArray
+	var platforms []ident.Platform
+	var accounts []ident.ExternalAccount
 	for _, t := range transactions {
 		to := end(t)
 		if _, exists := found[to]; exists || to.account.IsZero() {
 			continue
 		}
 		found[to] = account.External{}
-		platforms, accounts = append(platforms, pgID(to.platform.UUID())), append(accounts, pgID(to.account.UUID()))
+		platforms, accounts = append(platforms, to.platform), append(accounts, to.account)
 	}
-	rows, err := db.pool.Query(ctx, readExternalAccounts, pgx.QueryExecModeCacheStatement, platforms, accounts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return found, unreadable, forEachRow(rows, func(rows pgx.Rows) error {
-		var platformID, id pgtype.UUID
-		var kind, currency string
+	return found, unreadable, db.read(ctx, readExternalAccounts, []any{platforms, accounts}, func(rows pgx.Rows) error {
+		var a account.External
 		var fields, beneficiary []byte
-		if err := rows.Scan(&platformID, &id, &kind, &currency, &fields, &beneficiary); err != nil {
+		if err := rows.Scan(&a.Platform, &a.ID, &a.Type, &a.Currency, &fields, &beneficiary); err != nil {
 			return err
 		}
-		a := account.External{Type: account.Type(kind), Currency: money.Currency(currency)}
-		a.Platform.SetUUID(platformID.Bytes)
-		a.ID.SetUUID(id.Bytes)
 		err := db.openPayee(ctx, &a, fields, beneficiary)
 		if errors.Is(err, ports.ErrCannotDecrypt) {
 			unreadable[externalKey{a.Platform, a.ID}], err = err, nil

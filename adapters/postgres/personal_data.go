@@ -34,7 +34,10 @@ func (db *DB) openJSON(ctx context.Context, row sealedRow, column sealedColumn, 
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(plain, into)
+	if err := json.Unmarshal(plain, into); err != nil {
+		return fmt.Errorf("%s.%s of %s: %w", sealedColumns[column].table, sealedColumns[column].name, row.id, err)
+	}
+	return nil
 }
 
 // sealText returns the value of a text column. The empty text is stored as it is.

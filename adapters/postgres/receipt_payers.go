@@ -2,11 +2,8 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -23,33 +20,28 @@ type payerColumn struct {
 	Rails       []corridor.Rail    `json:"rails,omitempty"`
 }
 
-const insertReceiptPayers = `
-	INSERT INTO receipt_payers (platform_id, id, customer_id, account)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])`
+// receiptPayers is the table receipt_payers.
+var receiptPayers = schema.New("receipt_payers", keyOfPlatform, func(p *ports.ReceiptPayer) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &p.Receipt}, {Name: "customer_id", Field: &p.Customer},
+		sealedJSON(receiptPayersAccount,
+			func() payerColumn {
+				a := &p.Account
+				return payerColumn{Type: string(a.Type), Currency: string(a.Currency), Fields: a.Fields, Beneficiary: newBeneficiaryColumn(a.Beneficiary), Rails: a.Rails}
+			},
+			func(c payerColumn) {
+				p.Account = account.External{Platform: p.Platform, Type: account.Type(c.Type), Currency: money.Currency(c.Currency), Fields: c.Fields,
+					Beneficiary: c.Beneficiary.beneficiary(), Rails: c.Rails}
+			}),
+	}
+})
+
+var insertReceiptPayers = receiptPayers.InsertAll("")
 
 // SaveReceiptPayers implements ports.PaymentWriter.
 func (u *unit) SaveReceiptPayers(ctx context.Context, payers []ports.ReceiptPayer) error {
-	if len(payers) == 0 {
-		return nil
-	}
-	n := len(payers)
-	platforms, ids, customers, accounts := make(idArray, n), make(idArray, n), make(idArray, n), make([]string, n)
-	for i, p := range payers {
-		platforms[i], ids[i], customers[i] = pgID(p.Platform.UUID()), pgID(p.Receipt.UUID()), pgID(p.Customer.UUID())
-		text, err := json.Marshal(payerColumn{Type: string(p.Account.Type), Currency: string(p.Account.Currency), Fields: p.Account.Fields,
-			Beneficiary: newBeneficiaryColumn(p.Account.Beneficiary), Rails: p.Account.Rails})
-		if err != nil {
-			return err
-		}
-		if accounts[i], err = u.db.sealText(ctx, payerRow(p.Platform, p.Receipt.UUID()), receiptPayersAccount, string(text)); err != nil {
-			return err
-		}
-	}
-	u.queueExec(insertReceiptPayers, platforms, ids, customers, accounts)
-	return nil
+	return writeAll(ctx, u, insertReceiptPayers, payers)
 }
-
-func payerRow(p ident.Platform, receipt uuid.UUID) sealedRow { return sealedRow{p.UUID(), receipt} }
 
 // ReceiptPayers implements ports.PaymentReader. It uses the primary key.
 func (db *DB) ReceiptPayers(ctx context.Context, p ident.Platform, ids []ident.Receipt) (map[ident.Receipt]account.External, error) {
@@ -57,39 +49,11 @@ func (db *DB) ReceiptPayers(ctx context.Context, p ident.Platform, ids []ident.R
 	if len(ids) == 0 {
 		return found, nil
 	}
-	wanted := make(idArray, len(ids))
-	for i, id := range ids {
-		wanted[i] = pgID(id.UUID())
+	rows, err := selectRows(ctx, db, db.read, receiptPayers, `WHERE platform_id = $1 AND id = ANY($2::uuid[])`, p, ids)
+	for _, payer := range rows {
+		found[payer.Receipt] = payer.Account
 	}
-	rows, err := db.pool.Query(ctx, `SELECT id, account FROM receipt_payers WHERE platform_id = $1 AND id = ANY($2)`,
-		pgx.QueryExecModeCacheStatement, pgID(p.UUID()), wanted)
-	if err != nil {
-		return nil, err
-	}
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var receipt uuid.UUID
-		var stored string
-		if err := rows.Scan((*[16]byte)(&receipt), &stored); err != nil {
-			return err
-		}
-		var id ident.Receipt
-		id.SetUUID(receipt)
-		found[id], err = db.openPayer(ctx, p, receipt, stored)
-		return err
-	})
-}
-
-func (db *DB) openPayer(ctx context.Context, p ident.Platform, receipt uuid.UUID, stored string) (account.External, error) {
-	text, err := db.openText(ctx, payerRow(p, receipt), receiptPayersAccount, stored)
-	if err != nil {
-		return account.External{}, err
-	}
-	var column payerColumn
-	if err := json.Unmarshal([]byte(text), &column); err != nil {
-		return account.External{}, err
-	}
-	return account.External{Platform: p, Type: account.Type(column.Type), Currency: money.Currency(column.Currency), Fields: column.Fields,
-		Beneficiary: column.Beneficiary.beneficiary(), Rails: column.Rails}, nil
+	return found, err
 }
 
 const (

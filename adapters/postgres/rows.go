@@ -63,12 +63,15 @@ func sealedTexts(c sealedColumn, texts *[]string) schema.Column {
 	})
 }
 
-// sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL.
+// sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL, or the empty text in a column of type text.
 func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column {
 	return newSealedColumn(c, sealedField{
 		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
 			document := get()
 			if v := reflect.ValueOf(document); v.Kind() == reflect.Pointer && v.IsNil() {
+				if sealedColumns[c].format == textFormat {
+					return []byte{}, nil
+				}
 				return nil, nil
 			}
 			return db.sealJSON(ctx, row, c, document)
@@ -149,12 +152,17 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 // keys are read, none of it may be opened.
 func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
 	targets := columns.Targets(rows.RawValues())
+	readStored(targets)
+	return rows.Scan(append(targets, more...)...)
+}
+
+// readStored makes encrypted fields among targets take what is stored.
+func readStored(targets []any) {
 	for i := range targets {
 		if field, isSealed := targets[i].(*sealedField); isSealed {
 			targets[i] = &field.stored
 		}
 	}
-	return rows.Scan(append(targets, more...)...)
 }
 
 // openColumns opens the encrypted columns that were read.
@@ -259,15 +267,28 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
-	args, err := argsOfAll(ctx, u.db, s, slices.Clone(rows))
+	args, err := argsOfAll(ctx, u.db, s, rows)
 	if err == nil {
 		u.queueExec(s.SQL, args...)
 	}
 	return err
 }
 
-// argsOfAll returns the arguments of a statement for many rows. They point into the rows.
+// queryAll runs a statement for many rows after those that are queued, and calls scan for each row that it returns.
+func queryAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	args, err := argsOfAll(ctx, u.db, s, rows)
+	if err != nil {
+		return err
+	}
+	return u.query(ctx, s.SQL, args, scan)
+}
+
+// argsOfAll returns the arguments of a statement for many rows.
 func argsOfAll[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]any, error) {
+	rows = slices.Clone(rows) // the arguments point into it
 	all := make([]schema.Columns, len(rows))
 	for i := range rows {
 		all[i] = s.Table.Columns(&rows[i])

@@ -1,9 +1,6 @@
 package postgres
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,71 +37,34 @@ type approvalColumn struct {
 	Note      string                  `json:"note,omitempty"`
 }
 
-// writeDetails returns the value of the column; empty if all fields are. The names of the parties
-// are in it, so it is sealed.
-func (db *DB) writeDetails(ctx context.Context, t *transaction.Transaction) (string, error) {
-	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection)}
+// newDetailsColumn returns the column of a transaction, nil if it is empty. The names of the parties are in it, so it is encrypted.
+func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
+	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection)}
 	if t.Quote.IsZero() {
-		column.Description = t.Description
+		c.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
-		column.SentBy = t.SentBy.UUID()
-		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
+		c.SentBy = t.SentBy.UUID()
+		c.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
-	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil && column.Payload == "" &&
-		column.Rejection == (rejectionColumn{}) {
-		return "", nil
-	}
-	text, err := json.Marshal(column)
-	if err != nil {
-		return "", err
-	}
-	return db.sealText(ctx, transactionRow(t), transactionsDetails, string(text))
-}
-
-func transactionRow(t *transaction.Transaction) sealedRow {
-	return sealedRow{t.Platform.UUID(), t.ID.UUID()}
-}
-
-func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, stored string) error {
-	if stored == "" {
+	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" && c.Rejection == (rejectionColumn{}) {
 		return nil
 	}
-	text, err := db.openText(ctx, transactionRow(t), transactionsDetails, stored)
-	if err != nil {
-		return err
-	}
-	var column detailsColumn
-	if err := json.Unmarshal([]byte(text), &column); err != nil {
-		return fmt.Errorf("details of %s: %w", t.ID, err)
-	}
-	t.Counterparty, t.Payer, t.Payload, t.Rejection = column.Counterparty, column.Payer, column.Payload, transaction.Rejection(column.Rejection)
-	if t.Quote.IsZero() {
-		t.Description = column.Description
-	}
-	if a := column.Approval; a != nil {
-		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
-		t.Approval.Webhook.SetUUID(a.Webhook)
-		t.SentBy.SetUUID(column.SentBy)
-	}
-	return nil
+	return c
 }
 
-// updateDetails uses the primary key.
-const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
-
-// updateDetails stores approvals and rejections; the other details never change.
-func (u *unit) updateDetails(ctx context.Context, transactions []transaction.Transaction) error {
-	for i := range transactions {
-		t := &transactions[i]
-		if t.Approval == nil && t.Rejection == (transaction.Rejection{}) {
-			continue
-		}
-		text, err := u.db.writeDetails(ctx, t)
-		if err != nil {
-			return err
-		}
-		u.queueExec(updateDetails, pgID(t.Platform.UUID()), pgID(t.ID.UUID()), text)
+// read sets what the column holds of a transaction.
+func (c *detailsColumn) read(t *transaction.Transaction) {
+	if c == nil {
+		return
 	}
-	return nil
+	t.Counterparty, t.Payer, t.Payload, t.Rejection = c.Counterparty, c.Payer, c.Payload, transaction.Rejection(c.Rejection)
+	if t.Quote.IsZero() {
+		t.Description = c.Description
+	}
+	if a := c.Approval; a != nil {
+		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
+		t.Approval.Webhook.SetUUID(a.Webhook)
+		t.SentBy.SetUUID(c.SentBy)
+	}
 }

@@ -53,8 +53,7 @@ func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 
 // evidenceColumns are the columns that scanEvidence reads: of a transaction, without what is long or sealed, and
 // of its quote, its accounts and its receipt.
-var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "coalesce(q.instructions, '')", "''",
-	"coalesce(q.description, '')", "''", "t.details", "''").Replace(transactionColumns) + `,
+var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "q.instructions", "''", "q.description", "''", "t.details", "''").Replace(transactionColumns) + `,
 	q.id IS NOT NULL, c.deleted_at IS NOT NULL, fi.id, fi.customer_id, fi.account_type, fi.currency, ti.id, ti.customer_id, ti.account_type, ti.currency,
 	fe.id, fe.customer_id, te.id, te.customer_id, r.id, r.rail, r.reference, r.currency, r.amount, r.received_at,
 	CASE WHEN t.refund_status = 'COMPLETED' AND t.source_internal IS NULL THEN ARRAY(SELECT a.id FROM internal_accounts a

@@ -7,12 +7,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -44,50 +43,31 @@ const unmatchedTables = `
 
 // scanUnmatched reads unmatchedColumns.
 func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, err error) {
-	var (
-		posting, receipt, refunded, payment, account, token pgtype.UUID
-		proposed, approverToken                             pgtype.UUID
-		kind, currency                                      string
-		note, actor, approver                               pgtype.Text
-		received, assigned                                  pgtype.Timestamptz
-	)
 	u.Receipt.Platform = p
-	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.SourceAccount, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
-		&u.Receipt.Amount.Minor, &received, &refunded, &payment, &account, &note, &token, &actor, &assigned, &proposed, &approverToken, &approver); err != nil {
+	r, a := &u.Receipt, &transaction.Assignment{}
+	if err := rows.Scan(&u.Posting, &u.Kind, &u.Since, &r.ID, &r.Rail, &u.SourceAccount, &r.PartnerID, &r.Reference, &r.Amount.Currency,
+		&r.Amount.Minor, &r.At, &u.RefundOf, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token, schema.Optional(&a.By.Actor), &a.At,
+		&a.Approval.Proposal, &a.Approval.By.Token, schema.Optional(&a.Approval.By.Actor)); err != nil {
 		return u, err
 	}
 	if u.SourceAccount == "" {
 		u.SourceAccount = u.Receipt.Rail.LedgerPath()
 	}
-	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
-	u.Receipt.ID.SetUUID(receipt.Bytes)
-	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), received.Time.UTC()
-	u.RefundOf.SetUUID(refunded.Bytes)
-	if assigned.Valid {
-		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
-		u.Assignment.Transaction.SetUUID(payment.Bytes)
-		u.Assignment.Account.SetUUID(account.Bytes)
-		u.Assignment.By.Token.SetUUID(token.Bytes)
-		u.Assignment.By.Actor = actor.String
-		u.Assignment.Approval = scanApproval(proposed, approverToken, approver.String)
+	if !a.At.IsZero() {
+		u.Assignment = a
 	}
 	return u, nil
 }
 
-const insertUnmatched = `
-	INSERT INTO unmatched_funds (platform_id, posting_id, receipt_id)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[])
-	ON CONFLICT (platform_id, posting_id) DO NOTHING`
+var unmatchedFunds = schema.New("unmatched_funds", []string{"platform_id", "posting_id"}, func(f *ports.UnmatchedFunds) schema.Columns {
+	return schema.Columns{{Name: "platform_id", Field: &f.Platform}, {Name: "posting_id", Field: &f.Posting}, {Name: "receipt_id", Field: &f.Receipt}}
+})
+
+var insertUnmatched = unmatchedFunds.InsertAll("ON CONFLICT (platform_id, posting_id) DO NOTHING")
 
 // SaveUnmatched stores the receipts of postings to funding/unmatched.
-func (u *unit) SaveUnmatched(_ context.Context, funds []ports.UnmatchedFunds) error {
-	n := len(funds)
-	platforms, postings, receipts := make(idArray, n), make(idArray, n), make(idArray, n)
-	for i, f := range funds {
-		platforms[i], postings[i], receipts[i] = pgID(f.Platform.UUID()), pgID(f.Posting), pgID(f.Receipt.UUID())
-	}
-	u.queueExec(insertUnmatched, platforms, postings, receipts)
-	return nil
+func (u *unit) SaveUnmatched(ctx context.Context, funds []ports.UnmatchedFunds) error {
+	return writeAll(ctx, u, insertUnmatched, funds)
 }
 
 // lockReceipt is held until the end of the unit of work that decides about a receipt. The
@@ -109,11 +89,11 @@ const lockUnmatched = `
 
 // LockUnmatched loads the unmatched funds of a receipt and locks them.
 func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
-	if err := u.query(ctx, lockReceipt, []any{pgID(receipt.UUID())}, func(pgx.Rows) error { return nil }); err != nil {
+	if err := u.query(ctx, lockReceipt, []any{receipt}, func(pgx.Rows) error { return nil }); err != nil {
 		return funds, false, err
 	}
 	failedRefund := ledger.DerivedID(receipt.UUID(), ledger.KindRefundFailed, 0)
-	err = u.query(ctx, lockUnmatched, []any{pgID(p.UUID()), pgID(receipt.UUID()), pgID(failedRefund)}, func(rows pgx.Rows) (err error) {
+	err = u.query(ctx, lockUnmatched, []any{p, receipt, failedRefund}, func(rows pgx.Rows) (err error) {
 		funds, err = scanUnmatched(rows, p)
 		found = true
 		return err
@@ -127,11 +107,10 @@ const insertAssignment = `
 
 // AssignUnmatched stores a decision.
 func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
-	u.queueExec(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
-		pgID(a.Account.UUID()), a.Note, pgID(a.By.Token.UUID()), a.By.Actor, pgTime(a.At),
-		pgID(a.Approval.Proposal.UUID()), pgID(a.Approval.By.Token.UUID()), a.Approval.By.Actor)
+	u.queueExec(insertAssignment, of.Receipt.Platform, of.Posting, of.Receipt.ID, a.Transaction,
+		a.Account, a.Note, a.By.Token, a.By.Actor, a.At, a.Approval.Proposal, a.Approval.By.Token, a.Approval.By.Actor)
 	if !a.Transaction.IsZero() {
-		u.queueExec(assignReceiptPayer, pgID(of.Receipt.Platform.UUID()), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()), pgID(a.Account.UUID()))
+		u.queueExec(assignReceiptPayer, of.Receipt.Platform, of.Receipt.ID, a.Transaction, a.Account)
 	}
 	return nil
 }
@@ -153,7 +132,7 @@ func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses,
 // Unmatched lists the postings of the two kinds, newest first or oldest first.
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
 	filter := &conditions{}
-	filter.add("p.platform_id = ?", pgID(p.UUID()))
+	filter.add("p.platform_id = ?", p)
 	filter.clauses = append(filter.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
 	order, compare := "DESC", "<"
 	if f.Ascending {
@@ -162,7 +141,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	if f.After != uuid.Nil {
 		var seq int64
 		err := db.readPool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
-			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
+			p, f.After).Scan(&seq)
 		if isNoRows(err) {
 			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
 		}
@@ -206,11 +185,7 @@ const readAssignment = `
 
 // AssignmentOf reads the assignment of unmatched funds to a transaction.
 func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (funds transaction.Unmatched, found bool, err error) {
-	rows, err := db.pool.Query(ctx, readAssignment, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(t.UUID()))
-	if err != nil {
-		return funds, false, err
-	}
-	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
+	err = db.read(ctx, readAssignment, []any{p, t}, func(rows pgx.Rows) (err error) {
 		funds, err = scanUnmatched(rows, p)
 		found = true
 		return err

@@ -118,33 +118,40 @@ func wrapTarget(target any) (plan pgtype.WrappedScanPlanNextSetter, next any, ok
 	case convertedValue:
 		return &fieldTarget{}, v.target(), true
 	case *time.Time:
-		return &convertedTarget{convert: func(target any) any { return &timeTarget{target.(*time.Time)} }}, &timeTarget{}, true
+		return newTargetPlan(func(target any) timeTarget { return timeTarget{target.(*time.Time)} })
 	case *period.Month:
-		return &convertedTarget{convert: func(target any) any { return &monthTarget{target.(*period.Month)} }}, &monthTarget{}, true
+		return newTargetPlan(func(target any) monthTarget { return monthTarget{target.(*period.Month)} })
 	case *reconcile.Day:
-		return &convertedTarget{convert: func(target any) any { return &dayTarget{target.(*reconcile.Day)} }}, &dayTarget{}, true
+		return newTargetPlan(func(target any) dayTarget { return dayTarget{target.(*reconcile.Day)} })
 	case *money.Total:
-		return &convertedTarget{convert: func(target any) any { return &totalTarget{target.(*money.Total)} }}, &totalTarget{}, true
+		return newTargetPlan(func(target any) totalTarget { return totalTarget{target.(*money.Total)} })
 	case *uuid.UUID:
-		return &convertedTarget{convert: func(target any) any { return &uuidTarget{target.(*uuid.UUID)} }}, &uuidTarget{}, true
+		return newTargetPlan(func(target any) uuidTarget { return uuidTarget{target.(*uuid.UUID)} })
 	case identifierTarget:
-		return &convertedTarget{convert: func(target any) any { return &idTarget{target.(identifierTarget)} }}, &idTarget{}, true
+		return newTargetPlan(func(target any) idTarget { return idTarget{target.(identifierTarget)} })
 	}
 	return nil, nil, false
 }
 
-// convertedTarget scans into what a target is converted to.
-type convertedTarget struct {
-	convert func(any) any
-	next    pgtype.ScanPlan
+// targetPlan scans into what a target is converted to. It keeps that, as a connection scans one value at a time.
+type targetPlan[C any] struct {
+	convert   func(any) C
+	converted C
+	next      pgtype.ScanPlan
+}
+
+func newTargetPlan[C any](convert func(target any) C) (plan pgtype.WrappedScanPlanNextSetter, next any, ok bool) {
+	p := &targetPlan[C]{convert: convert}
+	return p, &p.converted, true
 }
 
 // SetNext implements pgtype.WrappedScanPlanNextSetter.
-func (p *convertedTarget) SetNext(next pgtype.ScanPlan) { p.next = next }
+func (p *targetPlan[C]) SetNext(next pgtype.ScanPlan) { p.next = next }
 
 // Scan implements pgtype.ScanPlan.
-func (p *convertedTarget) Scan(src []byte, target any) error {
-	return p.next.Scan(src, p.convert(target))
+func (p *targetPlan[C]) Scan(src []byte, target any) error {
+	p.converted = p.convert(target)
+	return p.next.Scan(src, &p.converted)
 }
 
 type idTarget struct{ id identifierTarget }

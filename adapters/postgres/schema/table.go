@@ -171,6 +171,9 @@ func arrayOf(rows []Columns, column int) any {
 	case *int64:
 		return collect(rows, column, func(n *int64) int64 { return *n })
 	}
+	if field := reflect.ValueOf(rows[0][column].Field); field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.String {
+		return collect(rows, column, func(text any) string { return reflect.ValueOf(text).Elem().String() })
+	}
 	fields := make(values, len(rows))
 	for i := range rows {
 		fields[i] = rows[i][column].Field
