@@ -4,15 +4,23 @@ package schema
 
 import (
 	"fmt"
+	"math/big"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/reconcile"
 )
 
 // RegisterCodecs makes a connection take and return values of the domain:
 //   - an ident.ID is a uuid, and the zero id is NULL;
-//   - a time.Time is in UTC, and the zero time is NULL.
+//   - a time.Time is in UTC, and the zero time is NULL;
+//   - a period.Month is the date of its first day, a reconcile.Day a date, and the zero ones are NULL;
+//   - a money.Total is a numeric without decimals; NULL is read as zero.
 //
 // A uuid.UUID is itself even if it is zero, so that id.UUID() is a position before every id. Types of strings and numbers,
 // such as money.Currency, need no codec.
@@ -39,6 +47,12 @@ func wrapArgument(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any,
 	switch v := value.(type) {
 	case time.Time:
 		return &convertedArgument{convert: func(value any) any { return timeArgument(value.(time.Time)) }}, timeArgument(v), true
+	case period.Month:
+		return &convertedArgument{convert: func(value any) any { return dateArgument(value.(period.Month)) }}, pgtype.Date{}, true
+	case reconcile.Day:
+		return &convertedArgument{convert: func(value any) any { return dayArgument(value.(reconcile.Day)) }}, pgtype.Date{}, true
+	case money.Total:
+		return &convertedArgument{convert: func(value any) any { return numericArgument(value.(money.Total)) }}, pgtype.Numeric{}, true
 	case *uuid.UUID: // as pgx does not follow pointers to a driver.Valuer
 		return &convertedArgument{convert: func(value any) any { return *value.(*uuid.UUID) }}, uuid.UUID{}, true
 	case uuid.UUID:
@@ -69,6 +83,19 @@ func timeArgument(t time.Time) moment {
 	return moment{pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}}
 }
 
+func dateArgument(m period.Month) pgtype.Date {
+	return pgtype.Date{Time: m.Start(), Valid: !m.IsZero()}
+}
+
+func dayArgument(d reconcile.Day) pgtype.Date {
+	return pgtype.Date{Time: d.Start(), Valid: d != reconcile.NoDay}
+}
+
+func numericArgument(t money.Total) pgtype.Numeric {
+	digits, _ := new(big.Int).SetString(t.String(), 10)
+	return pgtype.Numeric{Int: digits, Valid: true}
+}
+
 // convertedArgument encodes what an argument is converted to.
 type convertedArgument struct {
 	convert func(any) any
@@ -92,6 +119,12 @@ func wrapTarget(target any) (plan pgtype.WrappedScanPlanNextSetter, next any, ok
 		return &fieldTarget{}, v.target(), true
 	case *time.Time:
 		return &convertedTarget{convert: func(target any) any { return &timeTarget{target.(*time.Time)} }}, &timeTarget{}, true
+	case *period.Month:
+		return &convertedTarget{convert: func(target any) any { return &monthTarget{target.(*period.Month)} }}, &monthTarget{}, true
+	case *reconcile.Day:
+		return &convertedTarget{convert: func(target any) any { return &dayTarget{target.(*reconcile.Day)} }}, &dayTarget{}, true
+	case *money.Total:
+		return &convertedTarget{convert: func(target any) any { return &totalTarget{target.(*money.Total)} }}, &totalTarget{}, true
 	case *uuid.UUID:
 		return &convertedTarget{convert: func(target any) any { return &uuidTarget{target.(*uuid.UUID)} }}, &uuidTarget{}, true
 	case identifierTarget:
@@ -148,4 +181,40 @@ func (t *timeTarget) set(at time.Time, infinity pgtype.InfinityModifier) error {
 	}
 	*t.at = at.UTC()
 	return nil
+}
+
+type monthTarget struct{ month *period.Month }
+
+// ScanDate implements pgtype.DateScanner.
+func (t *monthTarget) ScanDate(v pgtype.Date) error {
+	if *t.month = (period.Month{}); v.Valid {
+		*t.month = period.MonthOf(v.Time)
+	}
+	return nil
+}
+
+type dayTarget struct{ day *reconcile.Day }
+
+// ScanDate implements pgtype.DateScanner.
+func (t *dayTarget) ScanDate(v pgtype.Date) error {
+	if *t.day = reconcile.NoDay; v.Valid {
+		*t.day = reconcile.DayOf(v.Time)
+	}
+	return nil
+}
+
+type totalTarget struct{ total *money.Total }
+
+// ScanNumeric implements pgtype.NumericScanner. The digits of a numeric may lack the zeros at its end.
+func (t *totalTarget) ScanNumeric(v pgtype.Numeric) (err error) {
+	switch {
+	case !v.Valid:
+		*t.total = money.Total{}
+	case v.NaN || v.InfinityModifier != pgtype.Finite || v.Exp < 0:
+		text, _ := v.MarshalJSON()
+		return fmt.Errorf("cannot take %s for a sum", text)
+	default:
+		*t.total, err = money.ParseTotal(v.Int.String() + strings.Repeat("0", int(v.Exp)))
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/reconcile"
 )
 
 type color string
@@ -47,6 +50,9 @@ type item struct {
 	Address  address
 	Home     string
 	Digits   int
+	Month    period.Month
+	Booked   reconcile.Day
+	Total    money.Total
 }
 
 var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) schema.Columns {
@@ -58,6 +64,7 @@ var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) sch
 		{Name: "rate", Field: schema.Rate(&i.Rate)}, {Name: "fee", Field: schema.Fraction(&i.Fee)},
 		{Name: "day", Field: schema.Day(&i.Day), Type: "date"}, {Name: "note", Field: schema.Optional(&i.Note)},
 		{Name: "number", Field: schema.Optional(&i.Number)}, {Name: "body", Field: &i.Body},
+		{Name: "month", Field: &i.Month}, {Name: "booked", Field: &i.Booked}, {Name: "total", Field: &i.Total},
 		{Name: "address", Field: &i.Address, Type: "jsonb"},
 		{Name: "home", Field: schema.JSON(func() address { return address{i.Home} }, func(a address) { i.Home = a.City }), Type: "jsonb"},
 		{Name: "digits", Field: schema.Converted(
@@ -79,6 +86,7 @@ var flatItems = schema.New("items", []string{"platform_id", "id"}, func(i *item)
 const createItems = `CREATE TABLE items (platform_id uuid NOT NULL, id uuid NOT NULL, owner_id uuid, posting_id uuid NOT NULL, color text NOT NULL,
 	colors text[] NOT NULL DEFAULT '{}', currency text NOT NULL, amount bigint NOT NULL, n integer NOT NULL, is_on boolean NOT NULL, at timestamptz NOT NULL,
 	done_at timestamptz, rate text NOT NULL, fee text NOT NULL, day date, note text, number bigint, body bytea, address jsonb NOT NULL, home jsonb NOT NULL, digits text NOT NULL,
+	month date, booked date, total numeric NOT NULL,
 	PRIMARY KEY (platform_id, id))`
 
 func newItems(t *testing.T) *pgxpool.Pool {
@@ -112,7 +120,7 @@ func exec(t *testing.T, pool *pgxpool.Pool, s schema.Statement[item], columns sc
 
 func newItem(n byte) item {
 	i := item{Posting: uuid.UUID{n}, Color: "red", Amount: money.Amount{Minor: 5, Currency: "USD"}, Count: int(n),
-		At: time.Date(2026, 3, 14, 1, 2, 3, 4000, time.UTC), Rate: money.MustRate("151.5"), Address: address{"Oslo"}, Home: "Bergen", Digits: 3}
+		At: time.Date(2026, 3, 14, 1, 2, 3, 4000, time.UTC), Rate: money.MustRate("151.5"), Address: address{"Oslo"}, Home: "Bergen", Digits: 3, Total: money.TotalOf(0)}
 	i.Platform.SetUUID(uuid.UUID{1})
 	i.ID.SetUUID(uuid.UUID{2, n})
 	return i
@@ -122,6 +130,7 @@ func fullItem() item {
 	i := newItem(9)
 	i.Owner.SetUUID(uuid.UUID{3})
 	i.Colors, i.On, i.Done, i.Day, i.Note, i.Number = []color{"blue", "green"}, true, i.At.Add(time.Hour), "2026-03-14", "seen", 7
+	i.Month, i.Booked, i.Total = period.MonthOf(i.At), reconcile.DayOf(i.At), money.TotalOf(-700).Add(money.TotalOf(math.MinInt64))
 	i.Fee, i.Body = money.MustRate("0.5"), []byte{0, 1}
 	return i
 }
@@ -165,8 +174,8 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 		})
 	}
 	var nulls int
-	if err := pool.QueryRow(t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 6 {
-		t.Errorf("%d columns are NULL, want 6 (%v)", nulls, err)
+	if err := pool.QueryRow(t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body, month, booked) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 8 {
+		t.Errorf("%d columns are NULL, want 8 (%v)", nulls, err)
 	}
 }
 
@@ -203,7 +212,8 @@ func TestTable_DamagedValuesAreErrors(t *testing.T) {
 	pool := newItems(t)
 	i := newItem(1)
 	exec(t, pool, items.Insert(""), items.Columns(&i))
-	for column, value := range map[string]string{"rate": "'0'", "fee": "'1.5'", "at": "'infinity'", "digits": "'xxxxxxxxxx'"} {
+	for column, value := range map[string]string{"rate": "'0'", "fee": "'1.5'", "at": "'infinity'", "digits": "'xxxxxxxxxx'",
+		"total": "1.5"} {
 		if _, err := pool.Exec(t.Context(), "UPDATE items SET "+column+" = "+value); err != nil {
 			t.Fatal(err)
 		}
@@ -235,6 +245,11 @@ func TestCodecs_ArgumentsOfTheDomain(t *testing.T) {
 		{"$1::timestamptz = '2026-03-14 01:02:03.000004Z'", []any{i.At}},
 		{"$1::date = '2026-03-14'", []any{i.At}},
 		{"$1::text = 'USD'", []any{i.Amount.Currency}},
+		{"$1::date = '2026-03-01'", []any{period.MonthOf(i.At)}},
+		{"$1::date IS NULL", []any{period.Month{}}},
+		{"$1::date = '2026-03-14'", []any{reconcile.DayOf(i.At)}},
+		{"'2026-03-14' = ANY($1::date[])", []any{[]reconcile.Day{reconcile.DayOf(i.At)}}},
+		{"$1::numeric = 12300", []any{money.TotalOf(12300)}},
 		{"$1::text[] = '{red,blue}'", []any{[]color{"red", "blue"}}},
 	} {
 		for _, mode := range modes {

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/reconcile"
 )
 
 // Column is a column and the field that holds its value.
@@ -204,6 +208,10 @@ func (c Column) sqlType() string {
 		return "text"
 	case *[]byte:
 		return "bytea"
+	case *money.Total:
+		return "numeric"
+	case *period.Month, *reconcile.Day:
+		return "date"
 	}
 	switch reflect.TypeOf(field).Elem().Kind() {
 	case reflect.String:
