@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,6 +45,11 @@ func (c Columns) Fields() []any {
 		fields[i] = column.Field
 	}
 	return fields
+}
+
+// Without returns the columns but those of some names.
+func (c Columns) Without(names ...string) Columns {
+	return slices.DeleteFunc(slices.Clone(c), func(column Column) bool { return slices.Contains(names, column.Name) })
 }
 
 // Field returns the field of a column; nil if there is no column of the name.
@@ -113,6 +119,20 @@ func (s Statement[T]) ArgsOfAll(rows []Columns) []any {
 		args[i] = array
 	}
 	return args
+}
+
+// Arrays returns arguments for unnest: an array of each field of many rows. The fields point into the rows.
+func Arrays[T any](rows []T, fields func(row *T) []any) []any {
+	arrays := make([]any, len(fields(new(T))))
+	for i := range arrays {
+		arrays[i] = make(values, len(rows))
+	}
+	for r := range rows {
+		for i, field := range fields(&rows[r]) {
+			arrays[i].(values)[r] = field
+		}
+	}
+	return arrays
 }
 
 // Insert returns the statement that inserts one row. What follows VALUES, such as ON CONFLICT, is in suffix.
@@ -208,17 +228,22 @@ func (c Column) sqlType() string {
 		return "text"
 	case *[]byte:
 		return "bytea"
-	case *money.Total:
+	case *money.Total, **big.Int:
 		return "numeric"
 	case *period.Month, *reconcile.Day:
 		return "date"
 	}
-	switch reflect.TypeOf(field).Elem().Kind() {
+	element := reflect.TypeOf(field).Elem()
+	if isByteArray(element) {
+		return "bytea"
+	}
+	switch element.Kind() {
 	case reflect.String:
 		return "text"
 	case reflect.Bool:
 		return "boolean"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "bigint"
 	}
 	panic(fmt.Sprintf("the column %s needs a Type to be written in arrays", c.Name))
