@@ -42,6 +42,17 @@ func sealedText(c sealedColumn, text *string) schema.Column {
 	})
 }
 
+// sealedBytes is an encrypted value of bytes. The empty one is stored as it is.
+func sealedBytes(c sealedColumn, value *[]byte) schema.Column {
+	return newSealedColumn(c, sealedField{
+		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) { return db.seal(ctx, row, c, *value) },
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
+			*value, err = db.open(ctx, row, c, stored)
+			return err
+		},
+	})
+}
+
 // sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL.
 func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column {
 	return newSealedColumn(c, sealedField{
@@ -138,23 +149,50 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 }
 
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
-func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (found []T, err error) {
-	err = read(ctx, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args, func(rows pgx.Rows) error {
-		var row T
-		err := db.scanColumns(ctx, rows, t.Columns(&row))
-		found = append(found, row)
+func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
+	return readRows(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
+}
+
+// readRows is selectRows for a whole query, whose columns are those of the table.
+func readRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
+	return collect(ctx, read, query, args, func(rows pgx.Rows, row *T) error { return db.scanColumns(ctx, rows, t.Columns(row)) })
+}
+
+// readRow is readRows for at most one row.
+func readRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
+	return firstOf(readRows(ctx, db, read, t, query, args...))
+}
+
+// collect returns what scan reads of each row of a query.
+func collect[T any](ctx context.Context, read reader, query string, args []any, scan func(rows pgx.Rows, item *T) error) (found []T, err error) {
+	err = read(ctx, query, args, func(rows pgx.Rows) error {
+		var item T
+		err := scan(rows, &item)
+		found = append(found, item)
 		return err
 	})
 	return found, err
 }
 
+// readValues reads the row of a query into targets. It returns false if there is none.
+func readValues(ctx context.Context, read reader, query string, args []any, targets ...any) (found bool, err error) {
+	err = read(ctx, query, args, func(rows pgx.Rows) error {
+		found = true
+		return rows.Scan(targets...)
+	})
+	return found && err == nil, err
+}
+
+func firstOf[T any](items []T, err error) (first T, found bool, _ error) {
+	if err != nil || len(items) == 0 {
+		return first, false, err
+	}
+	return items[0], true, nil
+}
+
 // selectRow is selectRows for at most one row.
 func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (row T, found bool, err error) {
-	rows, err := selectRows(ctx, db, read, t, rest, args...)
-	if err != nil || len(rows) == 0 {
-		return row, false, err
-	}
-	return rows[0], true, nil
+	return firstOf(selectRows(ctx, db, read, t, rest, args...))
 }
 
 // selectExisting is selectRow for a row that must be there: none is the error if it is not.
@@ -211,6 +249,53 @@ func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T,
 		return nil
 	})
 	return translate(u.flush(ctx))
+}
+
+// writeAlone runs a statement for one row outside of a unit of work. It returns how many rows it has changed.
+func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T) (int64, error) {
+	columns := s.Table.Columns(&row)
+	if err := db.sealColumns(ctx, columns); err != nil {
+		return 0, err
+	}
+	return db.exec(ctx, s.SQL, s.Args(columns)...)
+}
+
+// exec runs a prepared statement outside of a unit of work. It returns how many rows it has changed.
+func (db *DB) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	done, err := db.pool.Exec(ctx, statement, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	return done.RowsAffected(), err
+}
+
+// preparedTx is a transaction whose statements are prepared.
+type preparedTx struct{ pgx.Tx }
+
+// inTx runs fn in a transaction.
+func (db *DB) inTx(ctx context.Context, fn func(tx preparedTx) error) error {
+	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return fn(preparedTx{tx}) })
+}
+
+func (tx preparedTx) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	done, err := tx.Exec(ctx, statement, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	return done.RowsAffected(), err
+}
+
+func (tx preparedTx) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
+	rows, err := tx.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	if err != nil {
+		return err
+	}
+	return forEachRow(rows, scan)
+}
+
+// send sends statements in one round trip.
+func (tx preparedTx) send(ctx context.Context, batch *pgx.Batch) error {
+	if batch.Len() == 0 {
+		return nil
+	}
+	if err := prepare(ctx, tx.Conn(), batch); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, batch).Close()
 }
 
 // execOne runs a statement that should change one row, after those that are queued.
