@@ -104,16 +104,19 @@ func rowOf(columns schema.Columns) (row sealedRow) {
 	return sealedRow{id("platform_id"), id("id")}
 }
 
-// sealColumns replaces encrypted fields by what is stored.
-func (db *DB) sealColumns(ctx context.Context, columns schema.Columns) error {
+// columnsToWrite returns those of the columns of a row that a statement has as arguments, with what is stored in place of
+// encrypted fields.
+func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], row *T) (schema.Columns, error) {
+	all := s.Table.Columns(row)
+	columns := s.Of(all)
 	for i := range columns {
 		field, isSealed := columns[i].Field.(*sealedField)
 		if !isSealed {
 			continue
 		}
-		stored, err := field.seal(ctx, db, rowOf(columns))
+		stored, err := field.seal(ctx, db, rowOf(all))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		switch {
 		case stored == nil:
@@ -124,7 +127,7 @@ func (db *DB) sealColumns(ctx context.Context, columns schema.Columns) error {
 			columns[i].Field = string(stored)
 		}
 	}
-	return nil
+	return columns, nil
 }
 
 // scanColumns reads a row into columns and what more is selected after them, and opens the encrypted ones.
@@ -211,11 +214,11 @@ func write[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) er
 }
 
 func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
-	columns := s.Table.Columns(&row)
-	if err := u.db.sealColumns(ctx, columns); err != nil {
+	columns, err := columnsToWrite(ctx, u.db, s, &row)
+	if err != nil {
 		return nil, err
 	}
-	return u.pending.Queue(s.SQL, s.Args(columns)...), nil
+	return u.pending.Queue(s.SQL, columns.Fields()...), nil
 }
 
 // writeAll queues a statement for many rows.
@@ -224,14 +227,14 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 		return nil
 	}
 	rows = slices.Clone(rows) // the arguments point into it
-	all := make([]schema.Columns, len(rows))
+	columns := make([]schema.Columns, len(rows))
+	var err error
 	for i := range rows {
-		all[i] = s.Table.Columns(&rows[i])
-		if err := u.db.sealColumns(ctx, all[i]); err != nil {
+		if columns[i], err = columnsToWrite(ctx, u.db, s, &rows[i]); err != nil {
 			return err
 		}
 	}
-	u.queueExec(s.SQL, s.ArgsOfAll(all)...)
+	u.queueExec(s.SQL, schema.ArraysOf(columns)...)
 	return nil
 }
 

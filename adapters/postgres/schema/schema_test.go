@@ -117,7 +117,7 @@ func newItems(t *testing.T) *pgxpool.Pool {
 
 func exec(t *testing.T, pool *pgxpool.Pool, s schema.Statement[item], columns schema.Columns) {
 	t.Helper()
-	if _, err := pool.Exec(t.Context(), s.SQL, append([]any{pgx.QueryExecModeCacheStatement}, s.Args(columns)...)...); err != nil {
+	if _, err := pool.Exec(t.Context(), s.SQL, append([]any{pgx.QueryExecModeCacheStatement}, s.Of(columns).Fields()...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 	want := []item{newItem(1), newItem(2), fullItem()}
 	exec(t, pool, items.Insert(""), items.Columns(&want[2]))
 	insertAll := flatItems.InsertAll("ON CONFLICT DO NOTHING")
-	many := insertAll.ArgsOfAll([]schema.Columns{flatItems.Columns(&want[0]), flatItems.Columns(&want[1]), flatItems.Columns(&want[2])})
+	many := schema.ArraysOf([]schema.Columns{flatItems.Columns(&want[0]), flatItems.Columns(&want[1]), flatItems.Columns(&want[2])})
 	if _, err := pool.Exec(t.Context(), insertAll.SQL, append([]any{pgx.QueryExecModeCacheStatement}, many...)...); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestTable_UpdatesWriteTheNamedColumns(t *testing.T) {
 
 	exec(t, pool, items.Update("note", "done_at"), items.Columns(&changed[0]))
 	all := items.UpdateAll("n", "note")
-	args := all.ArgsOfAll([]schema.Columns{items.Columns(&changed[1]), items.Columns(&changed[2])})
+	args := schema.ArraysOf([]schema.Columns{all.Of(items.Columns(&changed[1])), all.Of(items.Columns(&changed[2]))})
 	if _, err := pool.Exec(t.Context(), all.SQL, append([]any{pgx.QueryExecModeCacheStatement}, args...)...); err != nil {
 		t.Fatal(err)
 	}
