@@ -19,7 +19,7 @@ const selectAddedAccounts = `
 // reader runs a query and calls scan for each row: in a unit of work, or outside.
 type reader func(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error
 
-// read runs a prepared query outside of a unit of work.
+// read runs a prepared query in the pool for reads by key, and calls scan for each row.
 func (db *DB) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 	if err != nil {

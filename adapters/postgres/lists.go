@@ -61,10 +61,10 @@ func selectAll[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuer
 	if err := query.Model(&rows).Scan(ctx); err != nil {
 		return nil, err
 	}
-	return openRows(ctx, db, rows, item)
+	return openBunRows(ctx, db, rows, item)
 }
 
-func openRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
+func openBunRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
 	items := slices.Grow([]Item(nil), len(rows))
 	for i := range rows {
 		if err := openRow(ctx, db, &rows[i]); err != nil {
@@ -234,14 +234,19 @@ func (db *DB) readQuery(ctx context.Context, query *bun.SelectQuery, scan func(p
 }
 
 // selectPage reads one page of a list of the rows of a table.
-func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *schema.Table[T]) (ports.Page[T], error) {
-	return selectPageOf(ctx, db, l, p, t.Names(strings.TrimSuffix(l.alias, ".")), func(rows pgx.Rows) (row T, err error) {
-		err = db.scanColumns(ctx, rows, t.Columns(&row))
-		return row, err
+func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *schema.Table[T]) (found ports.Page[T], err error) {
+	read, err := selectPageOf(ctx, db, l, p, t.Names(strings.TrimSuffix(l.alias, ".")), func(rows pgx.Rows) (readRow[T], error) {
+		return scanRow(rows, t)
 	})
+	if err != nil {
+		return found, err
+	}
+	found = ports.Page[T]{More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
+	found.Items, err = openRows(ctx, db, read.Items)
+	return found, err
 }
 
-// selectPageOf reads one page of a list, ordered by id: the columns that scan reads.
+// selectPageOf reads one page of a list, ordered by id: the columns that scan reads, which opens none that are encrypted.
 func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string, scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
 	matching, read, err := l.count(ctx, db)
 	if err != nil {

@@ -84,6 +84,6 @@ func selectBunPage[Row, Item any](ctx context.Context, db *DB, l bunList, p port
 	}
 	setTotal(&found, matching, read)
 	found.More = len(rows) > p.Limit
-	found.Items, err = openRows(ctx, db, rows[:min(len(rows), p.Limit)], item)
+	found.Items, err = openBunRows(ctx, db, rows[:min(len(rows), p.Limit)], item)
 	return found, err
 }

@@ -24,9 +24,8 @@ type sealedField struct {
 }
 
 func newSealedColumn(c sealedColumn, f sealedField) schema.Column {
-	sent, _ := sealedColumns[c].format.sqlType()
 	f.column = c
-	return schema.Column{Name: sealedColumns[c].name, Field: &f, Type: sent}
+	return schema.Column{Name: sealedColumns[c].name, Field: &f, Type: sealedColumns[c].format.sqlType()}
 }
 
 // sealedText is an encrypted text. The empty text is stored as it is.
@@ -132,15 +131,29 @@ func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], r
 
 // scanColumns reads a row into columns and what more is selected after them, and opens the encrypted ones.
 func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Columns, more ...any) error {
+	if err := scanSealed(rows, columns, more...); err != nil {
+		return err
+	}
+	return db.openColumns(ctx, columns)
+}
+
+// scanSealed is scanColumns without opening the encrypted columns. While a read holds a connection of the pool from which data
+// keys are read, none of it may be opened.
+func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
 	targets := columns.Fields()
+	values := rows.RawValues()
 	for i := range targets {
 		if field, isSealed := targets[i].(*sealedField); isSealed {
 			targets[i] = &field.stored
+		} else if columns[i].Joined && values[i] == nil {
+			targets[i] = nil
 		}
 	}
-	if err := rows.Scan(append(targets, more...)...); err != nil {
-		return err
-	}
+	return rows.Scan(append(targets, more...)...)
+}
+
+// openColumns opens the encrypted columns that were read.
+func (db *DB) openColumns(ctx context.Context, columns schema.Columns) error {
 	for _, column := range columns {
 		if field, isSealed := column.Field.(*sealedField); isSealed {
 			if err := field.open(ctx, db, rowOf(columns), field.stored); err != nil {
@@ -151,19 +164,51 @@ func (db *DB) scanColumns(ctx context.Context, rows pgx.Rows, columns schema.Col
 	return nil
 }
 
+// readRow is a row that was read, with its columns.
+type readRow[T any] struct {
+	row     *T
+	columns schema.Columns
+}
+
+func scanRow[T any](rows pgx.Rows, t *schema.Table[T]) (readRow[T], error) {
+	row := new(T)
+	r := readRow[T]{row, t.Columns(row)}
+	return r, scanSealed(rows, r.columns)
+}
+
+// openRows returns rows with their encrypted columns opened.
+func openRows[T any](ctx context.Context, db *DB, rows []readRow[T]) (opened []T, err error) {
+	for _, row := range rows {
+		if err := db.openColumns(ctx, row.columns); err != nil {
+			return nil, err
+		}
+		opened = append(opened, *row.row)
+	}
+	return opened, nil
+}
+
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
 func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
-	return readRows(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
+	return queryRowsOf(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
 }
 
-// readRows is selectRows for a whole query, whose columns are those of the table.
-func readRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
-	return collect(ctx, read, query, args, func(rows pgx.Rows, row *T) error { return db.scanColumns(ctx, rows, t.Columns(row)) })
+// queryRowsOf is selectRows for a whole query, whose columns are those of the table.
+func queryRowsOf[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
+	var found []readRow[T]
+	err := read(ctx, query, args, func(rows pgx.Rows) error {
+		row, err := scanRow(rows, t)
+		found = append(found, row)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return openRows(ctx, db, found)
 }
 
-// readRow is readRows for at most one row.
-func readRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
-	return firstOf(readRows(ctx, db, read, t, query, args...))
+// queryRowOf is queryRowsOf for at most one row.
+func queryRowOf[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
+	return firstOf(queryRowsOf(ctx, db, read, t, query, args...))
 }
 
 // collect returns what scan reads of each row of a query.
@@ -256,11 +301,11 @@ func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T,
 
 // writeAlone runs a statement for one row outside of a unit of work. It returns how many rows it has changed.
 func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T) (int64, error) {
-	columns := s.Table.Columns(&row)
-	if err := db.sealColumns(ctx, columns); err != nil {
+	columns, err := columnsToWrite(ctx, db, s, &row)
+	if err != nil {
 		return 0, err
 	}
-	return db.exec(ctx, s.SQL, s.Args(columns)...)
+	return db.exec(ctx, s.SQL, columns.Fields()...)
 }
 
 // exec runs a prepared statement outside of a unit of work. It returns how many rows it has changed.

@@ -82,11 +82,6 @@ var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) sch
 	}
 })
 
-// flatItems are the same without the list, as unnest takes no arrays of lists.
-var flatItems = schema.New("items", []string{"platform_id", "id"}, func(i *item) schema.Columns {
-	return items.Columns(i).Without("colors")
-})
-
 const createItems = `CREATE TABLE items (platform_id uuid NOT NULL, id uuid NOT NULL, owner_id uuid, posting_id uuid NOT NULL, color text NOT NULL,
 	colors text[] NOT NULL DEFAULT '{}', currency text NOT NULL, amount bigint NOT NULL, n integer NOT NULL, is_on boolean NOT NULL, at timestamptz NOT NULL,
 	done_at timestamptz, rate text NOT NULL, fee text NOT NULL, day date, note text, number bigint, body bytea, address jsonb NOT NULL, home jsonb NOT NULL, digits text NOT NULL,
@@ -134,7 +129,7 @@ func newItem(n byte) item {
 func fullItem() item {
 	i := newItem(9)
 	i.Owner.SetUUID(uuid.UUID{3})
-	i.Colors, i.On, i.Done, i.Day, i.Note, i.Number = []color{"blue", "green"}, true, i.At.Add(time.Hour), "2026-03-14", "seen", 7
+	i.Colors, i.On, i.Done, i.Day, i.Note, i.Number = []color{"blue", `"gr\een", {}`}, true, i.At.Add(time.Hour), "2026-03-14", "seen", 7
 	i.Month, i.Booked, i.Total = period.MonthOf(i.At), reconcile.DayOf(i.At), money.TotalOf(-700).Add(money.TotalOf(math.MinInt64))
 	i.Fee, i.Body = money.MustRate("0.5"), []byte{0, 1}
 	i.Tip = new(big.Int).Lsh(big.NewInt(3), 250)
@@ -162,8 +157,8 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 	pool := newItems(t)
 	want := []item{newItem(1), newItem(2), fullItem()}
 	exec(t, pool, items.Insert(""), items.Columns(&want[2]))
-	insertAll := flatItems.InsertAll("ON CONFLICT DO NOTHING")
-	many := schema.ArraysOf([]schema.Columns{flatItems.Columns(&want[0]), flatItems.Columns(&want[1]), flatItems.Columns(&want[2])})
+	insertAll := items.InsertAll("ON CONFLICT DO NOTHING")
+	many := schema.ArraysOf([]schema.Columns{items.Columns(&want[0]), items.Columns(&want[1]), items.Columns(&want[2])})
 	if _, err := pool.Exec(t.Context(), insertAll.SQL, append([]any{pgx.QueryExecModeCacheStatement}, many...)...); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type Column struct {
 	Field any // a pointer, or one of the types of this package such as Day
 	// Type is that of the column in Postgres; if it is empty, it follows from Field.
 	Type string
+	// Joined: a NULL of a row that a join has not found leaves the field.
+	Joined bool
 }
 
 // Columns are columns of one row.
@@ -61,6 +63,24 @@ func (c Columns) Field(name string) any {
 		}
 	}
 	return nil
+}
+
+// Only returns the named columns. It panics if there is none of a name.
+func (c Columns) Only(names ...string) Columns {
+	some := make(Columns, len(names))
+	for i, name := range names {
+		some[i] = c[c.position("read", name)]
+	}
+	return some
+}
+
+// Joined returns the columns for a row that a join may not find.
+func (c Columns) Joined() Columns {
+	joined := slices.Clone(c)
+	for i := range joined {
+		joined[i].Joined = true
+	}
+	return joined
 }
 
 // position returns the index of a column. It panics if there is none of the name.
@@ -111,52 +131,61 @@ func (s Statement[T]) Of(columns Columns) Columns {
 
 // ArraysOf returns an array for each column of many rows, which must be alike.
 func ArraysOf(rows []Columns) []any {
-	arrays := make([]any, len(rows[0]))
+	fields := make([][]any, len(rows))
+	for i, columns := range rows {
+		fields[i] = columns.Fields()
+	}
+	return arraysOf(fields, len(rows[0]))
+}
+
+// Arrays returns arguments for unnest: an array of each field of many rows. The fields point into the rows.
+func Arrays[T any](rows []T, fields func(row *T) []any) []any {
+	all := make([][]any, len(rows))
+	for i := range rows {
+		all[i] = fields(&rows[i])
+	}
+	return arraysOf(all, len(fields(new(T))))
+}
+
+func arraysOf(rows [][]any, n int) []any {
+	arrays := make([]any, n)
 	for i := range arrays {
 		arrays[i] = arrayOf(rows, i)
 	}
 	return arrays
 }
 
-// arrayOf returns the array of a column. Those of the usual types are encoded faster than others.
-func arrayOf(rows []Columns, column int) any {
-	switch rows[0][column].Field.(type) {
+// arrayOf returns the array of one of the fields. Those of the usual types are encoded faster than others.
+func arrayOf(rows [][]any, i int) any {
+	if len(rows) == 0 {
+		return values{}
+	}
+	switch rows[0][i].(type) {
 	case identifierTarget:
-		return collect(rows, column, func(id identifierTarget) pgtype.UUID { return idArgument(id) })
+		return collect(rows, i, func(id identifierTarget) pgtype.UUID { return idArgument(id) })
 	case *time.Time:
-		return collect(rows, column, func(at *time.Time) pgtype.Timestamptz { return timeArgument(*at).Timestamptz })
+		return collect(rows, i, func(at *time.Time) pgtype.Timestamptz { return timeArgument(*at).Timestamptz })
 	case *string:
-		return collect(rows, column, func(text *string) string { return *text })
+		return collect(rows, i, func(text *string) string { return *text })
 	case *int64:
-		return collect(rows, column, func(n *int64) int64 { return *n })
+		return collect(rows, i, func(n *int64) int64 { return *n })
 	}
 	fields := make(values, len(rows))
-	for i := range rows {
-		fields[i] = rows[i][column].Field
+	for r := range rows {
+		fields[r] = rows[r][i]
+		if list, isList := fields[r].(arrayValue); isList {
+			fields[r] = list.text()
+		}
 	}
 	return fields
 }
 
-func collect[F, V any](rows []Columns, column int, value func(F) V) pgtype.FlatArray[V] {
+func collect[F, V any](rows [][]any, i int, value func(F) V) pgtype.FlatArray[V] {
 	array := make(pgtype.FlatArray[V], len(rows))
-	for i := range rows {
-		array[i] = value(rows[i][column].Field.(F))
+	for r := range rows {
+		array[r] = value(rows[r][i].(F))
 	}
 	return array
-}
-
-// Arrays returns arguments for unnest: an array of each field of many rows. The fields point into the rows.
-func Arrays[T any](rows []T, fields func(row *T) []any) []any {
-	arrays := make([]any, len(fields(new(T))))
-	for i := range arrays {
-		arrays[i] = make(values, len(rows))
-	}
-	for r := range rows {
-		for i, field := range fields(&rows[r]) {
-			arrays[i].(values)[r] = field
-		}
-	}
-	return arrays
 }
 
 // Insert returns the statement that inserts one row. What follows VALUES, such as ON CONFLICT, is in suffix.
@@ -169,9 +198,17 @@ func (t *Table[T]) Insert(suffix string) Statement[T] {
 	return Statement[T]{sql, t, t.positions(t.all)}
 }
 
-// InsertAll returns the statement that inserts many rows. The table must have no columns of an array type.
+// InsertAll returns the statement that inserts many rows.
 func (t *Table[T]) InsertAll(suffix string) Statement[T] {
-	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", t.Name, t.all.Names(""), t.unnest(t.all), suffix)
+	selected := make([]string, len(t.all))
+	for i, column := range t.all {
+		selected[i] = column.Name
+		if _, isList := column.Field.(arrayValue); isList {
+			selected[i] += "::" + column.Type
+		}
+	}
+	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS n(%s) %s",
+		t.Name, t.all.Names(""), strings.Join(selected, ", "), t.unnest(t.all), t.all.Names(""), suffix)
 	return Statement[T]{sql, t, t.positions(t.all)}
 }
 
@@ -233,6 +270,9 @@ func (t *Table[T]) unnest(columns Columns) string {
 
 // sqlType returns the type of the column in arrays. An assignment converts bigint to any type of integers.
 func (c Column) sqlType() string {
+	if _, isList := c.Field.(arrayValue); isList {
+		return "text" // as arrays of arrays have no unnest
+	}
 	if c.Type != "" {
 		return c.Type
 	}

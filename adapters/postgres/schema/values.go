@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -162,10 +163,26 @@ func (d *document[V]) ScanBytes(text []byte) error {
 	return nil
 }
 
-// Array is a list in a column of an array type that is never NULL: an empty list is {}, and is read as nil.
-func Array[T any](items *[]T) any { return &array[T]{(*pgtype.FlatArray[T])(items)} }
+// Array is a list of texts in a column of type text[] that is never NULL: an empty list is {}, and is read as nil.
+func Array[T ~string](items *[]T) any { return &array[T]{(*pgtype.FlatArray[T])(items)} }
 
-type array[T any] struct{ *pgtype.FlatArray[T] }
+type array[T ~string] struct{ *pgtype.FlatArray[T] }
+
+// arrayValue is an array of any type.
+type arrayValue interface {
+	// text returns the array as Postgres writes it, such as {"EUR","USD"}.
+	text() string
+}
+
+var quoteItem = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+func (a *array[T]) text() string {
+	items := make([]string, len(*a.FlatArray))
+	for i, item := range *a.FlatArray {
+		items[i] = `"` + quoteItem.Replace(string(item)) + `"`
+	}
+	return "{" + strings.Join(items, ",") + "}"
+}
 
 // Dimensions implements pgtype.ArrayGetter.
 func (a *array[T]) Dimensions() []pgtype.ArrayDimension {
