@@ -75,14 +75,31 @@ func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column 
 	})
 }
 
-// keyedHash is the name of a column with a keyed hash of a text, which is written and never read back.
+// sealedOrNull is sealedJSON for a column that is never NULL: a nil pointer is JSON's null.
+func sealedOrNull[V any](c sealedColumn, get func() *V, set func(*V)) schema.Column {
+	column := sealedJSON(c, get, set)
+	field := column.Field.(*sealedField)
+	seal := field.seal
+	field.seal = func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+		stored, err := seal(ctx, db, row)
+		if err == nil && stored == nil {
+			stored = []byte("null")
+		}
+		return stored, err
+	}
+	return column
+}
+
+// keyedHash is the name of a column with a keyed hash of a text, which is written and never read back. The
+// empty text is stored as it is.
 func keyedHash(name string, text func() string) schema.Column {
 	return schema.Column{Name: name, Type: "text", Field: &sealedField{
 		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
-			if db.cipher == nil {
-				return []byte(text()), nil
+			plain := text()
+			if plain == "" {
+				return []byte{}, nil
 			}
-			hash, err := db.cipher.Fingerprint(ctx, text())
+			hash, err := db.fingerprint(ctx, plain)
 			return []byte(hash), err
 		},
 		open: func(context.Context, *DB, sealedRow, []byte) error { return nil },

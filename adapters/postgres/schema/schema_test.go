@@ -56,6 +56,9 @@ type item struct {
 	Wei, Tip *big.Int
 	Hash     [32]byte
 	Height   uint64
+	Token    ident.Token
+	Until    time.Time
+	Key      []byte
 }
 
 var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) schema.Columns {
@@ -79,6 +82,7 @@ var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) sch
 				return nil
 			})},
 		{Name: "wei", Field: &i.Wei}, {Name: "tip", Field: &i.Tip}, {Name: "hash", Field: &i.Hash}, {Name: "height", Field: &i.Height},
+		{Name: "token_id", Field: schema.ID(&i.Token)}, {Name: "until_at", Field: schema.Time(&i.Until)}, {Name: "key", Field: schema.Bytes(&i.Key)},
 	}
 })
 
@@ -86,6 +90,7 @@ const createItems = `CREATE TABLE items (platform_id uuid NOT NULL, id uuid NOT 
 	colors text[] NOT NULL DEFAULT '{}', currency text NOT NULL, amount bigint NOT NULL, n integer NOT NULL, is_on boolean NOT NULL, at timestamptz NOT NULL,
 	done_at timestamptz, rate text NOT NULL, fee text NOT NULL, day date, note text, number bigint, body bytea, address jsonb NOT NULL, home jsonb NOT NULL, digits text NOT NULL,
 	month date, booked date, total numeric NOT NULL, wei numeric NOT NULL, tip numeric, hash bytea NOT NULL, height bigint NOT NULL,
+	token_id uuid NOT NULL, until_at timestamptz NOT NULL, key bytea NOT NULL,
 	PRIMARY KEY (platform_id, id))`
 
 func newItems(t *testing.T) *pgxpool.Pool {
@@ -120,7 +125,7 @@ func exec(t *testing.T, pool *pgxpool.Pool, s schema.Statement[item], columns sc
 func newItem(n byte) item {
 	i := item{Posting: uuid.UUID{n}, Color: "red", Amount: money.Amount{Minor: 5, Currency: "USD"}, Count: int(n),
 		At: time.Date(2026, 3, 14, 1, 2, 3, 4000, time.UTC), Rate: money.MustRate("151.5"), Address: address{"Oslo"}, Home: "Bergen", Digits: 3, Total: money.TotalOf(0),
-		Wei: big.NewInt(5000), Hash: [32]byte{n}, Height: 8}
+		Wei: big.NewInt(5000), Hash: [32]byte{n}, Height: 8, Key: []byte{}}
 	i.Platform.SetUUID(uuid.UUID{1})
 	i.ID.SetUUID(uuid.UUID{2, n})
 	return i
@@ -133,6 +138,8 @@ func fullItem() item {
 	i.Month, i.Booked, i.Total = period.MonthOf(i.At), reconcile.DayOf(i.At), money.TotalOf(-700).Add(money.TotalOf(math.MinInt64))
 	i.Fee, i.Body = money.MustRate("0.5"), []byte{0, 1}
 	i.Tip = new(big.Int).Lsh(big.NewInt(3), 250)
+	i.Until, i.Key = i.At, []byte("key")
+	i.Token.SetUUID(uuid.UUID{4})
 	return i
 }
 

@@ -161,6 +161,7 @@ func arrayOf(rows [][]any, i int) any {
 		return values{}
 	}
 	switch rows[0][i].(type) {
+	case convertedValue:
 	case identifierTarget:
 		return collect(rows, i, func(id identifierTarget) pgtype.UUID { return idArgument(id) })
 	case *time.Time:
@@ -284,7 +285,7 @@ func (c Column) sqlType() string {
 		field = f.target()
 	}
 	switch field.(type) {
-	case *time.Time:
+	case *time.Time, *pgtype.Timestamptz:
 		return "timestamptz"
 	case *uuid.UUID, identifierTarget:
 		return "uuid"

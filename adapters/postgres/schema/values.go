@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/money"
@@ -138,6 +139,38 @@ func (p *fieldTarget) Scan(src []byte, target any) error {
 		return err
 	}
 	return c.take(value)
+}
+
+// ID is an id in a column that is never NULL: the zero id is the zero UUID.
+func ID(id identifierTarget) any { return &presentID{id} }
+
+type presentID struct{ identifierTarget }
+
+func (p *presentID) value() any  { return p.UUID() }
+func (p *presentID) target() any { return new(uuid.UUID) }
+func (p *presentID) take(target any) error {
+	p.SetUUID(*target.(*uuid.UUID))
+	return nil
+}
+
+// Time is a time in a column that is never NULL: the zero time is as it is, in the year 1.
+func Time(at *time.Time) any {
+	return Converted(
+		func() pgtype.Timestamptz { return pgtype.Timestamptz{Time: *at, Valid: true} },
+		func(v pgtype.Timestamptz) error {
+			*at = v.Time.UTC()
+			return nil
+		})
+}
+
+// Bytes is a value in a column that is never NULL: nil is no bytes.
+func Bytes(value *[]byte) any {
+	return Converted(
+		func() []byte { return append([]byte{}, *value...) },
+		func(stored []byte) error {
+			*value = stored
+			return nil
+		})
 }
 
 // JSON is a document with the JSON tags of V in a column of type jsonb. It is not for a nil document, which is JSON's null.
