@@ -206,11 +206,11 @@ func openRows[T any](ctx context.Context, db *DB, rows []readRow[T]) (opened []T
 
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
 func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
-	return queryRowsOf(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
+	return queryTable(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
 }
 
-// queryRowsOf is selectRows for a whole query, whose columns are those of the table.
-func queryRowsOf[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
+// queryTable is selectRows for a whole query, whose columns are those of the table.
+func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
 	var found []readRow[T]
 	err := read(ctx, query, args, func(rows pgx.Rows) error {
 		row, err := scanRow(rows, t)
@@ -223,32 +223,7 @@ func queryRowsOf[T any](ctx context.Context, db *DB, read reader, t *schema.Tabl
 	return openRows(ctx, db, found)
 }
 
-// queryRowOf is queryRowsOf for at most one row.
-func queryRowOf[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
-	return firstOf(queryRowsOf(ctx, db, read, t, query, args...))
-}
-
-// collect returns what scan reads of each row of a query.
-func collect[T any](ctx context.Context, read reader, query string, args []any, scan func(rows pgx.Rows, item *T) error) (found []T, err error) {
-	err = read(ctx, query, args, func(rows pgx.Rows) error {
-		var item T
-		err := scan(rows, &item)
-		found = append(found, item)
-		return err
-	})
-	return found, err
-}
-
-// readValues reads the row of a query into targets. It returns false if there is none.
-func readValues(ctx context.Context, read reader, query string, args []any, targets ...any) (found bool, err error) {
-	err = read(ctx, query, args, func(rows pgx.Rows) error {
-		found = true
-		return rows.Scan(targets...)
-	})
-	return found && err == nil, err
-}
-
-func firstOf[T any](items []T, err error) (first T, found bool, _ error) {
+func firstRow[T any](items []T, err error) (first T, found bool, _ error) {
 	if err != nil || len(items) == 0 {
 		return first, false, err
 	}
@@ -257,7 +232,12 @@ func firstOf[T any](items []T, err error) (first T, found bool, _ error) {
 
 // selectRow is selectRows for at most one row.
 func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (row T, found bool, err error) {
-	return firstOf(selectRows(ctx, db, read, t, rest, args...))
+	return firstRow(selectRows(ctx, db, read, t, rest, args...))
+}
+
+// queryTableRow is queryTable for at most one row.
+func queryTableRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
+	return firstRow(queryTable(ctx, db, read, t, query, args...))
 }
 
 // selectExisting is selectRow for a row that must be there: none is the error if it is not.
@@ -314,53 +294,6 @@ func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T,
 		return nil
 	})
 	return translate(u.flush(ctx))
-}
-
-// writeAlone runs a statement for one row outside of a unit of work. It returns how many rows it has changed.
-func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T) (int64, error) {
-	columns, err := columnsToWrite(ctx, db, s, &row)
-	if err != nil {
-		return 0, err
-	}
-	return db.exec(ctx, s.SQL, columns.Fields()...)
-}
-
-// exec runs a prepared statement outside of a unit of work. It returns how many rows it has changed.
-func (db *DB) exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	done, err := db.pool.Exec(ctx, statement, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	return done.RowsAffected(), err
-}
-
-// preparedTx is a transaction whose statements are prepared.
-type preparedTx struct{ pgx.Tx }
-
-// inTx runs fn in a transaction.
-func (db *DB) inTx(ctx context.Context, fn func(tx preparedTx) error) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return fn(preparedTx{tx}) })
-}
-
-func (tx preparedTx) exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	done, err := tx.Exec(ctx, statement, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	return done.RowsAffected(), err
-}
-
-func (tx preparedTx) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := tx.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	if err != nil {
-		return err
-	}
-	return forEachRow(rows, scan)
-}
-
-// send sends statements in one round trip.
-func (tx preparedTx) send(ctx context.Context, batch *pgx.Batch) error {
-	if batch.Len() == 0 {
-		return nil
-	}
-	if err := prepare(ctx, tx.Conn(), batch); err != nil {
-		return err
-	}
-	return tx.SendBatch(ctx, batch).Close()
 }
 
 // execOne runs a statement that should change one row, after those that are queued.
