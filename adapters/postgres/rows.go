@@ -181,16 +181,22 @@ func (db *DB) openColumns(ctx context.Context, columns schema.Columns) error {
 	return nil
 }
 
+// storedValue returns what an encrypted column, or one with a keyed hash, was read with.
+func storedValue(columns schema.Columns, name string) string {
+	return string(columns.Field(name).(*sealedField).stored)
+}
+
 // readRow is a row that was read, with its columns.
 type readRow[T any] struct {
 	row     *T
 	columns schema.Columns
 }
 
-func scanRow[T any](rows pgx.Rows, t *schema.Table[T]) (readRow[T], error) {
+// scanRow reads a row, and what more is selected after its columns.
+func scanRow[T any](rows pgx.Rows, t *schema.Table[T], more ...any) (readRow[T], error) {
 	row := new(T)
 	r := readRow[T]{row, t.Columns(row)}
-	return r, scanSealed(rows, r.columns)
+	return r, scanSealed(rows, r.columns, more...)
 }
 
 // openRows returns rows with their encrypted columns opened.
@@ -268,16 +274,24 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
-	rows = slices.Clone(rows) // the arguments point into it
-	columns := make([]schema.Columns, len(rows))
+	columns, err := rowsToWrite(ctx, u.db, s, rows)
+	if err == nil {
+		u.queueExec(s.SQL, schema.ArraysOf(columns)...)
+	}
+	return err
+}
+
+// rowsToWrite is columnsToWrite for many rows.
+func rowsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]schema.Columns, error) {
+	rows = slices.Clone(rows) // the columns point into it
+	all := make([]schema.Columns, len(rows))
 	var err error
 	for i := range rows {
-		if columns[i], err = columnsToWrite(ctx, u.db, s, &rows[i]); err != nil {
-			return err
+		if all[i], err = columnsToWrite(ctx, db, s, &rows[i]); err != nil {
+			return nil, err
 		}
 	}
-	u.queueExec(s.SQL, schema.ArraysOf(columns)...)
-	return nil
+	return all, nil
 }
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -75,10 +74,6 @@ func (u *unit) LockWallet(ctx context.Context, w ports.WalletID, now time.Time) 
 		return wallet.Wallet{}, internalAccountNotFound(w.Account)
 	}
 	return selectWallet(ctx, u.db, u.query, w, now)
-}
-
-func internalAccountNotFound(id ident.InternalAccount) error {
-	return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
 }
 
 // Wallet uses wallet_credentials_by_account and wallet_sessions_by_account.

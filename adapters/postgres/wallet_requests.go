@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"causeway/adapters/postgres/schema"
-	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -66,10 +65,4 @@ func (u *unit) RecordExport(ctx context.Context, e wallet.Export) error {
 // WalletExports uses wallet_exports_by_account.
 func (db *DB) WalletExports(ctx context.Context, w ports.WalletID) ([]wallet.Export, error) {
 	return selectRows(ctx, db, db.read, walletExports, `WHERE platform_id = $1 AND account_id = $2 ORDER BY exported_at, id`, w.Platform, w.Account)
-}
-
-// UpdateInternalAccount uses the primary key.
-func (u *unit) UpdateInternalAccount(ctx context.Context, a account.Internal) error {
-	return u.execOne(ctx, internalAccountNotFound(a.ID), `UPDATE internal_accounts SET private_enabled = $3, updated_at = $4 WHERE platform_id = $1 AND id = $2`,
-		a.Platform, a.ID, a.PrivateEnabled, a.UpdatedAt)
 }

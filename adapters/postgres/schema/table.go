@@ -65,15 +65,6 @@ func (c Columns) Field(name string) any {
 	return nil
 }
 
-// Only returns the named columns. It panics if there is none of a name.
-func (c Columns) Only(names ...string) Columns {
-	some := make(Columns, len(names))
-	for i, name := range names {
-		some[i] = c[c.position("read", name)]
-	}
-	return some
-}
-
 // Joined returns the columns for a row that a join may not find.
 func (c Columns) Joined() Columns {
 	joined := slices.Clone(c)
@@ -106,6 +97,22 @@ func New[T any](name string, key []string, columns func(*T) Columns) *Table[T] {
 	return &Table[T]{name, key, columns, columns(new(T))}
 }
 
+// Only returns the table with the named columns only, of which the key need not be part.
+func (t *Table[T]) Only(names ...string) *Table[T] {
+	positions := make([]int, len(names))
+	for i, name := range names {
+		positions[i] = t.all.position(t.Name, name)
+	}
+	return New(t.Name, t.key, func(row *T) Columns {
+		all := t.columns(row)
+		some := make(Columns, len(positions))
+		for i, position := range positions {
+			some[i] = all[position]
+		}
+		return some
+	})
+}
+
 // Columns returns the columns of a row.
 func (t *Table[T]) Columns(row *T) Columns { return t.columns(row) }
 
@@ -117,6 +124,12 @@ type Statement[T any] struct {
 	SQL       string
 	Table     *Table[T]
 	positions []int // of the columns that are arguments
+}
+
+// And returns the statement with one more condition, whose arguments follow those of the statement.
+func (s Statement[T]) And(condition string) Statement[T] {
+	s.SQL += " AND " + condition
+	return s
 }
 
 // Of returns those of the columns of a row that the statement has as arguments: their fields, which must not change until
