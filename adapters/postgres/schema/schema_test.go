@@ -59,6 +59,8 @@ type item struct {
 	Token    ident.Token
 	Until    time.Time
 	Key      []byte
+	Work     *address
+	Seal     [32]byte
 }
 
 var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) schema.Columns {
@@ -73,6 +75,8 @@ var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) sch
 		{Name: "month", Field: &i.Month}, {Name: "booked", Field: &i.Booked}, {Name: "total", Field: &i.Total},
 		{Name: "address", Field: &i.Address, Type: "jsonb"},
 		{Name: "home", Field: schema.JSON(func() address { return address{i.Home} }, func(a address) { i.Home = a.City }), Type: "jsonb"},
+		{Name: "seal", Field: schema.Optional(&i.Seal)},
+		{Name: "work", Field: schema.JSON(func() *address { return i.Work }, func(a *address) { i.Work = a }), Type: "jsonb"},
 		{Name: "digits", Field: schema.Converted(
 			func() string { return strings.Repeat("x", i.Digits) },
 			func(text string) error {
@@ -90,7 +94,7 @@ const createItems = `CREATE TABLE items (platform_id uuid NOT NULL, id uuid NOT 
 	colors text[] NOT NULL DEFAULT '{}', currency text NOT NULL, amount bigint NOT NULL, n integer NOT NULL, is_on boolean NOT NULL, at timestamptz NOT NULL,
 	done_at timestamptz, rate text NOT NULL, fee text NOT NULL, day date, note text, number bigint, body bytea, address jsonb NOT NULL, home jsonb NOT NULL, digits text NOT NULL,
 	month date, booked date, total numeric NOT NULL, wei numeric NOT NULL, tip numeric, hash bytea NOT NULL, height bigint NOT NULL,
-	token_id uuid NOT NULL, until_at timestamptz NOT NULL, key bytea NOT NULL,
+	token_id uuid NOT NULL, until_at timestamptz NOT NULL, key bytea NOT NULL, seal bytea, work jsonb,
 	PRIMARY KEY (platform_id, id))`
 
 func newItems(t *testing.T) *pgxpool.Pool {
@@ -138,6 +142,7 @@ func fullItem() item {
 	i.Month, i.Booked, i.Total = period.MonthOf(i.At), reconcile.DayOf(i.At), money.TotalOf(-700).Add(money.TotalOf(math.MinInt64))
 	i.Fee, i.Body = money.MustRate("0.5"), []byte{0, 1}
 	i.Tip = new(big.Int).Lsh(big.NewInt(3), 250)
+	i.Seal, i.Work = [32]byte{7}, &address{"Rome"}
 	i.Until, i.Key = i.At, []byte("key")
 	i.Token.SetUUID(uuid.UUID{4})
 	return i
@@ -182,8 +187,8 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 		})
 	}
 	var nulls int
-	if err := pool.QueryRow(t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body, month, booked, tip) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 9 {
-		t.Errorf("%d columns are NULL, want 9 (%v)", nulls, err)
+	if err := pool.QueryRow(t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body, month, booked, tip, seal, work) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 11 {
+		t.Errorf("%d columns are NULL, want 11 (%v)", nulls, err)
 	}
 }
 

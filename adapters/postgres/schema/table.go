@@ -113,6 +113,9 @@ func (t *Table[T]) Only(names ...string) *Table[T] {
 	})
 }
 
+// From returns the columns of the table as another source has them: a function, or a subquery with its alias.
+func (t *Table[T]) From(source string) *Table[T] { return New(source, t.key, t.columns) }
+
 // Columns returns the columns of a row.
 func (t *Table[T]) Columns(row *T) Columns { return t.columns(row) }
 

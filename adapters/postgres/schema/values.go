@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -173,7 +175,7 @@ func Bytes(value *[]byte) any {
 		})
 }
 
-// JSON is a document with the JSON tags of V in a column of type jsonb. It is not for a nil document, which is JSON's null.
+// JSON is a document with the JSON tags of V in a column of type jsonb. A nil pointer is NULL; a nil list is JSON's null.
 func JSON[V any](get func() V, set func(V)) any { return &document[V]{get, set} }
 
 type document[V any] struct {
@@ -181,8 +183,15 @@ type document[V any] struct {
 	set func(V)
 }
 
-// MarshalJSON implements json.Marshaler.
-func (d *document[V]) MarshalJSON() ([]byte, error) { return json.Marshal(d.get()) }
+// Value implements driver.Valuer.
+func (d *document[V]) Value() (driver.Value, error) {
+	document := d.get()
+	if v := reflect.ValueOf(document); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, nil
+	}
+	text, err := json.Marshal(document)
+	return string(text), err
+}
 
 // ScanBytes implements pgtype.BytesScanner.
 func (d *document[V]) ScanBytes(text []byte) error {
