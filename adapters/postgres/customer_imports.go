@@ -32,7 +32,8 @@ type importChunkRow struct {
 
 var importChunks = schema.New("customer_import_chunks", keyOfPlatform, func(c *importChunkRow) schema.Columns {
 	return schema.Columns{
-		{Name: "platform_id", Field: &c.platform}, {Name: "id", Field: &c.ID}, {Name: "import_id", Field: &c.of}, {Name: "first_row", Field: &c.FirstRow},
+		{Name: "platform_id", Field: &c.platform}, {Name: "id", Field: &c.ID}, {Name: "import_id", Field: &c.of},
+		{Name: "first_row", Field: &c.FirstRow},
 		sealedJSON(customerImportChunksRows, func() []ports.ImportRow { return c.Rows }, func(rows []ports.ImportRow) { c.Rows = rows }),
 	}
 })
@@ -45,11 +46,14 @@ type importErrorRow struct {
 	position int
 }
 
-var importErrors = schema.New("customer_import_errors", []string{"platform_id", "import_id", "position"}, func(e *importErrorRow) schema.Columns {
+var keyOfImportErrors = []string{"platform_id", "import_id", "position"}
+
+var importErrors = schema.New("customer_import_errors", keyOfImportErrors, func(e *importErrorRow) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &e.platform}, {Name: "import_id", Field: &e.of}, {Name: "position", Field: &e.position},
 		{Name: "row_number", Field: &e.Row}, {Name: "line", Field: &e.Line}, {Name: "platform_customer_id", Field: &e.PlatformCustomerID},
-		{Name: "code", Field: &e.Code}, {Name: "message", Field: &e.Message}, {Name: "reason", Field: &e.Reason}, {Name: "column_name", Field: &e.Column},
+		{Name: "code", Field: &e.Code}, {Name: "message", Field: &e.Message}, {Name: "reason", Field: &e.Reason},
+		{Name: "column_name", Field: &e.Column},
 		{Name: "fields", Type: "jsonb", Field: schema.JSON(
 			func() []fault.Field { return append([]fault.Field{}, e.Fields...) },
 			func(fields []fault.Field) { e.Fields = fields })},
@@ -153,7 +157,8 @@ func (u *unit) DeleteCustomerUpload(_ context.Context, p ident.Platform, id iden
 // CustomerImport uses the primary keys.
 func (db *DB) CustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (found customer.ImportWithErrors, err error) {
 	none := fault.New(fault.BulkUploadJobNotFound, "There is no import %s.", id)
-	found.Import, err = selectExisting(ctx, db, db.read, customerImports, none, `WHERE platform_id = $1 AND id = $2 AND status <> 'UPLOADING'`, p, id)
+	found.Import, err = selectExisting(ctx, db, db.read, customerImports, none,
+		`WHERE platform_id = $1 AND id = $2 AND status <> 'UPLOADING'`, p, id)
 	if err != nil {
 		return found, err
 	}

@@ -29,7 +29,8 @@ var (
 	insertCustomer = customers.Insert("")
 	// insertCustomers leaves out customers that violate a unique index, also one that another session is inserting.
 	insertCustomers = customers.InsertAll("ON CONFLICT DO NOTHING RETURNING id")
-	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at", "held_at")
+	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at",
+		"deleted_at", "held_at")
 )
 
 // customerDetails is the details column.

@@ -16,7 +16,8 @@ import (
 
 // documents is the table documents.
 var documents = schema.New("documents", keyOfPlatform, func(d *document.Document) schema.Columns {
-	return append(schema.Columns{{Name: "platform_id", Field: &d.Platform}, {Name: "id", Field: &d.ID}}, append(holderColumns(&d.Holder), schema.Columns{
+	return append(schema.Columns{{Name: "platform_id", Field: &d.Platform},
+		{Name: "id", Field: &d.ID}}, append(holderColumns(&d.Holder), schema.Columns{
 		{Name: "document_type", Field: &d.Type}, {Name: "side", Field: &d.Side}, {Name: "country", Field: &d.Country},
 		sealedJSON(documentsDetails, func() documentDetails { return newDocumentDetails(*d) }, func(c documentDetails) { c.set(d) }),
 		{Name: "blob_id", Field: &d.File.Blob}, {Name: "content_type", Field: &d.File.ContentType}, {Name: "size", Field: &d.File.Size},
@@ -27,7 +28,8 @@ var documents = schema.New("documents", keyOfPlatform, func(d *document.Document
 
 var (
 	insertDocument = documents.Insert("")
-	updateDocument = documents.Update("document_type", "side", "country", "details", "blob_id", "content_type", "size", "updated_at", "submitted_at", "superseded_by")
+	updateDocument = documents.Update("document_type", "side", "country", "details", "blob_id", "content_type", "size", "updated_at",
+		"submitted_at", "superseded_by")
 )
 
 // documentDetails is the details column.
@@ -74,7 +76,8 @@ func holderColumns(h *document.Holder) schema.Columns {
 }
 
 func newDocumentDetails(d document.Document) documentDetails {
-	return documentDetails{Number: d.Number, IssuingAuthority: d.IssuingAuthority, FileName: d.File.Name, SHA256: d.File.SHA256[:], Key: d.File.Key}
+	return documentDetails{Number: d.Number, IssuingAuthority: d.IssuingAuthority,
+		FileName: d.File.Name, SHA256: d.File.SHA256[:], Key: d.File.Key}
 }
 
 func (c documentDetails) set(d *document.Document) {

@@ -18,7 +18,8 @@ import (
 var externalAccounts = schema.New("external_accounts", keyOfPlatform, func(a *account.External) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "customer_id", Field: &a.Customer},
-		{Name: "platform_account_id", Field: &a.PlatformAccountID}, {Name: "currency", Field: &a.Currency}, {Name: "account_type", Field: &a.Type},
+		{Name: "platform_account_id", Field: &a.PlatformAccountID}, {Name: "currency", Field: &a.Currency},
+		{Name: "account_type", Field: &a.Type},
 		sealedJSON(externalAccountsFields,
 			func() map[string]string { return a.Fields },
 			func(fields map[string]string) { a.Fields = fields }),

@@ -116,7 +116,8 @@ var referencedAccounts = internalAccounts.Only("platform_id", "id", "customer_id
 // InternalAccount finds an account by its owner, currency and type. It uses internal_accounts_by_owner.
 func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey) (account.Internal, bool, error) {
 	return selectRow(ctx, u.db, u.query, internalAccounts,
-		`WHERE platform_id = $1 AND `+internalOwner+` = $2 AND currency = $3 AND account_type = $4`, key.Platform, key.Owner.UUID(), key.Currency, key.Type)
+		`WHERE platform_id = $1 AND `+internalOwner+` = $2 AND currency = $3 AND account_type = $4`,
+		key.Platform, key.Owner.UUID(), key.Currency, key.Type)
 }
 
 // InternalAccountsOf uses internal_accounts_by_owner.

@@ -20,13 +20,15 @@ var invitations = schema.New("invitations", keyOfPlatform, func(i *invitation.In
 		{Name: "created_at", Field: &i.CreatedAt}, {Name: "expires_at", Field: &i.ExpiresAt}, {Name: "claimed_at", Field: &i.ClaimedAt},
 		{Name: "cancelled_at", Field: &i.CancelledAt},
 		{Name: "ends_at", Field: schema.Converted(func() time.Time { return i.EndsAt() }, func(time.Time) error { return nil })},
-		{Name: "invitee_platform_id", Field: &i.InviteePlatform}, {Name: "invitee_id", Field: &i.Invitee}, {Name: "invitee_uma", Field: &i.InviteeUMA},
+		{Name: "invitee_platform_id", Field: &i.InviteePlatform}, {Name: "invitee_id", Field: &i.Invitee},
+		{Name: "invitee_uma", Field: &i.InviteeUMA},
 	}
 })
 
 var (
 	insertInvitation = invitations.Insert("")
-	updateInvitation = invitations.Update("status", "claimed_at", "cancelled_at", "ends_at", "invitee_platform_id", "invitee_id", "invitee_uma")
+	updateInvitation = invitations.Update("status", "claimed_at", "cancelled_at", "ends_at", "invitee_platform_id", "invitee_id",
+		"invitee_uma")
 	// invitationByCode uses invitation_code_unique, in a function that may read the rows of all platforms.
 	invitationByCode = invitations.From("invitation_by_code($1, $2)")
 )

@@ -54,6 +54,7 @@ func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
 
 // Lookup uses the primary key.
 func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (quote.Lookup, error) {
-	none := fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
+	none := fault.New(fault.LookupRequestNotFound,
+		"There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
 	return selectExisting(ctx, db, db.read, lookups, none, `WHERE platform_id = $1 AND id = $2 AND expires_at > $3`, p, id, db.clock.Now())
 }

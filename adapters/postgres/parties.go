@@ -37,11 +37,14 @@ var readParties = `
 
 // What is read of the parties of a quote: the beneficiary only of an account that is paid to.
 var (
-	partyCustomers   = customers.Only("platform_id", "id", "platform_customer_id", "status", "customer_type", "deleted_at", "held_at", "details")
-	ownersOfParties  = customers.Only("id", "status", "customer_type", "deleted_at")
-	accountsPaidTo   = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status", "created_at", "deleted_at", "beneficiary")
-	accountsPaidFrom = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status", "created_at", "deleted_at")
-	partyInternals   = internalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "status")
+	partyCustomers = customers.Only("platform_id", "id", "platform_customer_id", "status", "customer_type", "deleted_at", "held_at",
+		"details")
+	ownersOfParties = customers.Only("id", "status", "customer_type", "deleted_at")
+	accountsPaidTo  = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
+		"created_at", "deleted_at", "beneficiary")
+	accountsPaidFrom = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
+		"created_at", "deleted_at")
+	partyInternals = internalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "status")
 )
 
 // Parties loads the customers and accounts on both sides of quotes.

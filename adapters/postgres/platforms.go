@@ -16,8 +16,10 @@ import (
 // platforms is the table platforms.
 var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platform) schema.Columns {
 	return schema.Columns{
-		{Name: "id", Field: &p.ID}, {Name: "name", Field: &p.Name}, {Name: "environment", Field: &p.Environment}, {Name: "regulated", Field: &p.Regulated},
-		{Name: "uma_domain", Field: &p.UMADomain}, {Name: "uma_subdomain", Field: &p.UMASubdomain}, {Name: "webhook_endpoint", Field: &p.WebhookEndpoint},
+		{Name: "id", Field: &p.ID}, {Name: "name", Field: &p.Name}, {Name: "environment", Field: &p.Environment},
+		{Name: "regulated", Field: &p.Regulated},
+		{Name: "uma_domain", Field: &p.UMADomain}, {Name: "uma_subdomain", Field: &p.UMASubdomain},
+		{Name: "webhook_endpoint", Field: &p.WebhookEndpoint},
 		{Name: "webhook_signatures", Type: "text[]", Field: schema.Converted(
 			func() []string { return p.WebhookSignatures.Names() },
 			func(names []string) error {
@@ -42,7 +44,8 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 
 var (
 	insertPlatform = platforms.Insert("")
-	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins",
+	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
+		"kyc_redirect_origins",
 		"invitation_url", "embedded_wallets", "updated_at")
 )
 

@@ -64,7 +64,8 @@ const entriesPerInsert = 1000
 // sanctionsLists is the table sanctions_lists.
 var sanctionsLists = schema.New("sanctions_lists", []string{"id"}, func(l *screening.LoadedList) schema.Columns {
 	return schema.Columns{
-		{Name: "id", Field: &l.ID}, {Name: "list", Field: &l.List}, {Name: "published_at", Field: &l.PublishedAt}, {Name: "sha256", Field: &l.SHA256},
+		{Name: "id", Field: &l.ID}, {Name: "list", Field: &l.List}, {Name: "published_at", Field: &l.PublishedAt},
+		{Name: "sha256", Field: &l.SHA256},
 		{Name: "entries", Field: &l.Entries}, {Name: "actor", Field: &l.Actor}, {Name: "loaded_at", Field: &l.LoadedAt},
 	}
 })

@@ -15,7 +15,9 @@ var screeningHits = schema.New("screening_hits", keyOfPlatform, func(h *screenin
 		{Name: "platform_id", Field: &h.Platform}, {Name: "id", Field: &h.ID}, {Name: "customer_id", Field: &h.Customer},
 		{Name: "owner_id", Field: &h.Owner}, {Name: "list", Field: &h.List}, {Name: "ref", Field: &h.Ref}, {Name: "list_id", Field: &h.ListID},
 		{Name: "status", Field: &h.Status}, {Name: "score", Field: &h.Score},
-		sealedJSON(screeningHitsDetails, func() screeningHitDetails { return newScreeningHitDetails(*h) }, func(d screeningHitDetails) { d.set(h) }),
+		sealedJSON(screeningHitsDetails,
+			func() screeningHitDetails { return newScreeningHitDetails(*h) },
+			func(d screeningHitDetails) { d.set(h) }),
 		{Name: "found_at", Field: &h.FoundAt},
 	}
 })
@@ -38,8 +40,8 @@ type screeningHitDetails struct {
 }
 
 func newScreeningHitDetails(h screening.Hit) screeningHitDetails {
-	return screeningHitDetails{EntryVersion: h.EntryVersion, SubjectVersion: h.SubjectVersion, SubjectName: h.SubjectName, EntryName: h.EntryName,
-		Reasons: h.Reasons, By: h.By, Reason: h.Reason, DecidedAt: h.DecidedAt}
+	return screeningHitDetails{EntryVersion: h.EntryVersion, SubjectVersion: h.SubjectVersion,
+		SubjectName: h.SubjectName, EntryName: h.EntryName, Reasons: h.Reasons, By: h.By, Reason: h.Reason, DecidedAt: h.DecidedAt}
 }
 
 func (d screeningHitDetails) set(h *screening.Hit) {

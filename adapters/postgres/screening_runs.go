@@ -20,9 +20,11 @@ const insertScreeningRun = `
 // screeningRuns is the table screening_runs.
 var screeningRuns = schema.New("screening_runs", keyOfPlatform, func(r *screening.Run) schema.Columns {
 	return schema.Columns{
-		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "list_id", Field: &r.ListID}, {Name: "status", Field: &r.Status},
+		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "list_id", Field: &r.ListID},
+		{Name: "status", Field: &r.Status},
 		{Name: "after_id", Field: schema.ID(&r.After)},
-		{Name: "total", Field: &r.Total}, {Name: "customers", Field: &r.Customers}, {Name: "owners", Field: &r.Owners}, {Name: "hits", Field: &r.Hits},
+		{Name: "total", Field: &r.Total}, {Name: "customers", Field: &r.Customers}, {Name: "owners", Field: &r.Owners},
+		{Name: "hits", Field: &r.Hits},
 		{Name: "started_at", Field: &r.StartedAt}, {Name: "updated_at", Field: &r.UpdatedAt},
 	}
 })

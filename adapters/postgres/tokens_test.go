@@ -128,7 +128,8 @@ func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Code != "22012" || len(page.Items) != 0 || page.Total != 0 {
 		t.Errorf("%+v, %v, want nothing but the division by zero", page, err)
 	}
-	if page, err := c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}, Name: "first"}); err != nil || len(page.Items) != 1 {
+	page, err = c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}, Name: "first"})
+	if err != nil || len(page.Items) != 1 {
 		t.Errorf("the row before: %+v, %v", page, err)
 	}
 }
