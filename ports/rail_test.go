@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -14,7 +13,7 @@ func fullReply() ports.RailReply {
 	at := time.Date(2026, 3, 14, 12, 0, 0, 123_456_789, time.UTC)
 	r := ports.RailReply{Subject: [16]byte{1}, Call: ports.CallSend, At: at, Outcome: ports.Outcome{Verdict: ports.Returned, Reason: transaction.CounterpartyPostFailed,
 		PartnerID: "0199f0a2", Code: "AC04", Text: "account closed", ReturnedAt: at.Add(1), ExpectedAt: at.Add(time.Hour), Accepted: true, RetryAt: at.Add(time.Minute)}}
-	ident.SetUUID(&r.Platform, [16]byte{2})
+	r.Platform.SetUUID([16]byte{2})
 	return r
 }
 
@@ -30,7 +29,7 @@ func TestRailReply_DigestCoversEveryField(t *testing.T) {
 	}
 	digests := map[string]string{fullReply().Digest(): "none"}
 	for name, change := range map[string]func(*ports.RailReply){
-		"platform":        func(r *ports.RailReply) { ident.SetUUID(&r.Platform, [16]byte{3}) },
+		"platform":        func(r *ports.RailReply) { r.Platform.SetUUID([16]byte{3}) },
 		"subject":         func(r *ports.RailReply) { r.Subject[0]++ },
 		"time":            func(r *ports.RailReply) { r.At = r.At.Add(time.Microsecond) },
 		"call":            func(r *ports.RailReply) { r.Call = ports.CallStatus },

@@ -21,7 +21,6 @@ import (
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
-	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -68,7 +67,7 @@ func newKeyring(t *testing.T, s *fakeKeyStore, master string) *checkpoints.Keyri
 
 func newCheckpoint(size int64) ledger.Checkpoint {
 	c := ledger.Checkpoint{Size: size, Root: [32]byte{byte(size)}}
-	ident.SetUUID(&c.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
+	c.Platform.SetUUID(uuid.MustParse("01900000-0000-7000-8000-000000000001"))
 	return c
 }
 

@@ -91,7 +91,7 @@ func TestForms_EarlierSessionLosesNothing(t *testing.T) {
 	s.setBusiness()
 	s.start()
 	mine, other := customerMark(s.service.applicant), s.service.applicant
-	ident.SetUUID(&other.Customer.ID, numbered(ident.Customer{}, 77).UUID())
+	other.Customer.ID.SetUUID(numbered(ident.Customer{}, 77).UUID())
 	for path, field := range map[string]string{"/details": "businessInfo.legalName", "/owners/new": "personalInfo.firstName", "/owners/" + s.ownerID(): "personalInfo.lastName"} {
 		sent := url.Values{"csrf": {csrfToken("earlier")}, "customer": {mine}, field: {"Entered"}}
 		got := s.post(home+path, sent)

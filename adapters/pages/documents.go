@@ -90,7 +90,7 @@ func (r *request) holder() (document.Holder, error) {
 		if err != nil {
 			return document.Holder{}, errNotFound
 		}
-		ident.SetUUID(&owner, id)
+		owner.SetUUID(id)
 	}
 	return r.applicant.Holder(owner)
 }
@@ -133,7 +133,7 @@ func (p *Pages) removeDocument(r *request) error {
 		return errUnreadable
 	}
 	var id ident.Document
-	ident.SetUUID(&id, sent)
+	id.SetUUID(sent)
 	if err := p.SelfService.RemoveDocument(r.Context(), r.secret, id); err != nil && faultOf(err).Code != fault.DocumentNotFound {
 		return err
 	}

@@ -139,7 +139,7 @@ func newSite(t *testing.T, public string) *site {
 
 // numbered returns an id of the same type with a number.
 func numbered[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
-	ident.SetUUID(&id, uuid.UUID{15: n})
+	id.SetUUID(uuid.UUID{15: n})
 	return id
 }
 

@@ -74,7 +74,7 @@ func TestAccountHolders_WithEncryptedNames(t *testing.T) {
 		t.Errorf("with names, and without the key: %v", got)
 	}
 	var other ident.Platform
-	ident.SetUUID(&other, generator.New(noon))
+	other.SetUUID(generator.New(noon))
 	if got, err := db.AccountHolders(t.Context(), other, ids, true); err != nil || len(got) > 0 {
 		t.Errorf("of another platform: %v, %v", got, err)
 	}

@@ -208,7 +208,7 @@ func (db *DB) AgentAction(ctx context.Context, p ident.Platform, id ident.AgentA
 // AgentActions uses agent_actions_by_agent, agent_actions_by_customer or the primary key; for those that wait,
 // agent_actions_waiting_by_agent or agent_actions_waiting.
 func (db *DB) AgentActions(ctx context.Context, p ident.Platform, f ports.AgentActionFilter) (ports.Page[agent.Action], error) {
-	l := list{query: selectAgentActions(db.readBun).Where("platform_id = ?", p.UUID())}
+	l := bunList{query: selectAgentActions(db.readBun).Where("platform_id = ?", p.UUID())}
 	if !f.Agent.IsZero() {
 		l.query = l.query.Where("agent_id = ?", f.Agent.UUID())
 	}
@@ -221,7 +221,7 @@ func (db *DB) AgentActions(ctx context.Context, p ident.Platform, f ports.AgentA
 		l.whereEqual("status", string(f.Status))
 	}
 	l.createdIn(f.Created)
-	return selectPage(ctx, db, l, f.Paging, (*agentActionRow).action)
+	return selectBunPage(ctx, db, l, f.Paging, (*agentActionRow).action)
 }
 
 func (row *agentActionRow) open(ctx context.Context, db *DB) (err error) {
@@ -234,13 +234,13 @@ func (row *agentActionRow) action() agent.Action {
 		PlatformCustomerID: row.PlatformCustomerID, Type: agent.ActionType(row.Type), Status: agent.ActionStatus(row.Status), Signature: row.Signature,
 		DecidedAt: timeOrZero(row.DecidedAt), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.SetUUID(&a.Platform, row.PlatformID)
-	ident.SetUUID(&a.ID, row.ID)
-	ident.SetUUID(&a.Agent, row.AgentID)
-	ident.SetUUID(&a.Customer, row.CustomerID)
-	ident.SetUUID(&a.Quote, row.QuoteID.UUID)
-	ident.SetUUID(&a.Transaction, row.TransactionID.UUID)
-	ident.SetUUID(&a.DecidedBy, row.DecidedBy.UUID)
+	a.Platform.SetUUID(row.PlatformID)
+	a.ID.SetUUID(row.ID)
+	a.Agent.SetUUID(row.AgentID)
+	a.Customer.SetUUID(row.CustomerID)
+	a.Quote.SetUUID(row.QuoteID.UUID)
+	a.Transaction.SetUUID(row.TransactionID.UUID)
+	a.DecidedBy.SetUUID(row.DecidedBy.UUID)
 	if a.Status == agent.ActionFailed {
 		a.Failure = &agent.Failure{Code: fault.Code(row.FailureCode), Message: row.Reason}
 	} else {
@@ -248,8 +248,8 @@ func (row *agentActionRow) action() agent.Action {
 	}
 	if !row.QuoteID.Valid {
 		a.Transfer = &agent.Transfer{Amount: money.Amount{Minor: row.Amount, Currency: money.Currency(row.Currency)}, Rail: corridor.Rail(row.Rail)}
-		ident.SetUUID(&a.Transfer.Internal, row.InternalAccountID.UUID)
-		ident.SetUUID(&a.Transfer.External, row.ExternalAccountID.UUID)
+		a.Transfer.Internal.SetUUID(row.InternalAccountID.UUID)
+		a.Transfer.External.SetUUID(row.ExternalAccountID.UUID)
 	}
 	return a
 }

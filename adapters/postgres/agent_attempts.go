@@ -89,7 +89,7 @@ func (u *unit) SaveAgentAttempts(_ context.Context, attempts []agent.Attempt) er
 
 // AgentAttempts uses agent_attempts_by_agent, agent_attempts_by_transaction, agent_attempts_by_action or the primary key.
 func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	if !f.Agent.IsZero() {
 		l.query = l.query.Where("agent_id = ?", f.Agent.UUID())
 	}
@@ -101,7 +101,7 @@ func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.Agent
 	}
 	l.whereEqual("decision", string(f.Decision))
 	l.inIntervalByID("attempted_at", f.At)
-	return selectPage(ctx, db, l, f.Paging, (*agentAttemptRow).attempt)
+	return selectBunPage(ctx, db, l, f.Paging, (*agentAttemptRow).attempt)
 }
 
 func (row *agentAttemptRow) attempt() agent.Attempt {
@@ -110,15 +110,15 @@ func (row *agentAttemptRow) attempt() agent.Attempt {
 	for _, r := range row.Reasons {
 		a.Reasons = append(a.Reasons, agent.Reason(r))
 	}
-	ident.SetUUID(&a.Platform, row.PlatformID)
-	ident.SetUUID(&a.ID, row.ID)
-	ident.SetUUID(&a.Agent, row.AgentID)
-	ident.SetUUID(&a.Customer, row.CustomerID)
-	ident.SetUUID(&a.Internal, row.InternalAccountID.UUID)
-	ident.SetUUID(&a.External, row.ExternalAccountID.UUID)
-	ident.SetUUID(&a.Quote, row.QuoteID.UUID)
-	ident.SetUUID(&a.Transaction, row.TransactionID.UUID)
-	ident.SetUUID(&a.Action, row.ActionID.UUID)
-	ident.SetUUID(&a.Token, row.TokenID.UUID)
+	a.Platform.SetUUID(row.PlatformID)
+	a.ID.SetUUID(row.ID)
+	a.Agent.SetUUID(row.AgentID)
+	a.Customer.SetUUID(row.CustomerID)
+	a.Internal.SetUUID(row.InternalAccountID.UUID)
+	a.External.SetUUID(row.ExternalAccountID.UUID)
+	a.Quote.SetUUID(row.QuoteID.UUID)
+	a.Transaction.SetUUID(row.TransactionID.UUID)
+	a.Action.SetUUID(row.ActionID.UUID)
+	a.Token.SetUUID(row.TokenID.UUID)
 	return a
 }

@@ -80,7 +80,7 @@ func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(
 				if err != nil || !exists {
 					return err
 				}
-				ident.SetUUID(&line.Platform, p)
+				line.Platform.SetUUID(p)
 				return visit(line)
 			}); err != nil {
 				return fmt.Errorf("read the usage of agents: %w", err)
@@ -96,8 +96,8 @@ func scanUsageLine(rows pgx.Rows, id *uuid.UUID) (line ports.AgentUsageLine, exi
 	var misflagged pgtype.UUID
 	err = rows.Scan((*[16]byte)(id), &day, &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
 		&line.Transactions, &line.Spent, &misflagged)
-	ident.SetUUID(&line.Agent, *id)
-	ident.SetUUID(&line.Misflagged, misflagged.Bytes)
+	line.Agent.SetUUID(*id)
+	line.Misflagged.SetUUID(misflagged.Bytes)
 	line.Counted.Day = day.Time.Format(time.DateOnly)
 	return line, day.Valid, err
 }
@@ -134,12 +134,12 @@ func scanApprovedAction(rows pgx.Rows, platform, id *uuid.UUID) (line ports.Agen
 	var currency string
 	err = rows.Scan(append([]any{(*[16]byte)(platform), (*[16]byte)(id), &agentID, &customerID, &quoteID, &transactionID, &currency, &a.Amount.Minor, &a.Sharing},
 		t.scanTargets()...)...)
-	ident.SetUUID(&line.Platform, *platform)
-	ident.SetUUID(&a.ID, *id)
-	ident.SetUUID(&a.Agent, agentID.Bytes)
-	ident.SetUUID(&a.Customer, customerID.Bytes)
-	ident.SetUUID(&a.Quote, quoteID.Bytes)
-	ident.SetUUID(&a.Transaction, transactionID.Bytes)
+	line.Platform.SetUUID(*platform)
+	a.ID.SetUUID(*id)
+	a.Agent.SetUUID(agentID.Bytes)
+	a.Customer.SetUUID(customerID.Bytes)
+	a.Quote.SetUUID(quoteID.Bytes)
+	a.Transaction.SetUUID(transactionID.Bytes)
 	a.Amount.Currency = money.Currency(currency)
 	line.Transaction = t.read()
 	return line, err
@@ -163,7 +163,7 @@ func (db *DB) eachStartedWithoutAction(ctx context.Context, of ident.Platform, v
 				return err
 			}
 			line := ports.AgentPaymentLine{Transaction: last.read()}
-			ident.SetUUID(&line.Platform, platform)
+			line.Platform.SetUUID(platform)
 			return visit(line)
 		}); err != nil {
 			return fmt.Errorf("read the transactions of agents: %w", err)
@@ -186,9 +186,9 @@ func (t *auditedTransaction) scanTargets() []any {
 
 func (t *auditedTransaction) read() ports.AuditedAgentTransaction {
 	read := ports.AuditedAgentTransaction{Started: t.started, Sent: money.Amount{Minor: t.sent, Currency: money.Currency(t.currency)}}
-	ident.SetUUID(&read.ID, t.id.Bytes)
-	ident.SetUUID(&read.Agent, t.agent.Bytes)
-	ident.SetUUID(&read.Customer, t.customer.Bytes)
-	ident.SetUUID(&read.Quote, t.quote.Bytes)
+	read.ID.SetUUID(t.id.Bytes)
+	read.Agent.SetUUID(t.agent.Bytes)
+	read.Customer.SetUUID(t.customer.Bytes)
+	read.Quote.SetUUID(t.quote.Bytes)
 	return read
 }

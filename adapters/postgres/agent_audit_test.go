@@ -123,7 +123,7 @@ func TestAgentAudit_ShowsDamage(t *testing.T) {
 			l.Transactions, l.Spent, l.Misflagged = 0, 0, p.ID
 		}},
 		"agent of the action": {damage: "UPDATE agent_actions SET agent_id = transaction_id WHERE transaction_id = $1", payment: func(l *ports.AgentPaymentLine) {
-			ident.SetUUID(&l.Action.Agent, l.Action.Transaction.UUID())
+			l.Action.Agent.SetUUID(l.Action.Transaction.UUID())
 		}},
 		"no transaction": {damage: "DELETE FROM transactions WHERE id = $1", usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Transactions, l.Spent = 0, 0 },
 			payment: func(l *ports.AgentPaymentLine) { l.Transaction = ports.AuditedAgentTransaction{} }},
@@ -178,7 +178,7 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 		var all []transaction.Transaction
 		for i := range payments {
 			a := agent.Agent{Platform: p, Customer: ident.NewCustomer(generator.New, noon)}
-			ident.SetUUID(&a.ID, uuid.UUID{0: byte(i % agents), 6: 0x70, 15: 1})
+			a.ID.SetUUID(uuid.UUID{0: byte(i % agents), 6: 0x70, 15: 1})
 			all = append(all, newAgentPayment(a))
 			started[all[i].ID] = true
 		}

@@ -128,7 +128,7 @@ func TestDeleteOld_AgentAttempts(t *testing.T) {
 	for _, at := range []time.Time{noon.Add(longBefore), noon.Add(justBefore), noon, now} {
 		attempt := newAttempt(a)
 		attempt.At = at
-		ident.SetUUID(&attempt.ID, newIDAt(at))
+		attempt.ID.SetUUID(newIDAt(at))
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			return tx.SaveAgentAttempts(ctx, []agent.Attempt{attempt})
 		})

@@ -68,8 +68,8 @@ func (u *unit) RedeemDeviceCode(ctx context.Context, c agent.DeviceCode) error {
 
 func (row *deviceCodeRow) code() agent.DeviceCode {
 	c := agent.DeviceCode{CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), VoidedAt: timeOrZero(row.VoidedAt), RedeemedAt: timeOrZero(row.RedeemedAt)}
-	ident.SetUUID(&c.Platform, row.PlatformID)
-	ident.SetUUID(&c.Agent, row.AgentID)
+	c.Platform.SetUUID(row.PlatformID)
+	c.Agent.SetUUID(row.AgentID)
 	copy(c.Hash[:], row.Hash)
 	return c
 }

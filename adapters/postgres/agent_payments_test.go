@@ -480,7 +480,7 @@ func TestQuotesByKey_ReturnsThemWithTransactions(t *testing.T) {
 	c := newRetentionEnv(t)
 	stored, _ := c.insertQuote(t, noon, "")
 	var id ident.Quote
-	ident.SetUUID(&id, stored)
+	id.SetUUID(stored)
 	want, paid, err := c.Quote(t.Context(), c.platform.ID, id)
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,10 @@ import (
 	"causeway/ports"
 )
 
-const (
-	// lockAgents uses the primary key. Not FOR UPDATE, so that a device code can be stored meanwhile.
-	lockAgents = `
-	SELECT id, customer_id, name, paused, policy, token_hash, connected_at, created_at, updated_at
-	FROM agents WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`
+// lockAgents uses the primary key. Not FOR UPDATE, so that a device code can be stored meanwhile.
+var lockAgents = `SELECT ` + agents.Names("") + ` FROM agents WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`
 
+const (
 	// readAgentUsage uses the primary key.
 	readAgentUsage = `
 	SELECT agent_id, day, currency, transactions, spent FROM agent_usage
@@ -58,35 +56,27 @@ const (
 // LockAgents reads the counters and counts what waits with statements of their own: their snapshots are taken when
 // the agents are locked, and so show every payment that the lock has waited for.
 func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error) {
-	keys := agentKeys(ids)
 	first, next, err := monthDays(month)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[ident.Agent]ports.CountedAgent, len(ids))
-	u.queueQuery(lockAgents, []any{pgID(p.UUID()), keys}, func(rows pgx.Rows) error {
-		row := agentRow{PlatformID: p.UUID()}
-		if err := rows.Scan((*[16]byte)(&row.ID), (*[16]byte)(&row.CustomerID), &row.Name, &row.Paused, &row.Policy, &row.TokenHash,
-			&row.ConnectedAt, &row.CreatedAt, &row.UpdatedAt); err != nil {
-			return err
-		}
-		err := row.open(ctx, u.db)
-		a := row.agent()
+	u.queueQuery(lockAgents, []any{p, ids}, func(rows pgx.Rows) error {
+		var a agent.Agent
+		err := u.db.scanColumns(ctx, rows, agents.Columns(&a))
 		found[a.ID] = ports.CountedAgent{Agent: a}
 		return err
 	})
 	waiting := map[ident.Agent]int{}
-	u.queueQuery(countWaitingActions, []any{pgID(p.UUID()), keys, agent.MaxWaiting}, func(rows pgx.Rows) error {
-		var id uuid.UUID
+	u.queueQuery(countWaitingActions, []any{p, ids, agent.MaxWaiting}, func(rows pgx.Rows) error {
+		var id ident.Agent
 		var n int
-		err := rows.Scan((*[16]byte)(&id), &n)
-		var owner ident.Agent
-		ident.SetUUID(&owner, id)
-		waiting[owner] = n
+		err := rows.Scan(&id, &n)
+		waiting[id] = n
 		return err
 	})
 	counters := map[ident.Agent]agent.Counters{}
-	if err := u.query(ctx, readAgentUsage, []any{pgID(p.UUID()), keys, first, next}, func(rows pgx.Rows) error {
+	if err := u.query(ctx, readAgentUsage, []any{p, ids, first, next}, func(rows pgx.Rows) error {
 		return scanAgentUsage(rows, counters)
 	}); err != nil {
 		return nil, err
@@ -104,7 +94,7 @@ func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.A
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.pool.Query(ctx, readAgentUsage, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), agentKeys(ids), first, next)
+	rows, err := db.pool.Query(ctx, readAgentUsage, pgx.QueryExecModeCacheStatement, p, ids, first, next)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +111,7 @@ func scanAgentUsage(rows pgx.Rows, counters map[ident.Agent]agent.Counters) erro
 	}
 	c.Day = day.Time.Format(time.DateOnly)
 	var owner ident.Agent
-	ident.SetUUID(&owner, id)
+	owner.SetUUID(id)
 	counters[owner] = append(counters[owner], c)
 	return nil
 }

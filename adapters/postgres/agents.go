@@ -2,12 +2,11 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -35,36 +34,34 @@ func (db *DB) AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[ag
 	}
 	found := make(map[agent.TokenHash]ports.AgentToken, len(hashes))
 	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var platformID, id, customerID uuid.UUID
 		var hash []byte
 		var token ports.AgentToken
-		if err := rows.Scan(&platformID, &id, &customerID, &token.Permissions, &hash, (*string)(&token.Environment)); err != nil {
+		if err := rows.Scan(&token.Platform, &token.Agent, &token.Customer, &token.Permissions, &hash, &token.Environment); err != nil {
 			return err
 		}
-		ident.SetUUID(&token.Platform, platformID)
-		ident.SetUUID(&token.Agent, id)
-		ident.SetUUID(&token.Customer, customerID)
 		copy(token.Hash[:], hash)
 		found[token.Hash] = token
 		return nil
 	})
 }
 
-// agentRow is a row of agents.
-type agentRow struct {
-	bun.BaseModel `bun:"table:agents"`
+// agents is the table agents.
+var agents = schema.New("agents", keyOfPlatform, func(a *agent.Agent) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "customer_id", Field: &a.Customer},
+		sealedText(agentsName, &a.Name), {Name: "paused", Field: &a.Paused},
+		{Name: "policy", Type: "jsonb", Field: schema.JSON(
+			func() agentPolicyColumn { return newAgentPolicyColumn(a.Policy) },
+			func(c agentPolicyColumn) { a.Policy = c.policy() })},
+		{Name: "token_hash", Field: schema.Optional(&a.TokenHash)},
+		{Name: "connected_at", Field: &a.ConnectedAt}, {Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt},
+	}
+})
 
-	PlatformID  uuid.UUID         `bun:"platform_id,pk"`
-	ID          uuid.UUID         `bun:"id,pk"`
-	CustomerID  uuid.UUID         `bun:"customer_id"`
-	Name        string            `bun:"name"`
-	Paused      bool              `bun:"paused"`
-	Policy      agentPolicyColumn `bun:"policy,type:jsonb"`
-	TokenHash   []byte            `bun:"token_hash"`
-	ConnectedAt *time.Time        `bun:"connected_at"`
-	CreatedAt   time.Time         `bun:"created_at"`
-	UpdatedAt   time.Time         `bun:"updated_at"`
-}
+var (
+	insertAgent = agents.Insert("")
+	updateAgent = agents.Update("name", "paused", "policy", "token_hash", "connected_at", "updated_at")
+)
 
 // agentPolicyColumn is the column policy.
 type agentPolicyColumn struct {
@@ -89,35 +86,18 @@ type agentAccountRule struct {
 
 // CreateAgent inserts one agent.
 func (u *unit) CreateAgent(ctx context.Context, a agent.Agent) error {
-	row, err := u.db.newAgentRow(ctx, a)
-	if err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return writeNow(ctx, u, insertAgent, a, nil)
 }
 
 // LockAgent uses the primary key.
 func (u *unit) LockAgent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
-	if err := u.flush(ctx); err != nil {
-		return agent.Agent{}, err
-	}
-	query := u.db.bun.NewSelect().Conn(u.sqlConn).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).For("UPDATE")
-	found, err := selectOne(ctx, u.db, query, (*agentRow).agent, agent.NotFound(id))
+	found, err := selectExisting(ctx, u.db, u.query, agents, agent.NotFound(id), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 	return found, translate(err)
 }
 
 // UpdateAgent uses the primary key.
 func (u *unit) UpdateAgent(ctx context.Context, a agent.Agent) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	row, err := u.db.newAgentRow(ctx, a)
-	if err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("name", "paused", "policy", "token_hash", "connected_at", "updated_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, agent.NotFound(a.ID))
+	return writeNow(ctx, u, updateAgent, a, agent.NotFound(a.ID))
 }
 
 const (
@@ -165,14 +145,14 @@ func (u *unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, 
 
 // Agent uses the primary key.
 func (db *DB) Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
-	return selectOne(ctx, db, db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()), (*agentRow).agent, agent.NotFound(id))
+	return selectExisting(ctx, db, db.read, agents, agent.NotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Agents uses the primary key or agents_by_customer.
 func (db *DB) Agents(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.Agent], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList("agents", p)
 	if !f.Customer.IsZero() {
-		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
+		l.byIndex("customer_id = ?", f.Customer)
 	}
 	if f.Paused != nil {
 		l.where("paused = ?", *f.Paused)
@@ -182,50 +162,26 @@ func (db *DB) Agents(ctx context.Context, p ident.Platform, f ports.AgentFilter)
 	}
 	l.createdIn(f.Created)
 	l.whereInInterval("updated_at", f.Updated)
-	return selectPage(ctx, db, l, f.Paging, (*agentRow).agent)
+	return selectPage(ctx, db, l, f.Paging, agents)
 }
 
-func (row *agentRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
-
-func (row *agentRow) open(ctx context.Context, db *DB) (err error) {
-	row.Name, err = db.openText(ctx, row.sealedRow(), agentsName, row.Name)
-	return err
-}
-
-func (db *DB) newAgentRow(ctx context.Context, a agent.Agent) (row *agentRow, err error) {
-	row = &agentRow{
-		PlatformID: a.Platform.UUID(), ID: a.ID.UUID(), CustomerID: a.Customer.UUID(), Paused: a.Paused,
-		ConnectedAt: nullTime(a.ConnectedAt), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-	}
-	if a.Connected() {
-		row.TokenHash = a.TokenHash[:]
-	}
-	policy, limits := a.Policy, a.Policy.Limits
-	row.Policy = agentPolicyColumn{
+func newAgentPolicyColumn(policy agent.Policy) agentPolicyColumn {
+	limits := policy.Limits
+	c := agentPolicyColumn{
 		Permissions: policy.Permissions, DefaultMode: policy.DefaultMode, Currency: limits.Currency, PerTransaction: limits.PerTransaction,
 		Daily: limits.Daily, DailyTransactions: limits.DailyTransactions, Monthly: limits.Monthly,
 		ThresholdCurrency: policy.Threshold.Currency, ThresholdAmount: policy.Threshold.Amount,
 	}
 	if policy.AllowedAccounts != nil {
-		row.Policy.AllowedAccounts = []uuid.UUID{}
+		c.AllowedAccounts = []uuid.UUID{}
 	}
 	for _, id := range policy.AllowedAccounts {
-		row.Policy.AllowedAccounts = append(row.Policy.AllowedAccounts, id.UUID())
+		c.AllowedAccounts = append(c.AllowedAccounts, id.UUID())
 	}
 	for _, rule := range policy.AccountRules {
-		row.Policy.AccountRules = append(row.Policy.AccountRules, agentAccountRule{rule.Account.UUID(), rule.Mode, rule.PerTransaction})
+		c.AccountRules = append(c.AccountRules, agentAccountRule{rule.Account.UUID(), rule.Mode, rule.PerTransaction})
 	}
-	row.Name, err = db.sealText(ctx, row.sealedRow(), agentsName, a.Name)
-	return row, err
-}
-
-func (row *agentRow) agent() agent.Agent {
-	a := agent.Agent{Name: row.Name, Paused: row.Paused, Policy: row.Policy.policy(), ConnectedAt: timeOrZero(row.ConnectedAt), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC()}
-	ident.SetUUID(&a.Platform, row.PlatformID)
-	ident.SetUUID(&a.ID, row.ID)
-	ident.SetUUID(&a.Customer, row.CustomerID)
-	copy(a.TokenHash[:], row.TokenHash)
-	return a
+	return c
 }
 
 func (c agentPolicyColumn) policy() agent.Policy {
@@ -237,11 +193,11 @@ func (c agentPolicyColumn) policy() agent.Policy {
 		p.AllowedAccounts = make([]ident.InternalAccount, len(c.AllowedAccounts))
 	}
 	for i, id := range c.AllowedAccounts {
-		ident.SetUUID(&p.AllowedAccounts[i], id)
+		p.AllowedAccounts[i].SetUUID(id)
 	}
 	for _, rule := range c.AccountRules {
 		r := agent.AccountRule{Mode: rule.Mode, PerTransaction: rule.PerTransaction}
-		ident.SetUUID(&r.Account, rule.Account)
+		r.Account.SetUUID(rule.Account)
 		p.AccountRules = append(p.AccountRules, r)
 	}
 	return p

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/agent"
@@ -44,7 +43,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 	}
 	plans.becomeService()
 	var p ident.Platform
-	ident.SetUUID(&p, filled)
+	p.SetUUID(filled)
 	for name, c := range map[string]struct {
 		condition string
 		read      func(context.Context, ports.Tx) error
@@ -85,15 +84,7 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 		if len(trace.statements) != 1 {
 			t.Fatalf("%s: %d statements", name, len(trace.statements))
 		}
-		rows, err := plans.conn.Query(t.Context(), "EXPLAIN "+trace.statements[0].SQL, pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		checkAgentPlan(t, name, c.condition, lines)
+		checkAgentPlan(t, name, c.condition, plans.explain(`"`+name+`"`, trace.statements[0].SQL, countArguments(trace.statements[0].SQL)))
 	}
 	for name, c := range map[string]struct {
 		condition, statement string

@@ -11,7 +11,6 @@ import (
 
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/ports"
@@ -125,7 +124,7 @@ func (db *DB) scanBankOrder(ctx context.Context, rows pgx.Rows) (o bankorder.Ord
 		&status, &file, &position, &o.PartnerID, &o.Code, &reason, &o.QueuedAt, &accepted, &settled, &returned, &o.ReturnID); err != nil {
 		return o, err
 	}
-	ident.SetUUID(&o.Platform, platform.Bytes)
+	o.Platform.SetUUID(platform.Bytes)
 	o.ID, o.Subject, o.Kind, o.Rail, o.State = id.Bytes, subject.Bytes, bankorder.Kind(kind), corridor.Rail(rail), bankorder.State(status)
 	o.Amount.Currency, o.QueuedAt = money.Currency(currency), o.QueuedAt.UTC()
 	o.AcceptedAt, o.SettledAt, o.ReturnedAt = timeOrZero(accepted), timeOrZero(settled), timeOrZero(returned)
@@ -160,7 +159,7 @@ func (db *DB) ChangedBankOrders(ctx context.Context, connection string, after in
 			return err
 		}
 		s := ports.RailSubject{Subject: subject.Bytes}
-		ident.SetUUID(&s.Platform, platform.Bytes)
+		s.Platform.SetUUID(platform.Bytes)
 		changed = append(changed, s)
 		return nil
 	})

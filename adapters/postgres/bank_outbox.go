@@ -13,7 +13,6 @@ import (
 
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -175,7 +174,7 @@ func chosenBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut por
 		var o chosenOrder
 		var platform, id, subject pgtype.UUID
 		err := rows.Scan(&platform, &id, &subject, &o.payment.Kind, &o.batch, &o.amount)
-		ident.SetUUID(&o.payment.Platform, platform.Bytes)
+		o.payment.Platform.SetUUID(platform.Bytes)
 		o.id, o.payment.ID = id.Bytes, subject.Bytes
 		chosen = append(chosen, o)
 		return err

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -52,7 +51,7 @@ func (db *DB) bitcoinAddresses(ctx context.Context, sql string, args ...any) ([]
 		var platform uuid.UUID
 		var imported, checked *time.Time
 		err := rows.Scan((*[16]byte)(&platform), &a.Address, &a.Reference, &a.KnownAt, &imported, &checked)
-		ident.SetUUID(&a.Platform, platform)
+		a.Platform.SetUUID(platform)
 		a.KnownAt, a.ImportedAt, a.CheckedAt = a.KnownAt.UTC(), timeOrZero(imported), timeOrZero(checked)
 		found = append(found, a)
 		return err
@@ -134,7 +133,7 @@ func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]p
 		if err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&p.ID), &p.Kind, &p.Address, &p.Satoshis, &p.CreatedAt, &batch, &status, &txid); err != nil {
 			return err
 		}
-		ident.SetUUID(&p.Platform, platform)
+		p.Platform.SetUUID(platform)
 		p.CreatedAt = p.CreatedAt.UTC()
 		if batch != nil {
 			p.Batch = *batch
@@ -243,7 +242,7 @@ func (db *DB) BitcoinEvents(ctx context.Context, connection string, after int64,
 		}
 		var body bitcoinEventBody
 		err := json.Unmarshal(text, &body)
-		ident.SetUUID(&e.Platform, body.Platform)
+		e.Platform.SetUUID(body.Platform)
 		e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject, body.Text, body.At.UTC()
 		found = append(found, e)
 		return err

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -167,7 +166,7 @@ func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
 		var key ports.RailPaymentKey
 		var platform uuid.UUID
 		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&key.ID), &key.Kind)
-		ident.SetUUID(&key.Platform, platform)
+		key.Platform.SetUUID(platform)
 		keys = append(keys, key)
 		return err
 	}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/books"
 	"causeway/core/ident"
 )
@@ -18,8 +19,13 @@ const selectAddedAccounts = `
 // reader runs a query and calls scan for each row: in a unit of work, or outside.
 type reader func(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error
 
+// read runs a prepared query in the pool for reads by key, and calls scan for each row.
 func (db *DB) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	return queryRows(ctx, db.pool, query, args, scan)
+	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	if err != nil {
+		return ledgerdb.ReadError(err)
+	}
+	return ledgerdb.ReadError(forEachRow(rows, scan))
 }
 
 func readAddedAccounts(ctx context.Context, read reader, p ident.Platform, paths []string) (books.AddedAccounts, error) {

@@ -18,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sys/unix"
+
+	"causeway/adapters/postgres/schema"
 )
 
 // Limits after which a connection to a host that does not respond is given up, on both sides. The
@@ -97,10 +99,11 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout, maxSilence)
-	// bun formats arguments into the statement, so its statements are not worth preparing.
-	// Other statements choose to be prepared one by one.
+	// bun formats the arguments of lists into the statement, so these are not worth preparing. Other statements choose to
+	// be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		schema.RegisterCodecs(conn.TypeMap())
 		if err := prepareSession(ctx, conn, settings); err != nil || changes == nil {
 			return err
 		}
@@ -185,6 +188,7 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	schema.RegisterCodecs(conn.TypeMap())
 	settings := maps.Clone(db.sessionSettings)
 	settings[platformSetting] = allPlatforms
 	if err = prepareSession(ctx, conn, settings); err == nil {

@@ -70,7 +70,7 @@ func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverrid
 	var found []ports.CorridorOverride
 	for _, row := range rows {
 		override := ports.CorridorOverride{From: money.Currency(row.Source), To: money.Currency(row.Destination)}
-		ident.SetUUID(&override.Platform, row.PlatformID.UUID)
+		override.Platform.SetUUID(row.PlatformID.UUID)
 		var err error
 		if override.Terms, err = row.Terms.override(); err != nil {
 			return nil, fmt.Errorf("corridor_overrides %s to %s: %w", row.Source, row.Destination, err)
@@ -83,20 +83,17 @@ func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverrid
 // PlatformCurrencies reads the settings of all platforms for their currencies: one for each
 // platform and currency. Every process does so every ten seconds.
 func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency, error) {
-	var rows []platformRow
-	if err := db.bun.NewSelect().Model(&rows).Column("id", "currencies").Scan(ctx); err != nil {
-		return nil, err
-	}
+	platforms, err := selectRows(ctx, db, db.read, currenciesOfPlatforms, "")
 	var found []ports.PlatformCurrency
-	for _, row := range rows {
-		for _, currency := range row.Currencies {
-			settings := ports.PlatformCurrency{Currency: currency.settings()}
-			ident.SetUUID(&settings.Platform, row.ID)
-			found = append(found, settings)
+	for _, p := range platforms {
+		for _, currency := range p.Currencies {
+			found = append(found, ports.PlatformCurrency{Platform: p.ID, Currency: currency})
 		}
 	}
-	return found, nil
+	return found, err
 }
+
+var currenciesOfPlatforms = platforms.Only("id", "currencies")
 
 // ChangePricing works with the rights of the login and not of the service, which may only read the tables. The
 // trigger of corridor_overrides writes the history.
@@ -136,7 +133,7 @@ func (t pricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ide
 	}
 	platforms := make([]ident.Platform, len(ids))
 	for i, id := range ids {
-		ident.SetUUID(&platforms[i], id)
+		platforms[i].SetUUID(id)
 	}
 	return platforms, nil
 }
@@ -211,9 +208,9 @@ func selectChanges(ctx context.Context, from bun.IDB, f ports.CorridorChangeFilt
 	for _, row := range rows {
 		change := ports.CorridorChange{Number: row.Seq, At: row.ChangedAt.UTC(), CorridorAuthor: ports.CorridorAuthor{By: row.ChangedBy, Note: row.Note}}
 		change.Approval.By.Actor = row.Approver
-		ident.SetUUID(&change.Approval.Proposal, row.ProposalID.UUID)
+		change.Approval.Proposal.SetUUID(row.ProposalID.UUID)
 		change.From, change.To = money.Currency(row.Source), money.Currency(row.Destination)
-		ident.SetUUID(&change.Platform, row.PlatformID.UUID)
+		change.Platform.SetUUID(row.PlatformID.UUID)
 		var err error
 		if change.Before, err = row.Before.override(); err == nil {
 			change.After, err = row.After.override()

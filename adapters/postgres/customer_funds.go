@@ -60,7 +60,7 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 	if err := u.query(ctx, selectOwed, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		var found uuid.UUID
 		err := rows.Scan((*[16]byte)(&found))
-		ident.SetUUID(&left.Receivable, found)
+		left.Receivable.SetUUID(found)
 		return err
 	}); err != nil {
 		return left, err
@@ -68,7 +68,7 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 	err = u.query(ctx, selectUnsettled, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		var found uuid.UUID
 		err := rows.Scan((*[16]byte)(&found))
-		ident.SetUUID(&left.Unsettled, found)
+		left.Unsettled.SetUUID(found)
 		return err
 	})
 	return left, err

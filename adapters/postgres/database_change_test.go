@@ -88,7 +88,7 @@ func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	one, other := pgtest.SimulateClock(t, pgtest.New(t)), pgtest.SimulateClock(t, pgtest.New(t))
 	db, otherDB := openDB(t, one), openDB(t, other)
 	var p ident.Platform
-	ident.SetUUID(&p, generator.New(noon))
+	p.SetUUID(generator.New(noon))
 	alice, bob := ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon)), ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon))
 	post(t, db, depositTo(p, alice, 1), depositTo(p, alice, 1))
 	post(t, otherDB, depositTo(p, bob, 3))

@@ -42,7 +42,7 @@ func (db *DB) DepositReferences(ctx context.Context, platforms []ident.Platform,
 		var r ports.DepositReference
 		var platformID uuid.UUID
 		err := rows.Scan((*[16]byte)(&platformID), (*[16]byte)(&r.ID), &r.Reference, &r.Currency, &r.CreatedAt)
-		ident.SetUUID(&r.Platform, platformID)
+		r.Platform.SetUUID(platformID)
 		r.CreatedAt = r.CreatedAt.UTC()
 		found = append(found, r)
 		return err

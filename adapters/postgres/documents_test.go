@@ -49,7 +49,7 @@ func TestDocument_RoundTrip(t *testing.T) {
 	// A document is read as it was written and as it was changed, by its platform only.
 	c := newEnv(t)
 	passport, other := newDocument(c.platform.ID, newHolder()), newDocument(c.platform.ID, document.Holder{})
-	ident.SetUUID(&other.Holder.Owner, generator.New(noon))
+	other.Holder.Owner.SetUUID(generator.New(noon))
 	other.Details = document.Details{Type: "OTHER", Country: "US"}
 	c.createDocuments(t, passport, other)
 

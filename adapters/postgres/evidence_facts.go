@@ -172,7 +172,7 @@ func (db *DB) openTextFields(ctx context.Context, p ident.Platform, subject stri
 		return nil, err
 	}
 	t := transaction.Transaction{Platform: p}
-	ident.SetUUID(&t.ID, id)
+	t.ID.SetUUID(id)
 	if err := db.readDetails(ctx, &t, fields[0].Value); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (l *EvidenceLog) PlatformsWithFacts(ctx context.Context) (platforms []ident
 		var id pgtype.UUID
 		var p ident.Platform
 		err := rows.Scan(&id)
-		ident.SetUUID(&p, id.Bytes)
+		p.SetUUID(id.Bytes)
 		platforms = append(platforms, p)
 		return err
 	})

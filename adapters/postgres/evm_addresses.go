@@ -63,7 +63,7 @@ func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]id
 			return err
 		}
 		var p ident.Platform
-		ident.SetUUID(&p, id)
+		p.SetUUID(id)
 		all = append(all, p)
 		return nil
 	}, `SELECT id FROM platforms ORDER BY id`)
@@ -172,7 +172,7 @@ func (db *DB) EVMDepositAddresses(ctx context.Context, connection string, addres
 			if err := rows.Scan(&address, &platform, &d.Reference); err != nil {
 				return err
 			}
-			ident.SetUUID(&d.Platform, platform)
+			d.Platform.SetUUID(platform)
 			d.Address = ports.EVMAddress(address)
 			found[d.Address] = d
 			return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -281,7 +280,7 @@ func (db *DB) evmDeposits(ctx context.Context, sql string, args ...any) (deposit
 			if err := rows.Scan(&d.PartnerID, &platform, &d.Reference, &address, &hash, &logIndex, &block, &blockHash, &d.At, &currency, &amount, &payer, &d.Reversed, &d.Oversized); err != nil {
 				return err
 			}
-			ident.SetUUID(&d.Platform, platform)
+			d.Platform.SetUUID(platform)
 			d.Address, d.Transaction, d.Payer = ports.EVMAddress(address), ports.EVMHash(hash), ports.EVMAddress(payer)
 			d.LogIndex, d.Block = uint64(logIndex), ports.EVMBlock{Number: uint64(block), Hash: ports.EVMHash(blockHash)}
 			d.At, d.Currency, d.Amount = d.At.UTC(), money.Currency(currency), bigOf(amount)
@@ -311,7 +310,7 @@ func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, lim
 			if ports.EVMEventKind(kind) == ports.EVMDiffers {
 				e.Transfer = ports.EVMTransfer{Sent: bigOf(sent), Arrived: bigOf(arrived), Taken: bigOf(taken)}
 			}
-			ident.SetUUID(&e.Platform, platform.UUID)
+			e.Platform.SetUUID(platform.UUID)
 			e.Kind, e.Subject, e.Amount.Currency = ports.EVMEventKind(kind), subject.UUID, money.Currency(currency)
 			e.Payer, e.At = ports.EVMAddress(payer), e.At.UTC()
 			events = append(events, e)

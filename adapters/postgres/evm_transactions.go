@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -207,7 +206,7 @@ func scanEVMTransaction(rows pgx.Rows) (t ports.EVMTransaction, a ports.EVMAttem
 	for _, index := range path {
 		t.Path = append(t.Path, uint32(index))
 	}
-	ident.SetUUID(&t.Platform, platform.UUID)
+	t.Platform.SetUUID(platform.UUID)
 	t.Sender, t.To, t.Recipient = ports.EVMAddress(sender), ports.EVMAddress(target), ports.EVMAddress(recipient)
 	t.Nonce, t.GasLimit, t.Purpose, t.State = uint64(nonce), uint64(gas), ports.EVMPurpose(purpose), ports.EVMState(state)
 	t.Value, t.Currency, t.Amount = bigOf(value), money.Currency(currency), bigOf(amount)

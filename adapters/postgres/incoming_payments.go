@@ -9,7 +9,6 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/customer"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -54,8 +53,8 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		if internalID.Valid {
 			parties.To = &account.Internal{Platform: platform, Currency: money.Currency(*currency), Type: account.InternalType(*kind),
 				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: timeOrZero(created), UpdatedAt: timeOrZero(updated)}
-			ident.SetUUID(&parties.To.ID, internalID.Bytes)
-			ident.SetUUID(&parties.To.Customer, ownerID.Bytes)
+			parties.To.ID.SetUUID(internalID.Bytes)
+			parties.To.Customer.SetUUID(ownerID.Bytes)
 			var err error
 			if parties.To.Instructions, err = u.db.openInstructions(ctx, platform.UUID(), internalID.Bytes, *instructions); err != nil {
 				return err
@@ -64,13 +63,13 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		if platformCustomerID != nil {
 			parties.Owner = &customer.Customer{Platform: platform, PlatformCustomerID: *platformCustomerID,
 				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: timeOrZero(ownerGone)}
-			ident.SetUUID(&parties.Owner.ID, ownerID.Bytes)
+			parties.Owner.ID.SetUUID(ownerID.Bytes)
 		}
 		if externalID.Valid && externalGone == nil {
 			parties.From = &account.External{Platform: platform, Currency: money.Currency(*externalCurrency),
 				Type: account.Type(*externalType), Status: account.Status(*externalStatus)}
-			ident.SetUUID(&parties.From.ID, externalID.Bytes)
-			ident.SetUUID(&parties.From.Customer, payerID.Bytes)
+			parties.From.ID.SetUUID(externalID.Bytes)
+			parties.From.Customer.SetUUID(payerID.Bytes)
 			return u.db.openJSON(ctx, sealedRow{platform.UUID(), externalID.Bytes}, externalAccountsFields, fields, &parties.From.Fields)
 		}
 		return nil

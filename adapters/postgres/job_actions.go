@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -74,7 +73,7 @@ func scanListedJob(rows pgx.Rows) (ports.ListedJob, error) {
 	if err := rows.Scan(&platformID, &j.ID, &step, &due, &j.Lease, &j.Attempts, &j.Subjects, &failedAt, &j.LastError); err != nil {
 		return j, err
 	}
-	ident.SetUUID(&j.Platform, platformID)
+	j.Platform.SetUUID(platformID)
 	j.Step, j.Due, j.Dead, j.FailedAt = transaction.Step(step), due.Time.UTC(), due.InfinityModifier == pgtype.Infinity, timeOrZero(failedAt)
 	seconds, nanoseconds := j.ID.Time().UnixTime()
 	j.AddedAt = time.Unix(seconds, nanoseconds).UTC()

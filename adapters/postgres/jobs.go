@@ -134,7 +134,7 @@ func (db *DB) take(ctx context.Context, query string, step transaction.Step, now
 		if err := rows.Scan(&platformID, &j.ID, &j.Lease, &j.Attempts, &j.Subjects, &j.LastError); err != nil {
 			return err
 		}
-		ident.SetUUID(&j.Platform, platformID)
+		j.Platform.SetUUID(platformID)
 		taken = append(taken, j)
 		return nil
 	})

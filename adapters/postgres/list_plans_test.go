@@ -73,6 +73,16 @@ func (r *tracedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, dat
 }
 func (r *tracedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+func (r *tracedStatements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (r *tracedStatements) TraceBatchQuery(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchQueryData) {
+	r.TraceQueryStart(ctx, conn, pgx.TraceQueryStartData{SQL: data.SQL, Args: data.Args})
+}
+
+func (r *tracedStatements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
 // newListEnv returns a database with many rows, and a record of what its lists send.
 func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 	t.Helper()
@@ -123,19 +133,19 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 	const few = 1_000
 	pageReads := 3_000 + *manyTransactions/250 // all transactions of an account
 	var p ident.Platform
-	ident.SetUUID(&p, uuid.MustParse("00000000-0000-7000-8001-000000000000"))
+	p.SetUUID(uuid.MustParse("00000000-0000-7000-8001-000000000000"))
 	ctx := ports.ForPlatform(t.Context(), p)
 	var customer, rareCustomer ident.Customer
-	ident.SetUUID(&customer, testID(7))
-	ident.SetUUID(&rareCustomer, testID(10_001)) // without transactions
+	customer.SetUUID(testID(7))
+	rareCustomer.SetUUID(testID(10_001)) // without transactions
 	var external ident.ExternalAccount
-	ident.SetUUID(&external, testID(7))
+	external.SetUUID(testID(7))
 	var internal ident.InternalAccount
-	ident.SetUUID(&internal, testID(7))
+	internal.SetUUID(testID(7))
 	var a ident.Agent
-	ident.SetUUID(&a, testID(7))
+	a.SetUUID(testID(7))
 	var paid ident.Transaction
-	ident.SetUUID(&paid, testID(20_000))
+	paid.SetUUID(testID(20_000))
 	at := func(n int) time.Time { return time.Unix(1773489600+int64(n), 0) }
 	hour := period.Interval{From: at(20_000), To: at(23_600)}
 	page := ports.Paging{Limit: 100}
@@ -278,7 +288,8 @@ func explain(ctx context.Context, t *testing.T, pool *pgxpool.Pool, statement pg
 	}
 	defer conn.Release()
 	var analyzed, generic string
-	err = conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL, statement.Args...).Scan(&analyzed)
+	err = conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL,
+		append([]any{pgx.QueryExecModeCacheDescribe}, statement.Args...)...).Scan(&analyzed)
 	arguments := ""
 	if n := len(statement.Args); n > 0 {
 		arguments = "(" + strings.Repeat("NULL, ", n-1) + "NULL)"
@@ -331,10 +342,10 @@ func checkTotals(t *testing.T, db *DB) {
 	// A total is exact up to ports.MaxTotal; above, and where a filter leaves out too many rows to
 	// count on, it is marked as a minimum.
 	var p, small ident.Platform
-	ident.SetUUID(&p, uuid.MustParse("00000000-0000-7000-8001-000000000000"))
-	ident.SetUUID(&small, uuid.MustParse("00000000-0000-7000-8003-000000000000"))
+	p.SetUUID(uuid.MustParse("00000000-0000-7000-8001-000000000000"))
+	small.SetUUID(uuid.MustParse("00000000-0000-7000-8003-000000000000"))
 	var customer ident.Customer
-	ident.SetUUID(&customer, testID(7))
+	customer.SetUUID(testID(7))
 	for name, c := range map[string]struct {
 		platform ident.Platform
 		filter   ports.TransactionFilter

@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/schema"
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/ports"
 )
@@ -58,10 +61,10 @@ func selectAll[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuer
 	if err := query.Model(&rows).Scan(ctx); err != nil {
 		return nil, err
 	}
-	return openRows(ctx, db, rows, item)
+	return openBunRows(ctx, db, rows, item)
 }
 
-func openRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
+func openBunRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
 	items := slices.Grow([]Item(nil), len(rows))
 	for i := range rows {
 		if err := openRow(ctx, db, &rows[i]); err != nil {
@@ -77,33 +80,70 @@ func openRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(
 const maxCandidates = 30_000
 
 // list selects the rows of a list by an index whose order is that of the ids, and leaves out
-// those that do not match the filter.
+// those that do not match the filter. Conditions are those of bun, with ? for arguments.
 type list struct {
-	query  *bun.SelectQuery
-	filter []string
-	args   []any
+	from   string // the table, and what is joined to it
+	alias  string // of the table with a point, such as "r."; may be empty
+	index  []condition
+	filter []condition
+}
+
+type condition struct {
+	text string
+	args []any
+}
+
+// newList returns the list of a platform's rows of a table.
+func newList(table string, p ident.Platform) list {
+	l := list{from: table}
+	l.byIndex("platform_id = ?", p)
+	return l
+}
+
+// newJoinedList is newList for a query with joins, whose table has an alias.
+func newJoinedList(from, alias string, p ident.Platform) list {
+	l := list{from: from, alias: alias + "."}
+	l.byIndex(l.alias+"platform_id = ?", p)
+	return l
+}
+
+func (l *list) id() string { return l.alias + "id" }
+
+// byIndex adds a condition that an index finds.
+func (l *list) byIndex(text string, args ...any) {
+	l.index = append(l.index, condition{text, formattable(args)})
 }
 
 // where adds a condition to the filter.
-func (l *list) where(condition string, args ...any) {
-	l.filter, l.args = append(l.filter, condition), append(l.args, args...)
+func (l *list) where(text string, args ...any) {
+	l.filter = append(l.filter, condition{text, formattable(args)})
+}
+
+// formattable returns arguments as bun formats them.
+func formattable(args []any) []any {
+	for i, arg := range args {
+		if id, isID := arg.(interface{ UUID() uuid.UUID }); isID {
+			args[i] = id.UUID()
+		}
+	}
+	return args
 }
 
 // whereEqual limits the list to rows whose column has the value; the empty value does not limit
 // it.
 func (l *list) whereEqual(column, value string) {
 	if value != "" {
-		l.where("? = ?", bun.Ident(column), value)
+		l.where("? = ?", bun.Ident(l.alias+column), value)
 	}
 }
 
 // whereInInterval limits the list to rows whose column is in the interval.
 func (l *list) whereInInterval(column string, interval period.Interval) {
 	if !interval.From.IsZero() {
-		l.where("? >= ?", bun.Ident(column), interval.From)
+		l.where("? >= ?", bun.Ident(l.alias+column), interval.From)
 	}
 	if !interval.To.IsZero() {
-		l.where("? < ?", bun.Ident(column), interval.To)
+		l.where("? < ?", bun.Ident(l.alias+column), interval.To)
 	}
 }
 
@@ -115,7 +155,20 @@ func (l *list) createdIn(interval period.Interval) { l.inIntervalByID("created_a
 func (l *list) inIntervalByID(column string, interval period.Interval) {
 	l.whereInInterval(column, interval)
 	from, to := idsCreatedIn(interval)
-	l.query = l.query.Where("id >= ? AND id <= ?", from, to)
+	l.byIndex("? >= ? AND ? <= ?", bun.Ident(l.id()), from, bun.Ident(l.id()), to)
+}
+
+// query returns the query of the list's rows without a limit. The filter is left out unless filtered.
+func (l *list) query(db *DB, filtered bool) *bun.SelectQuery {
+	query := db.readBun.NewSelect().TableExpr(l.from)
+	conditions := l.index
+	if filtered {
+		conditions = slices.Concat(l.index, l.filter)
+	}
+	for _, c := range conditions {
+		query = query.Where(c.text, c.args...)
+	}
+	return query
 }
 
 // idMargin is more than the time in an id can differ from the recorded time of creation: both are
@@ -145,37 +198,81 @@ func setTotal[T any](page *ports.Page[T], matching, read int64) {
 	page.Total, page.TotalIsMinimum = min(matching, ports.MaxTotal), matching > ports.MaxTotal || read > maxCandidates
 }
 
-// selectPage reads one page of a list, ordered by id.
-func selectPage[Row, Item any](ctx context.Context, db *DB, l list, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
-	var found ports.Page[Item]
-	candidates := l.query.Clone().Model((*Row)(nil)).ColumnExpr("true AS matches").Limit(ports.MaxTotal + 1)
-	if len(l.filter) > 0 {
-		candidates = l.query.Clone().Model((*Row)(nil)).ColumnExpr("("+strings.Join(l.filter, " AND ")+") AS matches", l.args...).
-			OrderExpr("id DESC").Limit(maxCandidates + 1)
+// matches returns the condition of the filter, with the arguments of all.
+func (l *list) matches() (text string, args []any) {
+	texts := make([]string, len(l.filter))
+	for i, c := range l.filter {
+		texts[i] = c.text
+		args = append(args, c.args...)
 	}
-	var matching, read int64
-	err := db.readBun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)").Scan(ctx, &matching, &read)
+	return strings.Join(texts, " AND "), args
+}
+
+// count returns how many rows match, and how many were read to count them, up to a limit each.
+func (l *list) count(ctx context.Context, db *DB) (matching, read int64, err error) {
+	candidates := l.query(db, false).ColumnExpr("true AS matches").Limit(ports.MaxTotal + 1)
+	if len(l.filter) > 0 {
+		text, args := l.matches()
+		candidates = l.query(db, false).ColumnExpr("("+text+") AS matches", args...).OrderExpr("? DESC", bun.Ident(l.id())).Limit(maxCandidates + 1)
+	}
+	query := db.readBun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
+	err = db.readQuery(ctx, query, func(rows pgx.Rows) error { return rows.Scan(&matching, &read) })
+	return matching, read, err
+}
+
+// readQuery runs a query of a list.
+func (db *DB) readQuery(ctx context.Context, query *bun.SelectQuery, scan func(pgx.Rows) error) error {
+	text, err := query.AppendQuery(db.readBun.QueryGen(), nil)
 	if err != nil {
-		return found, ledgerdb.ReadError(err)
+		return err
 	}
-	var rows []Row
-	query := l.query.Model(&rows).Limit(int64(p.Limit) + 1)
-	if len(l.filter) > 0 {
-		query = query.Where(strings.Join(l.filter, " AND "), l.args...)
+	rows, err := db.readPool.Query(ctx, string(text))
+	if err != nil {
+		return ledgerdb.ReadError(err)
 	}
-	if p.Ascending {
-		query = query.Where("id > ?", p.After).OrderExpr("id ASC")
-	} else {
-		query = query.OrderExpr("id DESC")
-		if p.After != (ports.Paging{}).After {
-			query = query.Where("id < ?", p.After)
+	return ledgerdb.ReadError(forEachRow(rows, scan))
+}
+
+// selectPage reads one page of a list of the rows of a table.
+func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *schema.Table[T]) (found ports.Page[T], err error) {
+	read, err := selectPageOf(ctx, db, l, p, t.Names(strings.TrimSuffix(l.alias, ".")), func(rows pgx.Rows) (readRow[T], error) {
+		return scanRow(rows, t)
+	})
+	if err != nil {
+		return found, err
+	}
+	opened, err := openRows(ctx, db, read.Items)
+	return pageOf(read, opened), err
+}
+
+// pageOf returns a page with what its items were read for.
+func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
+	return ports.Page[T]{Items: items, More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
+}
+
+// selectPageOf reads one page of a list, ordered by id: the columns that scan reads, which opens none that are encrypted.
+func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string, scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
+	matching, read, err := l.count(ctx, db)
+	if err != nil {
+		return found, err
+	}
+	query := l.query(db, true).ColumnExpr(columns).Limit(int64(p.Limit) + 1)
+	id := bun.Ident(l.id())
+	switch {
+	case p.Ascending:
+		query = query.Where("? > ?", id, p.After).OrderExpr("? ASC", id)
+	case p.After != uuid.Nil:
+		query = query.Where("? < ?", id, p.After).OrderExpr("? DESC", id)
+	default:
+		query = query.OrderExpr("? DESC", id)
+	}
+	err = db.readQuery(ctx, query, func(rows pgx.Rows) error {
+		item, err := scan(rows)
+		if found.More = len(found.Items) == p.Limit; !found.More {
+			found.Items = append(found.Items, item)
 		}
-	}
-	if err := query.Scan(ctx); err != nil {
-		return found, ledgerdb.ReadError(err)
-	}
+		return err
+	})
 	setTotal(&found, matching, read)
-	found.More = len(rows) > p.Limit
-	found.Items, err = openRows(ctx, db, rows[:min(len(rows), p.Limit)], item)
 	return found, err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/ports"
 )
@@ -126,7 +125,7 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 			var p pgtype.UUID
 			var h ports.MonthBlocker
 			err := rows.Scan(&p, &h.Blocker, &h.Count)
-			ident.SetUUID(&h.Platform, p.Bytes)
+			h.Platform.SetUUID(p.Bytes)
 			found = append(found, h)
 			return err
 		})

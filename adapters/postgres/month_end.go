@@ -120,7 +120,7 @@ func (db *DB) MonthEndPlatforms(ctx context.Context) (platforms []ident.Platform
 		var id pgtype.UUID
 		err := rows.Scan(&id)
 		var p ident.Platform
-		ident.SetUUID(&p, id.Bytes)
+		p.SetUUID(id.Bytes)
 		platforms = append(platforms, p)
 		return err
 	})
@@ -349,7 +349,7 @@ func (db *DB) PaymentsInTransit(ctx context.Context, run monthend.Run, each func
 					return err
 				}
 				afterCurrency = string(l.Currency)
-				ident.SetUUID(&l.Transaction, after.Bytes)
+				l.Transaction.SetUUID(after.Bytes)
 				lines = append(lines, l)
 				return nil
 			})

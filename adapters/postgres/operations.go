@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
@@ -230,7 +229,7 @@ func (db *DB) addUnmatched(ctx context.Context, read func(string, []any, func(pg
 		var id [16]byte
 		a := ledger.Account{Path: ledger.FundingUnmatched}
 		err := rows.Scan(&id, &a.Currency)
-		ident.SetUUID(&a.Platform, id)
+		a.Platform.SetUUID(id)
 		accounts = append(accounts, a)
 		return err
 	}); err != nil {

@@ -42,8 +42,8 @@ func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func
 			if err := rows.Scan(&platform, &id, &m.Status, &m.Direction, &m.Listed); err != nil {
 				return err
 			}
-			ident.SetUUID(&m.Platform, platform.Bytes)
-			ident.SetUUID(&m.Transaction, id.Bytes)
+			m.Platform.SetUUID(platform.Bytes)
+			m.Transaction.SetUUID(id.Bytes)
 			return each(m)
 		})
 	})
@@ -64,7 +64,7 @@ func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(p
 			if err := scanReply(rows, &r.RailReply, &platform, &subject, &seal); err != nil {
 				return err
 			}
-			ident.SetUUID(&r.Platform, platform.Bytes)
+			r.Platform.SetUUID(platform.Bytes)
 			r.Subject = subject.Bytes
 			if r.Unsealed = seal == ""; r.Unsealed {
 				return each(r)
@@ -121,8 +121,8 @@ func (db *DB) MissingReplies(ctx context.Context, of ident.Platform, since time.
 				return err
 			}
 			m := ports.MissingReply{Kind: ledger.Kind(kind)}
-			ident.SetUUID(&m.Platform, platform.Bytes)
-			ident.SetUUID(&m.Transaction, id.Bytes)
+			m.Platform.SetUUID(platform.Bytes)
+			m.Transaction.SetUUID(id.Bytes)
 			return each(m)
 		})
 	})

@@ -100,8 +100,8 @@ func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.Tra
 			return err
 		}
 		a := account.External{Type: account.Type(kind), Currency: money.Currency(currency)}
-		ident.SetUUID(&a.Platform, platformID.Bytes)
-		ident.SetUUID(&a.ID, id.Bytes)
+		a.Platform.SetUUID(platformID.Bytes)
+		a.ID.SetUUID(id.Bytes)
 		err := db.openPayee(ctx, &a, fields, beneficiary)
 		if errors.Is(err, ports.ErrCannotDecrypt) {
 			unreadable[externalKey{a.Platform, a.ID}], err = err, nil

@@ -137,7 +137,7 @@ func monthStart(m period.Month) pgtype.Timestamptz {
 }
 
 func tokenID(u pgtype.UUID) (t ident.Token) {
-	ident.SetUUID(&t, u.Bytes)
+	t.SetUUID(u.Bytes)
 	return t
 }
 

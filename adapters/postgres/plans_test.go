@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,7 +47,11 @@ func (e planEnv) becomeService() {
 func (e planEnv) explain(name, statement string, arguments int) []string {
 	e.t.Helper()
 	e.run("PREPARE " + name + " AS " + statement)
-	rows, err := e.conn.Query(e.t.Context(), "EXPLAIN EXECUTE "+name+"("+strings.TrimPrefix(strings.Repeat(", NULL", arguments), ", ")+")", pgx.QueryExecModeSimpleProtocol)
+	nulls := ""
+	if arguments > 0 {
+		nulls = "(" + strings.TrimPrefix(strings.Repeat(", NULL", arguments), ", ") + ")"
+	}
+	rows, err := e.conn.Query(e.t.Context(), "EXPLAIN EXECUTE "+name+nulls, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -54,4 +60,13 @@ func (e planEnv) explain(name, statement string, arguments int) []string {
 		e.t.Fatal(err)
 	}
 	return lines
+}
+
+// countArguments returns the highest number of an argument in a statement.
+func countArguments(statement string) (highest int) {
+	for _, found := range regexp.MustCompile(`\$([0-9]+)`).FindAllStringSubmatch(statement, -1) {
+		n, _ := strconv.Atoi(found[1])
+		highest = max(highest, n)
+	}
+	return highest
 }

@@ -24,7 +24,7 @@ type priceProposalRow struct {
 func (row *priceProposalRow) proposal() proposal.Proposal {
 	p := row.Proposal.proposal()
 	p.Action = books.ActionPrice
-	ident.SetUUID(&p.Platform, row.PlatformID.UUID)
+	p.Platform.SetUUID(row.PlatformID.UUID)
 	return p
 }
 
@@ -63,7 +63,7 @@ func (db *DB) selectPriceProposal(ctx context.Context, query *bun.SelectQuery, i
 
 // PriceProposals scans the table: it has a row for each proposal of an operator.
 func (db *DB) PriceProposals(ctx context.Context, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
-	l := list{query: db.readBun.NewSelect()}
+	l := bunList{query: db.readBun.NewSelect()}
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectPage(ctx, db, l, f.Paging, (*priceProposalRow).proposal)
+	return selectBunPage(ctx, db, l, f.Paging, (*priceProposalRow).proposal)
 }

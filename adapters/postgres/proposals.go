@@ -72,9 +72,9 @@ func (row *proposalRow) proposal() proposal.Proposal {
 	if row.Figures != "" {
 		p.Figures = []byte(row.Figures)
 	}
-	ident.SetUUID(&p.Platform, row.PlatformID)
-	ident.SetUUID(&p.By.Token, row.ProposerTokenID.UUID)
-	ident.SetUUID(&p.DecidedBy.Token, row.DeciderTokenID.UUID)
+	p.Platform.SetUUID(row.PlatformID)
+	p.By.Token.SetUUID(row.ProposerTokenID.UUID)
+	p.DecidedBy.Token.SetUUID(row.DeciderTokenID.UUID)
 	return p
 }
 
@@ -84,7 +84,7 @@ func (c proposalColumns) proposal() proposal.Proposal {
 		By: platform.Author{Actor: c.Proposer}, DecidedBy: platform.Author{Actor: c.Decider}, Note: c.Note,
 		CreatedAt: c.CreatedAt.UTC(), ExpiresAt: c.ExpiresAt.UTC(), DecidedAt: timeOrZero(c.DecidedAt),
 	}
-	ident.SetUUID(&p.ID, c.ID)
+	p.ID.SetUUID(c.ID)
 	if c.ErrorAt != nil {
 		p.LastError = &proposal.Failure{Code: fault.Code(c.ErrorCode), Message: c.ErrorMessage, At: c.ErrorAt.UTC()}
 	}
@@ -131,14 +131,14 @@ func (db *DB) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal)
 
 // Proposals uses the primary key.
 func (db *DB) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
-	l := list{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
 	l.whereEqual("action", string(f.Action))
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectPage(ctx, db, l, f.Paging, (*proposalRow).proposal)
+	return selectBunPage(ctx, db, l, f.Paging, (*proposalRow).proposal)
 }
 
 // whereProposalStatus limits the list to proposals with a status at a time.
-func (l *list) whereProposalStatus(status proposal.Status, now time.Time) {
+func (l *bunList) whereProposalStatus(status proposal.Status, now time.Time) {
 	switch status {
 	case proposal.Pending:
 		l.where("status = 'PENDING' AND expires_at > ?", now)
@@ -151,8 +151,8 @@ func (l *list) whereProposalStatus(status proposal.Status, now time.Time) {
 
 // scanApproval returns the approval that is stored with a change.
 func scanApproval(p, token pgtype.UUID, actor string) (a platform.Approval) {
-	ident.SetUUID(&a.Proposal, p.Bytes)
-	ident.SetUUID(&a.By.Token, token.Bytes)
+	a.Proposal.SetUUID(p.Bytes)
+	a.By.Token.SetUUID(token.Bytes)
 	a.By.Actor = actor
 	return a
 }

@@ -94,7 +94,7 @@ func (db *DB) railFeedItems(ctx context.Context, withContent bool, where string,
 		if err := rows.Scan(&platform, &i.ID, &i.Connection, &i.Kind, &i.Key, &i.Place, &content, &i.Problem, &i.Attempts, &i.KeptAt, &i.RetryAt, &discarded, &i.DiscardedBy, &i.Note); err != nil {
 			return err
 		}
-		ident.SetUUID(&i.Platform, platform.Bytes)
+		i.Platform.SetUUID(platform.Bytes)
 		i.KeptAt, i.RetryAt, i.DiscardedAt = i.KeptAt.UTC(), i.RetryAt.UTC(), utcTime(discarded)
 		if withContent {
 			opened, err := db.openText(ctx, sealedRow{platform.Bytes, i.ID}, railFeedItemsContent, content)

@@ -28,7 +28,7 @@ func scanRailPayment(rows pgx.Rows) (rail.Payment, error) {
 	var recorded, handedOver, sent, settled, returned pgtype.Timestamptz
 	err := rows.Scan(&platform, &id, &p.Kind, &p.Rail, &p.Country, &p.Connection, &p.Currency, &p.Amount.Minor, &p.State, &p.Wait, &p.Reason,
 		&p.Reviewed, &p.Forced, &p.SentAgain, &p.PartnerID, &recorded, &handedOver, &sent, &settled, &returned)
-	ident.SetUUID(&p.Platform, platform.Bytes)
+	p.Platform.SetUUID(platform.Bytes)
 	p.ID, p.Amount.Currency, p.Back = id.Bytes, p.Currency, p.Kind.IsReturn()
 	p.RecordedAt, p.HandedOverAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(handedOver), utcTime(sent), utcTime(settled), utcTime(returned)
 	return p, err

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/ident"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -110,7 +109,7 @@ func (db *DB) RailReceiptConnections(ctx context.Context, keys []ports.RailRecei
 		var key ports.RailReceiptKey
 		var connection string
 		err := rows.Scan(&platform, &key.Rail, &key.PartnerID, &connection)
-		ident.SetUUID(&key.Platform, platform.Bytes)
+		key.Platform.SetUUID(platform.Bytes)
 		found[key] = connection
 		return err
 	})

@@ -103,8 +103,8 @@ func (db *DB) RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey, c
 			return err
 		}
 		var key ports.TransactionKey
-		ident.SetUUID(&key.Platform, platformID.Bytes)
-		ident.SetUUID(&key.ID, subject.Bytes)
+		key.Platform.SetUUID(platformID.Bytes)
+		key.ID.SetUUID(subject.Bytes)
 		found[key] = id
 		return nil
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -98,7 +97,7 @@ func (db *DB) railStatements(ctx context.Context, withContent bool, query string
 			&s.Problem, &ended, &s.DiscardedBy, &s.Note); err != nil {
 			return err
 		}
-		ident.SetUUID(&s.Platform, platform.Bytes)
+		s.Platform.SetUUID(platform.Bytes)
 		s.ReceivedAt, s.RetryAt = s.ReceivedAt.UTC(), s.RetryAt.UTC()
 		if s.DiscardedBy == "" {
 			s.ReconciledAt = utcTime(ended)

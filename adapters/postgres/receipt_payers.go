@@ -73,7 +73,7 @@ func (db *DB) ReceiptPayers(ctx context.Context, p ident.Platform, ids []ident.R
 			return err
 		}
 		var id ident.Receipt
-		ident.SetUUID(&id, receipt)
+		id.SetUUID(receipt)
 		found[id], err = db.openPayer(ctx, p, receipt, stored)
 		return err
 	})

@@ -26,7 +26,7 @@ func savePayer(t *testing.T, db *postgres.DB, on platform.Platform, id string, o
 	r := newReceipt(on, "SEPA", id, noon)
 	received := uuid.New() // the generator would never go back in time
 	binary.BigEndian.PutUint64(received[:], uint64(at.UnixMilli())<<16|7<<12)
-	ident.SetUUID(&r.ID, received)
+	r.ID.SetUUID(received)
 	payer := ports.ReceiptPayer{Platform: on.ID, Receipt: r.ID, Customer: of, Account: account.External{
 		Platform: on.ID, Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Rails: []corridor.Rail{"SEPA"},
 		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Secreta", Address: &party.Address{Line1: "Calle Secreta 1", City: "Lima", Country: "PE"}},
@@ -88,7 +88,7 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	assigned, another := savePayer(t, c.DB, c.platform, "assigned", ident.Customer{}, noon), savePayer(t, c.DB, c.platform, "another", ben.ID, noon)
 	deposit := newIncoming(c.platform.ID, ana.ID, to.ID, "")
 	deposit.Receipt = direct.Receipt
-	ident.SetUUID(&deposit.ID, direct.Receipt.UUID())
+	deposit.ID.SetUUID(direct.Receipt.UUID())
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{deposit}); err != nil {
 			return err

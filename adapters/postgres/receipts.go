@@ -148,7 +148,7 @@ func (u *unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receip
 		if err := rows.Scan(&position, &id); err != nil {
 			return err
 		}
-		ident.SetUUID(&saved[missing[position-1]].ID, id.Bytes)
+		saved[missing[position-1]].ID.SetUUID(id.Bytes)
 		return nil
 	})
 }
@@ -174,7 +174,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 		if err := rows.Scan(&id, &r.Rail, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
 			return err
 		}
-		ident.SetUUID(&r.ID, id)
+		r.ID.SetUUID(id)
 		r.Amount.Currency, r.At = money.Currency(currency), r.At.UTC()
 		found = append(found, r)
 		return nil
@@ -205,8 +205,8 @@ func (db *DB) ReceiptsByPartnerID(ctx context.Context, keys []ports.RailReceiptK
 		if err := rows.Scan(&platform, &id, &r.Rail, &r.PartnerID, &r.Reference, &r.Amount.Currency, &r.Amount.Minor, &r.At); err != nil {
 			return err
 		}
-		ident.SetUUID(&r.Platform, platform)
-		ident.SetUUID(&r.ID, id)
+		r.Platform.SetUUID(platform)
+		r.ID.SetUUID(id)
 		r.At = r.At.UTC()
 		found[ports.RailReceiptKey{Platform: r.Platform, Rail: r.Rail, PartnerID: r.PartnerID}] = r
 		return nil

@@ -82,11 +82,11 @@ func scanReceivable(rows pgx.Rows) (r receivable.Receivable, err error) {
 	var actor string
 	err = rows.Scan(&platform, &id, &transaction, &customer, &account, &r.AccountPath, &r.Partner, &r.Reference, &r.Amount.Currency, &r.Amount.Minor, &r.Collected, &r.WrittenOff, &r.State,
 		&r.ReasonCode, &r.PartnerID, &returned, &r.Note, &token, &actor, &created, &updated)
-	ident.SetUUID(&r.Platform, platform.Bytes)
-	ident.SetUUID(&r.ID, id.Bytes)
-	ident.SetUUID(&r.Transaction, transaction.Bytes)
-	ident.SetUUID(&r.Customer, customer.Bytes)
-	ident.SetUUID(&r.Account, account.Bytes)
+	r.Platform.SetUUID(platform.Bytes)
+	r.ID.SetUUID(id.Bytes)
+	r.Transaction.SetUUID(transaction.Bytes)
+	r.Customer.SetUUID(customer.Bytes)
+	r.Account.SetUUID(account.Bytes)
 	r.ReturnedAt, r.By, r.CreatedAt, r.UpdatedAt = utcTime(returned), authorOf(token, actor), utcTime(created), utcTime(updated)
 	return r, err
 }
@@ -97,7 +97,7 @@ func scanReceivableChange(rows pgx.Rows) (c receivable.Change, err error) {
 	var actor, approver string
 	err = rows.Scan(&id, &c.Number, &c.Kind, &c.Amount, &posting, &effective, &changed, &token, &actor, &c.Note, &proposed, &approverToken, &approver)
 	c.Approval = scanApproval(proposed, approverToken, approver)
-	ident.SetUUID(&c.Receivable, id.Bytes)
+	c.Receivable.SetUUID(id.Bytes)
 	c.Posting, c.Effective, c.At, c.By = posting.Bytes, utcTime(effective), utcTime(changed), authorOf(token, actor)
 	return c, err
 }
@@ -157,8 +157,8 @@ func (db *DB) CollectableReceivables(ctx context.Context, after ports.Collectabl
 		var platform, id pgtype.UUID
 		var returned pgtype.Timestamptz
 		err := rows.Scan(&platform, &id, &returned)
-		ident.SetUUID(&c.Platform, platform.Bytes)
-		ident.SetUUID(&c.ID, id.Bytes)
+		c.Platform.SetUUID(platform.Bytes)
+		c.ID.SetUUID(id.Bytes)
 		c.ReturnedAt = utcTime(returned)
 		found = append(found, c)
 		return err

@@ -297,8 +297,8 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 	if r.Closing != nil && ledger != nil {
 		r.Balance = &reconcile.BalanceComparison{Partner: *r.Closing, Ledger: *ledger, OpenBreaks: *openBreaks, OtherDay: *otherDay, Resolved: *resolved}
 	}
-	ident.SetUUID(&r.ID, id.Bytes)
-	ident.SetUUID(&r.Account.Platform, platform.Bytes)
+	r.ID.SetUUID(id.Bytes)
+	r.Account.Platform.SetUUID(platform.Bytes)
 	copy(r.Digest[:], digest)
 	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), splitLines(statements)
 	r.Header.Currency, r.Mismatches = r.Account.Currency, splitLines(mismatches)

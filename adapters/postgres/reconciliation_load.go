@@ -79,7 +79,7 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reco
 		if err := rows.Scan(&id, &reason, &line, &seq, &n, &day); err != nil {
 			return err
 		}
-		ident.SetUUID(&b.ID, id.Bytes)
+		b.ID.SetUUID(id.Bytes)
 		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.EntryPosition{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
 		open = append(open, b)
 		return nil
@@ -201,7 +201,7 @@ func (u *unit) addComparableEntries(ctx context.Context, a reconcile.Account, sp
 			return err
 		}
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
-		ident.SetUUID(&e.Transaction, transaction.Bytes)
+		e.Transaction.SetUUID(transaction.Bytes)
 		e.PartnerReferences = refs.forEntry(e.Posting, receipt.Bytes)
 		return to.AddEntry(e)
 	})

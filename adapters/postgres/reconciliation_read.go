@@ -152,8 +152,8 @@ func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Re
 			var status string
 			var rule, explanation *string
 			shown.Line, err = db.scanLine(ctx, p.UUID(), rows, &runID, &status, &match, &broken, &rule, &explanation)
-			ident.SetUUID(&shown.Run, runID.Bytes)
-			ident.SetUUID(&shown.Break, broken.Bytes)
+			shown.Run.SetUUID(runID.Bytes)
+			shown.Break.SetUUID(broken.Bytes)
 			if shown.Status = reconcile.LineStatus(status); rule != nil {
 				shown.Rule, shown.Explanation = reconcile.Rule(*rule), *explanation
 			}
@@ -239,7 +239,7 @@ func (e *entryRow) scanTargets() []any {
 func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 	shown := reconcile.EntryDetails{EntryPosition: reconcile.EntryPosition{Seq: *e.seq, N: int(*e.n)}, Posting: e.posting.Bytes,
 		Kind: ledger.Kind(*e.kind), Memo: *e.memo, Amount: *e.amount, Effective: e.effective.UTC()}
-	ident.SetUUID(&shown.Transaction, e.transaction.Bytes)
+	shown.Transaction.SetUUID(e.transaction.Bytes)
 	return shown
 }
 
@@ -324,9 +324,9 @@ func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDe
 	if err := rows.Scan(append(targets, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
-	ident.SetUUID(&b.ID, id.Bytes)
-	ident.SetUUID(&b.Run, run.Bytes)
-	ident.SetUUID(&b.Account.Platform, platform.Bytes)
+	b.ID.SetUUID(id.Bytes)
+	b.Run.SetUUID(run.Bytes)
+	b.Account.Platform.SetUUID(platform.Bytes)
 	b.Account.Currency, b.Reason, b.At = money.Currency(currency), reconcile.Reason(reason), b.At.UTC()
 	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.EntryPosition{Seq: otherSeq.Int64, N: int(otherN.Int16)}
 	if line.Valid {
@@ -343,7 +343,7 @@ func (db *DB) scanBreak(ctx context.Context, rows pgx.Rows) (b reconcile.BreakDe
 	if method != nil {
 		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*method), Note: *note, Posting: posting.Bytes, By: *resolvedBy, Actor: *actor, At: resolvedAt.UTC(),
 			Approval: scanApproval(proposal, approver, approverName)}
-		ident.SetUUID(&b.Resolution.Run, by.Bytes)
+		b.Resolution.Run.SetUUID(by.Bytes)
 	}
 	return b, nil
 }

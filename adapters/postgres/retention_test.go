@@ -113,7 +113,7 @@ func TestDeleteOld_Lookups(t *testing.T) {
 	createLookup := func(at time.Time) ident.Lookup {
 		l := quote.Lookup{Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
-		ident.SetUUID(&l.ID, newIDAt(at))
+		l.ID.SetUUID(newIDAt(at))
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
 		return l.ID
 	}

@@ -169,7 +169,7 @@ func addReportDetails(ctx context.Context, tx pgx.Tx, p ident.Platform, reports 
 		if err := rows.Scan(&day, &version, &s.Path, &s.Currency, &id, &statementDay, &closing, &difference, &s.HasClosing, &s.OpenBreaks); err != nil {
 			return err
 		}
-		ident.SetUUID(&s.Reconciliation, id.Bytes)
+		s.Reconciliation.SetUUID(id.Bytes)
 		s.Day = dayOf(statementDay)
 		var err error
 		if s.Closing, err = money.ParseTotal(closing); err != nil {
@@ -216,7 +216,7 @@ func (db *DB) LastStatements(ctx context.Context, p ident.Platform, by safeguard
 		if err := rows.Scan(&s.Path, &s.Currency, &id, &last, &closing, &s.HasClosing, &s.OpenBreaks); err != nil {
 			return err
 		}
-		ident.SetUUID(&s.Reconciliation, id.Bytes)
+		s.Reconciliation.SetUUID(id.Bytes)
 		s.Day = dayOf(last)
 		var err error
 		s.Closing, err = money.ParseTotal(closing)

@@ -182,15 +182,15 @@ func (f columnFormat) decode(stored []byte) (sealed []byte, isSealed bool, err e
 	return nil, false, nil
 }
 
-// sqlType is the type in which values are sent to the database; toColumn converts it.
-func (f columnFormat) sqlType() (sent, toColumn string) {
+// sqlType is the type of the column.
+func (f columnFormat) sqlType() string {
 	switch f {
 	case jsonFormat:
-		return "text", "::jsonb"
+		return "jsonb"
 	case bytesFormat:
-		return "bytea", ""
+		return "bytea"
 	default:
-		return "text", ""
+		return "text"
 	}
 }
 

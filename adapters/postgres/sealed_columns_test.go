@@ -94,11 +94,7 @@ func TestSealedColumns_AreReadByPrimaryKey(t *testing.T) {
 // EachSealedColumn calls fn with each column of the register and its SQL type, for tests.
 func EachSealedColumn(fn func(table, column, sqlType string)) {
 	for _, c := range sealedColumns {
-		kind, _ := c.format.sqlType()
-		if c.format == jsonFormat {
-			kind = "jsonb"
-		}
-		fn(c.table, c.name, kind)
+		fn(c.table, c.name, c.format.sqlType())
 	}
 }
 

@@ -97,12 +97,11 @@ func (t sealedTable) countSQL() string {
 func (t sealedTable) writeSQL() string {
 	set, arrays, names, unchanged := "", "", "", ""
 	for i, c := range t.columns {
-		sent, toColumn := sealedColumns[c].format.sqlType()
-		name := sealedColumns[c].name
-		set += fmt.Sprintf(", %[1]s = CASE WHEN w.new%[2]d IS NULL THEN t.%[1]s ELSE w.new%[2]d%[3]s END", name, i, toColumn)
-		arrays += fmt.Sprintf(", $%d::%s[], $%d::%s[]", 2*i+3, sent, 2*i+4, sent)
+		name, kind := sealedColumns[c].name, sealedColumns[c].format.sqlType()
+		set += fmt.Sprintf(", %[1]s = CASE WHEN w.new%[2]d IS NULL THEN t.%[1]s ELSE w.new%[2]d END", name, i)
+		arrays += fmt.Sprintf(", $%d::%s[], $%d::%s[]", 2*i+3, kind, 2*i+4, kind)
 		names += fmt.Sprintf(", old%[1]d, new%[1]d", i)
-		unchanged += fmt.Sprintf(" AND (w.new%[2]d IS NULL OR t.%[1]s = w.old%[2]d%[3]s)", name, i, toColumn)
+		unchanged += fmt.Sprintf(" AND (w.new%[2]d IS NULL OR t.%[1]s = w.old%[2]d)", name, i)
 	}
 	return fmt.Sprintf(`UPDATE %s t SET %s FROM unnest($1::uuid[], $2::text[]::%s[]%s) AS w (platform_id, key%s) WHERE t.platform_id = w.platform_id AND t.%s = w.key%s`,
 		t.name, set[2:], t.keyType, arrays, names, t.key, unchanged)
@@ -110,9 +109,9 @@ func (t sealedTable) writeSQL() string {
 
 // writeArgs returns the arguments of writeSQL: columns of values.
 func (t sealedTable) writeArgs(rows []staleRow) []any {
-	platforms, keys := make(idArray, len(rows)), make([]string, len(rows))
+	platforms, keys := make([]uuid.UUID, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
-		platforms[i], keys[i] = pgID(row.platform), row.key
+		platforms[i], keys[i] = row.platform, row.key
 	}
 	args := []any{platforms, keys}
 	for i, column := range t.columns {
@@ -120,7 +119,7 @@ func (t sealedTable) writeArgs(rows []staleRow) []any {
 		for n, row := range rows {
 			old[n], encrypted[n] = row.old[i], row.encrypted[i]
 		}
-		if sent, _ := sealedColumns[column].format.sqlType(); sent == "bytea" {
+		if sealedColumns[column].format == bytesFormat {
 			args = append(args, old, encrypted)
 		} else {
 			args = append(args, texts(old), texts(encrypted))

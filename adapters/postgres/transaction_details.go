@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/core/ident"
 	"causeway/core/transaction"
 )
 
@@ -85,8 +84,8 @@ func (db *DB) readDetails(ctx context.Context, t *transaction.Transaction, store
 	}
 	if a := column.Approval; a != nil {
 		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
-		ident.SetUUID(&t.Approval.Webhook, a.Webhook)
-		ident.SetUUID(&t.SentBy, column.SentBy)
+		t.Approval.Webhook.SetUUID(a.Webhook)
+		t.SentBy.SetUUID(column.SentBy)
 	}
 	return nil
 }

@@ -114,8 +114,8 @@ func (a evidenceAccount) internal() *account.Internal {
 		return nil
 	}
 	found := &account.Internal{Type: account.InternalType(a.kind.String), Currency: money.Currency(a.currency.String)}
-	ident.SetUUID(&found.ID, a.id.Bytes)
-	ident.SetUUID(&found.Customer, a.owner.Bytes)
+	found.ID.SetUUID(a.id.Bytes)
+	found.Customer.SetUUID(a.owner.Bytes)
 	return found
 }
 
@@ -124,8 +124,8 @@ func (a evidenceAccount) external() *account.External {
 		return nil
 	}
 	found := &account.External{}
-	ident.SetUUID(&found.ID, a.id.Bytes)
-	ident.SetUUID(&found.Customer, a.owner.Bytes)
+	found.ID.SetUUID(a.id.Bytes)
+	found.Customer.SetUUID(a.owner.Bytes)
 	return found
 }
 
@@ -143,11 +143,11 @@ func scanEvidence(ctx context.Context, db *DB, rows pgx.Rows) (t transaction.Tra
 	if receipt.Valid {
 		e.Receipt = &transaction.Receipt{Platform: t.Platform, Rail: corridor.Rail(rail.String), Reference: reference.String,
 			Amount: money.Amount{Minor: amount.Int64, Currency: money.Currency(currency.String)}, At: received.Time.UTC()}
-		ident.SetUUID(&e.Receipt.ID, receipt.Bytes)
+		e.Receipt.ID.SetUUID(receipt.Bytes)
 	}
 	for _, id := range refundAccounts {
 		var opened ident.InternalAccount
-		ident.SetUUID(&opened, id)
+		opened.SetUUID(id)
 		e.RefundAccounts = append(e.RefundAccounts, ledger.InternalAccount(opened, t.Customer, false))
 	}
 	return t, e, err
@@ -181,8 +181,8 @@ func (db *DB) EachTransactionWithoutPostings(ctx context.Context, of ident.Platf
 				return err
 			}
 			var key ports.TransactionKey
-			ident.SetUUID(&key.Platform, platform)
-			ident.SetUUID(&key.ID, id)
+			key.Platform.SetUUID(platform)
+			key.ID.SetUUID(id)
 			return visit(key, row.flow, row.state)
 		})
 		if err != nil {
@@ -208,6 +208,6 @@ func (db *DB) PlatformOfTransaction(ctx context.Context, id ident.Transaction) (
 		err = fault.New(fault.TransactionNotFound, "This database has no %s. Check the id and the database URL.", id)
 	}
 	var owner ident.Platform
-	ident.SetUUID(&owner, platform)
+	owner.SetUUID(platform)
 	return owner, err
 }

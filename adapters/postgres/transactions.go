@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -66,12 +65,12 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 		&t.Source.UMA, &t.Destination.UMA, &details, &t.Payee}, more...)...); err != nil {
 		return t, err
 	}
-	ident.SetUUID(&t.Platform, platformID.Bytes)
-	ident.SetUUID(&t.ID, id.Bytes)
-	ident.SetUUID(&t.Quote, quoteID.Bytes)
-	ident.SetUUID(&t.Customer, customerID.Bytes)
-	ident.SetUUID(&t.Receipt, receiptID.Bytes)
-	ident.SetUUID(&t.Agent, agentID.Bytes)
+	t.Platform.SetUUID(platformID.Bytes)
+	t.ID.SetUUID(id.Bytes)
+	t.Quote.SetUUID(quoteID.Bytes)
+	t.Customer.SetUUID(customerID.Bytes)
+	t.Receipt.SetUUID(receiptID.Bytes)
+	t.Agent.SetUUID(agentID.Bytes)
 	if usageDay.Valid {
 		t.AgentUsage = &transaction.AgentUsage{Day: usageDay.Time.Format(time.DateOnly), GivenBack: givenBack.Bool}
 	}
@@ -81,11 +80,11 @@ func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (t
 	t.Pricing.Sent.Currency, t.Pricing.Received.Currency = money.Currency(sentIn), money.Currency(receivedIn)
 	t.Funded = money.Amount{Minor: fundedMinor, Currency: money.Currency(fundedIn)}
 	t.Source.Customer, t.Source.Currency, t.Source.Network = t.Customer, t.Pricing.Sent.Currency, network
-	ident.SetUUID(&t.Source.ExternalAccount, fromExternal.Bytes)
-	ident.SetUUID(&t.Source.InternalAccount, fromInternal.Bytes)
+	t.Source.ExternalAccount.SetUUID(fromExternal.Bytes)
+	t.Source.InternalAccount.SetUUID(fromInternal.Bytes)
 	t.Destination.Customer, t.Destination.Currency = t.Customer, t.Pricing.Received.Currency
-	ident.SetUUID(&t.Destination.ExternalAccount, toExternal.Bytes)
-	ident.SetUUID(&t.Destination.InternalAccount, toInternal.Bytes)
+	t.Destination.ExternalAccount.SetUUID(toExternal.Bytes)
+	t.Destination.InternalAccount.SetUUID(toInternal.Bytes)
 	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
 	t.SettledAt, t.ExpiresAt, t.ExpectedSettlementAt = settledAt.Time.UTC(), expires.Time.UTC(), expectedAt.Time.UTC()
 	if t.State.Refund != transaction.NoRefund {

@@ -249,7 +249,7 @@ func TestTransactions_CreatedLongAfterTimeInID(t *testing.T) {
 	want := []uuid.UUID{usual, slightly, delayed, older}
 	interval := period.Interval{From: noon, To: noon.Add(time.Hour)}
 	var customer ident.Customer
-	ident.SetUUID(&customer, owner)
+	customer.SetUUID(owner)
 	for name, f := range map[string]ports.TransactionFilter{
 		"all": {}, "by status": {Status: transaction.Expired}, "by type": {Type: transaction.Outgoing},
 		"by status and type": {Status: transaction.Expired, Type: transaction.Outgoing},

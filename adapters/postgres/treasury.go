@@ -78,7 +78,7 @@ func scanMovement(p ident.Platform, rows pgx.Rows) (treasury.Movement, error) {
 	err := rows.Scan(&id, &m.Kind, &m.From, &m.To, &m.Amount.Currency, &m.Amount.Minor, &m.Bought.Currency, &m.Bought.Minor, &m.InTransit, &m.AllowOverdraft, &m.Note,
 		&effective, &posting, &created, &token, &actor, &proposed, &approver, &approverName,
 		&arrivalPosting, &arrivalEffective, &arrived, &arrivalToken, &arrivalActor, &arrivalProposed, &arrivalApprover, &arrivalApproverName)
-	ident.SetUUID(&m.ID, id.Bytes)
+	m.ID.SetUUID(id.Bytes)
 	m.Effective, m.Posting, m.At, m.By = utcTime(effective), posting.Bytes, utcTime(created), authorOf(token, actor)
 	m.Approval = scanApproval(proposed, approver, approverName)
 	if arrivalPosting.Valid {

@@ -60,14 +60,14 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 		u.SourceAccount = u.Receipt.Rail.LedgerPath()
 	}
 	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
-	ident.SetUUID(&u.Receipt.ID, receipt.Bytes)
+	u.Receipt.ID.SetUUID(receipt.Bytes)
 	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), received.Time.UTC()
-	ident.SetUUID(&u.RefundOf, refunded.Bytes)
+	u.RefundOf.SetUUID(refunded.Bytes)
 	if assigned.Valid {
 		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
-		ident.SetUUID(&u.Assignment.Transaction, payment.Bytes)
-		ident.SetUUID(&u.Assignment.Account, account.Bytes)
-		ident.SetUUID(&u.Assignment.By.Token, token.Bytes)
+		u.Assignment.Transaction.SetUUID(payment.Bytes)
+		u.Assignment.Account.SetUUID(account.Bytes)
+		u.Assignment.By.Token.SetUUID(token.Bytes)
 		u.Assignment.By.Actor = actor.String
 		u.Assignment.Approval = scanApproval(proposed, approverToken, approver.String)
 	}

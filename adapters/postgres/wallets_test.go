@@ -376,11 +376,11 @@ func TestDeleteOld_Wallets(t *testing.T) {
 		revoked := newCredential(w, wallet.OAuth, noon.Add(longBefore))
 		revoked.RevokedAt = at
 		session := newSession(active, at)
-		ident.SetUUID(&session.ID, newIDAt(at))
+		session.ID.SetUUID(newIDAt(at))
 		request := wallet.SignedRequest{Platform: w.Platform, Account: w.Account, CreatedAt: at, ExpiresAt: at}
-		ident.SetUUID(&request.ID, newIDAt(at))
-		challenge := wallet.PasskeyChallenge{Platform: w.Platform, Challenge: []byte{1}, CreatedAt: at, ExpiresAt: at}
-		ident.SetUUID(&challenge.ID, newIDAt(at))
+		request.ID.SetUUID(newIDAt(at))
+		challenge := wallet.PasskeyChallenge{Platform: w.Platform, Credential: active.ID, Challenge: []byte{1}, CreatedAt: at, ExpiresAt: at}
+		challenge.ID.SetUUID(newIDAt(at))
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			if _, err := tx.UseOnce(ctx, w.Platform, sha256.Sum256([]byte{byte(i)}), at); err != nil {
 				return err

@@ -149,7 +149,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 // delivery is a delivery to a sandbox endpoint.
 func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	var id ident.Webhook
-	ident.SetUUID(&id, uuid.Must(uuid.NewV7()))
+	id.SetUUID(uuid.Must(uuid.NewV7()))
 	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, OccurredAt: f.clock.Now()}
 	return ports.WebhookDelivery{
 		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox, Signatures: platform.WebhookSignatures{ECDSA: true, HMAC: true, Ed25519: true}}, ID: id,

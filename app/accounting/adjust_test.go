@@ -81,7 +81,7 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	env.changeState(period.SoftClose, "2026-01")
 	env.changeState(period.Close, "2026-01")
 	var named ident.Posting
-	ident.SetUUID(&named, posted.Posting.ID)
+	named.SetUUID(posted.Posting.ID)
 
 	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
 		correction := newAdjustment(day(time.January, 3))
@@ -97,14 +97,14 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 		}
 	}
 
-	ident.SetUUID(&named, env.IDs.New(apptest.Noon))
+	named.SetUUID(env.IDs.New(apptest.Noon))
 	unknown := newAdjustment(time.Time{})
 	unknown.Corrects = named
 	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, unknown); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of an unknown posting: %v", err)
 	}
 	others := newAdjustment(time.Time{})
-	ident.SetUUID(&others.Corrects, posted.Posting.ID)
+	others.Corrects.SetUUID(posted.Posting.ID)
 	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Author(), nil, others); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another platform's posting: %v", err)
 	}

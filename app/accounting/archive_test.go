@@ -37,8 +37,8 @@ type archiveEnv struct {
 func newArchiveEnv(t *testing.T, options ...apptest.Option) *archiveEnv {
 	t.Helper()
 	e := &archiveEnv{periodEnv: newPeriodEnvAt(t, day(time.January, 10), options...)}
-	ident.SetUUID(&e.ana, e.IDs.New(apptest.Noon))
-	ident.SetUUID(&e.bob, e.IDs.New(apptest.Noon))
+	e.ana.SetUUID(e.IDs.New(apptest.Noon))
+	e.bob.SetUUID(e.IDs.New(apptest.Noon))
 	e.deposit(e.ana, 100)
 	e.deposit(e.bob, 20)
 	e.setClock(day(time.February, 10))
@@ -168,8 +168,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		t.Errorf("a posting of February: %+v, %t, %v", posting, found, err)
 	}
 	var recent, old ident.Transaction
-	ident.SetUUID(&recent, ids.New().New(day(time.February, 2)))
-	ident.SetUUID(&old, ids.New().New(day(time.January, 2)))
+	recent.SetUUID(ids.New().New(day(time.February, 2)))
+	old.SetUUID(ids.New().New(day(time.January, 2)))
 	for what, c := range map[string]struct {
 		filter   ports.EntryFilter
 		archived bool

@@ -100,6 +100,6 @@ func (e *env) checkLedger(t *testing.T) {
 }
 
 func newReceiptID() (id ident.Receipt) {
-	ident.SetUUID(&id, uuid.New())
+	id.SetUUID(uuid.New())
 	return id
 }

@@ -195,6 +195,6 @@ func endOfMillisecond(t time.Time) time.Time {
 
 func postingID(posting uuid.UUID) ident.Posting {
 	var id ident.Posting
-	ident.SetUUID(&id, posting)
+	id.SetUUID(posting)
 	return id
 }

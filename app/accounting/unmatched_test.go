@@ -439,6 +439,6 @@ func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 }
 
 func newPlatformID() (p ident.Platform) {
-	ident.SetUUID(&p, newReceiptID().UUID())
+	p.SetUUID(newReceiptID().UUID())
 	return p
 }

@@ -62,7 +62,7 @@ func TestCheckPayments_ListsByStatus(t *testing.T) {
 	}
 	of := func(id ident.Transaction) string { return " WHERE id = '" + id.UUID().String() + "'" }
 	var nobody ident.Transaction
-	ident.SetUUID(&nobody, e.platform.UUID())
+	nobody.SetUUID(e.platform.UUID())
 	for _, d := range []struct {
 		damage string
 		want   []string

@@ -18,7 +18,7 @@ func TestComparePrices(t *testing.T) {
 	// Prices in force are those of the last change of their corridor and platform, and each change begins with what the one
 	// before it has left. Everything else is named, with both terms.
 	var p ident.Platform
-	ident.SetUUID(&p, uuid.UUID{1})
+	p.SetUUID(uuid.UUID{1})
 	dollars, euros := ports.CorridorKey{From: "USD", To: "EUR"}, ports.CorridorKey{Platform: p, From: "EUR", To: "USD"}
 	fixed := func(minor int64) corridor.Override { return corridor.Override{Fixed: &minor} }
 	all := corridor.Override{Fixed: new(int64(0)), Percent: new(money.MustRate("0.003")), MinSending: new(int64(1)), MaxSending: new(int64(9)), Lock: new(90 * time.Second)}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
@@ -16,8 +15,8 @@ func TestCheckProposedChange(t *testing.T) {
 	t.Parallel()
 	// A change by a proposal is right with the two persons of an executed proposal. Everything else is named.
 	var ana, ben platform.Author
-	ident.SetUUID(&ana.Token, uuid.UUID{1})
-	ident.SetUUID(&ben.Token, uuid.UUID{2})
+	ana.Token.SetUUID(uuid.UUID{1})
+	ben.Token.SetUUID(uuid.UUID{2})
 	right := ports.AuditProposedChange{Operation: "createLedgerAdjustment", Status: proposal.Executed, Proposer: ana, Decider: ben, Change: "posting 7", By: ana, ApprovedBy: ben}
 	operator := platform.Author{Actor: "ops"}
 	for name, test := range map[string]struct {

@@ -34,7 +34,7 @@ func (s storedTreasury) AuditedMovements(context.Context, ident.Platform) ([]tre
 func (e *env) newMovement() treasury.Movement {
 	m := treasury.Movement{Platform: e.platform, Kind: treasury.Transfer, From: "rails/RTP", To: "rails/WIRE", Amount: money.Amount{Minor: 60, Currency: "USD"}, InTransit: true,
 		Note: "Bank change", Effective: noon, At: noon, Posting: e.IDs.New(noon), Arrival: &treasury.Arrival{Posting: e.IDs.New(noon), Effective: noon, At: noon}}
-	ident.SetUUID(&m.ID, e.IDs.New(noon))
+	m.ID.SetUUID(e.IDs.New(noon))
 	return m
 }
 

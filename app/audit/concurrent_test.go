@@ -164,7 +164,7 @@ type workload struct {
 func newWorkload(t *rapid.T) *workload {
 	w := &workload{}
 	for i := range w.platforms {
-		ident.SetUUID(&w.platforms[i], newID())
+		w.platforms[i].SetUUID(newID())
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "customers") {
 		w.customers = append(w.customers, ledger.CustomerAccount(newInternalAccountID()))

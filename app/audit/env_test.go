@@ -136,12 +136,12 @@ func newID() uuid.UUID {
 var lastID atomic.Uint32
 
 func newInternalAccountID() (a ident.InternalAccount) {
-	ident.SetUUID(&a, newID())
+	a.SetUUID(newID())
 	return a
 }
 
 func newTransactionID() (t ident.Transaction) {
-	ident.SetUUID(&t, newID())
+	t.SetUUID(newID())
 	return t
 }
 

@@ -149,7 +149,7 @@ func newLogLine(a ports.AuditPosting) logLine {
 func (l logLine) toAuditPosting(platform ident.Platform) (a ports.AuditPosting, err error) {
 	a = ports.AuditPosting{Seq: l.Seq, Found: true, Posting: ledger.Posting{ID: l.ID, Platform: platform, Kind: ledger.Kind(l.Kind), Memo: l.Memo}}
 	if l.Transaction != nil {
-		ident.SetUUID(&a.Posting.Transaction, *l.Transaction)
+		a.Posting.Transaction.SetUUID(*l.Transaction)
 	}
 	if l.Reverses != nil {
 		a.Posting.Reverses = *l.Reverses

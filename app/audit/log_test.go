@@ -102,7 +102,7 @@ func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 	// number: the last checkpoint is that of a tree built from all postings at once.
 	env := newLogEnv(t)
 	var other ident.Platform
-	ident.SetUUID(&other, newID())
+	other.SetUUID(newID())
 	var posters, sealers sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
@@ -207,7 +207,7 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 			env.mustPostDeposits(5)
 			env.execAsSuperuser(c.damage)
 			var other ident.Platform
-			ident.SetUUID(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // sorts after the first
+			other.SetUUID(uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // sorts after the first
 			if err := env.postDeposits(other, 1); err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +357,7 @@ func TestSealDue_PanicOfOnePlatformDelaysNoOther(t *testing.T) {
 	// A panic while one platform is sealed is an error, and the other platform is sealed.
 	env := newLogEnv(t)
 	var other ident.Platform
-	ident.SetUUID(&other, newID())
+	other.SetUUID(newID())
 	env.mustPostDeposits(3)
 	if err := env.postDeposits(other, 3); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestCheck_FindsEditsOfPrices(t *testing.T) {
 	}
 
 	var other ident.Platform
-	ident.SetUUID(&other, uuid.UUID{9})
+	other.SetUUID(uuid.UUID{9})
 	e.execAsSuperuser("UPDATE corridor_overrides SET fee_fixed = 0 WHERE platform_id IS NOT NULL")
 	if found, checked := check(e.newService(nil).Of(other)); len(found) > 0 || checked != 2 {
 		t.Errorf("of another platform: %d checked, found %q", checked, found)

@@ -408,7 +408,7 @@ func forgeLastCheckpoint(e *sealedEnv) []audit.PublishedCheckpoint {
 
 func withOtherPlatforms(list []audit.PublishedCheckpoint) []audit.PublishedCheckpoint {
 	for i := range list {
-		ident.SetUUID(&list[i].Platform, newID())
+		list[i].Platform.SetUUID(newID())
 	}
 	return list
 }

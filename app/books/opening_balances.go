@@ -345,6 +345,6 @@ func (s *Service) reverseOpening(ctx context.Context, tx ports.Tx, c foureyes.Ch
 
 func postingID(id uuid.UUID) ident.Posting {
 	var posting ident.Posting
-	ident.SetUUID(&posting, id)
+	posting.SetUUID(id)
 	return posting
 }

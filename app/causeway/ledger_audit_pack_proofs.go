@@ -80,7 +80,7 @@ func (a *auditPack) writeProofs(ctx context.Context) error {
 				return err
 			}
 			var posting ident.Posting
-			ident.SetUUID(&posting, id)
+			posting.SetUUID(id)
 			err = a.files(packJSON("proofs/posting-"+id.String()+".json", packInclusion{posting.String(), proof.Leaf.Seq, proof.Leaf.Seq - 1, proof.Leaf.Encode(nil), proof.LeafHash,
 				append([]merkle.Hash{}, proof.Path...), proof.Checkpoint.Note}))
 			if err != nil {

@@ -79,7 +79,7 @@ func (l ledgerOpeningBalancesCommand) Run(ctx context.Context, out io.Writer) er
 }
 
 func postingOf(id uuid.UUID) (posting ident.Posting) {
-	ident.SetUUID(&posting, id)
+	posting.SetUUID(id)
 	return posting
 }
 

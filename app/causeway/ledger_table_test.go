@@ -11,7 +11,6 @@ import (
 
 	"causeway/app/accounting"
 	yearendapp "causeway/app/yearend"
-	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/yearend"
@@ -31,7 +30,7 @@ func TestTables_NamesAreNoFormulas(t *testing.T) {
 	t.Parallel()
 	// A spreadsheet takes the name of the person who changed a month or a year for text, whatever it begins with.
 	by := platform.Author{Actor: "=HYPERLINK(1)"}
-	ident.SetUUID(&by.Token, uuid.UUID{1})
+	by.Token.SetUUID(uuid.UUID{1})
 	m := period.MonthOf(time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC))
 	year := yearend.OfNumber(2025, time.December)
 	reversed := yearend.Closing{Year: year, By: by, Reversal: &yearend.Reversal{By: by}}

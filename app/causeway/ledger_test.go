@@ -238,7 +238,7 @@ func newRamp(t testing.TB, id string) transaction.Transaction {
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}
-	ident.SetUUID(&created.Quote, created.ID.UUID())
+	created.Quote.SetUUID(created.ID.UUID())
 	created.Payee = created.PayeeDigest(nil)
 	return created
 }
@@ -254,7 +254,7 @@ func newReceipt(t transaction.Transaction, minor int64) transaction.Receipt {
 }
 
 func newReceiptID(partnerID string) (id ident.Receipt) {
-	ident.SetUUID(&id, uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
+	id.SetUUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
 	return id
 }
 

@@ -84,11 +84,11 @@ func writeWaiting(out io.Writer, waiting []rail.Payment) error {
 func paymentName(p rail.Payment) string {
 	if p.Kind == rail.SendBack {
 		var id ident.Receipt
-		ident.SetUUID(&id, p.ID)
+		id.SetUUID(p.ID)
 		return id.String()
 	}
 	var id ident.Transaction
-	ident.SetUUID(&id, p.ID)
+	id.SetUUID(p.ID)
 	return id.String()
 }
 

@@ -148,7 +148,7 @@ func (i *Imports) ForgetPrepared() { i.ahead.forget() }
 // four fifths of one connection.
 func (i *Imports) runJob(ctx context.Context, due []ports.Job) error {
 	var id ident.CustomerImport
-	ident.SetUUID(&id, due[0].Subjects[0])
+	id.SetUUID(due[0].Subjects[0])
 	for attempt := 1; ; attempt++ {
 		err := i.runOnce(ctx, due, id)
 		if !errors.Is(err, errOutdatedBatch) || attempt == maxPreparations {

@@ -31,7 +31,7 @@ func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
 	job := jobs[0]
 	var after ident.Customer
 	if len(job.Subjects) > 0 {
-		ident.SetUUID(&after, job.Subjects[0])
+		after.SetUUID(job.Subjects[0])
 	}
 	now := s.Clock.Now()
 	owner, err := s.Store.Platform(ctx, job.Platform)

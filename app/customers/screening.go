@@ -73,7 +73,7 @@ func (s *Screening) screenCustomers(ctx context.Context, due []ports.Job) error 
 	for _, job := range due {
 		for _, subject := range job.Subjects {
 			var id ident.Customer
-			ident.SetUUID(&id, subject)
+			id.SetUUID(subject)
 			ids = append(ids, id)
 		}
 	}

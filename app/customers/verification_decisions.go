@@ -201,7 +201,7 @@ type checkedSubject struct {
 func (s *Verifications) subjectOf(ctx context.Context, job ports.Job) (subject checkedSubject, err error) {
 	if len(job.Subjects) == 1 {
 		var id ident.Verification
-		ident.SetUUID(&id, job.Subjects[0])
+		id.SetUUID(job.Subjects[0])
 		v, err := s.Store.Verification(ctx, job.Platform, id)
 		if err != nil || v.Submitted == nil {
 			return subject, err
@@ -211,7 +211,7 @@ func (s *Verifications) subjectOf(ctx context.Context, job ports.Job) (subject c
 		return subject, nil
 	}
 	var id ident.BeneficialOwner
-	ident.SetUUID(&id, job.Subjects[0])
+	id.SetUUID(job.Subjects[0])
 	o, err := s.Store.BeneficialOwner(ctx, job.Platform, id)
 	if err != nil {
 		return subject, err

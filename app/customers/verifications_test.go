@@ -342,7 +342,7 @@ func TestVerifications_DecideIsFenced(t *testing.T) {
 	env.Events.Want(business.ID.UUID(), "CUSTOMER.KYB_REJECTED")
 
 	var unknown ident.Verification
-	ident.SetUUID(&unknown, uuid.New())
+	unknown.SetUUID(uuid.New())
 	if _, _, err := env.verifications.Decide(t.Context(), env.Platform.ID, unknown, verification.Decision{}); !fault.Is(err, fault.VerificationNotFound) {
 		t.Errorf("unknown: %v", err)
 	}

@@ -47,17 +47,17 @@ func newEnv(t testing.TB) *env {
 }
 
 func platformID(n byte) (p ident.Platform) {
-	ident.SetUUID(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x80, 15: n})
+	p.SetUUID(uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x80, 15: n})
 	return p
 }
 
 func internalAccountID(n byte) (a ident.InternalAccount) {
-	ident.SetUUID(&a, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x81, 15: n})
+	a.SetUUID(uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x81, 15: n})
 	return a
 }
 
 func transactionID(n byte) (p ident.Transaction) {
-	ident.SetUUID(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x82, 15: n})
+	p.SetUUID(uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x82, 15: n})
 	return p
 }
 

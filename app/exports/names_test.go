@@ -177,7 +177,7 @@ type manyAccounts struct {
 }
 
 func manyAccount(n int) (id ident.InternalAccount) {
-	ident.SetUUID(&id, uuid.UUID{1, 12: byte(n >> 16), 13: byte(n >> 8), 14: byte(n), 15: 1})
+	id.SetUUID(uuid.UUID{1, 12: byte(n >> 16), 13: byte(n >> 8), 14: byte(n), 15: 1})
 	return id
 }
 
@@ -201,7 +201,7 @@ func (m *manyAccounts) AccountHolders(_ context.Context, _ ident.Platform, accou
 	found := map[ident.InternalAccount]ports.AccountHolder{}
 	for _, id := range accounts {
 		h := ports.AccountHolder{Name: "Holder of " + id.String()}
-		ident.SetUUID(&h.Customer, id.UUID())
+		h.Customer.SetUUID(id.UUID())
 		found[id] = h
 	}
 	return found, nil

@@ -37,8 +37,8 @@ type fakeLedger struct {
 }
 
 var testCustomer, testExternalAccount = func() (c ident.Customer, e ident.ExternalAccount) {
-	ident.SetUUID(&c, uuid.UUID{1, 15: 1})
-	ident.SetUUID(&e, uuid.UUID{1, 15: 2})
+	c.SetUUID(uuid.UUID{1, 15: 1})
+	e.SetUUID(uuid.UUID{1, 15: 2})
 	return c, e
 }()
 

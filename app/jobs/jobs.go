@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -108,7 +107,7 @@ func checkDiscard(ctx context.Context, tx ports.Tx, j ports.Job) error {
 	keys := make([]ports.TransactionKey, len(j.Subjects))
 	for i, subject := range j.Subjects {
 		keys[i].Platform = j.Platform
-		ident.SetUUID(&keys[i].ID, subject)
+		keys[i].ID.SetUUID(subject)
 	}
 	locked, err := tx.LockTransactions(ctx, keys)
 	if err != nil {

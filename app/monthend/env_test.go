@@ -14,7 +14,6 @@ import (
 	"causeway/app/monthend"
 	"causeway/core/books"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -98,7 +97,7 @@ func (e *env) convert(day int, sent int64, from money.Currency, received int64, 
 	at := time.Date(now.Year(), now.Month(), day, 15, 0, 0, 0, time.UTC)
 	e.moveTo(at)
 	header := ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Effective: at}
-	ident.SetUUID(&header.Transaction, uuid.Must(uuid.NewV7()))
+	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
 	posting := ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
 		Sent: money.Amount{Minor: sent + 2, Currency: from}, Fees: 2, Received: money.Amount{Minor: received, Currency: to}})
 	e.post(posting)

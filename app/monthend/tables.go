@@ -87,7 +87,7 @@ func (s *Service) MeasuredTable(r Revaluation) report.Table {
 
 func measuredRows(m MeasuredPosting, in money.Currency) [][]string {
 	var posting ident.Posting
-	ident.SetUUID(&posting, m.ID)
+	posting.SetUUID(m.ID)
 	transaction := ""
 	if !m.Transaction.IsZero() {
 		transaction = m.Transaction.String()

@@ -263,6 +263,6 @@ func (c *connectedEnv) sendBack(t *testing.T, minor int64) (named transaction.Tr
 		}
 		return tx.AddJobs(ctx, []ports.Job{{ID: c.IDs.New(c.Clock.Now()), Platform: c.Platform.ID, Step: transaction.StepSendBack, Due: c.Clock.Now(), Subjects: []uuid.UUID{r.ID.UUID()}}})
 	})
-	ident.SetUUID(&named.ID, r.ID.UUID())
+	named.ID.SetUUID(r.ID.UUID())
 	return named
 }

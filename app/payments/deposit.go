@@ -118,7 +118,7 @@ func existingDeposits(ctx context.Context, tx ports.Tx, receipts []transaction.R
 	locked, err := tx.LockTransactions(ctx, keys)
 	for key, t := range locked {
 		var id ident.Receipt
-		ident.SetUUID(&id, key.ID.UUID())
+		id.SetUUID(key.ID.UUID())
 		deposits[id] = t
 	}
 	return deposits, err

@@ -244,7 +244,7 @@ func TestDeposit_AccountFull(t *testing.T) {
 }
 
 func depositIDOf(r transaction.Receipt) (id ident.Transaction) {
-	ident.SetUUID(&id, r.ID.UUID())
+	id.SetUUID(r.ID.UUID())
 	return id
 }
 

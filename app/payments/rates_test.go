@@ -170,8 +170,8 @@ func newPricedService(store ports.Store, rates ports.Rates, clock ports.Clock) (
 }
 
 func twoPlatforms() (here, there ident.Platform) {
-	ident.SetUUID(&here, uuid.UUID{15: 1})
-	ident.SetUUID(&there, uuid.UUID{15: 2})
+	here.SetUUID(uuid.UUID{15: 1})
+	there.SetUUID(uuid.UUID{15: 2})
 	return here, there
 }
 

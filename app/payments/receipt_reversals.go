@@ -81,7 +81,7 @@ func lockFailedRefunds(ctx context.Context, tx ports.Tx, keys []ports.Transactio
 	failed := map[ident.Transaction]transaction.Unmatched{}
 	for _, key := range keys {
 		var id ident.Receipt
-		ident.SetUUID(&id, key.ID.UUID())
+		id.SetUUID(key.ID.UUID())
 		u, found, err := tx.LockUnmatched(ctx, key.Platform, id)
 		if err != nil {
 			return nil, err

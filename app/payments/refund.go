@@ -205,7 +205,7 @@ func (s *Service) callToSendBack(ctx context.Context, jobs []ports.Job) ([]sentB
 	for i, r := range receipts {
 		_, inside := homes[r.ID]
 		var named ident.Transaction // used as the reference if the payer gave none
-		ident.SetUUID(&named, r.ID.UUID())
+		named.SetUUID(r.ID.UUID())
 		refunds[i] = ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
 			Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Original: originals[r.ID], Internal: inside}
 	}
@@ -226,7 +226,7 @@ func (s *Service) receiptsOf(ctx context.Context, jobs []ports.Job) ([]transacti
 	for _, job := range jobs {
 		for _, subject := range job.Subjects {
 			var id ident.Receipt
-			ident.SetUUID(&id, subject)
+			id.SetUUID(subject)
 			ids[job.Platform] = append(ids[job.Platform], id)
 		}
 	}

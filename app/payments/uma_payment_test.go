@@ -353,7 +353,7 @@ func TestApproval_DecisionBeforeEndpointResponse(t *testing.T) {
 	env := newReceivingEnv(t)
 	env.approvals.respond = func(e event.Event) (ports.WebhookResponse, error) {
 		var id ident.Transaction
-		ident.SetUUID(&id, e.Subject)
+		id.SetUUID(e.Subject)
 		if _, err := env.Approve(context.Background(), env.Platform.ID, id, nil, nil); err != nil {
 			t.Error(err)
 		}

@@ -51,8 +51,8 @@ func (f *fakeTokens) add(t *testing.T, n byte) (clientID, secret string) {
 	t.Helper()
 	var id ident.Token
 	var p ident.Platform
-	ident.SetUUID(&id, uuid.UUID{n})
-	ident.SetUUID(&p, uuid.UUID{n, n})
+	id.SetUUID(uuid.UUID{n})
+	p.SetUUID(uuid.UUID{n, n})
 	token, secret, err := platform.NewToken(id, p, "t", platform.Permissions, [16]byte{n}, [32]byte{n}, apptest.Noon)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,6 @@ import (
 	"causeway/app/yearend"
 	"causeway/core/books"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -67,7 +66,7 @@ func (e *env) set(changes ...string) {
 func (e *env) convert(euros int64) {
 	e.t.Helper()
 	header := ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Effective: month.Start().AddDate(0, 0, 9)}
-	ident.SetUUID(&header.Transaction, uuid.Must(uuid.NewV7()))
+	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
 	e.authorised(ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: money.Amount{Minor: euros + 2, Currency: "EUR"}, Fees: 2,
 		Received: money.Amount{Minor: euros * 108 / 100, Currency: "USD"}}))
 }

@@ -82,7 +82,7 @@ func (w Withdrawal) validateAddress(p ident.Platform) []fault.Field {
 		info = map[string]any{"accountType": string(account.LightningType), lightningField(w.Address): w.Address}
 	}
 	request := account.CreateRequest{Platform: p, Currency: string(w.Currency), Info: info}
-	ident.SetUUID(&request.ID, w.From.UUID()) // not stored, so any id will do
+	request.ID.SetUUID(w.From.UUID()) // not stored, so any id will do
 	_, err := account.Validate(request)
 	var bad []fault.Field
 	if f, ok := fault.As(err); ok {

@@ -57,7 +57,7 @@ func breakRow(b reconcile.BreakDetails) []string {
 		done = *b.Resolution
 	}
 	var correction ident.Posting
-	ident.SetUUID(&correction, done.Posting)
+	correction.SetUUID(done.Posting)
 	return append(row, csvcell.Escape(suggestion), report.Time(done.At), string(done.Method), csvcell.Escape(done.Note), correction.String(),
 		csvcell.Escape(done.By), csvcell.Escape(done.Actor))
 }

@@ -174,7 +174,7 @@ func unmatchedReceipt(found reconcile.BreakDetails, at time.Time) (transaction.R
 	}
 	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, Rail: rail,
 		Amount: money.Amount{Minor: found.Difference, Currency: found.Account.Currency}, At: at}
-	ident.SetUUID(&r.ID, found.ID.UUID())
+	r.ID.SetUUID(found.ID.UUID())
 	if found.Line == nil {
 		return r, nil
 	}

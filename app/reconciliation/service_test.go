@@ -446,7 +446,7 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 
 func postingID(id uuid.UUID) string {
 	var posting ident.Posting
-	ident.SetUUID(&posting, id)
+	posting.SetUUID(id)
 	return posting.String()
 }
 

@@ -78,7 +78,7 @@ func (s *Service) move(ctx context.Context, tx ports.Tx, c foureyes.Change, m tr
 	if bad := m.Check(purposes, c.At); len(bad) > 0 {
 		return m, fault.Invalid(bad...)
 	}
-	ident.SetUUID(&m.ID, c.ID)
+	m.ID.SetUUID(c.ID)
 	m.Posting, m.At, m.By, m.Approval = c.ID, c.At, c.By, c.Approval
 	if m.Effective.IsZero() {
 		m.Effective = c.At

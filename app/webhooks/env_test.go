@@ -76,7 +76,7 @@ func newTestEnv() *testEnv {
 
 // newPlatform sets the endpoint of a new platform to a URL that contains its id.
 func (e *testEnv) newPlatform() (p ident.Platform) {
-	ident.SetUUID(&p, uuid.New())
+	p.SetUUID(uuid.New())
 	e.queue.SetEndpoint(p, e.endpoint+p.String())
 	return p
 }
@@ -92,7 +92,7 @@ func (e *testEnv) newEvent(p ident.Platform, subject byte) event.Event {
 		id[i] = byte(uint64(now.UnixMilli()) >> (40 - 8*i))
 	}
 	created := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
-	ident.SetUUID(&created.ID, id)
+	created.ID.SetUUID(id)
 	return created
 }
 

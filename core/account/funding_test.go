@@ -26,8 +26,8 @@ func TestFundingReference(t *testing.T) {
 	bytes := rapid.SliceOfN(rapid.Byte(), 16, 16)
 	rapid.Check(t, func(t *rapid.T) {
 		var a, b ident.InternalAccount
-		ident.SetUUID(&a, uuidV7(bytes.Draw(t, "a")))
-		ident.SetUUID(&b, uuidV7(bytes.Draw(t, "b")))
+		a.SetUUID(uuidV7(bytes.Draw(t, "a")))
+		b.SetUUID(uuidV7(bytes.Draw(t, "b")))
 		one, other := account.FundingReference(a), account.FundingReference(b)
 		if !form.MatchString(one) || one != account.FundingReference(a) {
 			t.Fatalf("%s is %s", a, one)

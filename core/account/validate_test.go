@@ -92,7 +92,7 @@ func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
 		{"null type", func(r *account.CreateRequest) { r.Info["accountType"] = nil }, "accountInfo.accountType"},
 		{"unknown type", func(r *account.CreateRequest) { r.Info["accountType"] = "PIGGY_BANK" }, "accountInfo.accountType"},
 		{"a type that is no text", func(r *account.CreateRequest) { r.Info["accountType"] = 7.0 }, "accountInfo.accountType"},
-		{"an agent's choice of the deposit account", func(r *account.CreateRequest) { ident.SetUUID(&r.Agent, externalID.UUID()); r.DefaultUMADeposit = true }, "defaultUmaDepositAccount"},
+		{"an agent's choice of the deposit account", func(r *account.CreateRequest) { r.Agent.SetUUID(externalID.UUID()); r.DefaultUMADeposit = true }, "defaultUmaDepositAccount"},
 		{"the platform's own as a deposit account", func(r *account.CreateRequest) { r.Customer, r.DefaultUMADeposit = ident.Customer{}, true }, "defaultUmaDepositAccount"},
 	}
 	for _, tt := range tests {

@@ -15,7 +15,7 @@ import (
 
 func platformID(n byte) (p ident.Platform) {
 	if n > 0 {
-		ident.SetUUID(&p, uuid.UUID{15: n})
+		p.SetUUID(uuid.UUID{15: n})
 	}
 	return p
 }

@@ -19,8 +19,8 @@ func TestPricing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, here, there ident.Platform
-	ident.SetUUID(&here, uuid.UUID{15: 1})
-	ident.SetUUID(&there, uuid.UUID{15: 2})
+	here.SetUUID(uuid.UUID{15: 1})
+	there.SetUUID(uuid.UUID{15: 2})
 	builtIn := corridor.Pricing{Corridor: way}
 
 	pricing := builtIn.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here, corridor.Override{Fixed: new(int64(10))})

@@ -32,8 +32,8 @@ func TestNewTrade_OwnAccounts(t *testing.T) {
 	// Entries on own accounts are added up by account, in order, with the origin of the account; the platform's
 	// balances are one. In opening balances all are of earlier books.
 	var a, b ident.InternalAccount
-	ident.SetUUID(&a, [16]byte{6: 0x70, 8: 0x80, 15: 1})
-	ident.SetUUID(&b, [16]byte{6: 0x70, 8: 0x80, 15: 2})
+	a.SetUUID([16]byte{6: 0x70, 8: 0x80, 15: 1})
+	b.SetUUID([16]byte{6: 0x70, 8: 0x80, 15: 2})
 	entries := []exchange.OwnLeg{
 		{Account: ledger.PlatformAccount(a), Leg: exchange.Leg{"EUR", 5}}, {Account: ledger.IncomeFees, Leg: exchange.Leg{"EUR", 7}},
 		{Account: ledger.PlatformAccount(b), Leg: exchange.Leg{"EUR", 6}}, {Account: ledger.ExpenseRails, Leg: exchange.Leg{"BTC", -1}},

@@ -77,7 +77,7 @@ type Source func(at time.Time) uuid.UUID
 func New[K Kind](source Source, at time.Time) ID[K] { return ID[K]{source(at)} }
 
 // SetUUID sets the UUID of id.
-func SetUUID[K Kind](id *ID[K], u uuid.UUID) { id.uuid = u }
+func (id *ID[K]) SetUUID(u uuid.UUID) { id.uuid = u }
 
 // Parse parses an id of the receiver's kind; the receiver's value does not matter. It is
 // for generic code.

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/monthend"
 	"causeway/core/period"
@@ -23,9 +22,9 @@ var (
 
 func newRun(number int) monthend.Run {
 	run := monthend.Run{Month: october, Kind: ledger.KindFeeDeferral, Number: number, At: november.Start().Add(time.Hour), By: platform.Author{Actor: "ana"}}
-	ident.SetUUID(&run.Platform, uuid.UUID{1, 2, 6: 0x70, 8: 0x80, 15: 3})
+	run.Platform.SetUUID(uuid.UUID{1, 2, 6: 0x70, 8: 0x80, 15: 3})
 	run.Approval.By.Actor = "ben"
-	ident.SetUUID(&run.Approval.Proposal, uuid.UUID{15: 7})
+	run.Approval.Proposal.SetUUID(uuid.UUID{15: 7})
 	return run
 }
 
@@ -124,7 +123,7 @@ func TestTransit_FeesOfWhatIsInTransit(t *testing.T) {
 		fees, total := map[monthend.TransitKey]int64{}, int64(0)
 		for range rapid.IntRange(0, 20).Draw(t, "changes") {
 			key := monthend.TransitKey{Currency: rapid.SampledFrom([]money.Currency{"EUR", "USD"}).Draw(t, "currency")}
-			ident.SetUUID(&key.Transaction, uuid.UUID{6: 0x70, 8: 0x80, 15: byte(rapid.IntRange(1, 4).Draw(t, "payment"))})
+			key.Transaction.SetUUID(uuid.UUID{6: 0x70, 8: 0x80, 15: byte(rapid.IntRange(1, 4).Draw(t, "payment"))})
 			amount := rapid.Int64Range(-3, 3).Draw(t, "amount")
 			if err := transit.Add(key, amount); err != nil {
 				t.Fatal(err)

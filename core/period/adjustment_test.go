@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -64,9 +63,9 @@ func TestAdjustment_Posting(t *testing.T) {
 	t.Parallel()
 	// The memo has as much of the note as fits, the authorisation all of it.
 	a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: strings.Repeat("é", 150)}
-	ident.SetUUID(&a.Platform, uuid.UUID{2})
+	a.Platform.SetUUID(uuid.UUID{2})
 	by := platform.Author{Actor: "Ana"}
-	ident.SetUUID(&by.Token, uuid.UUID{3})
+	by.Token.SetUUID(uuid.UUID{3})
 
 	p, authorised := a.Posting(uuid.UUID{1}, by, now)
 
@@ -90,7 +89,7 @@ func TestAuthorisation_AuthorisesItsAdjustment(t *testing.T) {
 			Filter(func(s string) bool { return len(period.CheckNote(s, false)) == 0 }).Draw(t, "note")
 		a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: note}
 		if rapid.Bool().Draw(t, "corrects") {
-			ident.SetUUID(&a.Corrects, uuid.UUID{6: 0x70, 8: 0x80, 15: rapid.Byte().Draw(t, "id")})
+			a.Corrects.SetUUID(uuid.UUID{6: 0x70, 8: 0x80, 15: rapid.Byte().Draw(t, "id")})
 		}
 		posting, authorisation := a.Posting(uuid.UUID{1}, platform.Author{}, now)
 		if rapid.Bool().Draw(t, "redated") {

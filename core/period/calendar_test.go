@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -171,6 +170,6 @@ func TestCalendar_Redate(t *testing.T) {
 
 func posting(at time.Time) ledger.Posting {
 	h := ledger.Header{ID: uuid.UUID{1}, Effective: at, Memo: "rent"}
-	ident.SetUUID(&h.Platform, uuid.UUID{2})
+	h.Platform.SetUUID(uuid.UUID{2})
 	return ledger.FeePaid(h, ledger.Rail("RTP"), money.Amount{Minor: 5, Currency: money.USD})
 }

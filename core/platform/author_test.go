@@ -13,7 +13,7 @@ func TestAuthor_String(t *testing.T) {
 	t.Parallel()
 	// An author is named by the person and the token, as far as they are known.
 	var token ident.Token
-	ident.SetUUID(&token, uuid.UUID{1})
+	token.SetUUID(uuid.UUID{1})
 	const id = "Token:01000000-0000-0000-0000-000000000000"
 	for want, author := range map[string]platform.Author{
 		"operator ana":     {Actor: "ana"},

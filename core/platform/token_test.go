@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -15,7 +14,7 @@ func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 	// A deletion always leaves a token with MANAGE.
 	token := func(n byte, permissions ...platform.Permission) platform.Token {
 		var t platform.Token
-		ident.SetUUID(&t.ID, uuid.UUID{15: n})
+		t.ID.SetUUID(uuid.UUID{15: n})
 		t.Permissions = permissions
 		return t
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func webhookSecretID(n byte) (id ident.WebhookSecret) {
-	ident.SetUUID(&id, uuid.UUID{15: n})
+	id.SetUUID(uuid.UUID{15: n})
 	return id
 }
 

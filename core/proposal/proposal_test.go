@@ -20,7 +20,7 @@ var now = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
 
 func token(n byte) (t ident.Token) {
 	if n > 0 {
-		ident.SetUUID(&t, uuid.UUID{15: n})
+		t.SetUUID(uuid.UUID{15: n})
 	}
 	return t
 }

@@ -20,7 +20,7 @@ import (
 
 // testID returns the id of its kind with number n.
 func testID[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
-	ident.SetUUID(&id, uuid.UUID{15: n})
+	id.SetUUID(uuid.UUID{15: n})
 	return id
 }
 

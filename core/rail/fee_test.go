@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/corridor"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ledger"
@@ -21,7 +20,7 @@ func TestFee_Posting(t *testing.T) {
 	draw := func(t *rapid.T, name string) rail.Fee {
 		f := rail.Fee{Rail: rapid.SampledFrom(corridor.Rails()).Draw(t, name+" rail"), PartnerID: rapid.SampledFrom([]string{"1", "2", "0xab:gas"}).Draw(t, name+" id"),
 			At: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), Memo: rapid.String().Draw(t, name+" memo")}
-		ident.SetUUID(&f.Platform, uuid.UUID{15: rapid.ByteRange(1, 2).Draw(t, name+" platform")})
+		f.Platform.SetUUID(uuid.UUID{15: rapid.ByteRange(1, 2).Draw(t, name+" platform")})
 		minor := rapid.Int64Range(1, money.MaxMinor).Draw(t, name+" amount")
 		if rapid.Bool().Draw(t, name+" given back") {
 			minor = -minor
@@ -57,7 +56,7 @@ func TestFee_Compare(t *testing.T) {
 	// A fee that is reported again is a repeat if its amount and time are those that are posted, whatever its memo says. Its time does not
 	// count if the partner has named none, and is that of its day if it was posted into a later month.
 	fee := rail.Fee{Rail: corridor.ACH, PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC), Memo: "gas"}
-	ident.SetUUID(&fee.Platform, uuid.UUID{15: 1})
+	fee.Platform.SetUUID(uuid.UUID{15: 1})
 	posted := fee.Posting()
 	for name, c := range map[string]struct {
 		posted  ledger.Posting

@@ -20,7 +20,7 @@ func bank() rail.Connection {
 }
 
 func platformID(n byte) (p ident.Platform) {
-	ident.SetUUID(&p, [16]byte{0: 1, 15: n})
+	p.SetUUID([16]byte{0: 1, 15: n})
 	return p
 }
 

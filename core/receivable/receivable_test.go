@@ -29,10 +29,10 @@ func collection(n byte, minor int64) transaction.Transaction {
 	t := transaction.Transaction{Type: transaction.Incoming, SourceAccount: "rails/ACH", Reference: "REF", CreatedAt: noon.Add(-time.Hour),
 		State:   transaction.State{Status: transaction.Completed, Stage: transaction.Delivered},
 		Pricing: transaction.Pricing{Sent: usd(minor), Received: usd(minor)}}
-	ident.SetUUID(&t.ID, id(n))
-	ident.SetUUID(&t.Platform, id(255))
-	ident.SetUUID(&t.Source.ExternalAccount, id(254))
-	ident.SetUUID(&t.Destination.InternalAccount, id(253))
+	t.ID.SetUUID(id(n))
+	t.Platform.SetUUID(id(255))
+	t.Source.ExternalAccount.SetUUID(id(254))
+	t.Destination.InternalAccount.SetUUID(id(253))
 	return t
 }
 
@@ -40,15 +40,15 @@ func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency:
 
 func owner() account.Internal {
 	a := account.Internal{Currency: "USD", Type: account.InternalFiat}
-	ident.SetUUID(&a.Platform, id(255))
-	ident.SetUUID(&a.ID, id(253))
-	ident.SetUUID(&a.Customer, id(252))
+	a.Platform.SetUUID(id(255))
+	a.ID.SetUUID(id(253))
+	a.Customer.SetUUID(id(252))
 	return a
 }
 
 func open(n byte, minor int64) (receivable.Receivable, receivable.Change) {
 	var key ident.Receivable
-	ident.SetUUID(&key, id(n+100))
+	key.SetUUID(id(n + 100))
 	return receivable.New(key, collection(n, minor), owner(), receivable.Return{ReasonCode: "R01", ReturnedAt: noon, Note: "Unpaid"}).Open(noon)
 }
 

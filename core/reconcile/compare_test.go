@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
-	"causeway/core/ident"
 	"causeway/core/rail"
 	"causeway/core/reconcile"
 )
@@ -302,7 +301,7 @@ func TestCompare_FindsTransactionsByTheirIDs(t *testing.T) {
 	one, other := uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12")
 	of := func(id uuid.UUID) testEntry {
 		e := entry(0, -500, "")
-		ident.SetUUID(&e.Transaction, id)
+		e.Transaction.SetUUID(id)
 		return e
 	}
 	entries := []testEntry{of(one), of(other)}

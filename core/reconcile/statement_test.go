@@ -209,7 +209,7 @@ func TestResolveCommand_Correction(t *testing.T) {
 	// A correction posts the difference to the account in one balanced posting that names the
 	// break; one that is not possible is refused.
 	var b ident.Break
-	ident.SetUUID(&b, [16]byte{15: 7})
+	b.SetUUID([16]byte{15: 7})
 	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon), Path: "rails/RTP", Currency: "USD"}
 	for _, c := range []struct {
 		against    reconcile.OffsetAccount

@@ -14,7 +14,7 @@ import (
 )
 
 func breakID(n int) (id ident.Break) {
-	ident.SetUUID(&id, uuid.UUID{14: byte(n >> 8), 15: byte(n)})
+	id.SetUUID(uuid.UUID{14: byte(n >> 8), 15: byte(n)})
 	return id
 }
 

@@ -23,7 +23,7 @@ func newScreenedParty() screenedParty {
 	list := LoadedList{ID: uuid.New(), List: OFAC, PublishedAt: noon, Entries: 1}
 	entry := Entry{List: OFAC, Ref: "36", Kind: Person, Names: []EntryName{{Text: "Ivan Testov"}}}
 	s := screenedParty{compared: Compared{Lists: []LoadedList{list}, Threshold: DefaultThreshold, Index: NewIndex([]Entry{entry}, DefaultThreshold)}}
-	ident.SetUUID(&s.party.Customer, uuid.New())
+	s.party.Customer.SetUUID(uuid.New())
 	s.party.Subject = Subject{Kind: Person, Names: []string{"Testow Ivan"}}
 	return s
 }
@@ -163,7 +163,7 @@ func TestRun_ProceedsUntilABatchIsNotFull(t *testing.T) {
 	var batch []customer.Customer
 	for range 2 {
 		var c customer.Customer
-		ident.SetUUID(&c.ID, uuid.New())
+		c.ID.SetUUID(uuid.New())
 		batch = append(batch, c)
 	}
 	r := Run{Status: RunRunning}.Proceed(batch, 2, 3, 1, noon)

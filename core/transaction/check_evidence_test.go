@@ -55,7 +55,7 @@ func TestTransaction_EvidenceExplainsIt(t *testing.T) {
 	// time.
 	rapid.Check(t, func(t *rapid.T) {
 		now, recorded, tx := noon, noon, anyTransaction(t)
-		ident.SetUUID(&tx.Customer, uuid.UUID{1})
+		tx.Customer.SetUUID(uuid.UUID{1})
 		evidence := evidenceOf(tx)
 		closed := rapid.Bool().Draw(t, "month closed")
 		for step := range rapid.IntRange(1, 12).Draw(t, "steps") {

@@ -30,8 +30,8 @@ func onRamp() transaction.Transaction {
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}
-	ident.SetUUID(&t.ID, uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
-	ident.SetUUID(&t.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
+	t.ID.SetUUID(uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
+	t.Platform.SetUUID(uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
 	return t
 }
 
@@ -41,7 +41,7 @@ func receiptFor(t transaction.Transaction, minor int64, partnerID string, at tim
 }
 
 func newReceiptID(partnerID string) (id ident.Receipt) {
-	ident.SetUUID(&id, uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
+	id.SetUUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(partnerID)))
 	return id
 }
 
@@ -184,10 +184,10 @@ func TestTransaction_PartyNoLongerActive(t *testing.T) {
 	// reason, and a payment for it is refunded. Without a change the quote runs.
 	funded, prefunded := onRamp(), onRamp()
 	for _, q := range []*transaction.Transaction{&funded, &prefunded} {
-		ident.SetUUID(&q.Customer, internal)
-		ident.SetUUID(&q.Destination.ExternalAccount, external)
+		q.Customer.SetUUID(internal)
+		q.Destination.ExternalAccount.SetUUID(external)
 	}
-	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
+	prefunded.Source.InternalAccount.SetUUID(internal)
 	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
 	for name, c := range map[string]struct {
 		change func(*transaction.Parties)
@@ -330,20 +330,20 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 	tx.Pricing.RoundingReceived = rapid.Int64Range(0, 100).Draw(t, "rounding received")
 	switch rapid.IntRange(0, 3).Draw(t, "funding") {
 	case 0:
-		ident.SetUUID(&tx.Source.InternalAccount, internal)
+		tx.Source.InternalAccount.SetUUID(internal)
 		tx.SourceAccount = ledger.CustomerAccount(tx.Source.InternalAccount)
 	case 1:
-		ident.SetUUID(&tx.Source.ExternalAccount, external)
+		tx.Source.ExternalAccount.SetUUID(external)
 	case 2:
-		ident.SetUUID(&tx.Source.InternalAccount, internal)
+		tx.Source.InternalAccount.SetUUID(internal)
 		tx.SourceRail, tx.SourceAccount = "LAYER2", ledger.Wallet(tx.Source.InternalAccount)
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "destination") {
 	case 0:
-		ident.SetUUID(&tx.Destination.InternalAccount, external)
+		tx.Destination.InternalAccount.SetUUID(external)
 		tx.DestinationRail, tx.DestinationAccount = "", ledger.PlatformAccount(tx.Destination.InternalAccount)
 	case 2:
-		ident.SetUUID(&tx.Destination.InternalAccount, external)
+		tx.Destination.InternalAccount.SetUUID(external)
 		tx.DestinationAccount = ledger.Wallet(tx.Destination.InternalAccount)
 	case 1: // a payout in the sending currency
 		tx.Pricing.Received = money.Amount{Minor: tx.Pricing.Sent.Minor - tx.Pricing.Fees, Currency: tx.Pricing.Sent.Currency}
@@ -398,7 +398,7 @@ func TestTransaction_BalanceFundedBalances(t *testing.T) {
 	t.Parallel()
 	// The account is debited 100.50 USD at execution, and is refunded in full when the payout is refused.
 	quoted := onRamp()
-	ident.SetUUID(&quoted.Source.InternalAccount, internal)
+	quoted.Source.InternalAccount.SetUUID(internal)
 	quoted.SourceAccount = ledger.CustomerAccount(quoted.Source.InternalAccount)
 
 	executed, err := quoted.Execute(activeParties(), noon.Add(time.Minute))
@@ -424,7 +424,7 @@ func TestTransaction_BalanceFundedBalances(t *testing.T) {
 // fromWallet returns onRamp, paid by an embedded wallet.
 func fromWallet() transaction.Transaction {
 	t := onRamp()
-	ident.SetUUID(&t.Source.InternalAccount, internal)
+	t.Source.InternalAccount.SetUUID(internal)
 	t.SourceRail, t.SourceAccount = "LAYER2", ledger.Wallet(t.Source.InternalAccount)
 	return t
 }
@@ -493,7 +493,7 @@ func TestTransaction_ExecuteNeedsSignatureOfWallet(t *testing.T) {
 		t.Errorf("an expired quote: %v", err)
 	}
 	prefunded := onRamp()
-	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
+	prefunded.Source.InternalAccount.SetUUID(internal)
 	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
 	if _, err := prefunded.ExecuteSigned(activeParties(), noon); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another account: %v", err)
@@ -505,7 +505,7 @@ func TestTransaction_ToWalletSettlesOnChain(t *testing.T) {
 	// A payment to a wallet is credited when the chain has settled it, and no bank returns it. One without a
 	// rail, from before wallets were paid on a chain, is complete when it is converted.
 	quoted := onRamp()
-	ident.SetUUID(&quoted.Destination.InternalAccount, external)
+	quoted.Destination.InternalAccount.SetUUID(external)
 	quoted.DestinationAccount = ledger.Wallet(quoted.Destination.InternalAccount)
 
 	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), transaction.Parties{ToInternal: &account.Internal{Status: account.InternalActive}}, noon)
@@ -532,8 +532,8 @@ func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	t.Parallel()
 	// A payment from one internal account to another is complete when it is converted.
 	quoted := onRamp()
-	ident.SetUUID(&quoted.Source.InternalAccount, internal)
-	ident.SetUUID(&quoted.Destination.InternalAccount, external)
+	quoted.Source.InternalAccount.SetUUID(internal)
+	quoted.Destination.InternalAccount.SetUUID(external)
 	quoted.DestinationRail = ""
 	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
@@ -551,7 +551,7 @@ func TestTransaction_TransferOutBalances(t *testing.T) {
 	t.Parallel()
 	// A transfer out debits the account when it is created; the rail accepts it and delivers it.
 	transfer := onRamp()
-	ident.SetUUID(&transfer.Source.InternalAccount, internal)
+	transfer.Source.InternalAccount.SetUUID(internal)
 	transfer.SourceAccount, transfer.DestinationAccount = ledger.CustomerAccount(transfer.Source.InternalAccount), "rails/ACH"
 	transfer.Pricing = transaction.Pricing{Sent: transfer.Pricing.Sent, Received: transfer.Pricing.Sent}
 
@@ -574,7 +574,7 @@ func TestTransaction_ExecuteRefused(t *testing.T) {
 	t.Parallel()
 	// A quote is executed once, before it expires, and only if an account funds it.
 	accountFunded := onRamp()
-	ident.SetUUID(&accountFunded.Source.InternalAccount, internal)
+	accountFunded.Source.InternalAccount.SetUUID(internal)
 	accountFunded.SourceAccount = ledger.CustomerAccount(accountFunded.Source.InternalAccount)
 	executed, err := accountFunded.Execute(activeParties(), noon)
 	if err != nil {

@@ -23,7 +23,7 @@ func deriveID(label string, from uuid.UUID) (derived ident.Transaction) {
 	copy(id[6:], sum[:])
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
-	ident.SetUUID(&derived, id)
+	derived.SetUUID(id)
 	return derived
 }
 

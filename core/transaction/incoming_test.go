@@ -10,7 +10,6 @@ import (
 
 	"causeway/core/customer"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -73,9 +72,9 @@ var readyCustomer = customer.Customer{Status: customer.Approved}
 // newIncoming returns a payment of 12.50 USD to an account.
 func newIncoming() transaction.IncomingPayment {
 	in := transaction.IncomingPayment{Rail: "UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
-	ident.SetUUID(&in.ID, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
-	ident.SetUUID(&in.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000002"))
-	ident.SetUUID(&in.Account, internal)
+	in.ID.SetUUID(uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
+	in.Platform.SetUUID(uuid.MustParse("0199f0a2-0000-7000-8000-000000000002"))
+	in.Account.SetUUID(internal)
 	in.AccountPath = ledger.CustomerAccount(in.Account)
 	return in
 }
@@ -84,7 +83,7 @@ func newIncoming() transaction.IncomingPayment {
 func newPull() transaction.IncomingPayment {
 	in := newIncoming()
 	in.Rail = "ACH"
-	ident.SetUUID(&in.Source.ExternalAccount, external)
+	in.Source.ExternalAccount.SetUUID(external)
 	return in
 }
 

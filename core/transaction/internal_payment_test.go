@@ -33,7 +33,7 @@ func anyInternalPayment(t *rapid.T) (sent transaction.Transaction, postings []le
 	var d transaction.Decision
 	var err error
 	if rapid.Bool().Draw(t, "from balance") {
-		ident.SetUUID(&sent.Source.InternalAccount, external)
+		sent.Source.InternalAccount.SetUUID(external)
 		sent.SourceAccount = ledger.CustomerAccount(sent.Source.InternalAccount)
 		d, err = sent.Execute(activeParties(), noon)
 	} else {
@@ -144,7 +144,7 @@ func TestWithSender_TouchesNoPartner(t *testing.T) {
 
 // wantExplained fails unless the postings explain a transaction, and do not explain it through another account.
 func wantExplained(t *rapid.T, tx transaction.Transaction, posted []transaction.Posted) {
-	ident.SetUUID(&tx.Customer, uuid.UUID{1})
+	tx.Customer.SetUUID(uuid.UUID{1})
 	evidence := evidenceOf(tx)
 	evidence.Posted = posted
 	if !tx.Receipt.IsZero() {

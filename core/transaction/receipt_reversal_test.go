@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -22,8 +21,8 @@ func TestReceiptReversal_AnyReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := transaction.Receipt{Rail: "SEPA", PartnerID: "P1", Reference: rapid.String().Draw(t, "reference"), At: received,
 			Amount: money.Amount{Minor: rapid.Int64Range(1, money.MaxMinor).Draw(t, "minor"), Currency: money.EUR}}
-		ident.SetUUID(&r.ID, uuid.UUID{15: 1})
-		ident.SetUUID(&r.Platform, uuid.UUID{15: 2})
+		r.ID.SetUUID(uuid.UUID{15: 1})
+		r.Platform.SetUUID(uuid.UUID{15: 2})
 		now := received.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "hours")) * time.Hour)
 		at := rapid.SampledFrom([]time.Time{{}, received.Add(-time.Hour), received, now, now.Add(time.Hour)}).Draw(t, "at")
 

@@ -44,8 +44,8 @@ func TestTransaction_RailSteps(t *testing.T) {
 	// Of a payment in any state it is known about which steps a rail can have news.
 	var bank ident.ExternalAccount
 	var balance ident.InternalAccount
-	ident.SetUUID(&bank, uuid.UUID{1})
-	ident.SetUUID(&balance, uuid.UUID{2})
+	bank.SetUUID(uuid.UUID{1})
+	balance.SetUUID(uuid.UUID{2})
 	pulled, inside := transaction.Endpoint{ExternalAccount: bank}, transaction.Endpoint{InternalAccount: balance}
 	state := func(status transaction.Status, stage transaction.Stage, refund transaction.RefundStatus) transaction.State {
 		return transaction.State{Status: status, Stage: stage, Refund: refund}

@@ -104,7 +104,7 @@ func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, mi
 // DepositID returns the id of the transaction that deposits the receipt into an account. It is the id
 // of the receipt, so that a receipt that is reported several times is deposited once.
 func (r Receipt) DepositID() (id ident.Transaction) {
-	ident.SetUUID(&id, r.ID.UUID())
+	id.SetUUID(r.ID.UUID())
 	return id
 }
 

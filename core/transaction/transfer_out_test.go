@@ -18,7 +18,7 @@ import (
 
 // idWithNumber returns the id of its kind with number n.
 func idWithNumber[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
-	ident.SetUUID(&id, uuid.UUID{15: n})
+	id.SetUUID(uuid.UUID{15: n})
 	return id
 }
 

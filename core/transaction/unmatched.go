@@ -51,7 +51,7 @@ func (u Unmatched) DepositID() (id ident.Transaction) {
 	if !u.RefundOf.IsZero() {
 		return deriveID("causeway lost refund\x00", u.RefundOf.UUID())
 	}
-	ident.SetUUID(&id, u.Receipt.ID.UUID())
+	id.SetUUID(u.Receipt.ID.UUID())
 	return id
 }
 

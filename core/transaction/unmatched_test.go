@@ -55,7 +55,7 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 		"another currency": {func(t *transaction.Transaction) { t.Pricing.Sent.Currency = "EUR" }, 10050, noon},
 		"expired":          {nil, 10050, noon.Add(5 * time.Minute)},
 		"paid":             {func(t *transaction.Transaction) { t.State.Status = transaction.Processing }, 10050, noon},
-		"an account pays":  {func(t *transaction.Transaction) { ident.SetUUID(&t.Source.InternalAccount, internal) }, 10050, noon},
+		"an account pays":  {func(t *transaction.Transaction) { t.Source.InternalAccount.SetUUID(internal) }, 10050, noon},
 	} {
 		quoted := onRamp()
 		if c.change != nil {
@@ -114,7 +114,7 @@ func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 	// transaction has.
 	failedRefund := unmatched(10050)
 	failedRefund.RefundOf, failedRefund.Kind = onRamp().ID, ledger.KindRefundFailed
-	ident.SetUUID(&failedRefund.Receipt.ID, failedRefund.RefundOf.UUID())
+	failedRefund.Receipt.ID.SetUUID(failedRefund.RefundOf.UUID())
 
 	_, quoteErr := onRamp().AssignUnmatched(failedRefund, transaction.Parties{}, "", noon)
 	_, sendErr := failedRefund.SendBack("", noon)

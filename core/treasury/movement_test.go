@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/safeguarding"
 	"causeway/core/treasury"
@@ -26,8 +25,8 @@ func btc(minor int64) money.Amount { return money.Amount{Minor: minor, Currency:
 
 func newMovement(kind treasury.Kind, from, to string, edit ...func(*treasury.Movement)) treasury.Movement {
 	m := treasury.Movement{Kind: kind, From: from, To: to, Amount: usd(100), Posting: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"), At: noon, Effective: noon}
-	ident.SetUUID(&m.ID, m.Posting)
-	ident.SetUUID(&m.Platform, m.Posting)
+	m.ID.SetUUID(m.Posting)
+	m.Platform.SetUUID(m.Posting)
 	for _, e := range edit {
 		e(&m)
 	}

@@ -64,7 +64,7 @@ func ParseSecret(text string) (p ident.Platform, hash SecretHash, ok bool) {
 	if err != nil || len(decoded) != secretLength || len(text) != secretEncoding.EncodedLen(secretLength) {
 		return p, hash, false
 	}
-	ident.SetUUID(&p, uuid.UUID(decoded[:len(uuid.UUID{})]))
+	p.SetUUID(uuid.UUID(decoded[:len(uuid.UUID{})]))
 	return p, sha256.Sum256([]byte(text)), true
 }
 

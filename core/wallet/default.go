@@ -25,13 +25,13 @@ func masked(id uuid.UUID) uuid.UUID {
 
 // DefaultCredentialID returns the id of the default credential of an account.
 func DefaultCredentialID(account ident.InternalAccount) (id ident.AuthMethod) {
-	ident.SetUUID(&id, masked(account.UUID()))
+	id.SetUUID(masked(account.UUID()))
 	return id
 }
 
 // AccountOfDefault returns the account whose default credential has an id.
 func AccountOfDefault(id ident.AuthMethod) (account ident.InternalAccount) {
-	ident.SetUUID(&account, masked(id.UUID()))
+	account.SetUUID(masked(id.UUID()))
 	return account
 }
 

@@ -115,8 +115,8 @@ func TestNewSignedRequest_PayloadIsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var action Action
-	ident.SetUUID(&action.Platform, uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
-	ident.SetUUID(&action.Account, uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
+	action.Platform.SetUUID(uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
+	action.Account.SetUUID(uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
 	action.Operation = RevokeSession
 	exact := NewSignedRequest(id, action, Call{Method: "DELETE", Path: "/v1/auth/sessions/Session:1", BodyHash: sha256.Sum256(nil)}, noon.Add(987*time.Microsecond))
 	const want = `{"type":"REQUEST","version":1,"operation":"REVOKE_SESSION","requestId":"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6d",` +

@@ -9,16 +9,15 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/core/ident"
 	"causeway/core/wallet"
 )
 
 // exampleSession is a session with fixed values.
 func exampleSession() wallet.Session {
 	var s wallet.Session
-	ident.SetUUID(&s.ID, uuid.MustParse("019b0000-0000-7000-8000-000000000001"))
-	ident.SetUUID(&s.Account, uuid.MustParse("019b0000-0000-7000-8000-000000000002"))
-	ident.SetUUID(&s.Credential, uuid.MustParse("019b0000-0000-7000-8000-000000000003"))
+	s.ID.SetUUID(uuid.MustParse("019b0000-0000-7000-8000-000000000001"))
+	s.Account.SetUUID(uuid.MustParse("019b0000-0000-7000-8000-000000000002"))
+	s.Credential.SetUUID(uuid.MustParse("019b0000-0000-7000-8000-000000000003"))
 	s.Type = wallet.Passkey
 	s.PublicKey = wallet.SessionKey{2, 0xab, 32: 0xcd}
 	s.CreatedAt = time.Date(2026, 3, 14, 13, 0, 0, 250_000_000, time.FixedZone("", 3600))
@@ -45,9 +44,9 @@ func TestParseStatement_ReturnsTheSession(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s wallet.Session
 		bytes := rapid.SliceOfN(rapid.Byte(), 16, 16)
-		ident.SetUUID(&s.ID, uuid.UUID(append(bytes.Draw(t, "id")[:15], 1)))
-		ident.SetUUID(&s.Account, uuid.UUID(append(bytes.Draw(t, "account")[:15], 1)))
-		ident.SetUUID(&s.Credential, uuid.UUID(append(bytes.Draw(t, "credential")[:15], 1)))
+		s.ID.SetUUID(uuid.UUID(append(bytes.Draw(t, "id")[:15], 1)))
+		s.Account.SetUUID(uuid.UUID(append(bytes.Draw(t, "account")[:15], 1)))
+		s.Credential.SetUUID(uuid.UUID(append(bytes.Draw(t, "credential")[:15], 1)))
 		s.Type = rapid.SampledFrom([]wallet.CredentialType{wallet.EmailOTP, wallet.Passkey, wallet.OAuth}).Draw(t, "type")
 		s.PublicKey = wallet.SessionKey(rapid.SliceOfN(rapid.Byte(), 33, 33).Draw(t, "key"))
 		s.CreatedAt = time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).UTC()

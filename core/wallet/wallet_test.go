@@ -211,7 +211,7 @@ func TestDefaultCredentialID_LeadsBack(t *testing.T) {
 	// The ids of two accounts have different default credentials, and each leads back to its account.
 	rapid.Check(t, func(t *rapid.T) {
 		var account ident.InternalAccount
-		ident.SetUUID(&account, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")))
+		account.SetUUID(uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")))
 		id := DefaultCredentialID(account)
 		if AccountOfDefault(id) != account || id.UUID() == account.UUID() {
 			t.Fatalf("%s of %s", id, account)

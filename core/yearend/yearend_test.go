@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -116,7 +115,7 @@ func TestCheckClose_CalendarNotStarted(t *testing.T) {
 func closing() yearend.Closing {
 	c := yearend.Closing{Year: yearend.OfNumber(2025, time.December), At: time.Date(2026, 1, 20, 9, 0, 0, 0, time.UTC), By: platform.Author{Actor: "Ana"},
 		Approval: platform.Approval{By: platform.Author{Actor: "Ben"}}, Note: "Audited"}
-	ident.SetUUID(&c.Platform, uuid.UUID{2, 8: 7})
+	c.Platform.SetUUID(uuid.UUID{2, 8: 7})
 	return c
 }
 

@@ -110,13 +110,13 @@ func (w *world) id(kind byte, n int, c railtest.Course) uuid.UUID {
 func amount(n int) money.Amount { return money.Amount{Minor: 100 + int64(n), Currency: "USD"} }
 
 func (w *world) Payout(n int, c railtest.Course) (p ports.Payout) {
-	ident.SetUUID(&p.Transaction.ID, w.id('p', n, c))
+	p.Transaction.ID.SetUUID(w.id('p', n, c))
 	p.Transaction.Pricing.Received = amount(n)
 	return p
 }
 
 func (w *world) Collection(n int, c railtest.Course) (p ports.Collection) {
-	ident.SetUUID(&p.Transaction.ID, w.id('c', n, c))
+	p.Transaction.ID.SetUUID(w.id('c', n, c))
 	p.Transaction.Pricing.Sent = amount(n)
 	return p
 }

@@ -177,7 +177,7 @@ func (w *env) wantStatus(e event.Event, want event.Status, attempts ...event.Out
 }
 
 func newPlatformID() (p ident.Platform) {
-	ident.SetUUID(&p, uuid.Must(uuid.NewV7()))
+	p.SetUUID(uuid.Must(uuid.NewV7()))
 	return p
 }
 
@@ -192,6 +192,6 @@ func newWebhookID(at time.Time) (id ident.Webhook) {
 	}
 	binary.BigEndian.PutUint32(u[9:], webhookCounter.Add(1))
 	u[6], u[7], u[8] = 0x70, 0, 0x80
-	ident.SetUUID(&id, u)
+	id.SetUUID(u)
 	return id
 }

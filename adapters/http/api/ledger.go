@@ -153,6 +153,6 @@ func renderUncountedPage[Item, Body any](items []Item, more bool, body func(Item
 
 func postingID(id uuid.UUID) httpapi.ID[ident.Posting] {
 	var posting ident.Posting
-	ident.SetUUID(&posting, id)
+	posting.SetUUID(id)
 	return httpapi.NewID(posting)
 }

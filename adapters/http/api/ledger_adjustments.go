@@ -61,7 +61,7 @@ func (r adjustmentCreateRequest) Resolve(huma.Context) []error {
 func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 	body := adjustmentBody{EffectiveAt: httpapi.NewTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.NewID(a.Corrects), Note: a.Authorisation.Note,
 		TokenID: httpapi.NewID(a.Authorisation.By.Token), Actor: a.Authorisation.By.Actor, Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
-	ident.SetUUID(&body.PostingID.Value, a.Posting.ID)
+	body.PostingID.Value.SetUUID(a.Posting.ID)
 	if !a.RequestedEffective.Equal(a.Posting.Effective) {
 		requested := httpapi.NewTime(a.RequestedEffective)
 		body.RequestedEffectiveAt = &requested

@@ -42,7 +42,7 @@ type auditor struct {
 func newAuditor(t *testing.T) *auditor {
 	t.Helper()
 	a := &auditor{}
-	ident.SetUUID(&a.alice, idGenerator.New(noon))
+	a.alice.SetUUID(idGenerator.New(noon))
 	a.client = newTestServer(t, pgtest.New(t), func(deps *api.Deps, db *postgres.DB) {
 		key := sha256.Sum256([]byte("master"))
 		box, err := encryption.New(key[:])

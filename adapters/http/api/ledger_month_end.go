@@ -48,7 +48,7 @@ func renderRun(r runs.Run) MonthEndRun {
 		PostingIDs: make([]httpapi.ID[ident.Posting], len(r.Postings)), LastRead: r.LastSeq}
 	for i, id := range r.Postings {
 		var posting ident.Posting
-		ident.SetUUID(&posting, id)
+		posting.SetUUID(id)
 		run.PostingIDs[i] = httpapi.NewID(posting)
 	}
 	return run

@@ -80,13 +80,13 @@ func renderYear(y app.Year) ledgerYearBody {
 
 func renderYearClosing(c yearend.Closing) ledgerYearClosingBody {
 	body := ledgerYearClosingBody{ClosedAt: httpapi.NewTime(c.At), TokenID: httpapi.NewID(c.By.Token), Actor: c.By.Actor, Approval: renderApproval(c.Approval), Note: c.Note, Results: make([]ledgerYearResultBody, len(c.Results))}
-	ident.SetUUID(&body.PostingID.Value, c.Posting)
+	body.PostingID.Value.SetUUID(c.Posting)
 	for i, r := range c.Results {
 		body.Results[i] = ledgerYearResultBody{httpapi.Currency(r.Currency), httpapi.NewBigMinor(r.Income), httpapi.NewBigMinor(r.Expense), httpapi.NewBigMinor(r.Net())}
 	}
 	if r := c.Reversal; r != nil {
 		body.Reversal = &ledgerYearReversalBody{ReversedAt: httpapi.NewTime(r.At), TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor, Approval: renderApproval(r.Approval), Note: r.Note, EffectiveAt: httpapi.NewTime(r.Effective)}
-		ident.SetUUID(&body.Reversal.PostingID.Value, r.Posting)
+		body.Reversal.PostingID.Value.SetUUID(r.Posting)
 	}
 	return body
 }

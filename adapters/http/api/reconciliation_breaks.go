@@ -35,7 +35,7 @@ func renderStatementLine(l reconcile.Line) StatementLine {
 
 func statementLineID(id uuid.UUID) httpapi.ID[ident.StatementLine] {
 	var line ident.StatementLine
-	ident.SetUUID(&line, id)
+	line.SetUUID(id)
 	return httpapi.NewID(line)
 }
 

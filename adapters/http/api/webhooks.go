@@ -102,7 +102,7 @@ func renderDelivery(d ports.Delivery) webhookDeliveryBody {
 		Attempts: make([]deliveryAttemptBody, len(d.Attempts)), CreatedAt: httpapi.NewTime(d.Created), Body: d.Body,
 	}
 	if d.Type.ResourceKey() == "transaction" {
-		ident.SetUUID(&body.TransactionID.Value, d.Subject)
+		body.TransactionID.Value.SetUUID(d.Subject)
 	}
 	for i, a := range d.Attempts {
 		body.Attempts[i] = renderAttempt(a)

@@ -229,6 +229,6 @@ type uuidArray = pgtype.FlatArray[pgtype.UUID]
 func pgUUID(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
 
 func platformID(u uuid.UUID) (p ident.Platform) {
-	ident.SetUUID(&p, u)
+	p.SetUUID(u)
 	return p
 }

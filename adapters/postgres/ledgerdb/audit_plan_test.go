@@ -32,7 +32,7 @@ func newAudited(t *testing.T) (pgx.Tx, ident.Platform, ledger.Posting) {
 		t.Fatal(err)
 	}
 	var platform ident.Platform
-	ident.SetUUID(&platform, uuid.UUID{1})
+	platform.SetUUID(uuid.UUID{1})
 	var balances []ledger.OpeningBalance
 	for i := range 5_000 {
 		balances = append(balances, ledger.OpeningBalance{Path: ledger.Rail(fmt.Sprint("R", i)), Minor: int64(i + 1)})

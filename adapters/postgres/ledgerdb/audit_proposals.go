@@ -84,10 +84,10 @@ func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each 
 		var status string
 		err := rows.Scan(&id, &c.Operation, &status, &proposer, &c.Proposer.Actor, &decider, &c.Decider.Actor,
 			&c.Change, &by, &c.By.Actor, &approver, &c.ApprovedBy.Actor)
-		ident.SetUUID(&c.Proposal, id.Bytes)
+		c.Proposal.SetUUID(id.Bytes)
 		c.Status = proposal.Status(status)
 		for author, token := range map[*platform.Author]pgtype.UUID{&c.Proposer: proposer, &c.Decider: decider, &c.By: by, &c.ApprovedBy: approver} {
-			ident.SetUUID(&author.Token, token.Bytes)
+			author.Token.SetUUID(token.Bytes)
 		}
 		found = append(found, c)
 		return err

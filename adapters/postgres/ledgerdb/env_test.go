@@ -116,17 +116,17 @@ func newID() uuid.UUID {
 var ids atomic.Uint32
 
 func newPlatform() (p ident.Platform) {
-	ident.SetUUID(&p, newID())
+	p.SetUUID(newID())
 	return p
 }
 
 func newInternal() (a ident.InternalAccount) {
-	ident.SetUUID(&a, newID())
+	a.SetUUID(newID())
 	return a
 }
 
 func newTransaction() (t ident.Transaction) {
-	ident.SetUUID(&t, newID())
+	t.SetUUID(newID())
 	return t
 }
 

@@ -418,7 +418,7 @@ func TestTurnovers_SumsBeyondMaxAmount(t *testing.T) {
 }
 
 func newCustomer() (c ident.Customer) {
-	ident.SetUUID(&c, newID())
+	c.SetUUID(newID())
 	return c
 }
 

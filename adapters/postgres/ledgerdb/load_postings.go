@@ -87,6 +87,6 @@ func (s entriesByNumber) Swap(i, j int) {
 }
 
 func transactionID(u pgtype.UUID) (t ident.Transaction) {
-	ident.SetUUID(&t, u.Bytes)
+	t.SetUUID(u.Bytes)
 	return t
 }

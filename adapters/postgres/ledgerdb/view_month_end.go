@@ -171,7 +171,7 @@ func (v *ledgerView) transitChanges(ctx context.Context, statement string, args 
 			return err
 		}
 		key := monthend.TransitKey{Currency: money.Currency(currency)}
-		ident.SetUUID(&key.Transaction, transaction.Bytes)
+		key.Transaction.SetUUID(transaction.Bytes)
 		return each(key, amount)
 	})
 }
@@ -218,7 +218,7 @@ func (v *ledgerView) Fees(ctx context.Context, payments []ident.Transaction, bef
 					return err
 				}
 				key := monthend.TransitKey{Currency: money.Currency(currency)}
-				ident.SetUUID(&key.Transaction, transaction.Bytes)
+				key.Transaction.SetUUID(transaction.Bytes)
 				fees[key] = fee
 				return nil
 			})

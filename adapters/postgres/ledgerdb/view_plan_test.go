@@ -32,7 +32,7 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	var platform ident.Platform
-	ident.SetUUID(&platform, uuid.UUID{1})
+	platform.SetUUID(uuid.UUID{1})
 	now := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
 	for month := range 3 {
 		var postings []ledger.Posting

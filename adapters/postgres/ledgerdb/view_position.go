@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/exchange"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -149,7 +148,7 @@ func scanPositionPosting(r row) (p ports.PositionPosting, err error) {
 	}
 	p.ID, p.Kind, p.Effective = uuid.UUID(id.Bytes), ledger.Kind(kind), utc(effective)
 	p.Reversed = ledger.Kind(reversed.String)
-	ident.SetUUID(&p.Transaction, transaction.Bytes)
+	p.Transaction.SetUUID(transaction.Bytes)
 	for i, path := range paths {
 		leg := exchange.Leg{Currency: money.Currency(currencies[i]), Quantity: quantities[i]}
 		if path == ledger.FXPosition {

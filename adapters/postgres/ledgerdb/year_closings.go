@@ -57,14 +57,14 @@ func scanYearClosing(rows pgx.Rows, p ident.Platform) (yearend.Closing, error) {
 		return c, err
 	}
 	c.Year, c.At, c.Posting = yearend.OfNumber(year, last.Time.Month()), utc(at), posting.Bytes
-	ident.SetUUID(&c.By.Token, by.Bytes)
-	ident.SetUUID(&c.Approval.Proposal, proposal.Bytes)
-	ident.SetUUID(&c.Approval.By.Token, approver.Bytes)
+	c.By.Token.SetUUID(by.Bytes)
+	c.Approval.Proposal.SetUUID(proposal.Bytes)
+	c.Approval.By.Token.SetUUID(approver.Bytes)
 	if reversedAt.Valid {
 		r.At, r.Posting, r.Effective = utc(reversedAt), reversal.Bytes, utc(effective)
-		ident.SetUUID(&r.By.Token, reversedBy.Bytes)
-		ident.SetUUID(&r.Approval.Proposal, reversalProposal.Bytes)
-		ident.SetUUID(&r.Approval.By.Token, reversalApprover.Bytes)
+		r.By.Token.SetUUID(reversedBy.Bytes)
+		r.Approval.Proposal.SetUUID(reversalProposal.Bytes)
+		r.Approval.By.Token.SetUUID(reversalApprover.Bytes)
 		c.Reversal = &r
 	}
 	if currency == "" {

@@ -79,7 +79,7 @@ func TestSession_UnreadableBodyDelaysNoOther(t *testing.T) {
 	cipher, platform := xorCipher{hasKey: true}, ident.Platform{}
 	event := func(sealedFor uuid.UUID) ports.QueuedWebhook {
 		e := ports.QueuedWebhook{Platform: platform}
-		ident.SetUUID(&e.ID, uuid.New())
+		e.ID.SetUUID(uuid.New())
 		if sealedFor == uuid.Nil {
 			sealedFor = e.ID.UUID()
 		}

@@ -83,7 +83,7 @@ func (h *testEnv) createPlatform(endpoint string) ident.Platform {
 	h.t.Helper()
 	conn := h.connect()
 	var p ident.Platform
-	ident.SetUUID(&p, uuid.Must(uuid.NewV7()))
+	p.SetUUID(uuid.Must(uuid.NewV7()))
 	_, err := conn.Exec(context.Background(), `
 		INSERT INTO platforms (id, name, environment, regulated, uma_domain, webhook_endpoint, currencies, created_at, updated_at)
 		VALUES ($1, 'test', $2, false, 'uma.test', $3, '[]', $4, $4)`,

@@ -27,12 +27,12 @@ func pgUUIDs[K ident.Kind](ids []ident.ID[K]) []pgtype.UUID {
 }
 
 func platformID(id pgtype.UUID) (p ident.Platform) {
-	ident.SetUUID(&p, id.Bytes)
+	p.SetUUID(id.Bytes)
 	return p
 }
 
 func webhookID(id pgtype.UUID) (w ident.Webhook) {
-	ident.SetUUID(&w, id.Bytes)
+	w.SetUUID(id.Bytes)
 	return w
 }
 

@@ -216,14 +216,14 @@ func (d database) payout(series string, n int, r corridor.Rail) ports.Payout {
 		p.Account = american([]account.BeneficiaryType{account.Individual, account.Business}[n%2])
 		p.Transaction.Pricing.Received.Currency = "USD"
 	}
-	ident.SetUUID(&p.Transaction.ID, seriesID(series, n))
+	p.Transaction.ID.SetUUID(seriesID(series, n))
 	return p
 }
 
 func (d database) collection(series string, n int) ports.Collection {
 	c := ports.Collection{Account: american([]account.BeneficiaryType{account.Individual, account.Business}[n%2]), Transaction: transaction.Transaction{Platform: d.platform,
 		SourceRail: corridor.ACH, Reference: fmt.Sprintf("REF%d", n), Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n), Currency: "USD"}}}}
-	ident.SetUUID(&c.Transaction.ID, seriesID(series, n))
+	c.Transaction.ID.SetUUID(seriesID(series, n))
 	return c
 }
 

@@ -14,7 +14,6 @@ import (
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/account"
 	"causeway/core/corridor"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -107,14 +106,14 @@ func (w *world) courseOf(kind string, n int, c railtest.Course, suffix string) u
 // Payout implements railtest.Fixture.
 func (w *world) Payout(n int, c railtest.Course) ports.Payout {
 	p := w.payout("", n, w.connection.Rails[0])
-	ident.SetUUID(&p.Transaction.ID, w.courseOf("payout", n, c, ""))
+	p.Transaction.ID.SetUUID(w.courseOf("payout", n, c, ""))
 	return p
 }
 
 // Collection implements railtest.Fixture.
 func (w *world) Collection(n int, c railtest.Course) ports.Collection {
 	made := w.collection("", n)
-	ident.SetUUID(&made.Transaction.ID, w.courseOf("collection", n, c, ""))
+	made.Transaction.ID.SetUUID(w.courseOf("collection", n, c, ""))
 	return made
 }
 

@@ -213,7 +213,7 @@ func (w *world) payout(n int, satoshis int64, address string) ports.Payout {
 	p := ports.Payout{Account: external(address), Transaction: transaction.Transaction{Platform: w.platform, DestinationRail: "BITCOIN", DestinationAccount: "chains/BITCOIN",
 		State:   transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
 		Pricing: transaction.Pricing{Received: money.Amount{Minor: satoshis, Currency: money.BTC}}}}
-	ident.SetUUID(&p.Transaction.ID, id)
+	p.Transaction.ID.SetUUID(id)
 	return p
 }
 
@@ -356,7 +356,7 @@ func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
 func (f *fixture) Collection(n int, _ railtest.Course) ports.Collection {
 	c := ports.Collection{Account: external(f.addressFor(devnet.LittleID(2, n))), Transaction: transaction.Transaction{Platform: f.platform,
 		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 100_000, Currency: money.BTC}}}}
-	ident.SetUUID(&c.Transaction.ID, devnet.LittleID(2, n))
+	c.Transaction.ID.SetUUID(devnet.LittleID(2, n))
 	return c
 }
 

@@ -16,7 +16,6 @@ import (
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -167,14 +166,14 @@ func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
 	id := paymentID("payout", n)
 	p := ports.Payout{Account: f.beneficiary(id, c), Transaction: transaction.Transaction{Platform: f.platform, DestinationRail: "BASE",
 		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, Pricing: transaction.Pricing{Received: usdc(100 + int64(n))}, UpdatedAt: noon}}
-	ident.SetUUID(&p.Transaction.ID, id)
+	p.Transaction.ID.SetUUID(id)
 	return p
 }
 
 func (f *fixture) Collection(n int, _ railtest.Course) ports.Collection {
 	id := paymentID("collection", n)
 	c := ports.Collection{Account: external(f.blocked), Transaction: transaction.Transaction{Platform: f.platform, Pricing: transaction.Pricing{Sent: usdc(100)}}}
-	ident.SetUUID(&c.Transaction.ID, id)
+	c.Transaction.ID.SetUUID(id)
 	return c
 }
 

@@ -174,7 +174,7 @@ func (w *world) paymentID(kind byte, n int, c railtest.Course) uuid.UUID {
 }
 
 var platformID = func() (p ident.Platform) {
-	ident.SetUUID(&p, uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
+	p.SetUUID(uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
 	return p
 }()
 
@@ -187,14 +187,14 @@ func usAccount() account.External {
 func (w *world) Payout(n int, c railtest.Course) ports.Payout {
 	p := ports.Payout{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID, State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
 		DestinationRail: "RTP", DestinationAccount: "rails/RTP", Reference: "REF", Pricing: transaction.Pricing{Received: money.Amount{Minor: 10_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
-	ident.SetUUID(&p.Transaction.ID, w.paymentID(1, n, c))
+	p.Transaction.ID.SetUUID(w.paymentID(1, n, c))
 	return p
 }
 
 func (w *world) Collection(n int, c railtest.Course) ports.Collection {
 	out := ports.Collection{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID, Type: transaction.Incoming, State: transaction.Initial,
 		SourceRail: "ACH", SourceAccount: "rails/ACH", Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
-	ident.SetUUID(&out.Transaction.ID, w.paymentID(2, n, c))
+	out.Transaction.ID.SetUUID(w.paymentID(2, n, c))
 	return out
 }
 

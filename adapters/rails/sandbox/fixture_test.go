@@ -8,7 +8,6 @@ import (
 
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/account"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -45,7 +44,7 @@ func (*fixture) Payout(n int, c railtest.Course) ports.Payout {
 	p := ports.Payout{Account: wallet("spark1" + digits[c].quote), Transaction: transaction.Transaction{Quote: quoteID,
 		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2",
 		Pricing: transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: "BTC"}}, UpdatedAt: noon}}
-	ident.SetUUID(&p.Transaction.ID, uuid.UUID{14: 1, 15: byte(n)})
+	p.Transaction.ID.SetUUID(uuid.UUID{14: 1, 15: byte(n)})
 	return p
 }
 
@@ -53,7 +52,7 @@ func (*fixture) Collection(n int, c railtest.Course) ports.Collection {
 	from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "421000" + digits[c].transfer}}
 	p := ports.Collection{Account: from, Transaction: transaction.Transaction{Type: transaction.Incoming, State: transaction.Initial,
 		SourceRail: "ACH", SourceAccount: "rails/ACH", Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: "USD"}}, UpdatedAt: noon}}
-	ident.SetUUID(&p.Transaction.ID, uuid.UUID{14: 2, 15: byte(n)})
+	p.Transaction.ID.SetUUID(uuid.UUID{14: 2, 15: byte(n)})
 	return p
 }
 

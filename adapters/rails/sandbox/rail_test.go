@@ -24,7 +24,7 @@ func (f fixedClock) Now() time.Time { return time.Time(f) }
 
 // quoteID is the id of a quote; a payout without one is a transfer.
 var quoteID = func() (id ident.Quote) {
-	ident.SetUUID(&id, uuid.UUID{15: 1})
+	id.SetUUID(uuid.UUID{15: 1})
 	return id
 }()
 
@@ -84,8 +84,8 @@ func TestRail_AddressesAreValid(t *testing.T) {
 		}
 		for _, instruction := range all {
 			request := account.CreateRequest{Currency: string(currency), Info: instruction.Info}
-			ident.SetUUID(&request.ID, uuid.UUID{15: 1})
-			ident.SetUUID(&request.Platform, uuid.UUID{15: 2})
+			request.ID.SetUUID(uuid.UUID{15: 1})
+			request.Platform.SetUUID(uuid.UUID{15: 2})
 			if _, err := account.Validate(request); err != nil {
 				t.Errorf("%s at %v: %v", currency, instruction.Info, err)
 			}

@@ -21,7 +21,7 @@ var pathGenerator = rapid.Custom(func(t *rapid.T) string {
 	switch rest {
 	case "<InternalAccount>":
 		var id ident.InternalAccount
-		ident.SetUUID(&id, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
+		id.SetUUID(uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
 		return first + "/" + id.String()
 	case "<RAIL>", "<network>", "<NAME>":
 		return first + "/" + rapid.StringMatching(`[A-Z0-9_]{1,40}`).Draw(t, "name")
@@ -76,14 +76,14 @@ func TestNamedAccount_ValidAndUnique(t *testing.T) {
 	// accounts have the same name.
 	account := rapid.Custom(func(t *rapid.T) ports.AccountHolder {
 		var h ports.AccountHolder
-		ident.SetUUID(&h.Customer, uuid.UUID{1, 15: rapid.Byte().Draw(t, "customer")})
+		h.Customer.SetUUID(uuid.UUID{1, 15: rapid.Byte().Draw(t, "customer")})
 		h.Name = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Ada", "ada", "ß", "ǆ", "李雷", "-", "🦊", "e\u0301", strings.Repeat("x y", 99)})).Draw(t, "name")
 		return h
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var idA, idB ident.InternalAccount
-		ident.SetUUID(&idA, uuid.UUID{2, 15: rapid.Byte().Draw(t, "a")})
-		ident.SetUUID(&idB, uuid.UUID{2, 15: rapid.Byte().Draw(t, "b")})
+		idA.SetUUID(uuid.UUID{2, 15: rapid.Byte().Draw(t, "a")})
+		idB.SetUUID(uuid.UUID{2, 15: rapid.Byte().Draw(t, "b")})
 		nameA, errA := NamedAccount("customers/"+idA.String(), account.Draw(t, "holder of a"))
 		nameB, errB := NamedAccount("customers/"+idB.String(), account.Draw(t, "holder of b"))
 		if err := errors.Join(errA, errB); err != nil {

@@ -21,7 +21,7 @@ import (
 var here, there = newPlatform(1), newPlatform(2)
 
 func newPlatform(n byte) (p ident.Platform) {
-	ident.SetUUID(&p, uuid.UUID{15: n})
+	p.SetUUID(uuid.UUID{15: n})
 	return p
 }
 

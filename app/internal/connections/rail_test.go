@@ -655,7 +655,7 @@ func TestRail_ChecksAccountsThatItCanPayTo(t *testing.T) {
 	// An account is refused if every connection that carries its rail refuses it. It is accepted if one of several takes
 	// it, if a connection takes every account or is not open, and if no connection carries it.
 	var of ident.Platform
-	ident.SetUUID(&of, uuid.UUID{15: 1})
+	of.SetUUID(uuid.UUID{15: 1})
 	account := account.External{Platform: of, Type: account.BitcoinAddress, Currency: money.BTC, Fields: map[string]string{"address": "tb1q"}, Rails: []corridor.Rail{corridor.Bitcoin}}
 	for name, test := range map[string]struct {
 		adapters map[string]ports.ConnectedRail

@@ -171,7 +171,7 @@ func job(n byte) ports.Job { return jobOf(1, n) }
 
 func jobOf(platform, n byte) ports.Job {
 	j := ports.Job{ID: uuid.UUID{14: platform, 15: n}, Step: step, Due: time.Now(), Subjects: []uuid.UUID{{15: n}}}
-	ident.SetUUID(&j.Platform, uuid.UUID{15: platform})
+	j.Platform.SetUUID(uuid.UUID{15: platform})
 	return j
 }
 

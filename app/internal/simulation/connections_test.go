@@ -397,7 +397,7 @@ func (w *world) checkTakenBack() {
 	}
 	for id, o := range w.bank.collections {
 		var t ident.Transaction
-		ident.SetUUID(&t, id)
+		t.SetUUID(id)
 		if _, known := w.receivables[t]; o.returned && !known {
 			w.fail("the collection of %s was taken back, and nobody owes it", t)
 		}

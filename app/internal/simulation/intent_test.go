@@ -381,7 +381,7 @@ func (w *world) unmatchedReceipts(p ident.Platform) []ident.Receipt {
 	for _, t := range w.transactionsOf(p) {
 		if w.transactions[t].State.Refund == transaction.RefundUnpaid {
 			var id ident.Receipt
-			ident.SetUUID(&id, t.UUID())
+			id.SetUUID(t.UUID())
 			found = append(found, id)
 		}
 	}

@@ -548,7 +548,7 @@ func (u *tx) LockUnmatched(_ context.Context, _ ident.Platform, id ident.Receipt
 
 func (m *memory) unmatchedOf(id ident.Receipt) (found transaction.Unmatched, known bool) {
 	var refunded ident.Transaction
-	ident.SetUUID(&refunded, id.UUID())
+	refunded.SetUUID(id.UUID())
 	posting := ledger.DerivedID(id.UUID(), ledger.KindRefundFailed, 0)
 	if postings := m.unmatched[id]; len(postings) > 0 {
 		found.Receipt = m.receipts[id]

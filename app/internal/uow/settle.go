@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -44,7 +43,7 @@ func TransactionKeys(jobs []ports.Job) []ports.TransactionKey {
 	for _, j := range jobs {
 		for _, subject := range j.Subjects {
 			key := ports.TransactionKey{Platform: j.Platform}
-			ident.SetUUID(&key.ID, subject)
+			key.ID.SetUUID(subject)
 			keys = append(keys, key)
 		}
 	}
