@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,23 +88,7 @@ func (db *DB) readPartnerEvents(ctx context.Context, connection, where string, a
 }
 
 // deleteOldPartnerEvents deletes the events received before a time, in batches. Uses partner_events_by_received_at.
-func (db *DB) deleteOldPartnerEvents(ctx context.Context, before time.Time, deleted func(rows int)) error {
-	for {
-		n, err := db.deletePartnerEvents(ctx, before)
-		if err != nil {
-			return fmt.Errorf("delete old events of partners: %w", err)
-		}
-		deleted(n)
-		if n < retentionBatchSize {
-			return nil
-		}
-	}
-}
-
-func (db *DB) deletePartnerEvents(ctx context.Context, before time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), retentionBatchTimeout)
-	defer cancel()
-	n, err := db.exec(ctx, `DELETE FROM partner_events WHERE (platform_id, id) IN (
-		SELECT platform_id, id FROM partner_events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`, before, retentionBatchSize)
-	return int(n), err
+func (db *DB) deleteOldPartnerEvents(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
+	return db.deleteInBatches(ports.ForAllPlatforms(ctx), "partner_events", `DELETE FROM partner_events WHERE (platform_id, id) IN (
+		SELECT platform_id, id FROM partner_events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`, before, deleted)
 }

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,12 +45,40 @@ func (db *DB) exec(ctx context.Context, statement string, args ...any) (int64, e
 	return done.RowsAffected(), err
 }
 
+// deleteInBatches runs a deletion of what is older than a time ($1), at most $2 rows at once, until fewer are left.
+func (db *DB) deleteInBatches(ctx context.Context, table, sql string, before time.Time, deleted func(table string, rows int)) error {
+	for {
+		n, err := db.deleteOneBatch(ctx, sql, before)
+		if err != nil {
+			return fmt.Errorf("delete old rows of %s: %w", table, err)
+		}
+		deleted(table, int(n))
+		if n < retentionBatchSize {
+			return nil
+		}
+	}
+}
+
+func (db *DB) deleteOneBatch(ctx context.Context, sql string, before time.Time) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
+	defer cancel()
+	return db.exec(ctx, sql, before, retentionBatchSize)
+}
+
 // preparedTx is a transaction whose statements are prepared.
 type preparedTx struct{ pgx.Tx }
 
 // inTx runs fn in a transaction.
 func (db *DB) inTx(ctx context.Context, fn func(tx preparedTx) error) error {
 	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return fn(preparedTx{tx}) })
+}
+
+// sendBatch runs statements in one transaction.
+func (db *DB) sendBatch(ctx context.Context, batch *pgx.Batch) error {
+	if batch.Len() == 0 {
+		return nil
+	}
+	return db.inTx(ctx, func(tx preparedTx) error { return tx.send(ctx, batch) })
 }
 
 func (tx preparedTx) exec(ctx context.Context, statement string, args ...any) (int64, error) {

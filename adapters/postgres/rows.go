@@ -21,6 +21,15 @@ type sealedField struct {
 	seal   func(context.Context, *DB, sealedRow) ([]byte, error) // nil is NULL
 	open   func(ctx context.Context, db *DB, row sealedRow, stored []byte) error
 	stored []byte // as it was read
+	// unbound: what is stored belongs to no row.
+	unbound bool
+}
+
+func (f *sealedField) row(columns schema.Columns) sealedRow {
+	if f.unbound {
+		return sealedRow{}
+	}
+	return rowOf(columns)
 }
 
 func newSealedColumn(c sealedColumn, f sealedField) schema.Column {
@@ -93,14 +102,22 @@ func sealedOrNull[V any](c sealedColumn, get func() *V, set func(*V)) schema.Col
 // keyedHash is the name of a column with a keyed hash of a text, which is written and never read back. The
 // empty text is stored as it is.
 func keyedHash(name string, text func() string) schema.Column {
+	return computedColumn(name, func(ctx context.Context, db *DB) (string, error) {
+		plain := text()
+		if plain == "" {
+			return "", nil
+		}
+		return db.fingerprint(ctx, plain)
+	})
+}
+
+// computedColumn is a column of a text that is written and never read back.
+func computedColumn(name string, text func(context.Context, *DB) (string, error)) schema.Column {
 	return schema.Column{Name: name, Type: "text", Field: &sealedField{
+		unbound: true,
 		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
-			plain := text()
-			if plain == "" {
-				return []byte{}, nil
-			}
-			hash, err := db.fingerprint(ctx, plain)
-			return []byte(hash), err
+			stored, err := text(ctx, db)
+			return []byte(stored), err
 		},
 		open: func(context.Context, *DB, sealedRow, []byte) error { return nil },
 	}}
@@ -130,7 +147,7 @@ func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], r
 		if !isSealed {
 			continue
 		}
-		stored, err := field.seal(ctx, db, rowOf(all))
+		stored, err := field.seal(ctx, db, field.row(all))
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +190,7 @@ func scanSealed(rows pgx.Rows, columns schema.Columns, more ...any) error {
 func (db *DB) openColumns(ctx context.Context, columns schema.Columns) error {
 	for _, column := range columns {
 		if field, isSealed := column.Field.(*sealedField); isSealed {
-			if err := field.open(ctx, db, rowOf(columns), field.stored); err != nil {
+			if err := field.open(ctx, db, field.row(columns), field.stored); err != nil {
 				return err
 			}
 		}
