@@ -57,8 +57,9 @@ bench: needs-postgres needs-evm build ## Measure the performance and write docs/
 screenshots: needs-postgres needs-node needs-browser build ## Write the pictures of the documentation, docs/images
 	CAUSEWAY_SCREENSHOTS=$(abspath docs/images) CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 ./e2e/browser
 
-docs: ## Write docs/configuration.md from the settings in the code
+docs: ## Write docs/configuration.md from the settings in the code, and docs/packages.md from the comments of the packages
 	$(GO) test -count=1 ./app/causeway -run TestConfigurationDoc -update
+	$(GO) test -count=1 ./app/causeway/layers -run TestPackagesDoc -update
 
 fmt: ## Format all Go files
 	$(TOOL) golangci-lint fmt

@@ -53,17 +53,7 @@ var agents = schema.New("agents", keyOfPlatform, func(a *agent.Agent) schema.Col
 		{Name: "policy", Type: "jsonb", Field: schema.JSON(
 			func() agentPolicyColumn { return newAgentPolicyColumn(a.Policy) },
 			func(c agentPolicyColumn) { a.Policy = c.policy() })},
-		{Name: "token_hash", Field: schema.Converted(
-			func() []byte {
-				if !a.Connected() {
-					return nil
-				}
-				return a.TokenHash[:]
-			},
-			func(hash []byte) error {
-				copy(a.TokenHash[:], hash)
-				return nil
-			})},
+		{Name: "token_hash", Field: schema.Optional(&a.TokenHash)},
 		{Name: "connected_at", Field: &a.ConnectedAt}, {Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt},
 	}
 })

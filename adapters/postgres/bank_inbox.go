@@ -8,47 +8,40 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/ports"
 )
 
-const receivedColumns = `r.connection, r.number, r.name, r.size, r.modified_at, r.sha256, r.state, r.problem, r.found_at`
+// receivedFiles is the table bank_received_files.
+var receivedFiles = schema.New("bank_received_files", []string{"connection", "number"}, func(r *bankorder.Received) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &r.Connection}, {Name: "number", Field: &r.Number}, {Name: "name", Field: &r.Name}, {Name: "size", Field: &r.Size},
+		{Name: "modified_at", Field: &r.ModifiedAt}, {Name: "sha256", Field: &r.SHA256}, {Name: "state", Field: &r.State},
+		{Name: "problem", Field: &r.Problem}, {Name: "found_at", Field: &r.FoundAt},
+	}
+})
 
-func scanReceived(rows pgx.Row) (r bankorder.Received, err error) {
-	var digest []byte
-	var state string
-	err = rows.Scan(&r.Connection, &r.Number, &r.Name, &r.Size, &r.ModifiedAt, &digest, &state, &r.Problem, &r.FoundAt)
-	copy(r.SHA256[:], digest)
-	r.State, r.ModifiedAt, r.FoundAt = bankorder.ReceivedState(state), r.ModifiedAt.UTC(), r.FoundAt.UTC()
-	return r, err
-}
+var receivedColumns = receivedFiles.Names("r")
 
 // knownBankFiles uses bank_received_file_unique.
-const knownBankFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS f(name, size, modified_at)
+var knownBankFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS f(name, size, modified_at)
 	JOIN bank_received_files r ON r.connection = $1 AND r.name = f.name AND r.size = f.size AND r.modified_at = f.modified_at ORDER BY r.number`
 
 // KnownBankFiles implements ports.BankInbox.
 func (db *DB) KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error) {
-	names, sizes, times := make([]string, len(files)), make([]int64, len(files)), make(timeArray, len(files))
-	for i, f := range files {
-		names[i], sizes[i], times[i] = f.Name, f.Size, pgTime(f.ModifiedAt)
-	}
-	rows, err := db.pool.Query(ctx, knownBankFiles, connection, names, sizes, times)
-	if err != nil {
-		return nil, err
-	}
-	var known []bankorder.Received
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		r, err := scanReceived(rows)
-		known = append(known, r)
-		return err
-	})
-	return known, err
+	return queryTable(ctx, db, db.read, receivedFiles, knownBankFiles, append([]any{connection}, schema.Arrays(files, func(f *bankorder.Received) []any {
+		return []any{&f.Name, &f.Size, &f.ModifiedAt}
+	})...)...)
 }
 
+// sameBankFile uses bank_received_file_unique.
+var sameBankFile = `SELECT ` + receivedColumns + ` FROM bank_received_files r
+	WHERE connection = $1 AND name = $2 AND size = $3 AND modified_at = $4 AND sha256 = $5`
+
 // beginBankFile uses bank_received_file_unique and bank_received_files_by_content.
-const beginBankFile = `
+var beginBankFile = `
 	WITH counted AS (UPDATE bank_connections SET received = received + 1 WHERE connection = $1 RETURNING received)
 	INSERT INTO bank_received_files AS r (connection, number, name, size, modified_at, sha256, state, found_at, ended_at)
 	SELECT $1, received, $2, $3, $4, $5, CASE WHEN d.same THEN 'DUPLICATE' ELSE 'READING' END, $6::timestamptz, CASE WHEN d.same THEN $6::timestamptz END
@@ -57,32 +50,33 @@ const beginBankFile = `
 
 // continueBankFile uses bank_received_files_by_content. Places in a file depend on its content alone, so that it can be
 // read on when the bank has put the same content down again meanwhile.
-const continueBankFile = `UPDATE bank_received_files r SET name = $2, modified_at = $3 WHERE connection = $1 AND sha256 = $4 AND state = 'READING'
+var continueBankFile = `UPDATE bank_received_files r SET name = $2, modified_at = $3 WHERE connection = $1 AND sha256 = $4 AND state = 'READING'
 	RETURNING ` + receivedColumns
 
 // BeginBankFile implements ports.BankInbox.
 func (db *DB) BeginBankFile(ctx context.Context, lease ports.BankLease, f bankorder.Received) (begun bankorder.Received, err error) {
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		begun, err = scanReceived(tx.QueryRow(ctx, `SELECT `+receivedColumns+` FROM bank_received_files r
-			WHERE connection = $1 AND name = $2 AND size = $3 AND modified_at = $4 AND sha256 = $5`, lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256[:]))
-		if isNoRows(err) {
-			begun, err = scanReceived(tx.QueryRow(ctx, continueBankFile, lease.Connection, f.Name, f.ModifiedAt, f.SHA256[:]))
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		var found bool
+		for _, attempt := range []struct {
+			sql  string
+			args []any
+		}{
+			{sameBankFile, []any{lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256}},
+			{continueBankFile, []any{lease.Connection, f.Name, f.ModifiedAt, f.SHA256}},
+			{beginBankFile, []any{lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256, f.FoundAt}},
+		} {
+			if begun, found, err = queryTableRow(ctx, db, tx.read, receivedFiles, attempt.sql, attempt.args...); found || err != nil {
+				return err
+			}
 		}
-		if isNoRows(err) {
-			begun, err = scanReceived(tx.QueryRow(ctx, beginBankFile, lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256[:], f.FoundAt))
-		}
-		return err
+		return pgx.ErrNoRows // the connection has no row
 	})
 	return begun, err
 }
 
 // BankFileBeingRead uses the primary key.
 func (db *DB) BankFileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error) {
-	r, err := scanReceived(db.pool.QueryRow(ctx, `SELECT `+receivedColumns+` FROM bank_received_files r WHERE connection = $1 AND number = $2`, connection, number))
-	if isNoRows(err) {
-		return r, false, nil
-	}
-	return r, err == nil, err
+	return selectRow(ctx, db, db.read, receivedFiles, `WHERE connection = $1 AND number = $2`, connection, number)
 }
 
 // bankFilesWithContent uses bank_received_files_by_digest.
@@ -90,17 +84,14 @@ const bankFilesWithContent = `FROM bank_received_files WHERE connection = $1 AND
 
 // BankFileWithContent implements ports.BankInbox.
 func (db *DB) BankFileWithContent(ctx context.Context, connection string, sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
-	err = db.pool.QueryRow(ctx, `SELECT state `+bankFilesWithContent, connection, sha256).Scan(&state)
-	if isNoRows(err) {
-		return "", false, nil
-	}
-	return state, err == nil, err
+	found, err = readValues(ctx, db.read, `SELECT state `+bankFilesWithContent, []any{connection, sha256}, &state)
+	return state, found, err
 }
 
 // ReopenBankFile implements ports.BankInbox.
 func (db *DB) ReopenBankFile(ctx context.Context, lease ports.BankLease, sha256 []byte) error {
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		_, err := tx.exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
 			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+bankFilesWithContent+`)`, lease.Connection, sha256)
 		return err
 	})
@@ -108,19 +99,19 @@ func (db *DB) ReopenBankFile(ctx context.Context, lease ports.BankLease, sha256 
 
 // EndBankFile implements ports.BankInbox.
 func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error {
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
-			lease.Connection, number, string(state), storedText(problem, maxProblem), at)
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		_, err := tx.exec(ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
+			lease.Connection, number, state, storedText(problem, maxProblem), at)
 		return err
 	})
 }
 
 // ordersOfReports uses bank_order_end_to_end_id_unique and bank_order_key_unique.
-const ordersOfReports = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
+var ordersOfReports = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
 
 // ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
 func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		orders, err := db.lockReportedOrders(ctx, tx, lease.Connection, reports)
 		if err != nil {
 			return err
@@ -184,7 +175,7 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
-func (db *DB) lockReportedOrders(ctx context.Context, tx pgx.Tx, connection string, reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
+func (db *DB) lockReportedOrders(ctx context.Context, tx preparedTx, connection string, reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
 	var ids, keys []string
 	for _, r := range reports {
 		if r.EndToEndID != "" {
@@ -194,16 +185,13 @@ func (db *DB) lockReportedOrders(ctx context.Context, tx pgx.Tx, connection stri
 			keys = append(keys, r.Key)
 		}
 	}
-	rows, err := tx.Query(ctx, ordersOfReports, connection, ids, keys)
-	if err != nil {
-		return nil, err
-	}
+	orders, err := queryTable(ctx, db, tx.read, bankOrders, ordersOfReports, connection, ids, keys)
 	found := map[string]*bankorder.Order{}
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		o, err := db.scanBankOrder(ctx, rows)
-		found["id "+o.EndToEndID], found["key "+o.Key] = &o, &o
-		return err
-	})
+	for i := range orders {
+		o := &orders[i]
+		found["id "+o.EndToEndID], found["key "+o.Key] = o, o
+	}
+	return found, err
 }
 
 // bankOrderChanges collects what a piece of a file changes.
@@ -245,35 +233,33 @@ const updateReportedOrders = `
 		AS r(platform_id, id, state, partner_id, code, reason, accepted_at, settled_at, returned_at, n, return_id)
 	WHERE o.platform_id = r.platform_id AND o.id = r.id`
 
-func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection string) error {
+// reportedOrder is an order with what is stored of it.
+type reportedOrder struct {
+	bankorder.Order
+	reason string
+	news   int64 // from 1; zero if the order stays as it is
+}
+
+func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection string) error {
 	if len(c.orders) == 0 {
 		return nil
 	}
-	var (
-		platforms, ids                   idArray
-		states, partners, codes, reasons []string
-		returns                          []string
-		accepted, settled, returned      timeArray
-		numbers                          []int64
-		news                             int64
-	)
-	for _, o := range c.orders {
-		row := sealedRow{o.Platform.UUID(), o.ID}
-		reason, err := c.db.sealText(ctx, row, bankOrdersReason, o.Text)
+	news := int64(0)
+	reported := make([]reportedOrder, len(c.orders))
+	for i, o := range c.orders {
+		reason, err := c.db.sealText(ctx, sealedRow{o.Platform.UUID(), o.ID}, bankOrdersReason, o.Text)
 		if err != nil {
 			return err
 		}
-		number := int64(0)
-		if c.changed[o] {
+		if reported[i] = (reportedOrder{Order: *o, reason: reason}); c.changed[o] {
 			news++
-			number = news
+			reported[i].news = news
 		}
-		platforms, ids, numbers = append(platforms, pgID(row.platform)), append(ids, pgID(o.ID)), append(numbers, number)
-		states, partners, codes, reasons = append(states, string(o.State)), append(partners, o.PartnerID), append(codes, o.Code), append(reasons, reason)
-		returns = append(returns, o.ReturnID)
-		accepted, settled, returned = append(accepted, pgTime(o.AcceptedAt)), append(settled, pgTime(o.SettledAt)), append(returned, pgTime(o.ReturnedAt))
 	}
-	if _, err := tx.Exec(ctx, updateReportedOrders, connection, c.file, news, c.now, platforms, ids, states, partners, codes, reasons, accepted, settled, returned, numbers, returns); err != nil {
+	columns := schema.Arrays(reported, func(r *reportedOrder) []any {
+		return []any{&r.Platform, &r.ID, &r.State, &r.PartnerID, &r.Code, &r.reason, &r.AcceptedAt, &r.SettledAt, &r.ReturnedAt, &r.news, &r.ReturnID}
+	})
+	if _, err := tx.exec(ctx, updateReportedOrders, append([]any{connection, c.file, news, c.now}, columns...)...); err != nil {
 		return err
 	}
 	for _, correction := range c.corrections {
@@ -283,8 +269,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection stri
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-			pgID(platform), pgID(id), pgID(correction.order.ID), connection, c.file, correction.report.Place, details, c.now); err != nil {
+		if _, err := tx.exec(ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+			platform, id, correction.order.ID, connection, c.file, correction.report.Place, details, c.now); err != nil {
 			return err
 		}
 	}
@@ -292,7 +278,7 @@ func (c *bankOrderChanges) write(ctx context.Context, tx pgx.Tx, connection stri
 }
 
 // reportBankFile uses bank_file_message_unique and bank_orders_open_by_file.
-const reportBankFile = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
+var reportBankFile = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
 	AND o.state = ANY($3::text[]) AND o.reported_in <> $4 ORDER BY o.file_position LIMIT $5 FOR UPDATE`
 
 // bankFileHasSum uses the primary key, and bank_order_position_unique for a file whose sum differs.
@@ -302,16 +288,16 @@ const bankFileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT c
 
 // ReportBankFile implements ports.BankInbox.
 func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		var number int64
-		err := tx.QueryRow(ctx, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`, lease.Connection, messageID).Scan(&number)
-		if isNoRows(err) {
+		found, err := readValues(ctx, tx.read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`, []any{lease.Connection, messageID}, &number)
+		if err == nil && !found {
 			problem = bankorder.UnknownPayment
 			return nil
 		}
 		if err == nil && report.Amount != (money.Amount{}) {
 			var same bool
-			if err = tx.QueryRow(ctx, bankFileHasSum, lease.Connection, number, report.Amount.Minor, string(report.Amount.Currency)).Scan(&same); !same {
+			if _, err = readValues(ctx, tx.read, bankFileHasSum, []any{lease.Connection, number, report.Amount.Minor, report.Amount.Currency}, &same); !same {
 				problem = bankorder.Contradiction
 			}
 			report.Amount = money.Amount{} // it is of no single order
@@ -319,25 +305,14 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 		if err != nil || problem != "" {
 			return err
 		}
-		var states []string
-		for _, s := range bankorder.Reportable(report.State) {
-			states = append(states, string(s))
-		}
-		rows, err := tx.Query(ctx, reportBankFile, lease.Connection, number, states, file, limit)
+		orders, err := queryTable(ctx, db, tx.read, bankOrders, reportBankFile, lease.Connection, number, bankorder.Reportable(report.State), file, limit)
 		if err != nil {
 			return err
 		}
 		changes := &bankOrderChanges{db: db, file: file, now: now}
-		if err := forEachRow(rows, func(rows pgx.Rows) error {
-			o, err := db.scanBankOrder(ctx, rows)
-			if err != nil {
-				return err
-			}
+		for _, o := range orders {
 			applied, effect := o.Apply(report, now)
 			changes.reported(&applied, effect == bankorder.Changes)
-			return nil
-		}); err != nil {
-			return err
 		}
 		changed = len(changes.orders)
 		return changes.write(ctx, tx, lease.Connection)

@@ -3,32 +3,32 @@ package postgres
 import (
 	"context"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/bankorder"
 	"causeway/ports"
 )
 
 // KeepBankNotice implements ports.BankInbox.
 func (db *DB) KeepBankNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice) error {
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
 }
 
-func insertBankNotices(ctx context.Context, tx pgx.Tx, notices []bankorder.Notice) error {
+// insertNotices inserts rows of bank_notices.
+var insertNotices = schema.New("bank_notices", nil, func(n *bankorder.Notice) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &n.Connection}, {Name: "file", Field: &n.File}, {Name: "place", Field: &n.Place}, {Name: "kind", Field: &n.Kind},
+		{Name: "name", Field: &n.Name}, {Name: "code", Field: &n.Code}, {Name: "noticed_at", Field: &n.At},
+	}
+}).InsertAll("ON CONFLICT DO NOTHING")
+
+func insertBankNotices(ctx context.Context, tx preparedTx, notices []bankorder.Notice) error {
 	if len(notices) == 0 {
 		return nil
 	}
-	var connections, places, kinds, names, codes []string
-	var files []int64
-	var times timeArray
-	for _, n := range notices {
-		connections, places, kinds = append(connections, n.Connection), append(places, n.Place), append(kinds, string(n.Kind))
-		names, codes, files, times = append(names, n.Name), append(codes, n.Code), append(files, n.File), append(times, pgTime(n.At))
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO bank_notices (connection, file, place, kind, name, code, noticed_at)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[]) ON CONFLICT DO NOTHING`,
-		connections, files, places, kinds, names, codes, times)
+	_, err := tx.exec(ctx, insertNotices.SQL, schema.Arrays(notices, func(n *bankorder.Notice) []any { return insertNotices.Table.Columns(n).Fields() })...)
 	return err
 }
 
@@ -42,26 +42,22 @@ const bankNotices = `
 
 // BankNotices implements ports.BankInbox.
 func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]ports.BankNotice, error) {
-	rows, err := db.pool.Query(ctx, bankNotices, connection, limit)
-	if err != nil {
-		return nil, err
+	type correction struct {
+		row     sealedRow
+		details []byte
 	}
-	var notices []ports.BankNotice
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		n := ports.BankNotice{Notice: bankorder.Notice{Connection: connection}}
-		var platform, id pgtype.UUID
-		var kind, details string
-		if err := rows.Scan(&n.File, &n.Place, &kind, &n.Name, &n.Code, &n.At, &platform, &id, &details, &n.FileName, &n.Problem); err != nil {
-			return err
-		}
-		n.Kind, n.At = bankorder.NoticeKind(kind), n.At.UTC()
-		if id.Valid {
-			if err := db.openJSON(ctx, sealedRow{platform.Bytes, id.Bytes}, bankCorrectionsDetails, []byte(details), &n.Correction); err != nil {
-				return err
-			}
-		}
-		notices = append(notices, n)
-		return nil
+	var corrections []correction
+	notices, err := collect(ctx, db.read, bankNotices, []any{connection, limit}, func(rows pgx.Rows, n *ports.BankNotice) error {
+		n.Connection = connection
+		var c correction
+		err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.platform, &c.row.id, &c.details, &n.FileName, &n.Problem)
+		corrections = append(corrections, c)
+		return err
 	})
+	for i, c := range corrections {
+		if err == nil && c.row.id != uuid.Nil {
+			err = db.openJSON(ctx, c.row, bankCorrectionsDetails, c.details, &notices[i].Correction)
+		}
+	}
 	return notices, err
 }

@@ -7,11 +7,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/bankorder"
-	"causeway/core/corridor"
-	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/ports"
 )
@@ -36,43 +34,56 @@ type bankOrderAddress struct {
 	Country    string `json:"country,omitempty"`
 }
 
-// insertBankOrders uses the primary key. A payment that was moved takes its order to another connection, unless it is in a file. The order is that of every process, so that none waits for another in a circle.
-const insertBankOrders = `
-	INSERT INTO bank_orders (platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, state, queued_at, updated_at)
-	SELECT platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, 'QUEUED', queued_at, queued_at FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
-		$10::text[], $11::text[], $12::text[], $13::timestamptz[])
-		AS o(platform_id, id, subject_id, kind, connection, rail, batch, currency, amount, end_to_end_id, key, details, queued_at) ORDER BY 1, 2
+// bankOrders is the table bank_orders.
+var bankOrders = schema.New("bank_orders", keyOfPlatform, func(o *bankorder.Order) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &o.Platform}, {Name: "id", Field: &o.ID}, {Name: "subject_id", Field: &o.Subject}, {Name: "kind", Field: &o.Kind},
+		{Name: "connection", Field: &o.Connection}, {Name: "rail", Field: &o.Rail}, {Name: "batch", Field: &o.Batch},
+		{Name: "currency", Field: &o.Amount.Currency}, {Name: "amount", Field: &o.Amount.Minor}, {Name: "end_to_end_id", Field: &o.EndToEndID},
+		{Name: "key", Field: &o.Key},
+		sealedJSON(bankOrdersDetails,
+			func() bankOrderDetails {
+				c := o.Counterparty
+				return bankOrderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance, Address: (*bankOrderAddress)(c.Address)}
+			},
+			func(d bankOrderDetails) {
+				o.Counterparty = bankorder.Counterparty{Name: d.Name, Business: d.Business, Fields: d.Fields, Address: (*party.Address)(d.Address)}
+				o.Remittance = d.Remittance
+			}),
+		{Name: "state", Field: &o.State}, {Name: "file_number", Field: schema.Optional(&o.File)}, {Name: "file_position", Field: schema.Optional(&o.Position)},
+		{Name: "partner_id", Field: &o.PartnerID}, {Name: "code", Field: &o.Code}, sealedText(bankOrdersReason, &o.Text),
+		{Name: "queued_at", Field: &o.QueuedAt}, {Name: "accepted_at", Field: &o.AcceptedAt}, {Name: "settled_at", Field: &o.SettledAt},
+		{Name: "returned_at", Field: &o.ReturnedAt}, {Name: "return_id", Field: &o.ReturnID},
+	}
+})
+
+var bankOrderColumns = bankOrders.Names("o")
+
+// insertBankOrders uses the primary key. A payment that was moved takes its order to another connection, unless it is in a file.
+// The order is that of every process, so that none waits for another in a circle.
+var insertBankOrders = schema.New("bank_orders", keyOfPlatform, func(o *bankorder.Order) schema.Columns {
+	return append(bankOrders.Columns(o), schema.Column{Name: "updated_at", Field: &o.QueuedAt})
+}).InsertAll(`ORDER BY platform_id, id
 	ON CONFLICT (platform_id, id) DO UPDATE SET connection = excluded.connection, rail = excluded.rail, batch = excluded.batch, currency = excluded.currency,
 		amount = excluded.amount, end_to_end_id = excluded.end_to_end_id, key = excluded.key, details = excluded.details, queued_at = excluded.queued_at, updated_at = excluded.updated_at
-	WHERE bank_orders.state = 'QUEUED' AND bank_orders.connection <> excluded.connection`
+	WHERE bank_orders.state = 'QUEUED' AND bank_orders.connection <> excluded.connection`)
 
 // AddBankOrders implements ports.BankOrders.
 func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]bankorder.Order, error) {
 	if len(orders) == 0 {
 		return nil, nil
 	}
-	var (
-		platforms, ids, subjects                                           idArray
-		kinds, connections, rails, batches, currencies, names, keys, texts []string
-		amounts                                                            []int64
-		queued                                                             timeArray
-		wanted                                                             []ports.BankOrderKey
-	)
-	for _, o := range orders {
-		row := sealedRow{o.Platform.UUID(), o.ID}
-		details := bankOrderDetails{Name: o.Counterparty.Name, Business: o.Counterparty.Business, Fields: o.Counterparty.Fields, Remittance: o.Remittance,
-			Address: (*bankOrderAddress)(o.Counterparty.Address)}
-		text, err := db.sealJSONText(ctx, row, bankOrdersDetails, details)
-		if err != nil {
-			return nil, err
-		}
-		platforms, ids, subjects = append(platforms, pgID(row.platform)), append(ids, pgID(o.ID)), append(subjects, pgID(o.Subject))
-		kinds, connections, rails = append(kinds, string(o.Kind)), append(connections, o.Connection), append(rails, string(o.Rail))
-		batches, currencies, amounts = append(batches, o.Batch), append(currencies, string(o.Amount.Currency)), append(amounts, o.Amount.Minor)
-		names, keys, texts, queued = append(names, o.EndToEndID), append(keys, o.Key), append(texts, text), append(queued, pgTime(o.QueuedAt))
-		wanted = append(wanted, ports.BankOrderKey{Platform: o.Platform, ID: o.ID})
+	queued, wanted := make([]bankorder.Order, len(orders)), make([]ports.BankOrderKey, len(orders))
+	for i, o := range orders {
+		wanted[i] = ports.BankOrderKey{Platform: o.Platform, ID: o.ID}
+		o.State = bankorder.Queued
+		queued[i] = o
 	}
-	if _, err := db.pool.Exec(ctx, insertBankOrders, platforms, ids, subjects, kinds, connections, rails, batches, currencies, amounts, names, keys, texts, queued); err != nil {
+	columns, err := rowsToWrite(ctx, db, insertBankOrders, queued)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.exec(ctx, insertBankOrders.SQL, schema.ArraysOf(columns)...); err != nil {
 		return nil, err
 	}
 	stored, err := db.BankOrdersByKey(ctx, wanted)
@@ -90,56 +101,15 @@ func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]ba
 	return result, nil
 }
 
-const bankOrderColumns = `o.platform_id, o.id, o.subject_id, o.kind, o.connection, o.rail, o.batch, o.currency, o.amount, o.end_to_end_id, o.key, o.details,
-	o.state, o.file_number, o.file_position, o.partner_id, o.code, o.reason, o.queued_at, o.accepted_at, o.settled_at, o.returned_at, o.return_id`
-
 // BankOrdersByKey uses the primary key.
 func (db *DB) BankOrdersByKey(ctx context.Context, keys []ports.BankOrderKey) (map[ports.BankOrderKey]bankorder.Order, error) {
-	platforms, ids := make(idArray, len(keys)), make(idArray, len(keys))
-	for i, key := range keys {
-		platforms[i], ids[i] = pgID(key.Platform.UUID()), pgID(key.ID)
-	}
-	rows, err := db.pool.Query(ctx, `SELECT `+bankOrderColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN bank_orders o USING (platform_id, id)`, platforms, ids)
-	if err != nil {
-		return nil, err
-	}
+	found, err := queryTable(ctx, db, db.read, bankOrders, `SELECT `+bankOrderColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN bank_orders o USING (platform_id, id)`,
+		schema.Arrays(keys, func(k *ports.BankOrderKey) []any { return []any{&k.Platform, &k.ID} })...)
 	orders := make(map[ports.BankOrderKey]bankorder.Order, len(keys))
-	return orders, forEachRow(rows, func(rows pgx.Rows) error {
-		o, err := db.scanBankOrder(ctx, rows)
+	for _, o := range found {
 		orders[ports.BankOrderKey{Platform: o.Platform, ID: o.ID}] = o
-		return err
-	})
-}
-
-func (db *DB) scanBankOrder(ctx context.Context, rows pgx.Rows) (o bankorder.Order, err error) {
-	var (
-		platform, id, subject        pgtype.UUID
-		details, reason              string
-		file                         *int64
-		position                     *int
-		accepted, settled, returned  *time.Time
-		kind, rail, currency, status string
-	)
-	if err := rows.Scan(&platform, &id, &subject, &kind, &o.Connection, &rail, &o.Batch, &currency, &o.Amount.Minor, &o.EndToEndID, &o.Key, &details,
-		&status, &file, &position, &o.PartnerID, &o.Code, &reason, &o.QueuedAt, &accepted, &settled, &returned, &o.ReturnID); err != nil {
-		return o, err
 	}
-	o.Platform.SetUUID(platform.Bytes)
-	o.ID, o.Subject, o.Kind, o.Rail, o.State = id.Bytes, subject.Bytes, bankorder.Kind(kind), corridor.Rail(rail), bankorder.State(status)
-	o.Amount.Currency, o.QueuedAt = money.Currency(currency), o.QueuedAt.UTC()
-	o.AcceptedAt, o.SettledAt, o.ReturnedAt = timeOrZero(accepted), timeOrZero(settled), timeOrZero(returned)
-	if file != nil && position != nil {
-		o.File, o.Position = *file, *position
-	}
-	row := sealedRow{platform.Bytes, o.ID}
-	var plain bankOrderDetails
-	if err := db.openJSON(ctx, row, bankOrdersDetails, []byte(details), &plain); err != nil {
-		return o, err
-	}
-	o.Counterparty = bankorder.Counterparty{Name: plain.Name, Business: plain.Business, Fields: plain.Fields, Address: (*party.Address)(plain.Address)}
-	o.Remittance = plain.Remittance
-	o.Text, err = db.openText(ctx, row, bankOrdersReason, reason)
-	return o, err
+	return orders, err
 }
 
 // changedBankOrders uses bank_orders_by_news.
@@ -147,21 +117,9 @@ const changedBankOrders = `SELECT platform_id, subject_id, news FROM bank_orders
 
 // ChangedBankOrders implements ports.BankOrders.
 func (db *DB) ChangedBankOrders(ctx context.Context, connection string, after int64, limit int) ([]ports.RailSubject, int64, error) {
-	rows, err := db.pool.Query(ctx, changedBankOrders, connection, after, limit)
-	if err != nil {
-		return nil, 0, err
-	}
-	var changed []ports.RailSubject
 	last := after
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var platform, subject pgtype.UUID
-		if err := rows.Scan(&platform, &subject, &last); err != nil {
-			return err
-		}
-		s := ports.RailSubject{Subject: subject.Bytes}
-		s.Platform.SetUUID(platform.Bytes)
-		changed = append(changed, s)
-		return nil
+	changed, err := collect(ctx, db.read, changedBankOrders, []any{connection, after, limit}, func(rows pgx.Rows, s *ports.RailSubject) error {
+		return rows.Scan(&s.Platform, &s.Subject, &last)
 	})
 	return changed, last, err
 }
@@ -169,22 +127,19 @@ func (db *DB) ChangedBankOrders(ctx context.Context, connection string, after in
 // TakeBankLease implements ports.BankFiles.
 func (db *DB) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (ports.BankLease, bool, error) {
 	lease := ports.BankLease{Connection: connection}
-	err := db.pool.QueryRow(ctx, `
+	taken, err := readValues(ctx, db.read, `
 		INSERT INTO bank_connections AS c (connection, fence, holder, leased_until) VALUES ($1, 1, $2, $4)
 		ON CONFLICT (connection) DO UPDATE SET leased_until = $4, holder = $2, fence = c.fence + CASE WHEN c.holder = $2 THEN 0 ELSE 1 END
 		WHERE c.holder = $2 OR c.leased_until <= $3
-		RETURNING fence, news`, connection, pgID(holder), now, until).Scan(&lease.Fence, &lease.News)
-	if isNoRows(err) {
-		return lease, false, nil
-	}
-	return lease, err == nil, err
+		RETURNING fence, news`, []any{connection, holder, now, until}, &lease.Fence, &lease.News)
+	return lease, taken, err
 }
 
 // underBankLease runs a change in a transaction that holds the row of the connection, if the lease is still held.
-func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx preparedTx) error) error {
+	return db.inTx(ctx, func(tx preparedTx) error {
 		var fence int64
-		if err := tx.QueryRow(ctx, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, lease.Connection).Scan(&fence); err != nil && !isNoRows(err) {
+		if _, err := readValues(ctx, tx.read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection}, &fence); err != nil {
 			return err
 		}
 		if fence != lease.Fence || fence == 0 {
@@ -215,9 +170,9 @@ const maxSettledFiles = 100
 // SettleDueBankOrders implements ports.BankOrders. Files whose orders have all ended by reports are passed over.
 func (db *DB) SettleDueBankOrders(ctx context.Context, lease ports.BankLease, now time.Time, limit int) (n int, err error) {
 	passed := 0
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		for files := 1; files > 0 && n == 0 && passed < maxSettledFiles; passed++ {
-			if err := tx.QueryRow(ctx, settleDueBankOrders, lease.Connection, now, limit).Scan(&files, &n); err != nil {
+			if _, err := readValues(ctx, tx.read, settleDueBankOrders, []any{lease.Connection, now, limit}, &files, &n); err != nil {
 				return err
 			}
 		}

@@ -9,10 +9,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/bankorder"
-	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -23,20 +22,9 @@ const queuedBankOrders = `SELECT rail, currency, count(*), min(queued_at) FROM b
 
 // QueuedBankOrders implements ports.BankOutbox.
 func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.QueuedBankOrders, error) {
-	rows, err := db.pool.Query(ctx, queuedBankOrders, connection)
-	if err != nil {
-		return nil, err
-	}
-	var queued []ports.QueuedBankOrders
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var q ports.QueuedBankOrders
-		var rail, currency string
-		err := rows.Scan(&rail, &currency, &q.Orders, &q.Oldest)
-		q.Rail, q.Currency, q.Oldest = corridor.Rail(rail), money.Currency(currency), q.Oldest.UTC()
-		queued = append(queued, q)
-		return err
+	return collect(ctx, db.read, queuedBankOrders, []any{connection}, func(rows pgx.Rows, q *ports.QueuedBankOrders) error {
+		return rows.Scan(&q.Rail, &q.Currency, &q.Orders, &q.Oldest)
 	})
-	return queued, err
 }
 
 // maxTrace is the largest trace number; the next one is 1.
@@ -63,10 +51,10 @@ const deleteWithdrawnOrders = `
 
 // CutBankFile implements ports.BankOutbox. The payments leave with it, so it asks for each whether it may.
 func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		var traces, ofDay int
-		if err := tx.QueryRow(ctx, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::date)
-			FROM bank_connections c WHERE c.connection = $1`, lease.Connection, string(cut.Rail), cut.Day).Scan(&f.Number, &traces, &ofDay); err != nil {
+		if _, err := readValues(ctx, tx.read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
+			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Connection, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
@@ -90,18 +78,17 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 
 // placeInFile writes a file with its orders, of which those of a batch follow each other. The foreign key of the orders to their
 // file is checked at the end of their statement, so the file is written first.
-func placeInFile(ctx context.Context, tx pgx.Tx, f bankorder.File, day string, orders []chosenOrder) error {
-	if _, err := tx.Exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $9 WHERE connection = $1)
+func placeInFile(ctx context.Context, tx preparedTx, f bankorder.File, day string, orders []chosenOrder) error {
+	if _, err := tx.exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $9 WHERE connection = $1)
 		INSERT INTO bank_files (connection, number, rail, currency, day, day_number, name, message_id, first_trace, orders, sum, state, created_at)
-		VALUES ($1, $2, $3, $4, $5::date, $6, $7, $8, $10, $11, $12::text::numeric, 'CREATED', $13)`, f.Connection, f.Number, string(f.Rail), string(f.Currency), day,
-		f.DayNumber, f.Name, f.MessageID, f.FirstTrace+f.Orders-1, f.FirstTrace, f.Orders, f.Sum.String(), f.CreatedAt); err != nil {
+		VALUES ($1, $2, $3, $4, $5::text::date, $6, $7, $8, $10, $11, $12, 'CREATED', $13)`, f.Connection, f.Number, f.Rail, f.Currency, day,
+		f.DayNumber, f.Name, f.MessageID, f.FirstTrace+f.Orders-1, f.FirstTrace, f.Orders, f.Sum, f.CreatedAt); err != nil {
 		return err
 	}
 	slices.SortStableFunc(orders, func(a, b chosenOrder) int { return cmp.Compare(a.batch, b.batch) })
-	platforms, ids := orderColumns(orders)
-	placed, err := tx.Exec(ctx, placeBankOrders, platforms, ids, f.Number, f.CreatedAt)
-	if err == nil && int(placed.RowsAffected()) != len(orders) {
-		err = fmt.Errorf("%d of the %d orders of file %d are not there", len(orders)-int(placed.RowsAffected()), len(orders), f.Number)
+	placed, err := tx.exec(ctx, placeBankOrders, append(orderColumns(orders), f.Number, f.CreatedAt)...)
+	if err == nil && int(placed) != len(orders) {
+		err = fmt.Errorf("%d of the %d orders of file %d are not there", len(orders)-int(placed), len(orders), f.Number)
 	}
 	return err
 }
@@ -121,16 +108,13 @@ func sumOfBankOrders(orders []chosenOrder) (sum money.Total) {
 	return sum
 }
 
-func orderColumns(orders []chosenOrder) (platforms, ids idArray) {
-	for _, o := range orders {
-		platforms, ids = append(platforms, pgID(o.payment.Platform.UUID())), append(ids, pgID(o.id))
-	}
-	return platforms, ids
+func orderColumns(orders []chosenOrder) []any {
+	return schema.Arrays(orders, func(o *chosenOrder) []any { return []any{&o.payment.Platform, &o.id} })
 }
 
 // leavingBankOrders returns the oldest queued orders that may leave, and records that they have. It deletes those that are no
 // longer payments of the connection; those that are held stay queued.
-func leavingBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
+func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
 	for {
 		chosen, err := chosenBankOrders(ctx, tx, connection, cut)
 		if err != nil || len(chosen) == 0 {
@@ -154,8 +138,7 @@ func leavingBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut po
 			}
 		}
 		if len(withdrawn) > 0 {
-			platforms, ids := orderColumns(withdrawn)
-			if _, err := tx.Exec(ctx, deleteWithdrawnOrders, platforms, ids, connection); err != nil {
+			if _, err := tx.exec(ctx, deleteWithdrawnOrders, append(orderColumns(withdrawn), connection)...); err != nil {
 				return nil, err
 			}
 		}
@@ -165,72 +148,47 @@ func leavingBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut po
 	}
 }
 
-func chosenBankOrders(ctx context.Context, tx pgx.Tx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
-	rows, err := tx.Query(ctx, chooseBankOrders, connection, string(cut.Rail), string(cut.Currency), cut.MaxOrders, cut.MaxSum)
-	if err != nil {
-		return nil, err
-	}
-	return chosen, forEachRow(rows, func(rows pgx.Rows) error {
-		var o chosenOrder
-		var platform, id, subject pgtype.UUID
-		err := rows.Scan(&platform, &id, &subject, &o.payment.Kind, &o.batch, &o.amount)
-		o.payment.Platform.SetUUID(platform.Bytes)
-		o.id, o.payment.ID = id.Bytes, subject.Bytes
-		chosen = append(chosen, o)
-		return err
+func chosenBankOrders(ctx context.Context, tx preparedTx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
+	return collect(ctx, tx.read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum}, func(rows pgx.Rows, o *chosenOrder) error {
+		return rows.Scan(&o.payment.Platform, &o.id, &o.payment.ID, &o.payment.Kind, &o.batch, &o.amount)
 	})
 }
 
-const bankFileColumns = `connection, number, rail, currency, day_number, name, message_id, orders, sum::text, first_trace, state, temporary_name, sha256, coalesce(size, 0), place, created_at, delivered_at, settles_at`
+// bankFiles is the table bank_files.
+var bankFiles = schema.New("bank_files", []string{"connection", "number"}, func(f *bankorder.File) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &f.Connection}, {Name: "number", Field: &f.Number}, {Name: "rail", Field: &f.Rail}, {Name: "currency", Field: &f.Currency},
+		{Name: "day_number", Field: &f.DayNumber}, {Name: "name", Field: &f.Name}, {Name: "message_id", Field: &f.MessageID},
+		{Name: "orders", Field: &f.Orders}, {Name: "sum", Field: &f.Sum}, {Name: "first_trace", Field: &f.FirstTrace}, {Name: "state", Field: &f.State},
+		{Name: "temporary_name", Field: &f.TemporaryName}, {Name: "sha256", Field: &f.SHA256}, {Name: "size", Field: schema.Optional(&f.Size)},
+		{Name: "place", Field: &f.Place}, {Name: "created_at", Field: &f.CreatedAt}, {Name: "delivered_at", Field: &f.DeliveredAt},
+		{Name: "settles_at", Field: &f.SettlesAt},
+	}
+})
 
 // undeliveredBankFile uses bank_files_undelivered.
-const undeliveredBankFile = `SELECT ` + bankFileColumns + ` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
+var undeliveredBankFile = `SELECT ` + bankFiles.Names("") + ` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
 
 // UndeliveredBankFile implements ports.BankOutbox.
 func (db *DB) UndeliveredBankFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
-	var rail, currency, sum, state string
-	var digest []byte
-	var delivered, settles *time.Time
-	err = db.pool.QueryRow(ctx, undeliveredBankFile, connection).
-		Scan(&f.Connection, &f.Number, &rail, &currency, &f.DayNumber, &f.Name, &f.MessageID, &f.Orders, &sum, &f.FirstTrace, &state, &f.TemporaryName, &digest, &f.Size, &f.Place, &f.CreatedAt, &delivered, &settles)
-	if isNoRows(err) {
-		return f, false, nil
-	}
-	if err != nil {
-		return f, false, err
-	}
-	f.Rail, f.Currency, f.State, f.CreatedAt = corridor.Rail(rail), money.Currency(currency), bankorder.FileState(state), f.CreatedAt.UTC()
-	f.DeliveredAt, f.SettlesAt = timeOrZero(delivered), timeOrZero(settles)
-	copy(f.SHA256[:], digest)
-	f.Sum, err = money.ParseTotal(sum)
-	return f, err == nil, err
+	return queryTableRow(ctx, db, db.read, bankFiles, undeliveredBankFile, connection)
 }
 
 // bankFileOrders uses bank_order_position_unique.
-const bankFileOrders = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.file_position > $3
+var bankFileOrders = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.file_position > $3
 	ORDER BY o.file_position LIMIT $4`
 
 // BankFileOrders implements ports.BankOutbox.
 func (db *DB) BankFileOrders(ctx context.Context, connection string, number int64, after, limit int) ([]bankorder.Order, error) {
-	rows, err := db.pool.Query(ctx, bankFileOrders, connection, number, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	orders := make([]bankorder.Order, 0, limit)
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		o, err := db.scanBankOrder(ctx, rows)
-		orders = append(orders, o)
-		return err
-	})
-	return orders, err
+	return queryTable(ctx, db, db.read, bankOrders, bankFileOrders, connection, number, after, limit)
 }
 
 // BeginBankUpload implements ports.BankOutbox.
 func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
-	err = db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
-			lease.Connection, number).Scan(&attempt)
-		if isNoRows(err) {
+	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		found, err := readValues(ctx, tx.read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
+			[]any{lease.Connection, number}, &attempt)
+		if err == nil && !found {
 			return oneBankFile(0, number, nil)
 		}
 		return err
@@ -240,19 +198,19 @@ func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number
 
 // BankFileUploaded implements ports.BankOutbox.
 func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
-			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256[:], f.Size, db.clock.Now(), f.Place)
-		return oneBankFile(done.RowsAffected(), f.Number, err)
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		done, err := tx.exec(ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
+			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size, db.clock.Now(), f.Place)
+		return oneBankFile(done, f.Number, err)
 	})
 }
 
 // BankFileDelivered implements ports.BankOutbox.
 func (db *DB) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
-			lease.Connection, number, at, nullTime(settlesAt))
-		return oneBankFile(done.RowsAffected(), number, err)
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		done, err := tx.exec(ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
+			lease.Connection, number, at, settlesAt)
+		return oneBankFile(done, number, err)
 	})
 }
 

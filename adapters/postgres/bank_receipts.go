@@ -24,8 +24,8 @@ func (db *DB) KeepBankReceipts(ctx context.Context, lease ports.BankLease, recei
 	if len(names) == 0 {
 		return nil
 	}
-	return db.underBankLease(ctx, lease, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, insertBankReceiptNames, lease.Connection, now, names, partners)
+	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
+		_, err := tx.exec(ctx, insertBankReceiptNames, lease.Connection, now, names, partners)
 		return err
 	})
 }
@@ -36,12 +36,8 @@ const bankReceiptsByName = `SELECT n.name, r.partner_id FROM unnest($2::text[]) 
 
 // BankReceiptsByName implements ports.BankReceipts.
 func (db *DB) BankReceiptsByName(ctx context.Context, connection string, names []string) (map[string][]string, error) {
-	rows, err := db.pool.Query(ctx, bankReceiptsByName, connection, names)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string][]string{}
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
+	return found, db.read(ctx, bankReceiptsByName, []any{connection, names}, func(rows pgx.Rows) error {
 		var name, partner string
 		err := rows.Scan(&name, &partner)
 		found[name] = append(found[name], partner)

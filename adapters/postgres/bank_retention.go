@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -23,23 +22,9 @@ var deleteBankFiles = []struct{ table, sql string }{
 // and bank_receipt_names_by_time.
 func (db *DB) deleteOldBankFiles(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
 	for _, d := range deleteBankFiles {
-		for {
-			n, err := db.deleteBankFileRows(ctx, d.sql, before)
-			if err != nil {
-				return fmt.Errorf("delete old rows of %s: %w", d.table, err)
-			}
-			deleted(d.table, n)
-			if n < retentionBatchSize {
-				break
-			}
+		if err := db.deleteInBatches(ctx, d.table, d.sql, before, deleted); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func (db *DB) deleteBankFileRows(ctx context.Context, sql string, before time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
-	defer cancel()
-	done, err := db.pool.Exec(ctx, sql, before, retentionBatchSize)
-	return int(done.RowsAffected()), err
 }

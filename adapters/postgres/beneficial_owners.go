@@ -2,12 +2,9 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -15,23 +12,23 @@ import (
 	"causeway/ports"
 )
 
-// beneficialOwnerRow is a row of beneficial_owners.
-type beneficialOwnerRow struct {
-	bun.BaseModel `bun:"table:beneficial_owners"`
+// beneficialOwners is the table beneficial_owners.
+var beneficialOwners = schema.New("beneficial_owners", keyOfPlatform, func(o *customer.BeneficialOwner) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &o.Platform}, {Name: "id", Field: &o.ID}, {Name: "customer_id", Field: &o.Customer},
+		{Name: "roles", Type: "text[]", Field: schema.Array(&o.Roles)}, {Name: "ownership_percentage", Field: &o.OwnershipPercentage},
+		{Name: "status", Field: &o.Status}, {Name: "application_id", Field: schema.Optional(&o.Check.Application)},
+		sealedJSON(beneficialOwnersDetails,
+			func() beneficialOwnerDetails { return newBeneficialOwnerDetails(*o) },
+			func(d beneficialOwnerDetails) { d.set(o) }),
+		{Name: "created_at", Field: &o.CreatedAt}, {Name: "updated_at", Field: &o.UpdatedAt},
+	}
+})
 
-	PlatformID    uuid.UUID       `bun:"platform_id,pk"`
-	ID            uuid.UUID       `bun:"id,pk"`
-	CustomerID    uuid.UUID       `bun:"customer_id"`
-	Roles         []string        `bun:"roles,array"`
-	Percentage    int             `bun:"ownership_percentage"`
-	Status        string          `bun:"status"`
-	ApplicationID uuid.NullUUID   `bun:"application_id"`
-	StoredDetails json.RawMessage `bun:"details,type:jsonb"`
-	CreatedAt     time.Time       `bun:"created_at"`
-	UpdatedAt     time.Time       `bun:"updated_at"`
-
-	Details beneficialOwnerDetails `bun:"-"`
-}
+var (
+	insertBeneficialOwner = beneficialOwners.Insert("")
+	updateBeneficialOwner = beneficialOwners.Update("roles", "ownership_percentage", "status", "application_id", "details", "updated_at")
+)
 
 // beneficialOwnerDetails is the details column.
 type beneficialOwnerDetails struct {
@@ -71,107 +68,51 @@ type checkErrorColumn struct {
 
 // CreateBeneficialOwner inserts one owner.
 func (u *unit) CreateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
-	row, err := newBeneficialOwnerRow(ctx, u.db, o)
-	if err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return writeNow(ctx, u, insertBeneficialOwner, o, nil)
 }
 
 // UpdateBeneficialOwner uses the primary key.
 func (u *unit) UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
-	row, err := newBeneficialOwnerRow(ctx, u.db, o)
-	if err != nil {
-		return err
-	}
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("roles", "ownership_percentage", "status", "application_id", "details", "updated_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, beneficialOwnerNotFound(o.ID))
+	return writeNow(ctx, u, updateBeneficialOwner, o, beneficialOwnerNotFound(o.ID))
 }
 
 // BeneficialOwnersOf uses beneficial_owners_by_customer.
 func (u *unit) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return selectBeneficialOwners(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, customers)
+	return selectRows(ctx, u.db, u.query, beneficialOwners, ownersOfCustomers, p, customers)
 }
 
 // BeneficialOwnersOf uses beneficial_owners_by_customer.
 func (db *DB) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
-	return selectBeneficialOwners(ctx, db, db.bun.NewSelect(), p, customers)
+	return selectRows(ctx, db, db.read, beneficialOwners, ownersOfCustomers, p, customers)
 }
 
-func selectBeneficialOwners(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, customers []ident.Customer) ([]customer.BeneficialOwner, error) {
-	ids := make([]uuid.UUID, len(customers))
-	for i, c := range customers {
-		ids[i] = c.UUID()
-	}
-	query = query.Where("platform_id = ? AND customer_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id")
-	return selectAll(ctx, db, query, (*beneficialOwnerRow).owner)
-}
+const ownersOfCustomers = `WHERE platform_id = $1 AND customer_id = ANY($2) ORDER BY id`
 
 // BeneficialOwner uses the primary key.
 func (db *DB) BeneficialOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner) (customer.BeneficialOwner, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*beneficialOwnerRow).owner, beneficialOwnerNotFound(id))
+	return selectExisting(ctx, db, db.read, beneficialOwners, beneficialOwnerNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // ListBeneficialOwners uses beneficial_owners_by_customer.
 func (db *DB) ListBeneficialOwners(ctx context.Context, p ident.Platform, f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ? AND customer_id = ?", p.UUID(), f.Customer.UUID())}
-	return selectBunPage(ctx, db, l, f.Paging, (*beneficialOwnerRow).owner)
+	l := newList("beneficial_owners", p)
+	l.byIndex("customer_id = ?", f.Customer.UUID())
+	return selectPage(ctx, db, l, f.Paging, beneficialOwners)
 }
 
 func beneficialOwnerNotFound(id ident.BeneficialOwner) error {
 	return fault.New(fault.BeneficialOwnerNotFound, "There is no beneficial owner %s.", id)
 }
 
-func (row *beneficialOwnerRow) sealedRow() sealedRow {
-	return sealedRow{row.PlatformID, row.ID}
+func newBeneficialOwnerDetails(o customer.BeneficialOwner) beneficialOwnerDetails {
+	return beneficialOwnerDetails{Person: newPersonColumn(o.Person), Check: checkColumn{
+		Submitted: o.Check.Submitted, Errors: newCheckErrorColumns(o.Check.Errors), By: o.Check.By, At: o.Check.At, Reason: o.Check.Reason}}
 }
 
-func (row *beneficialOwnerRow) seal(ctx context.Context, db *DB) (err error) {
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), beneficialOwnersDetails, row.Details)
-	return err
-}
-
-func (row *beneficialOwnerRow) open(ctx context.Context, db *DB) error {
-	return db.openJSON(ctx, row.sealedRow(), beneficialOwnersDetails, row.StoredDetails, &row.Details)
-}
-
-// newBeneficialOwnerRow returns the row of an owner, with its encrypted column.
-func newBeneficialOwnerRow(ctx context.Context, db *DB, o customer.BeneficialOwner) (*beneficialOwnerRow, error) {
-	row := &beneficialOwnerRow{
-		PlatformID: o.Platform.UUID(), ID: o.ID.UUID(), CustomerID: o.Customer.UUID(), Percentage: o.OwnershipPercentage,
-		Status: string(o.Status), ApplicationID: nullID(o.Check.Application), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
-		Details: beneficialOwnerDetails{Person: newPersonColumn(o.Person), Check: checkColumn{
-			Submitted: o.Check.Submitted, Errors: newCheckErrorColumns(o.Check.Errors), By: o.Check.By, At: o.Check.At, Reason: o.Check.Reason}},
-	}
-	for _, role := range o.Roles {
-		row.Roles = append(row.Roles, string(role))
-	}
-	return row, row.seal(ctx, db)
-}
-
-func (row *beneficialOwnerRow) owner() customer.BeneficialOwner {
-	check := row.Details.Check
-	o := customer.BeneficialOwner{
-		OwnershipPercentage: row.Percentage, Person: row.Details.Person.person(), Status: customer.Status(row.Status),
-		Check: customer.Check{Application: row.ApplicationID.UUID, Submitted: check.Submitted, Errors: checkErrors(check.Errors),
-			By: check.By, At: check.At.UTC(), Reason: check.Reason},
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-	}
-	o.Platform.SetUUID(row.PlatformID)
-	o.ID.SetUUID(row.ID)
-	o.Customer.SetUUID(row.CustomerID)
-	for _, role := range row.Roles {
-		o.Roles = append(o.Roles, customer.OwnerRole(role))
-	}
-	return o
+func (d beneficialOwnerDetails) set(o *customer.BeneficialOwner) {
+	o.Person = d.Person.person()
+	o.Check = customer.Check{Application: o.Check.Application, Submitted: d.Check.Submitted, Errors: checkErrors(d.Check.Errors),
+		By: d.Check.By, At: d.Check.At.UTC(), Reason: d.Check.Reason}
 }
 
 func newPersonColumn(p customer.PersonalInfo) personColumn {

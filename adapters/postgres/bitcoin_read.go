@@ -2,24 +2,21 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/ports"
 )
 
 // BitcoinWallet implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) BitcoinWallet(ctx context.Context, connection string) (w ports.BitcoinWallet, err error) {
-	var until *time.Time
-	err = db.pool.QueryRow(ctx, `SELECT created_at, scanned_block, scanned_height, best_block, CASE WHEN rescan_height IS NULL THEN -1 ELSE rescan_height END, references_until
-		FROM bitcoin_wallets WHERE connection = $1`, connection).Scan(&w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight, &until)
-	if isNoRows(err) {
-		return ports.BitcoinWallet{BitcoinPosition: ports.BitcoinPosition{RescanHeight: -1}}, nil
+	found, err := readValues(ctx, db.read, `SELECT created_at, scanned_block, scanned_height, best_block, coalesce(rescan_height, -1), references_until
+		FROM bitcoin_wallets WHERE connection = $1`, []any{connection}, &w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight, &w.ReferencesUntil)
+	if err == nil && !found {
+		w.RescanHeight = -1
 	}
-	w.CreatedAt, w.ReferencesUntil = w.CreatedAt.UTC(), timeOrZero(until)
 	return w, err
 }
 
@@ -41,20 +38,8 @@ func (db *DB) BitcoinAddressesToCheck(ctx context.Context, connection string, li
 }
 
 func (db *DB) bitcoinAddresses(ctx context.Context, sql string, args ...any) ([]ports.BitcoinAddress, error) {
-	rows, err := db.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.BitcoinAddress
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var a ports.BitcoinAddress
-		var platform uuid.UUID
-		var imported, checked *time.Time
-		err := rows.Scan((*[16]byte)(&platform), &a.Address, &a.Reference, &a.KnownAt, &imported, &checked)
-		a.Platform.SetUUID(platform)
-		a.KnownAt, a.ImportedAt, a.CheckedAt = a.KnownAt.UTC(), timeOrZero(imported), timeOrZero(checked)
-		found = append(found, a)
-		return err
+	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, a *ports.BitcoinAddress) error {
+		return rows.Scan(&a.Platform, &a.Address, &a.Reference, &a.KnownAt, &a.ImportedAt, &a.CheckedAt)
 	})
 }
 
@@ -65,14 +50,12 @@ const addBitcoinPayment = `
 // AddBitcoinPayments implements ports.BitcoinStore.
 func (db *DB) AddBitcoinPayments(ctx context.Context, connection string, payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
 	keys := make([]ports.RailPaymentKey, len(payments))
-	if err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		batch := &pgx.Batch{}
-		for i, p := range payments {
-			keys[i] = p.RailPaymentKey
-			batch.Queue(addBitcoinPayment, pgID(p.Platform.UUID()), connection, pgID(p.ID), string(p.Kind), p.Address, p.Satoshis, p.CreatedAt)
-		}
-		return tx.SendBatch(ctx, batch).Close()
-	}); err != nil {
+	batch := &pgx.Batch{}
+	for i, p := range payments {
+		keys[i] = p.RailPaymentKey
+		batch.Queue(addBitcoinPayment, p.Platform, connection, p.ID, p.Kind, p.Address, p.Satoshis, p.CreatedAt)
+	}
+	if err := db.sendBatch(ctx, batch); err != nil {
 		return nil, err
 	}
 	found, err := db.BitcoinPayments(ctx, connection, keys)
@@ -90,7 +73,7 @@ func (db *DB) AddBitcoinPayments(ctx context.Context, connection string, payment
 	return ordered, nil
 }
 
-const bitcoinPaymentColumns = `SELECT p.platform_id, p.id, p.kind, p.address, p.satoshis, p.created_at, p.batch, b.status, b.txid`
+const bitcoinPaymentColumns = `SELECT p.platform_id, p.id, p.kind, p.address, p.satoshis, p.created_at, coalesce(p.batch, 0), coalesce(b.status, ''), coalesce(b.txid, '')`
 
 // selectBitcoinPayments uses the primary keys.
 const selectBitcoinPayments = bitcoinPaymentColumns + `
@@ -106,7 +89,7 @@ func (db *DB) BitcoinPayments(ctx context.Context, connection string, keys []por
 // unsignedBitcoinPayments uses bitcoin_payments_unsigned (ids begin with the time), the primary key of rail_payments and that of
 // rail_controls.
 const unsignedBitcoinPayments = `
-	SELECT platform_id, id, kind, address, satoshis, created_at, batch, NULL, NULL FROM bitcoin_payments b
+	SELECT platform_id, id, kind, address, satoshis, created_at, 0::bigint, '', '' FROM bitcoin_payments b
 	WHERE connection = $1 AND batch IS NULL AND EXISTS (
 		SELECT FROM rail_payments p WHERE p.platform_id = b.platform_id AND p.id = b.id AND p.connection = b.connection
 			AND (p.kind = b.kind OR b.kind = 'REFUND' AND p.kind = 'SEND_BACK') AND p.state IN ('HANDED_OVER', 'SENT')
@@ -120,52 +103,26 @@ func (db *DB) UnsignedBitcoinPayments(ctx context.Context, connection string, li
 }
 
 func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]ports.BitcoinPayment, error) {
-	rows, err := db.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.BitcoinPayment
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var p ports.BitcoinPayment
-		var platform uuid.UUID
-		var batch *int64
-		var status, txid *string
-		if err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&p.ID), &p.Kind, &p.Address, &p.Satoshis, &p.CreatedAt, &batch, &status, &txid); err != nil {
-			return err
-		}
-		p.Platform.SetUUID(platform)
-		p.CreatedAt = p.CreatedAt.UTC()
-		if batch != nil {
-			p.Batch = *batch
-		}
-		if status != nil {
-			p.Status, p.TxID = ports.BitcoinStatus(*status), *txid
-		}
-		found = append(found, p)
-		return nil
+	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, p *ports.BitcoinPayment) error {
+		return rows.Scan(&p.Platform, &p.ID, &p.Kind, &p.Address, &p.Satoshis, &p.CreatedAt, &p.Batch, &p.Status, &p.TxID)
 	})
 }
 
 // OpenBitcoinBatches implements ports.BitcoinStore. Uses bitcoin_batches_open, bitcoin_payments_by_batch and
 // bitcoin_transaction_version_once.
 func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit int) ([]ports.BitcoinBatch, error) {
-	rows, err := db.pool.Query(ctx, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
-		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, connection, limit)
-	if err != nil {
+	batches, err := collect(ctx, db.read, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
+		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, []any{connection, limit}, func(rows pgx.Rows, b *ports.BitcoinBatch) error {
+		return rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
+	})
+	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
-	var batches []ports.BitcoinBatch
 	var numbers []int64
 	index := map[int64]int{}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		var b ports.BitcoinBatch
-		err := rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
-		b.CreatedAt = b.CreatedAt.UTC()
-		index[b.Number] = len(batches)
-		batches, numbers = append(batches, b), append(numbers, b.Number)
-		return err
-	}); err != nil || len(batches) == 0 {
-		return nil, err
+	for i, b := range batches {
+		index[b.Number] = i
+		numbers = append(numbers, b.Number)
 	}
 	payments, err := db.bitcoinPayments(ctx, bitcoinPaymentColumns+` FROM bitcoin_payments p JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch
 		WHERE p.connection = $1 AND p.batch = ANY ($2::bigint[]) ORDER BY p.batch, p.id`, connection, numbers)
@@ -176,16 +133,11 @@ func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit i
 		b := &batches[index[p.Batch]]
 		b.Payments = append(b.Payments, p)
 	}
-	rows, err = db.pool.Query(ctx, `SELECT batch, txid, raw, fee, created_at FROM bitcoin_transactions
-		WHERE connection = $1 AND batch = ANY ($2::bigint[]) ORDER BY batch, version`, connection, numbers)
-	if err != nil {
-		return nil, err
-	}
-	return batches, forEachRow(rows, func(rows pgx.Rows) error {
+	return batches, db.read(ctx, `SELECT batch, txid, raw, fee, created_at FROM bitcoin_transactions
+		WHERE connection = $1 AND batch = ANY ($2::bigint[]) ORDER BY batch, version`, []any{connection, numbers}, func(rows pgx.Rows) error {
 		var number int64
 		var v ports.BitcoinVersion
 		err := rows.Scan(&number, &v.TxID, &v.Raw, &v.Fee, &v.CreatedAt)
-		v.CreatedAt = v.CreatedAt.UTC()
 		b := &batches[index[number]]
 		b.Versions = append(b.Versions, v)
 		return err
@@ -196,12 +148,9 @@ const bitcoinDepositColumns = `SELECT d.txid, d.vout, d.address, d.satoshis, d.b
 
 // BitcoinDeposits implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) BitcoinDeposits(ctx context.Context, connection string, outputs []ports.BitcoinOutput) ([]ports.BitcoinDeposit, error) {
-	ids, vouts := make([]string, len(outputs)), make([]int64, len(outputs))
-	for i, o := range outputs {
-		ids[i], vouts[i] = o.TxID, o.Vout
-	}
+	keys := schema.Arrays(outputs, func(o *ports.BitcoinOutput) []any { return []any{&o.TxID, &o.Vout} })
 	return db.bitcoinDeposits(ctx, bitcoinDepositColumns+` FROM unnest($2::text[], $3::bigint[]) AS k(txid, vout)
-		JOIN bitcoin_deposits d ON d.connection = $1 AND d.txid = k.txid AND d.vout = k.vout`, connection, ids, vouts)
+		JOIN bitcoin_deposits d ON d.connection = $1 AND d.txid = k.txid AND d.vout = k.vout`, append([]any{connection}, keys...)...)
 }
 
 // RecentBitcoinDeposits implements ports.BitcoinStore. Uses bitcoin_deposits_by_height.
@@ -211,42 +160,24 @@ func (db *DB) RecentBitcoinDeposits(ctx context.Context, connection string, heig
 }
 
 func (db *DB) bitcoinDeposits(ctx context.Context, sql string, args ...any) ([]ports.BitcoinDeposit, error) {
-	rows, err := db.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.BitcoinDeposit
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var d ports.BitcoinDeposit
-		err := rows.Scan(&d.TxID, &d.Vout, &d.Address, &d.Satoshis, &d.Block, &d.Height, &d.Status, &d.Occurrence)
-		found = append(found, d)
-		return err
+	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, d *ports.BitcoinDeposit) error {
+		return rows.Scan(&d.TxID, &d.Vout, &d.Address, &d.Satoshis, &d.Block, &d.Height, &d.Status, &d.Occurrence)
 	})
 }
 
 // BitcoinEvents implements ports.BitcoinStore. Uses the primary keys.
 func (db *DB) BitcoinEvents(ctx context.Context, connection string, after int64, limit int) ([]ports.BitcoinEvent, error) {
-	if _, err := db.pool.Exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection, after); err != nil {
+	if _, err := db.exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection, after); err != nil {
 		return nil, err
 	}
-	rows, err := db.pool.Query(ctx, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.BitcoinEvent
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var e ports.BitcoinEvent
-		var text []byte
-		if err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &text); err != nil {
+	return collect(ctx, db.read, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
+		[]any{connection, after, limit}, func(rows pgx.Rows, e *ports.BitcoinEvent) error {
+			var body bitcoinEventBody
+			err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &body)
+			e.Platform.SetUUID(body.Platform)
+			e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject, body.Text, body.At.UTC()
 			return err
-		}
-		var body bitcoinEventBody
-		err := json.Unmarshal(text, &body)
-		e.Platform.SetUUID(body.Platform)
-		e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject, body.Text, body.At.UTC()
-		found = append(found, e)
-		return err
-	})
+		})
 }
 
 // deleteOldBitcoin deletes what is needed no more: events that were read, and the transactions and coins of batches
@@ -260,21 +191,9 @@ func (db *DB) deleteOldBitcoin(ctx context.Context, before time.Time, deleted fu
 		{"bitcoin_transactions", `DELETE FROM bitcoin_transactions WHERE (connection, txid) IN (SELECT t.connection, t.txid FROM bitcoin_batches b
 			JOIN bitcoin_transactions t ON t.connection = b.connection AND t.batch = b.number WHERE b.ended_at < $1 LIMIT $2)`},
 	} {
-		for more := true; more; {
-			done, err := db.deleteBitcoinBatch(ctx, table.sql, before)
-			if err != nil {
-				return err
-			}
-			deleted(table.name, done)
-			more = done == retentionBatchSize
+		if err := db.deleteInBatches(ctx, table.name, table.sql, before, deleted); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func (db *DB) deleteBitcoinBatch(ctx context.Context, sql string, before time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
-	defer cancel()
-	done, err := db.pool.Exec(ctx, sql, before, retentionBatchSize)
-	return int(done.RowsAffected()), err
 }

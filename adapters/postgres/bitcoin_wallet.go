@@ -24,31 +24,28 @@ const leaseBitcoinWallet = `
 // LeaseBitcoinWallet implements ports.BitcoinStore.
 func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
 	lease := ports.BitcoinLease{Connection: connection, Until: until}
-	err := db.pool.QueryRow(ctx, leaseBitcoinWallet, connection, now, until).Scan(&lease.Number)
-	if isNoRows(err) {
-		return lease, false, nil
-	}
-	return lease, err == nil, err
+	leased, err := readValues(ctx, db.read, leaseBitcoinWallet, []any{connection, now, until}, &lease.Number)
+	return lease, leased, err
 }
 
 // EndBitcoinLease implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
-	_, err := db.pool.Exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`, lease.Connection, lease.Number)
+	_, err := db.exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`, lease.Connection, lease.Number)
 	return err
 }
 
 // SaveBitcoin implements ports.BitcoinStore. The row of the wallet is locked first, so that batches and events are
 // numbered in the order of their commits.
 func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	return db.inTx(ctx, func(tx preparedTx) error {
 		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
-		err := tx.QueryRow(ctx, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
-			lease.Connection, lease.Number).Scan(&s.lastBatch, &s.lastEvent)
-		if isNoRows(err) {
-			return ports.ErrBitcoinLease
-		}
+		held, err := readValues(ctx, tx.read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
+			[]any{lease.Connection, lease.Number}, &s.lastBatch, &s.lastEvent)
 		if err != nil {
 			return err
+		}
+		if !held {
+			return ports.ErrBitcoinLease
 		}
 		for _, step := range []func(context.Context) error{s.position, s.addresses, s.deposits, s.newBatch, s.replacement, s.batch, s.events} {
 			if err := step(ctx); err != nil {
@@ -61,14 +58,14 @@ func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes
 
 // bitcoinSave is one call of SaveBitcoin.
 type bitcoinSave struct {
-	tx                   pgx.Tx
+	tx                   preparedTx
 	connection           string
 	changes              ports.BitcoinChanges
 	lastBatch, lastEvent int64
 }
 
 func (s *bitcoinSave) exec(ctx context.Context, sql string, args ...any) error {
-	_, err := s.tx.Exec(ctx, sql, args...)
+	_, err := s.tx.exec(ctx, sql, args...)
 	return err
 }
 
@@ -79,7 +76,7 @@ func (s *bitcoinSave) position(ctx context.Context) error {
 	}
 	return s.exec(ctx, `UPDATE bitcoin_wallets SET scanned_block = $2, scanned_height = $3, best_block = $4,
 		rescan_height = nullif($5::bigint, -1), references_until = $6 WHERE connection = $1`,
-		s.connection, p.ScannedBlock, p.ScannedHeight, p.Best, max(p.RescanHeight, -1), pgTime(p.ReferencesUntil))
+		s.connection, p.ScannedBlock, p.ScannedHeight, p.Best, max(p.RescanHeight, -1), p.ReferencesUntil)
 }
 
 // saveBitcoinAddress uses the primary key. The earliest time at which an address may have been shown counts.
@@ -91,9 +88,9 @@ const saveBitcoinAddress = `
 func (s *bitcoinSave) addresses(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for _, a := range s.changes.Addresses {
-		batch.Queue(saveBitcoinAddress, pgID(a.Platform.UUID()), s.connection, a.Address, a.Reference, a.KnownAt, pgTime(a.ImportedAt), pgTime(a.CheckedAt))
+		batch.Queue(saveBitcoinAddress, a.Platform, s.connection, a.Address, a.Reference, a.KnownAt, a.ImportedAt, a.CheckedAt)
 	}
-	return s.tx.SendBatch(ctx, batch).Close()
+	return s.tx.send(ctx, batch)
 }
 
 // saveBitcoinDeposit uses the primary key.
@@ -104,9 +101,9 @@ const saveBitcoinDeposit = `
 func (s *bitcoinSave) deposits(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for _, d := range s.changes.Deposits {
-		batch.Queue(saveBitcoinDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, string(d.Status), d.Occurrence)
+		batch.Queue(saveBitcoinDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, d.Status, d.Occurrence)
 	}
-	return s.tx.SendBatch(ctx, batch).Close()
+	return s.tx.send(ctx, batch)
 }
 
 func (s *bitcoinSave) newBatch(ctx context.Context) error {
@@ -126,17 +123,17 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		return err
 	}
 	if err := s.exec(ctx, `INSERT INTO bitcoin_batches (connection, number, status, created_at, since) VALUES ($1, $2, $3, $4, $5)`,
-		s.connection, number, string(ports.BitcoinSent), s.changes.At, b.Since); err != nil {
+		s.connection, number, ports.BitcoinSent, s.changes.At, b.Since); err != nil {
 		return err
 	}
-	taken, err := s.tx.Exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
+	taken, err := s.tx.exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
 		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
 		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
 	if err != nil {
 		return err
 	}
-	if int(taken.RowsAffected()) != len(b.Payments) {
-		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken.RowsAffected()), len(b.Payments), s.connection)
+	if int(taken) != len(b.Payments) {
+		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken), len(b.Payments), s.connection)
 	}
 	return s.version(ctx, number, 0, b.Versions[0])
 }
@@ -157,19 +154,9 @@ func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) er
 
 // stay records that the payments of a batch that is released have not left.
 func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
-	rows, err := s.tx.Query(ctx, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`, s.connection, batch)
+	keys, err := collect(ctx, s.tx.read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`, []any{s.connection, batch},
+		func(rows pgx.Rows, k *ports.RailPaymentKey) error { return rows.Scan(&k.Platform, &k.ID, &k.Kind) })
 	if err != nil {
-		return err
-	}
-	var keys []ports.RailPaymentKey
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		var key ports.RailPaymentKey
-		var platform uuid.UUID
-		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&key.ID), &key.Kind)
-		key.Platform.SetUUID(platform)
-		keys = append(keys, key)
-		return err
-	}); err != nil {
 		return err
 	}
 	return railPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
@@ -196,17 +183,17 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 	if err != nil {
 		return err
 	}
-	added, err := s.tx.Exec(ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
+	added, err := s.tx.exec(ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
 		s.connection, batch, outpoints)
-	if err == nil && int(added.RowsAffected())+known != len(outpoints) {
+	if err == nil && int(added)+known != len(outpoints) {
 		err = fmt.Errorf("a coin of transaction %s belongs to another batch of wallet %s", v.TxID, s.connection)
 	}
 	return err
 }
 
 func (s *bitcoinSave) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
-	err = s.tx.QueryRow(ctx, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
-		s.connection, outpoints, batch).Scan(&n)
+	_, err = readValues(ctx, s.tx.read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
+		[]any{s.connection, outpoints, batch}, &n)
 	return n, err
 }
 
@@ -220,7 +207,7 @@ func (s *bitcoinSave) batch(ctx context.Context) error {
 		ended = s.changes.At
 	}
 	if err := s.exec(ctx, `UPDATE bitcoin_batches SET status = $3, txid = $4, ended_at = $5 WHERE connection = $1 AND number = $2`,
-		s.connection, b.Batch, string(b.Status), b.TxID, pgTime(ended)); err != nil || b.Status != ports.BitcoinReleased {
+		s.connection, b.Batch, b.Status, b.TxID, ended); err != nil || b.Status != ports.BitcoinReleased {
 		return err
 	}
 	if err := s.stay(ctx, b.Batch); err != nil {
@@ -254,8 +241,8 @@ func (s *bitcoinSave) events(ctx context.Context) error {
 			return err
 		}
 		batch.Queue(`INSERT INTO bitcoin_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-			s.connection, s.lastEvent+int64(i)+1, string(e.Kind), e.PartnerID, string(body), s.changes.At)
+			s.connection, s.lastEvent+int64(i)+1, e.Kind, e.PartnerID, string(body), s.changes.At)
 	}
 	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))
-	return s.tx.SendBatch(ctx, batch).Close()
+	return s.tx.send(ctx, batch)
 }

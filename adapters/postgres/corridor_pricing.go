@@ -83,20 +83,17 @@ func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverrid
 // PlatformCurrencies reads the settings of all platforms for their currencies: one for each
 // platform and currency. Every process does so every ten seconds.
 func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency, error) {
-	var rows []platformRow
-	if err := db.bun.NewSelect().Model(&rows).Column("id", "currencies").Scan(ctx); err != nil {
-		return nil, err
-	}
+	platforms, err := selectRows(ctx, db, db.read, currenciesOfPlatforms, "")
 	var found []ports.PlatformCurrency
-	for _, row := range rows {
-		for _, currency := range row.Currencies {
-			settings := ports.PlatformCurrency{Currency: currency.settings()}
-			settings.Platform.SetUUID(row.ID)
-			found = append(found, settings)
+	for _, p := range platforms {
+		for _, currency := range p.Currencies {
+			found = append(found, ports.PlatformCurrency{Platform: p.ID, Currency: currency})
 		}
 	}
-	return found, nil
+	return found, err
 }
+
+var currenciesOfPlatforms = platforms.Only("id", "currencies")
 
 // ChangePricing works with the rights of the login and not of the service, which may only read the tables. The
 // trigger of corridor_overrides writes the history.

@@ -3,11 +3,10 @@ package postgres
 import (
 	"context"
 	"errors"
-	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -15,44 +14,26 @@ import (
 	"causeway/ports"
 )
 
-// sealedCustomers are the arguments of insertCustomers, and of insertInternalAccounts.
+// sealedCustomers are new customers with their accounts, and the columns of both with what is encrypted.
 type sealedCustomers struct {
 	customers []customer.Customer
-	columns   []any
-	accounts  internalAccountColumns
+	columns   []schema.Columns
+	accounts  []account.Internal
+	ofAccount []schema.Columns
 }
 
 func (s *sealedCustomers) Len() int { return len(s.customers) }
 
 // SealCustomers implements ports.CustomerImportReader.
-func (db *DB) SealCustomers(ctx context.Context, customers []customer.Customer, accounts []account.Internal) (ports.SealedCustomers, error) {
-	n := len(customers)
-	platforms, ids := make(idArray, n), make(idArray, n)
-	platformIDs, types, regions, currencies := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	emails, addresses, statuses, details := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	created, updated := make(timeArray, n), make(timeArray, n)
-	for i, c := range customers {
-		row, err := newCustomerRow(ctx, db, c)
-		if err != nil {
-			return nil, err
-		}
-		platforms[i], ids[i], platformIDs[i], types[i] = pgID(row.PlatformID), pgID(row.ID), row.PlatformCustomerID, row.Type
-		regions[i], currencies[i], emails[i], addresses[i] = row.Region, strings.Join(row.Currencies, ","), row.Email, row.UMAAddress
-		statuses[i], details[i], created[i], updated[i] = row.Status, string(row.StoredDetails), pgTime(row.CreatedAt), pgTime(row.UpdatedAt)
+func (db *DB) SealCustomers(ctx context.Context, created []customer.Customer, accounts []account.Internal) (ports.SealedCustomers, error) {
+	s := &sealedCustomers{customers: created, accounts: accounts}
+	var err error
+	if s.columns, err = rowsToWrite(ctx, db, insertCustomers, created); err != nil {
+		return nil, err
 	}
-	sealed, err := db.internalAccountColumns(ctx, accounts)
-	return &sealedCustomers{customers: customers, accounts: sealed,
-		columns: []any{platforms, ids, platformIDs, types, regions, currencies, emails, addresses, statuses, details, created, updated}}, err
+	s.ofAccount, err = rowsToWrite(ctx, db, insertInternalAccounts, accounts)
+	return s, err
 }
-
-// insertCustomers leaves out customers that violate a unique index, also one that another session is
-// inserting.
-const insertCustomers = `
-	INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
-	SELECT platform_id, id, platform_customer_id, customer_type, region, string_to_array(currencies, ','), email, uma_address, status, details::jsonb, created_at, updated_at
-	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::timestamptz[])
-		AS c(platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
-	ON CONFLICT DO NOTHING RETURNING id`
 
 var errNotSealed = errors.New("the customers are not from SealCustomers of this store")
 
@@ -66,19 +47,27 @@ func (u *unit) CreateCustomers(ctx context.Context, customers ports.SealedCustom
 	if len(sealed.customers) == 0 {
 		return nil, nil
 	}
-	created := make(map[uuid.UUID]bool, len(sealed.customers))
-	if err := u.query(ctx, insertCustomers, sealed.columns, func(rows pgx.Rows) error {
-		var id uuid.UUID
-		err := rows.Scan((*[16]byte)(&id))
+	created := make(map[ident.Customer]bool, len(sealed.customers))
+	if err := u.query(ctx, insertCustomers.SQL, schema.ArraysOf(sealed.columns), func(rows pgx.Rows) error {
+		var id ident.Customer
+		err := rows.Scan(&id)
 		created[id] = true
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	u.insertInternalAccounts(sealed.accounts.of(created))
+	var accounts []schema.Columns
+	for i, a := range sealed.accounts {
+		if created[a.Customer] {
+			accounts = append(accounts, sealed.ofAccount[i])
+		}
+	}
+	if len(accounts) > 0 {
+		u.queueExec(insertInternalAccounts.SQL, schema.ArraysOf(accounts)...)
+	}
 	refused := make(map[ident.Customer]customer.Customer)
 	for _, c := range sealed.customers {
-		if !created[c.ID.UUID()] {
+		if !created[c.ID] {
 			refused[c.ID] = c
 		}
 	}
@@ -101,7 +90,7 @@ func (u *unit) refusals(ctx context.Context, refused map[ident.Customer]customer
 		platform, ids = c.Platform, append(ids, c.PlatformCustomerID)
 	}
 	used := make(map[string]bool, len(ids))
-	if err := u.query(ctx, usedCustomerIDs, []any{pgID(platform.UUID()), ids}, func(rows pgx.Rows) error {
+	if err := u.query(ctx, usedCustomerIDs, []any{platform, ids}, func(rows pgx.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		used[id] = true

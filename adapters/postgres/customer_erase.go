@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/outbox"
 	"causeway/core/customer"
@@ -30,18 +28,15 @@ const eraseTransactions = `
 
 // EraseTransactionsOf implements ports.CustomerWriter.
 func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error) {
-	args := []any{pgID(p.UUID()), pgID(id.UUID()), pgtype.UUID{Bytes: after.UUID(), Valid: true}, limit}
-	var erased []uuid.UUID
-	if err := u.query(ctx, eraseTransactions, args, func(rows pgx.Rows) error {
-		var found uuid.UUID
-		err := rows.Scan((*[16]byte)(&found))
-		erased = append(erased, found)
+	var erased []ident.Transaction
+	if err := u.query(ctx, eraseTransactions, []any{p, id, after.UUID(), limit}, func(rows pgx.Rows) error {
+		err := rows.Scan(&last)
+		erased = append(erased, last)
 		return err
 	}); err != nil || len(erased) == 0 {
 		return 0, 0, after, err
 	}
-	last.SetUUID(erased[len(erased)-1])
-	webhooks, _, err = u.eraseEvents(ctx, eventsOfTransactions, pgID(p.UUID()), pgIDs(erased))
+	webhooks, _, err = u.eraseEvents(ctx, eventsOfTransactions, p, erased)
 	return len(erased), webhooks, last, err
 }
 
@@ -79,7 +74,7 @@ const (
 
 // EraseWebhooksOf implements ports.CustomerWriter.
 func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error) {
-	return u.eraseEvents(ctx, eventsOfCustomer, pgID(p.UUID()), pgID(id.UUID()), pgtype.UUID{Bytes: after.UUID(), Valid: true}, limit)
+	return u.eraseEvents(ctx, eventsOfCustomer, p, id, after.UUID(), limit)
 }
 
 // eraseEvents erases the events that a query returns, and what was responded to them. An erased event
@@ -87,21 +82,16 @@ func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.C
 func (u *unit) eraseEvents(ctx context.Context, query string, args ...any) (n int, last ident.Webhook, err error) {
 	var events []event.Event
 	if err := u.query(ctx, query, args, func(rows pgx.Rows) error {
-		var platform, id uuid.UUID
-		var kind string
 		var e event.Event
-		err := rows.Scan((*[16]byte)(&platform), (*[16]byte)(&id), &kind, &e.Name, &e.OccurredAt)
-		e.Platform.SetUUID(platform)
-		e.ID.SetUUID(id)
-		e.Type = event.Type(kind)
+		err := rows.Scan(&e.Platform, &e.ID, &e.Type, &e.Name, &e.OccurredAt)
 		events = append(events, e)
 		return err
 	}); err != nil || len(events) == 0 {
 		return 0, last, err
 	}
-	platforms, ids, bodies := make(idArray, len(events)), make(idArray, len(events)), make([][]byte, len(events))
+	platforms, ids, bodies := make([]ident.Platform, len(events)), make([]ident.Webhook, len(events)), make([][]byte, len(events))
 	for i, e := range events {
-		platforms[i], ids[i] = pgID(e.Platform.UUID()), pgID(e.ID.UUID())
+		platforms[i], ids[i] = e.Platform, e.ID
 		body, err := u.db.render(e)
 		if err != nil {
 			return 0, last, err
@@ -148,7 +138,7 @@ func (u *unit) EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Cu
 		return erased, err
 	}
 	for _, record := range eraseRecords {
-		err := u.query(ctx, fmt.Sprintf(`WITH gone AS (%s RETURNING 1) SELECT count(*) FROM gone`, record.sql), []any{pgID(p.UUID()), pgID(id.UUID())},
+		err := u.query(ctx, fmt.Sprintf(`WITH gone AS (%s RETURNING 1) SELECT count(*) FROM gone`, record.sql), []any{p, id},
 			func(rows pgx.Rows) error { return rows.Scan(record.count(&erased)) })
 		if err != nil {
 			return erased, err

@@ -2,69 +2,70 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
 )
 
-// customerImportRow is a row of customer_imports.
-type customerImportRow struct {
-	bun.BaseModel `bun:"table:customer_imports"`
+// customerImports is the table customer_imports.
+var customerImports = schema.New("customer_imports", keyOfPlatform, func(i *customer.Import) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &i.Platform}, {Name: "id", Field: &i.ID}, {Name: "status", Field: &i.Status},
+		{Name: "columns", Type: "text[]", Field: schema.Array(&i.Columns)}, {Name: "total", Field: &i.Total},
+		{Name: "successful", Field: &i.Successful}, {Name: "failed", Field: &i.Failed},
+		{Name: "created_at", Field: &i.CreatedAt}, {Name: "updated_at", Field: &i.UpdatedAt}, {Name: "completed_at", Field: &i.CompletedAt},
+	}
+})
 
-	PlatformID  uuid.UUID  `bun:"platform_id,pk"`
-	ID          uuid.UUID  `bun:"id,pk"`
-	Status      string     `bun:"status"`
-	Columns     []string   `bun:"columns,array"`
-	Total       int        `bun:"total"`
-	Successful  int        `bun:"successful"`
-	Failed      int        `bun:"failed"`
-	CreatedAt   time.Time  `bun:"created_at"`
-	UpdatedAt   time.Time  `bun:"updated_at"`
-	CompletedAt *time.Time `bun:"completed_at"`
+// importChunkRow is a row of customer_import_chunks.
+type importChunkRow struct {
+	ports.ImportChunk
+	platform ident.Platform
+	of       ident.CustomerImport
 }
 
-func newCustomerImportRow(i customer.Import) *customerImportRow {
-	return &customerImportRow{PlatformID: i.Platform.UUID(), ID: i.ID.UUID(), Status: string(i.Status), Columns: append([]string{}, i.Columns...),
-		Total: i.Total, Successful: i.Successful, Failed: i.Failed, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, CompletedAt: nullTime(i.CompletedAt)}
-}
-
-func (row *customerImportRow) customerImport() customer.Import {
-	i := customer.Import{Status: customer.ImportStatus(row.Status), Columns: row.Columns, Total: row.Total, Successful: row.Successful, Failed: row.Failed,
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), CompletedAt: timeOrZero(row.CompletedAt)}
-	i.Platform.SetUUID(row.PlatformID)
-	i.ID.SetUUID(row.ID)
-	return i
-}
+var importChunks = schema.New("customer_import_chunks", keyOfPlatform, func(c *importChunkRow) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.platform}, {Name: "id", Field: &c.ID}, {Name: "import_id", Field: &c.of},
+		{Name: "first_row", Field: &c.FirstRow},
+		sealedJSON(customerImportChunksRows, func() []ports.ImportRow { return c.Rows }, func(rows []ports.ImportRow) { c.Rows = rows }),
+	}
+})
 
 // importErrorRow is a row of customer_import_errors.
 type importErrorRow struct {
-	bun.BaseModel `bun:"table:customer_import_errors"`
-
-	PlatformID         uuid.UUID     `bun:"platform_id,pk"`
-	ImportID           uuid.UUID     `bun:"import_id,pk"`
-	Position           int           `bun:"position,pk"`
-	Row                int           `bun:"row_number"`
-	Line               int           `bun:"line"`
-	PlatformCustomerID string        `bun:"platform_customer_id"`
-	Code               string        `bun:"code"`
-	Message            string        `bun:"message"`
-	Reason             string        `bun:"reason"`
-	Column             string        `bun:"column_name"`
-	Fields             []fault.Field `bun:"fields,type:jsonb"`
+	customer.ImportError
+	platform ident.Platform
+	of       ident.CustomerImport
+	position int
 }
 
-func (row *importErrorRow) importError() customer.ImportError {
-	return customer.ImportError{Row: row.Row, Line: row.Line, PlatformCustomerID: row.PlatformCustomerID, Code: fault.Code(row.Code),
-		Message: row.Message, Reason: row.Reason, Column: row.Column, Fields: row.Fields}
-}
+var keyOfImportErrors = []string{"platform_id", "import_id", "position"}
+
+var importErrors = schema.New("customer_import_errors", keyOfImportErrors, func(e *importErrorRow) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &e.platform}, {Name: "import_id", Field: &e.of}, {Name: "position", Field: &e.position},
+		{Name: "row_number", Field: &e.Row}, {Name: "line", Field: &e.Line}, {Name: "platform_customer_id", Field: &e.PlatformCustomerID},
+		{Name: "code", Field: &e.Code}, {Name: "message", Field: &e.Message}, {Name: "reason", Field: &e.Reason},
+		{Name: "column_name", Field: &e.Column},
+		{Name: "fields", Type: "jsonb", Field: schema.JSON(
+			func() []fault.Field { return append([]fault.Field{}, e.Fields...) },
+			func(fields []fault.Field) { e.Fields = fields })},
+	}
+})
+
+var (
+	insertCustomerImport = customerImports.Insert("")
+	updateCustomerImport = customerImports.Update("status", "columns", "total", "successful", "failed", "updated_at", "completed_at")
+	insertImportChunk    = importChunks.Insert("")
+	insertImportErrors   = importErrors.InsertAll("")
+)
 
 // unfinishedImports uses customer_imports_unfinished, which has a few rows. It makes the imports of a
 // platform begin one after the other.
@@ -76,8 +77,8 @@ const (
 // CreateCustomerImport inserts one import.
 func (u *unit) CreateCustomerImport(ctx context.Context, i customer.Import, limit ports.UnfinishedImports) error {
 	unfinished := 0
-	u.queueQuery(lockUnfinishedImports, []any{pgID(i.Platform.UUID())}, ignoreRow)
-	if err := u.query(ctx, countUnfinishedImports, []any{pgID(i.Platform.UUID()), limit.UploadsSince}, func(rows pgx.Rows) error {
+	u.queueQuery(lockUnfinishedImports, []any{i.Platform}, ignoreRow)
+	if err := u.query(ctx, countUnfinishedImports, []any{i.Platform, limit.UploadsSince}, func(rows pgx.Rows) error {
 		return rows.Scan(&unfinished)
 	}); err != nil {
 		return err
@@ -86,127 +87,81 @@ func (u *unit) CreateCustomerImport(ctx context.Context, i customer.Import, limi
 		return &fault.Error{Code: fault.RateLimited, Reason: "Too many imports", RetryAfter: time.Minute,
 			Message: "Your platform has too many imports that are not completed. Wait until one is completed."}
 	}
-	return u.insert(ctx, newCustomerImportRow(i))
+	return writeNow(ctx, u, insertCustomerImport, i, nil)
 }
-
-const insertImportChunk = `INSERT INTO customer_import_chunks (platform_id, id, import_id, first_row, rows) VALUES ($1, $2, $3, $4, $5)`
 
 // AddImportChunk inserts one row, in the same round trip as the commit.
 func (u *unit) AddImportChunk(ctx context.Context, i customer.Import, chunk ports.ImportChunk) error {
-	plain, err := json.Marshal(chunk.Rows)
-	if err != nil {
-		return err
-	}
-	row := sealedRow{i.Platform.UUID(), chunk.ID}
-	stored, err := u.db.seal(ctx, row, customerImportChunksRows, plain)
-	if err != nil {
-		return err
-	}
-	u.queueExec(insertImportChunk, pgID(row.platform), pgID(row.id), pgID(i.ID.UUID()), int32(chunk.FirstRow), stored)
-	return nil
+	return write(ctx, u, insertImportChunk, importChunkRow{chunk, i.Platform, i.ID})
 }
 
 // LockCustomerImport uses the primary key.
 func (u *unit) LockCustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (customer.Import, bool, error) {
-	if err := u.flush(ctx); err != nil {
-		return customer.Import{}, false, err
-	}
-	var row customerImportRow
-	err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).For("UPDATE").Scan(ctx)
-	if isNoRows(err) {
-		return customer.Import{}, false, nil
-	}
-	return row.customerImport(), err == nil, err
+	return selectRow(ctx, u.db, u.query, customerImports, `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 }
 
-// selectImportChunk uses customer_import_chunks_by_row.
-const selectImportChunk = `SELECT id, first_row, rows FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2 AND first_row = $3`
-
-// ImportChunk reads one row.
-func (db *DB) ImportChunk(ctx context.Context, p ident.Platform, id ident.CustomerImport, firstRow int) (chunk ports.ImportChunk, err error) {
-	var stored []byte
-	err = db.pool.QueryRow(ctx, selectImportChunk, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(id.UUID()), int32(firstRow)).
-		Scan((*[16]byte)(&chunk.ID), &chunk.FirstRow, &stored)
-	if isNoRows(err) {
-		return ports.ImportChunk{}, nil
-	}
-	if err != nil {
-		return chunk, err
-	}
-	plain, err := db.open(ctx, sealedRow{p.UUID(), chunk.ID}, customerImportChunksRows, stored)
-	if err != nil {
-		return chunk, err
-	}
-	return chunk, json.Unmarshal(plain, &chunk.Rows)
+// ImportChunk uses customer_import_chunks_by_row.
+func (db *DB) ImportChunk(ctx context.Context, p ident.Platform, id ident.CustomerImport, firstRow int) (ports.ImportChunk, error) {
+	row, _, err := selectRow(ctx, db, db.read, importChunks, `WHERE platform_id = $1 AND import_id = $2 AND first_row = $3`, p, id, firstRow)
+	return row.ImportChunk, err
 }
 
 // DeleteImportChunk uses the primary key.
 func (u *unit) DeleteImportChunk(_ context.Context, i customer.Import, chunk ports.ImportChunk) error {
-	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND id = $2`, pgID(i.Platform.UUID()), pgID(chunk.ID))
+	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND id = $2`, i.Platform, chunk.ID)
 	return nil
 }
 
 // DeleteImportChunks uses customer_import_chunks_by_row.
 func (u *unit) DeleteImportChunks(_ context.Context, i customer.Import) error {
-	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2`, pgID(i.Platform.UUID()), pgID(i.ID.UUID()))
+	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2`, i.Platform, i.ID)
 	return nil
 }
 
 // UpdateCustomerImport uses the primary key.
 func (u *unit) UpdateCustomerImport(ctx context.Context, i customer.Import, errors []customer.ImportError) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	if _, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newCustomerImportRow(i)).ExcludeColumn("created_at").WherePK().Exec(ctx); err != nil || len(errors) == 0 {
+	if err := writeNow(ctx, u, updateCustomerImport, i, nil); err != nil || len(errors) == 0 {
 		return err
 	}
 	rows := make([]importErrorRow, len(errors))
 	for n, e := range errors {
-		rows[n] = importErrorRow{PlatformID: i.Platform.UUID(), ImportID: i.ID.UUID(), Position: max(e.Row, n+1), Row: e.Row, Line: e.Line,
-			PlatformCustomerID: e.PlatformCustomerID, Code: string(e.Code), Message: e.Message, Reason: e.Reason, Column: e.Column, Fields: append([]fault.Field{}, e.Fields...)}
+		rows[n] = importErrorRow{e, i.Platform, i.ID, max(e.Row, n+1)}
 	}
-	_, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(&rows).Exec(ctx)
-	return err
+	if err := writeAll(ctx, u, insertImportErrors, rows); err != nil {
+		return err
+	}
+	return u.flush(ctx)
 }
 
 // ImportErrors uses the primary key.
 func (u *unit) ImportErrors(ctx context.Context, i customer.Import) ([]customer.ImportError, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return selectImportErrors(ctx, u.db.bun.NewSelect().Conn(u.sqlConn), i)
+	return selectImportErrors(ctx, u.db, u.query, i)
 }
 
-func selectImportErrors(ctx context.Context, query *bun.SelectQuery, i customer.Import) ([]customer.ImportError, error) {
-	var rows []importErrorRow
-	if err := query.Model(&rows).Where("platform_id = ? AND import_id = ?", i.Platform.UUID(), i.ID.UUID()).OrderExpr("position").
-		Limit(customer.MaxImportErrors).Scan(ctx); err != nil {
-		return nil, err
-	}
+func selectImportErrors(ctx context.Context, db *DB, read reader, i customer.Import) ([]customer.ImportError, error) {
+	rows, err := selectRows(ctx, db, read, importErrors, `WHERE platform_id = $1 AND import_id = $2 ORDER BY position LIMIT $3`,
+		i.Platform, i.ID, customer.MaxImportErrors)
 	errors := make([]customer.ImportError, len(rows))
-	for n := range rows {
-		errors[n] = rows[n].importError()
+	for n, row := range rows {
+		errors[n] = row.ImportError
 	}
-	return errors, nil
+	return errors, err
 }
 
 // DeleteCustomerUpload uses the primary key.
 func (u *unit) DeleteCustomerUpload(_ context.Context, p ident.Platform, id ident.CustomerImport) error {
-	u.queueExec(`DELETE FROM customer_imports WHERE platform_id = $1 AND id = $2 AND status = 'UPLOADING'`, pgID(p.UUID()), pgID(id.UUID()))
+	u.queueExec(`DELETE FROM customer_imports WHERE platform_id = $1 AND id = $2 AND status = 'UPLOADING'`, p, id)
 	return nil
 }
 
 // CustomerImport uses the primary keys.
 func (db *DB) CustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (found customer.ImportWithErrors, err error) {
-	var row customerImportRow
-	err = db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ? AND status <> 'UPLOADING'", p.UUID(), id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return found, fault.New(fault.BulkUploadJobNotFound, "There is no import %s.", id)
-	}
+	none := fault.New(fault.BulkUploadJobNotFound, "There is no import %s.", id)
+	found.Import, err = selectExisting(ctx, db, db.read, customerImports, none,
+		`WHERE platform_id = $1 AND id = $2 AND status <> 'UPLOADING'`, p, id)
 	if err != nil {
 		return found, err
 	}
-	found.Import = row.customerImport()
-	found.Errors, err = selectImportErrors(ctx, db.bun.NewSelect(), found.Import)
+	found.Errors, err = selectImportErrors(ctx, db, db.read, found.Import)
 	return found, err
 }

@@ -2,41 +2,36 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/ports"
 )
 
-// customerRow is a row of customers. Fields that no query filters by are in details.
-type customerRow struct {
-	bun.BaseModel `bun:"table:customers"`
+// customers is the table customers. Fields that no query filters by are in details.
+var customers = schema.New("customers", keyOfPlatform, func(c *customer.Customer) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.Platform}, {Name: "id", Field: &c.ID}, {Name: "platform_customer_id", Field: &c.PlatformCustomerID},
+		{Name: "customer_type", Field: &c.Type}, {Name: "region", Field: &c.Region},
+		{Name: "currencies", Type: "text[]", Field: schema.Array(&c.Currencies)}, sealedText(customersEmail, &c.Email),
+		{Name: "uma_address", Field: &c.UMAAddress}, {Name: "status", Field: &c.Status},
+		sealedJSON(customersDetails, func() customerDetails { return newCustomerDetails(*c) }, func(d customerDetails) { d.set(c) }),
+		{Name: "created_at", Field: &c.CreatedAt}, {Name: "updated_at", Field: &c.UpdatedAt},
+		{Name: "deleted_at", Field: &c.DeletedAt}, {Name: "held_at", Field: &c.HeldAt},
+	}
+})
 
-	PlatformID         uuid.UUID       `bun:"platform_id,pk"`
-	ID                 uuid.UUID       `bun:"id,pk"`
-	PlatformCustomerID string          `bun:"platform_customer_id"`
-	Type               string          `bun:"customer_type"`
-	Region             string          `bun:"region"`
-	Currencies         []string        `bun:"currencies,array"`
-	Email              string          `bun:"email"`
-	UMAAddress         string          `bun:"uma_address"`
-	Status             string          `bun:"status"`
-	StoredDetails      json.RawMessage `bun:"details,type:jsonb"`
-	CreatedAt          time.Time       `bun:"created_at"`
-	UpdatedAt          time.Time       `bun:"updated_at"`
-	DeletedAt          *time.Time      `bun:"deleted_at"`
-	HeldAt             *time.Time      `bun:"held_at"`
-
-	Details customerDetails `bun:"-"`
-}
+var (
+	insertCustomer = customers.Insert("")
+	// insertCustomers leaves out customers that violate a unique index, also one that another session is inserting.
+	insertCustomers = customers.InsertAll("ON CONFLICT DO NOTHING RETURNING id")
+	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at",
+		"deleted_at", "held_at")
+)
 
 // customerDetails is the details column.
 type customerDetails struct {
@@ -78,46 +73,21 @@ type addressColumn struct {
 
 // CreateCustomer inserts one customer. The unique indexes give the fault of a conflict.
 func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
-	row, err := newCustomerRow(ctx, u.db, c)
-	if err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return writeNow(ctx, u, insertCustomer, c, nil)
 }
 
 // LockCustomer uses the primary key. Rows that refer to the customer can be added meanwhile.
 func (u *unit) LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
-	if err := u.flush(ctx); err != nil {
-		return customer.Customer{}, err
-	}
-	return selectCustomer(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn).For("NO KEY UPDATE"), p, id)
+	return selectExisting(ctx, u.db, u.query, customers, customerNotFound(id), `WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, p, id)
 }
 
 // UpdateCustomer uses the primary key. The unique indexes give the fault of a conflict.
 func (u *unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
-	row, err := newCustomerRow(ctx, u.db, c)
-	if err != nil {
-		return err
-	}
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	_, err = u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at", "deleted_at", "held_at").WherePK().Exec(ctx)
-	return translate(err)
+	return writeNow(ctx, u, updateCustomer, c, nil)
 }
 
-// newCustomerRow returns the row of a customer, with its encrypted columns.
-func newCustomerRow(ctx context.Context, db *DB, c customer.Customer) (*customerRow, error) {
-	row := &customerRow{
-		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
-		Type: string(c.Type), Region: c.Region, Currencies: []string{}, Email: c.Email, UMAAddress: c.UMAAddress, Status: string(c.Status),
-		Details: newCustomerDetails(c), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt), HeldAt: nullTime(c.HeldAt),
-	}
-	for _, currency := range c.Currencies {
-		row.Currencies = append(row.Currencies, string(currency))
-	}
-	return row, row.seal(ctx, db)
+func customerNotFound(id ident.Customer) error {
+	return fault.New(fault.UserNotFound, "There is no customer %s.", id)
 }
 
 func newCustomerDetails(c customer.Customer) customerDetails {
@@ -128,44 +98,27 @@ func newCustomerDetails(c customer.Customer) customerDetails {
 	}
 }
 
-func (row *customerRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
-
-// seal sets the columns that are encrypted.
-func (row *customerRow) seal(ctx context.Context, db *DB) (err error) {
-	if row.Email, err = db.sealText(ctx, row.sealedRow(), customersEmail, row.Email); err != nil {
-		return err
-	}
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), customersDetails, row.Details)
-	return err
-}
-
-func (row *customerRow) open(ctx context.Context, db *DB) (err error) {
-	if row.Email, err = db.openText(ctx, row.sealedRow(), customersEmail, row.Email); err != nil {
-		return err
-	}
-	return db.openJSON(ctx, row.sealedRow(), customersDetails, row.StoredDetails, &row.Details)
+func (d customerDetails) set(c *customer.Customer) {
+	c.FullName, c.BirthDate, c.Nationality = d.FullName, d.BirthDate, d.Nationality
+	c.Business, c.Address = (*customer.BusinessInfo)(d.Business), (*party.Address)(d.Address)
+	c.IdentityChangedAt, c.ErasedAt = d.IdentityChangedAt, d.ErasedAt
 }
 
 // Customer uses the primary key. It finds deleted customers too.
 func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
-	return selectCustomer(ctx, db, db.bun.NewSelect(), p, id)
-}
-
-func selectCustomer(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, id ident.Customer) (customer.Customer, error) {
-	query = query.Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*customerRow).customer, fault.New(fault.UserNotFound, "There is no customer %s.", id))
+	return selectExisting(ctx, db, db.read, customers, customerNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Customers uses customers_by_platform_customer_id, customers_by_uma_address, customers_by_type,
 // customers_by_region, customers_by_updated_at or the primary key.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList("customers", p)
 	switch { // the further conditions allow the use of the partial indexes
 	case f.PlatformCustomerID != "":
-		l.query = l.query.Where("platform_customer_id = ? AND platform_customer_id <> ''", f.PlatformCustomerID)
+		l.byIndex("platform_customer_id = ? AND platform_customer_id <> ''", f.PlatformCustomerID)
 		l.whereEqual("uma_address", f.UMAAddress)
 	case f.UMAAddress != "":
-		l.query = l.query.Where("uma_address = ? AND uma_address <> ''", f.UMAAddress)
+		l.byIndex("uma_address = ? AND uma_address <> ''", f.UMAAddress)
 	}
 	if f.Type != "" {
 		l.where("customer_type = ? AND customer_type <> ''", string(f.Type))
@@ -181,14 +134,13 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	}
 	l.createdIn(f.Created)
 	l.whereInInterval("updated_at", f.Updated)
-	return selectBunPage(ctx, db, l, f.Paging, (*customerRow).customer)
+	return selectPage(ctx, db, l, f.Paging, customers)
 }
 
 // CustomersAfter uses the primary key.
 func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).
-		OrderExpr("id").Limit(int64(limit))
-	return selectAll(ctx, db, query, (*customerRow).customer)
+	return selectRows(ctx, db, db.read, customers,
+		`WHERE platform_id = $1 AND id > $2 AND deleted_at IS NULL ORDER BY id LIMIT $3`, p, after.UUID(), limit)
 }
 
 // CustomersByID uses the primary key.
@@ -196,27 +148,5 @@ func (db *DB) CustomersByID(ctx context.Context, p ident.Platform, ids []ident.C
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	keys := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		keys[i] = id.UUID()
-	}
-	query := db.bun.NewSelect().Where("platform_id = ? AND id IN (?) AND deleted_at IS NULL", p.UUID(), bun.List(keys)).OrderExpr("id")
-	return selectAll(ctx, db, query, (*customerRow).customer)
-}
-
-func (row *customerRow) customer() customer.Customer {
-	c := customer.Customer{
-		PlatformCustomerID: row.PlatformCustomerID, Type: customer.Type(row.Type), Region: row.Region,
-		Email: row.Email, UMAAddress: row.UMAAddress, Status: customer.Status(row.Status),
-		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
-		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), IdentityChangedAt: row.Details.IdentityChangedAt,
-		DeletedAt: timeOrZero(row.DeletedAt), HeldAt: timeOrZero(row.HeldAt), ErasedAt: row.Details.ErasedAt,
-	}
-	c.ID.SetUUID(row.ID)
-	c.Platform.SetUUID(row.PlatformID)
-	for _, currency := range row.Currencies {
-		c.Currencies = append(c.Currencies, money.Currency(currency))
-	}
-	return c
+	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id`, p, ids)
 }

@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/adapters/postgres/schema"
 )
 
 // EstimateSealedRows returns about how many rows have personal data, by the statistics of the planner.
@@ -53,17 +54,14 @@ func (db *DB) DataKeyUses(ctx context.Context, done func(table string, read int)
 func (db *DB) countBatch(ctx context.Context, t sealedTable, after rowPosition, rowsOf map[uuid.UUID]int) (read int, last rowPosition, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
 	defer cancel()
-	rows, err := db.pool.Query(ctx, t.countSQL(), pgx.QueryExecModeCacheStatement, pgtype.UUID{Bytes: after.platform, Valid: true}, after.key, countBatchSize)
+	rows, err := db.pool.Query(ctx, t.countSQL(), pgx.QueryExecModeCacheStatement, after.platform, after.key, countBatchSize)
 	if err != nil {
 		return 0, last, err
 	}
 	err = forEachRow(rows, func(rows pgx.Rows) error {
 		var used []byte
 		var n int
-		var platform pgtype.UUID
-		var key pgtype.Text
-		if err := rows.Scan(&used, &n, &platform, &key, &read); err != nil || used == nil {
-			last = rowPosition{platform.Bytes, key.String}
+		if err := rows.Scan(&used, &n, &last.platform, schema.Optional(&last.key), &read); err != nil || used == nil {
 			return err
 		}
 		var id uuid.UUID

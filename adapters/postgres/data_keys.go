@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/ports"
 )
 
@@ -17,42 +18,37 @@ var _ ports.DataKeyStore = (*DB)(nil)
 // DataKeys reads the whole table, which has a few rows. It uses the pool for readers, because a
 // unit of work that needs a key holds a connection of the other pool.
 func (db *DB) DataKeys(ctx context.Context) ([]ports.SealedDataKey, error) {
-	rows, err := db.readPool.Query(ctx, `SELECT id, purpose, generation, encrypted_key, created_at FROM data_keys`)
-	if err != nil {
-		return nil, err
-	}
-	var keys []ports.SealedDataKey
-	return keys, forEachRow(rows, func(rows pgx.Rows) error {
-		var key ports.SealedDataKey
-		if err := rows.Scan((*[16]byte)(&key.ID), &key.Purpose, &key.Generation, &key.Sealed, &key.CreatedAt); err != nil {
-			return err
-		}
-		keys = append(keys, key)
-		return nil
-	})
+	return selectRows(ctx, db, db.queryRows, dataKeys, "")
 }
+
+// dataKeys is the table data_keys.
+var dataKeys = schema.New("data_keys", []string{"id"}, func(key *ports.SealedDataKey) schema.Columns {
+	return schema.Columns{{Name: "id", Field: &key.ID}, {Name: "purpose", Field: &key.Purpose}, {Name: "generation", Field: &key.Generation},
+		{Name: "encrypted_key", Field: &key.Sealed}, {Name: "created_at", Field: &key.CreatedAt}}
+})
+
+var insertDataKey = dataKeys.Insert("ON CONFLICT DO NOTHING")
 
 // AddDataKey implements ports.DataKeyStore.
 func (db *DB) AddDataKey(ctx context.Context, key ports.SealedDataKey) error {
-	_, err := db.pool.Exec(ctx, `INSERT INTO data_keys (id, purpose, generation, encrypted_key, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-		pgID(key.ID), string(key.Purpose), key.Generation, key.Sealed, key.CreatedAt)
+	_, err := writeAlone(ctx, db, insertDataKey, key)
 	return err
 }
 
 // ReplaceDataKey uses the primary key.
 func (db *DB) ReplaceDataKey(ctx context.Context, key ports.SealedDataKey) error {
-	_, err := db.pool.Exec(ctx, `UPDATE data_keys SET encrypted_key = $3 WHERE id = $1 AND purpose = $2`, pgID(key.ID), string(key.Purpose), key.Sealed)
+	_, err := db.exec(ctx, `UPDATE data_keys SET encrypted_key = $3 WHERE id = $1 AND purpose = $2`, key.ID, key.Purpose, key.Sealed)
 	return err
 }
 
 // RemoveDataKey deletes a data key, with the rights of the login and not of the service, which may
 // only add keys. The caller has checked that nothing uses it.
 func (db *DB) RemoveDataKey(ctx context.Context, id uuid.UUID) error {
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err := db.inTx(ctx, func(tx preparedTx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM data_keys WHERE id = $1 AND purpose = $2`, pgID(id), string(ports.DataKey)); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM data_keys WHERE id = $1 AND purpose = $2`, id, ports.DataKey); err != nil {
 			return err
 		}
 		if db.operatorAction == nil {
@@ -107,7 +103,7 @@ func (db *DB) ResealSecrets(ctx context.Context, reseal func(sealed, context []b
 			context string
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s secret, err error) {
-			return s, row.Scan((*[16]byte)(&s.id), &s.sealed, &s.context)
+			return s, row.Scan(&s.id, &s.sealed, &s.context)
 		})
 		if err != nil {
 			return count, err
@@ -117,7 +113,7 @@ func (db *DB) ResealSecrets(ctx context.Context, reseal func(sealed, context []b
 			if err != nil {
 				return count, err
 			}
-			if _, err := db.pool.Exec(ctx, kind.write, pgID(s.id), fresh, s.sealed); err != nil {
+			if _, err := db.pool.Exec(ctx, kind.write, s.id, fresh, s.sealed); err != nil {
 				return count, err
 			}
 			count++

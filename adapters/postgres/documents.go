@@ -2,40 +2,35 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/uptrace/bun"
+	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
 )
 
-// documentRow is a row of documents.
-type documentRow struct {
-	bun.BaseModel `bun:"table:documents"`
+// documents is the table documents.
+var documents = schema.New("documents", keyOfPlatform, func(d *document.Document) schema.Columns {
+	return append(schema.Columns{{Name: "platform_id", Field: &d.Platform},
+		{Name: "id", Field: &d.ID}}, append(holderColumns(&d.Holder), schema.Columns{
+		{Name: "document_type", Field: &d.Type}, {Name: "side", Field: &d.Side}, {Name: "country", Field: &d.Country},
+		sealedJSON(documentsDetails, func() documentDetails { return newDocumentDetails(*d) }, func(c documentDetails) { c.set(d) }),
+		{Name: "blob_id", Field: &d.File.Blob}, {Name: "content_type", Field: &d.File.ContentType}, {Name: "size", Field: &d.File.Size},
+		{Name: "created_at", Field: &d.CreatedAt}, {Name: "updated_at", Field: &d.UpdatedAt},
+		{Name: "submitted_at", Field: &d.SubmittedAt}, {Name: "superseded_by", Field: &d.SupersededBy},
+	}...)...)
+})
 
-	PlatformID    uuid.UUID       `bun:"platform_id,pk"`
-	ID            uuid.UUID       `bun:"id,pk"`
-	HolderType    string          `bun:"holder_type"`
-	HolderID      uuid.UUID       `bun:"holder_id"`
-	Type          string          `bun:"document_type"`
-	Side          string          `bun:"side"`
-	Country       string          `bun:"country"`
-	StoredDetails json.RawMessage `bun:"details,type:jsonb"`
-	BlobID        uuid.UUID       `bun:"blob_id"`
-	ContentType   string          `bun:"content_type"`
-	Size          int64           `bun:"size"`
-	CreatedAt     time.Time       `bun:"created_at"`
-	UpdatedAt     time.Time       `bun:"updated_at"`
-	SubmittedAt   *time.Time      `bun:"submitted_at"`
-	SupersededBy  uuid.NullUUID   `bun:"superseded_by"`
-
-	Details documentDetails `bun:"-"`
-}
+var (
+	insertDocument = documents.Insert("")
+	updateDocument = documents.Update("document_type", "side", "country", "details", "blob_id", "content_type", "size", "updated_at",
+		"submitted_at", "superseded_by")
+)
 
 // documentDetails is the details column.
 type documentDetails struct {
@@ -52,145 +47,106 @@ const (
 	ownerHolder    = "BENEFICIAL_OWNER"
 )
 
-func newDocumentRow(d document.Document) *documentRow {
-	row := &documentRow{
-		PlatformID: d.Platform.UUID(), ID: d.ID.UUID(), HolderType: customerHolder, HolderID: d.Holder.UUID(),
-		Type: string(d.Type), Side: string(d.Side), Country: d.Country,
-		BlobID: d.File.Blob, ContentType: string(d.File.ContentType), Size: d.File.Size,
-		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, SubmittedAt: nullTime(d.SubmittedAt),
-		SupersededBy: uuid.NullUUID{UUID: d.SupersededBy.UUID(), Valid: !d.SupersededBy.IsZero()},
-		Details: documentDetails{Number: d.Number, IssuingAuthority: d.IssuingAuthority,
-			FileName: d.File.Name, SHA256: d.File.SHA256[:], Key: d.File.Key},
+// holderColumns are the type and the id of a holder. The type is read first.
+func holderColumns(h *document.Holder) schema.Columns {
+	ofOwner := false
+	return schema.Columns{
+		{Name: "holder_type", Field: schema.Converted(
+			func() string {
+				if h.Owner.IsZero() {
+					return customerHolder
+				}
+				return ownerHolder
+			},
+			func(kind string) error {
+				ofOwner = kind == ownerHolder
+				return nil
+			})},
+		{Name: "holder_id", Field: schema.Converted(
+			func() uuid.UUID { return h.UUID() },
+			func(id uuid.UUID) error {
+				if ofOwner {
+					h.Owner.SetUUID(id)
+				} else {
+					h.Customer.SetUUID(id)
+				}
+				return nil
+			})},
 	}
-	if !d.Holder.Owner.IsZero() {
-		row.HolderType = ownerHolder
-	}
-	return row
 }
 
-func (row *documentRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
-
-// seal sets the column that is encrypted.
-func (row *documentRow) seal(ctx context.Context, db *DB) (err error) {
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), documentsDetails, row.Details)
-	return err
+func newDocumentDetails(d document.Document) documentDetails {
+	return documentDetails{Number: d.Number, IssuingAuthority: d.IssuingAuthority,
+		FileName: d.File.Name, SHA256: d.File.SHA256[:], Key: d.File.Key}
 }
 
-func (row *documentRow) open(ctx context.Context, db *DB) error {
-	return db.openJSON(ctx, row.sealedRow(), documentsDetails, row.StoredDetails, &row.Details)
+func (c documentDetails) set(d *document.Document) {
+	d.Number, d.IssuingAuthority, d.File.Name, d.File.Key = c.Number, c.IssuingAuthority, c.FileName, c.Key
+	copy(d.File.SHA256[:], c.SHA256)
 }
 
 // CreateDocument inserts one document.
 func (u *unit) CreateDocument(ctx context.Context, d document.Document) error {
-	row := newDocumentRow(d)
-	if err := row.seal(ctx, u.db); err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return writeNow(ctx, u, insertDocument, d, nil)
 }
 
 // LockDocumentsOf uses documents_by_holder. The lock is not one of rows, because a holder may have
 // none.
 func (u *unit) LockDocumentsOf(ctx context.Context, p ident.Platform, h document.Holder) ([]document.Document, error) {
 	u.queueExec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "documents of "+p.String()+" "+h.String())
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return readDocumentsOf(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, h)
+	return selectRows(ctx, u.db, u.query, documents, documentsOfHolders, p, uuids([]document.Holder{h}))
 }
 
 // UpdateDocument uses the primary key.
 func (u *unit) UpdateDocument(ctx context.Context, d document.Document) error {
-	row := newDocumentRow(d)
-	if err := row.seal(ctx, u.db); err != nil {
-		return err
-	}
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).ExcludeColumn("holder_type", "holder_id", "created_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, documentNotFound(d.ID))
+	return writeNow(ctx, u, updateDocument, d, documentNotFound(d.ID))
 }
 
 // MarkDocumentsSubmitted uses the primary key.
 func (u *unit) MarkDocumentsSubmitted(_ context.Context, p ident.Platform, ids []ident.Document, at time.Time) error {
-	u.queueExec(`UPDATE documents SET submitted_at = $3 WHERE platform_id = $1 AND id = ANY($2) AND submitted_at IS NULL`,
-		pgID(p.UUID()), documentUUIDs(ids), at)
+	u.queueExec(`UPDATE documents SET submitted_at = $3 WHERE platform_id = $1 AND id = ANY($2) AND submitted_at IS NULL`, p, ids, at)
 	return nil
 }
 
 // DeleteDocuments uses the primary key.
 func (u *unit) DeleteDocuments(_ context.Context, p ident.Platform, ids []ident.Document) error {
-	u.queueExec(`DELETE FROM documents WHERE platform_id = $1 AND id = ANY($2)`, pgID(p.UUID()), documentUUIDs(ids))
+	u.queueExec(`DELETE FROM documents WHERE platform_id = $1 AND id = ANY($2)`, p, ids)
 	return nil
-}
-
-func documentUUIDs(ids []ident.Document) idArray {
-	list := make([]uuid.UUID, len(ids))
-	for i, id := range ids {
-		list[i] = id.UUID()
-	}
-	return pgIDs(list)
 }
 
 // Document uses the primary key.
 func (db *DB) Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*documentRow).document, documentNotFound(id))
+	return selectExisting(ctx, db, db.read, documents, documentNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Documents uses documents_by_holder or, for those of all holders, the primary key.
 func (db *DB) Documents(ctx context.Context, p ident.Platform, f ports.DocumentFilter) (ports.Page[document.Document], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList("documents", p)
 	if !f.Holder.IsZero() {
-		l.query = l.query.Where("holder_id = ?", f.Holder.UUID())
+		l.byIndex("holder_id = ?", f.Holder.UUID())
 	}
 	l.where("superseded_by IS NULL")
-	return selectBunPage(ctx, db, l, f.Paging, (*documentRow).document)
+	return selectPage(ctx, db, l, f.Paging, documents)
 }
 
 // DocumentsOf uses documents_by_holder.
 func (db *DB) DocumentsOf(ctx context.Context, p ident.Platform, holders ...document.Holder) ([]document.Document, error) {
-	return readDocumentsOf(ctx, db, db.bun.NewSelect(), p, holders...)
-}
-
-func readDocumentsOf(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, holders ...document.Holder) ([]document.Document, error) {
 	if len(holders) == 0 {
 		return nil, nil
 	}
-	ids := make([]uuid.UUID, len(holders))
-	for i, h := range holders {
-		ids[i] = h.UUID()
-	}
-	query = query.Where("platform_id = ? AND holder_id IN (?)", p.UUID(), bun.List(ids)).OrderExpr("id")
-	return selectAll(ctx, db, query, (*documentRow).document)
+	return selectRows(ctx, db, db.read, documents, documentsOfHolders, p, uuids(holders))
 }
 
+const documentsOfHolders = `WHERE platform_id = $1 AND holder_id = ANY($2) ORDER BY id`
+
 // HasBlob uses document_blob_unique.
-func (db *DB) HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (bool, error) {
-	return db.bun.NewSelect().Model((*documentRow)(nil)).Where("platform_id = ? AND blob_id = ?", p.UUID(), blob).Exists(ctx)
+func (db *DB) HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (found bool, err error) {
+	err = db.read(ctx, `SELECT EXISTS (SELECT FROM documents WHERE platform_id = $1 AND blob_id = $2)`, []any{p, blob}, func(rows pgx.Rows) error {
+		return rows.Scan(&found)
+	})
+	return found, err
 }
 
 func documentNotFound(id ident.Document) error {
 	return fault.New(fault.DocumentNotFound, "There is no document %s.", id)
-}
-
-func (row *documentRow) document() document.Document {
-	d := document.Document{
-		Details: document.Details{Type: document.Type(row.Type), Side: document.Side(row.Side), Country: row.Country,
-			Number: row.Details.Number, IssuingAuthority: row.Details.IssuingAuthority},
-		File: document.File{Name: row.Details.FileName, ContentType: document.ContentType(row.ContentType), Size: row.Size,
-			Blob: row.BlobID, Key: row.Details.Key},
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), SubmittedAt: timeOrZero(row.SubmittedAt),
-	}
-	copy(d.File.SHA256[:], row.Details.SHA256)
-	d.ID.SetUUID(row.ID)
-	d.Platform.SetUUID(row.PlatformID)
-	if row.HolderType == ownerHolder {
-		d.Holder.Owner.SetUUID(row.HolderID)
-	} else {
-		d.Holder.Customer.SetUUID(row.HolderID)
-	}
-	d.SupersededBy.SetUUID(row.SupersededBy.UUID)
-	return d
 }

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/core/corridor"
-	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -130,21 +128,5 @@ func TestCorridorOverrides_ErrorInTheMiddleOfTheRows(t *testing.T) {
 
 	if !errors.Is(err, errConnectionLost) || found != nil {
 		t.Errorf("%+v, %v, want nothing but the error", found, err)
-	}
-}
-
-func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
-	t.Parallel()
-	// A page that breaks off must not look like the end of the list.
-	db, mock := newMockDB(t)
-	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-	mock.ExpectQuery(`SELECT count`).WillReturnRows(sqlmock.NewRows([]string{"count", "count"}).AddRow(int64(2), int64(2)))
-	mock.ExpectQuery(`SELECT .* FROM "tokens"`).WillReturnRows(sqlmock.NewRows([]string{"name", "created_at"}).
-		AddRow("first", now).AddRow("second", now).RowError(1, errConnectionLost))
-
-	page, err := db.Tokens(t.Context(), ident.Platform{}, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
-
-	if !errors.Is(err, errConnectionLost) || len(page.Items) != 0 || page.Total != 0 {
-		t.Errorf("%+v, %v, want nothing but the error", page, err)
 	}
 }

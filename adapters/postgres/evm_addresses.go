@@ -56,17 +56,7 @@ func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]id
 	if len(of) > 0 {
 		return of, nil
 	}
-	var all []ident.Platform
-	return all, q.each(ctx, func(rows pgx.Rows) error {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		var p ident.Platform
-		p.SetUUID(id)
-		all = append(all, p)
-		return nil
-	}, `SELECT id FROM platforms ORDER BY id`)
+	return collect(ctx, q.read, `SELECT id FROM platforms ORDER BY id`, nil, func(rows pgx.Rows, p *ident.Platform) error { return rows.Scan(p) })
 }
 
 func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool, found *ports.EVMReferences) error {
@@ -77,20 +67,18 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 	position := ports.EVMReferencePosition{Platform: p, Quotes: quotes}
 	last, unknown := lastAccountID, unknownAccountReferences
 	remaining := query.Limit - len(found.References)
-	args := []any{query.Connection, pgID(p.UUID()), from, currencyCodes(query.Currencies), int64(remaining)}
+	args := []any{query.Connection, p, from, append([]money.Currency{}, query.Currencies...), remaining}
 	if quotes {
 		last, unknown = lastQuoteID, unknownQuoteReferences
 		args = append(args, []string{"", string(query.Rail), query.Rail.PublicName()})
 	}
 	// The last id is read first: what is added in between is read again.
-	if err := q.row(ctx, last, pgID(p.UUID())).Scan(&position.Last); isNoRows(err) {
-		return nil
-	} else if err != nil {
+	if found, err := q.row(ctx, last, []any{p}, &position.Last); err != nil || !found {
 		return err
 	}
 	var read int
 	var lastRead uuid.UUID
-	if err := q.each(ctx, func(rows pgx.Rows) error {
+	if err := q.read(ctx, unknown, args, func(rows pgx.Rows) error {
 		r := ports.EVMReference{Platform: p}
 		read++
 		if err := rows.Scan(&lastRead, &r.Reference); err != nil {
@@ -98,7 +86,7 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 		}
 		found.References = append(found.References, r)
 		return nil
-	}, unknown, args...); err != nil {
+	}); err != nil {
 		return err
 	}
 	if found.More = read == remaining; found.More {
@@ -110,14 +98,14 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 
 // evmReferencesFrom returns the id after which the references of a platform are read.
 func (q evmQuerier) evmReferencesFrom(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool) (from uuid.UUID, err error) {
-	err = q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`, query.Connection, pgID(p.UUID()), quotes).Scan(&from)
+	found, err := q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`, []any{query.Connection, p, quotes}, &from)
 	switch {
-	case isNoRows(err) && quotes:
-		return firstIDAt(query.QuotesFrom), nil
-	case isNoRows(err):
-		return uuid.Nil, nil
 	case err != nil:
 		return from, err
+	case !found && quotes:
+		return firstIDAt(query.QuotesFrom), nil
+	case !found:
+		return uuid.Nil, nil
 	}
 	var id [8]byte
 	copy(id[2:], from[:6])
@@ -132,26 +120,18 @@ func firstIDAt(t time.Time) (id uuid.UUID) {
 	return id
 }
 
-func currencyCodes(currencies []money.Currency) []string {
-	codes := make([]string, len(currencies))
-	for i, c := range currencies {
-		codes[i] = string(c)
-	}
-	return codes
-}
-
 // AddEVMAddresses uses the primary keys.
 func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses []ports.EVMDepositAddress, read []ports.EVMReferencePosition) error {
 	return db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		batch := &pgx.Batch{}
-		now := pgTime(db.clock.Now())
+		now := db.clock.Now()
 		for _, a := range addresses {
 			batch.Queue(`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-				connection, a.Address[:], pgID(a.Platform.UUID()), a.Reference, now)
+				connection, a.Address, a.Platform, a.Reference, now)
 		}
 		for _, r := range read {
 			batch.Queue(`INSERT INTO evm_reference_positions AS p (connection, platform_id, quotes, last) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, pgID(r.Platform.UUID()), r.Quotes, pgID(r.Last))
+				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform, r.Quotes, pgID(r.Last))
 		}
 		return tx.send(ctx, batch)
 	})
@@ -159,23 +139,14 @@ func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses 
 
 // EVMDepositAddresses uses the primary key.
 func (db *DB) EVMDepositAddresses(ctx context.Context, connection string, addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
-	keys := make([][]byte, len(addresses))
-	for i := range addresses {
-		keys[i] = addresses[i][:]
-	}
 	found := map[ports.EVMAddress]ports.EVMDepositAddress{}
 	return found, db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.each(ctx, func(rows pgx.Rows) error {
-			var address []byte
-			var platform uuid.UUID
-			var d ports.EVMDepositAddress
-			if err := rows.Scan(&address, &platform, &d.Reference); err != nil {
+		return tx.read(ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
+			[]any{connection, append([]ports.EVMAddress{}, addresses...)}, func(rows pgx.Rows) error {
+				var d ports.EVMDepositAddress
+				err := rows.Scan(&d.Address, &d.Platform, &d.Reference)
+				found[d.Address] = d
 				return err
-			}
-			d.Platform.SetUUID(platform)
-			d.Address = ports.EVMAddress(address)
-			found[d.Address] = d
-			return nil
-		}, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`, connection, keys)
+			})
 	})
 }

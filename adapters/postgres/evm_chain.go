@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -30,40 +30,31 @@ const (
 // evmTx runs fn in one transaction. A connection to a chain serves several platforms, so it sees the rows of all.
 func (db *DB) evmTx(ctx context.Context, fn func(ctx context.Context, tx evmQuerier) error) error {
 	ctx = ports.ForAllPlatforms(ctx)
-	return pgx.BeginFunc(ctx, db.pool.Pool, func(tx pgx.Tx) error { return fn(ctx, evmQuerier{tx}) })
+	return db.inTx(ctx, func(tx preparedTx) error { return fn(ctx, evmQuerier{tx}) })
 }
 
-// evmQuerier runs prepared statements.
-type evmQuerier struct{ tx pgx.Tx }
+// evmQuerier is a transaction about chains.
+type evmQuerier struct{ preparedTx }
 
-func (q evmQuerier) exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	tag, err := q.tx.Exec(ctx, sql, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	return tag.RowsAffected(), err
+// row reads the row of a query into targets. It returns false if there is none.
+func (q evmQuerier) row(ctx context.Context, sql string, args []any, targets ...any) (found bool, err error) {
+	return readValues(ctx, q.read, sql, args, targets...)
 }
 
-func (q evmQuerier) row(ctx context.Context, sql string, args ...any) pgx.Row {
-	return q.tx.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+// bigOrZero is the field of an amount in a column that is never NULL: nil is zero.
+func bigOrZero(n **big.Int) any {
+	return schema.Converted(
+		func() *big.Int { return valueOrZero(*n) },
+		func(stored *big.Int) error {
+			*n = stored
+			return nil
+		})
 }
 
-func (q evmQuerier) each(ctx context.Context, scan func(pgx.Rows) error, sql string, args ...any) error {
-	rows, err := q.tx.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	if err != nil {
-		return err
-	}
-	return forEachRow(rows, scan)
-}
-
-// pgBig returns an amount of any size as text for a numeric column; nil is zero.
-func pgBig(n *big.Int) string {
+func valueOrZero(n *big.Int) *big.Int {
 	if n == nil {
-		return "0"
+		return new(big.Int)
 	}
-	return n.String()
-}
-
-// bigOf returns the amount of a numeric column, read as text.
-func bigOf(text string) *big.Int {
-	n, _ := new(big.Int).SetString(text, 10)
 	return n
 }
 
@@ -71,8 +62,8 @@ func bigOf(text string) *big.Int {
 func (db *DB) OpenEVMChain(ctx context.Context, initial ports.EVMChain) (state ports.EVMChain, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		if _, err := tx.exec(ctx, `
-			INSERT INTO evm_chains (connection, chain_id, wallet, position, position_hash, created_at) VALUES ($1, $2::text::numeric, $3, $4, $5, $6)
-			ON CONFLICT DO NOTHING`, initial.Connection, pgUint(initial.ChainID), initial.Wallet[:], int64(initial.Position), initial.PositionHash[:], pgTime(db.clock.Now())); err != nil {
+			INSERT INTO evm_chains (connection, chain_id, wallet, position, position_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT DO NOTHING`, initial.Connection, initial.ChainID, initial.Wallet, initial.Position, initial.PositionHash, db.clock.Now()); err != nil {
 			return err
 		}
 		// The block at which the reading begins is where a reorganisation ends.
@@ -97,27 +88,19 @@ func (db *DB) EVMChainOf(ctx context.Context, connection string) (state ports.EV
 }
 
 func (q evmQuerier) evmChain(ctx context.Context, connection string) (state ports.EVMChain, found bool, err error) {
-	var chainID string
-	var wallet, hash []byte
-	var position int64
-	err = q.row(ctx, `SELECT chain_id::text, wallet, position, position_hash FROM evm_chains WHERE connection = $1`, connection).Scan(&chainID, &wallet, &position, &hash)
-	if isNoRows(err) {
-		return state, false, nil
+	found, err = q.row(ctx, `SELECT chain_id, wallet, position, position_hash FROM evm_chains WHERE connection = $1`, []any{connection},
+		&state.ChainID, &state.Wallet, &state.Position, &state.PositionHash)
+	if found {
+		state.Connection = connection
 	}
-	if err != nil {
-		return state, false, err
-	}
-	return ports.EVMChain{Connection: connection, ChainID: bigOf(chainID).Uint64(), Wallet: ports.EVMAddress(wallet),
-		Position: uint64(position), PositionHash: ports.EVMHash(hash)}, true, nil
+	return state, found, err
 }
-
-func pgUint(n uint64) string { return new(big.Int).SetUint64(n).String() }
 
 // AdvanceEVMChain locks the row of the connection, so that events are numbered in the order of their commits.
 func (db *DB) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (advanced bool, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		n, err := tx.exec(ctx, `UPDATE evm_chains SET position = $4, position_hash = $5 WHERE connection = $1 AND position = $2 AND position_hash = $3`,
-			a.Connection, int64(a.From.Number), a.From.Hash[:], int64(a.To.Number), a.To.Hash[:])
+			a.Connection, a.From.Number, a.From.Hash, a.To.Number, a.To.Hash)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -140,27 +123,27 @@ func (db *DB) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (advanced
 
 // addEVMBlock stores the end of a range, and removes those that are no longer part of the chain or are too many.
 func (q evmQuerier) addEVMBlock(ctx context.Context, a ports.EVMAdvance) error {
-	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number >= $2`, a.Connection, int64(a.To.Number)); err != nil {
+	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number >= $2`, a.Connection, a.To.Number); err != nil {
 		return err
 	}
-	if _, err := q.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, int64(a.To.Number), a.To.Hash[:]); err != nil {
+	if _, err := q.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, a.To.Number, a.To.Hash); err != nil {
 		return err
 	}
 	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number <=
-		(SELECT number FROM evm_blocks WHERE connection = $1 ORDER BY number DESC OFFSET $2 LIMIT 1)`, a.Connection, int64(keptEVMBlocks)); err != nil {
+		(SELECT number FROM evm_blocks WHERE connection = $1 ORDER BY number DESC OFFSET $2 LIMIT 1)`, a.Connection, keptEVMBlocks); err != nil {
 		return err
 	}
 	// Uses evm_addresses_of_quotes.
 	if _, err := q.exec(ctx, `DELETE FROM evm_addresses a WHERE connection = $1 AND address IN
 		(SELECT address FROM evm_addresses WHERE connection = $1 AND reference NOT LIKE 'FUND-%' AND created_at < $2 ORDER BY created_at LIMIT $3)
 		AND NOT EXISTS (SELECT FROM evm_holdings h WHERE h.connection = $1 AND h.address = a.address AND h.received <> h.sent)`,
-		a.Connection, pgTime(a.At.Add(-keptEVMAddresses)), int64(maxDeletedEVMRows)); err != nil {
+		a.Connection, a.At.Add(-keptEVMAddresses), maxDeletedEVMRows); err != nil {
 		return err
 	}
 	// Uses evm_deposits_by_block.
 	_, err := q.exec(ctx, `DELETE FROM evm_deposits WHERE connection = $1 AND partner_id IN
 		(SELECT partner_id FROM evm_deposits WHERE connection = $1 AND block_number < $2 AND NOT oversized ORDER BY block_number LIMIT $3)`,
-		a.Connection, int64(a.To.Number)-keptEVMDeposits, int64(maxDeletedEVMRows))
+		a.Connection, int64(a.To.Number)-keptEVMDeposits, maxDeletedEVMRows)
 	return err
 }
 
@@ -176,10 +159,7 @@ func (q evmQuerier) addEVMDeposits(ctx context.Context, connection string, depos
 	batch := &pgx.Batch{}
 	var holdings []ports.EVMHolding
 	for _, d := range deposits {
-		batch.Queue(`INSERT INTO evm_deposits (connection, partner_id, platform_id, reference, address, transaction_hash, log_index, block_number, block_hash,
-			received_at, currency, amount, payer, oversized) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text::numeric, $13, $14)`,
-			connection, d.PartnerID, pgID(d.Platform.UUID()), d.Reference, d.Address[:], d.Transaction[:], int64(d.LogIndex), int64(d.Block.Number), d.Block.Hash[:],
-			pgTime(d.At), string(d.Currency), pgBig(d.Amount), d.Payer[:], d.Oversized)
+		batch.Queue(insertEVMDeposit.SQL, evmDeposits.Columns(&evmDepositRow{connection, d}).Fields()...)
 		holdings = append(holdings, ports.EVMHolding{Address: d.Address, Currency: d.Currency, Received: d.Amount, Sent: new(big.Int)})
 	}
 	if err := q.send(ctx, batch); err != nil {
@@ -188,24 +168,13 @@ func (q evmQuerier) addEVMDeposits(ctx context.Context, connection string, depos
 	return q.changeEVMHoldings(ctx, connection, holdings)
 }
 
-// send sends statements in one round trip.
-func (q evmQuerier) send(ctx context.Context, batch *pgx.Batch) error {
-	if batch.Len() == 0 {
-		return nil
-	}
-	if err := prepare(ctx, q.tx.Conn(), batch); err != nil {
-		return err
-	}
-	return q.tx.SendBatch(ctx, batch).Close()
-}
-
 // changeEVMHoldings adds to what addresses received and sent. They are no longer claimed.
 func (q evmQuerier) changeEVMHoldings(ctx context.Context, connection string, changes []ports.EVMHolding) error {
 	batch := &pgx.Batch{}
 	for _, c := range changes {
-		batch.Queue(`INSERT INTO evm_holdings AS h (connection, currency, address, received, sent) VALUES ($1, $2, $3, $4::text::numeric, $5::text::numeric)
+		batch.Queue(`INSERT INTO evm_holdings AS h (connection, currency, address, received, sent) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (connection, currency, address) DO UPDATE SET received = h.received + excluded.received, sent = h.sent + excluded.sent, claimed_at = NULL`,
-			connection, string(c.Currency), c.Address[:], pgBig(c.Received), pgBig(c.Sent))
+			connection, c.Currency, c.Address, valueOrZero(c.Received), valueOrZero(c.Sent))
 	}
 	return q.send(ctx, batch)
 }
@@ -216,15 +185,14 @@ func (q evmQuerier) addEVMEvents(ctx context.Context, connection string, events 
 		return nil
 	}
 	var last int64
-	if err := q.row(ctx, `UPDATE evm_chains SET event_number = event_number + $2 WHERE connection = $1 RETURNING event_number`, connection, int64(len(events))).Scan(&last); err != nil {
+	if _, err := q.row(ctx, `UPDATE evm_chains SET event_number = event_number + $2 WHERE connection = $1 RETURNING event_number`,
+		[]any{connection, len(events)}, &last); err != nil {
 		return err
 	}
 	batch := &pgx.Batch{}
 	for i, e := range events {
-		batch.Queue(`INSERT INTO evm_events (connection, number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo, created_at, sent, arrived, taken)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text::numeric, $16::text::numeric, $17::text::numeric)`,
-			connection, last-int64(len(events)-1-i), string(e.Kind), pgID(e.Platform.UUID()), e.PartnerID, e.Receipt, pgID(e.Subject), e.Reference,
-			string(e.Amount.Currency), e.Amount.Minor, e.Payer[:], pgTime(e.At), e.Memo, pgTime(now), pgBig(e.Transfer.Sent), pgBig(e.Transfer.Arrived), pgBig(e.Transfer.Taken))
+		e.Number = last - int64(len(events)-1-i)
+		batch.Queue(insertEVMEvent.SQL, evmEvents.Columns(&evmEventRow{e, connection, now}).Fields()...)
 	}
 	return q.send(ctx, batch)
 }
@@ -232,127 +200,126 @@ func (q evmQuerier) addEVMEvents(ctx context.Context, connection string, events 
 // EVMBlocks uses the primary key.
 func (db *DB) EVMBlocks(ctx context.Context, connection string) (blocks []ports.EVMBlock, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.each(ctx, func(rows pgx.Rows) error {
-			var number int64
-			var hash []byte
-			if err := rows.Scan(&number, &hash); err != nil {
-				return err
-			}
-			blocks = append(blocks, ports.EVMBlock{Number: uint64(number), Hash: ports.EVMHash(hash)})
-			return nil
-		}, `SELECT number, hash FROM evm_blocks WHERE connection = $1 ORDER BY number DESC`, connection)
+		var err error
+		blocks, err = collect(ctx, tx.read, `SELECT number, hash FROM evm_blocks WHERE connection = $1 ORDER BY number DESC`, []any{connection},
+			func(rows pgx.Rows, b *ports.EVMBlock) error { return rows.Scan(&b.Number, &b.Hash) })
+		return err
 	})
 	return blocks, err
 }
 
-const evmDepositColumns = `partner_id, platform_id, reference, address, transaction_hash, log_index, block_number, block_hash, received_at, currency, amount::text, payer, reversed, oversized`
+// evmDepositRow is a row of evm_deposits.
+type evmDepositRow struct {
+	connection string
+	ports.EVMDeposit
+}
+
+// evmDeposits is the table evm_deposits.
+var evmDeposits = schema.New("evm_deposits", []string{"connection", "partner_id"}, func(d *evmDepositRow) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &d.connection}, {Name: "partner_id", Field: &d.PartnerID}, {Name: "platform_id", Field: &d.Platform},
+		{Name: "reference", Field: &d.Reference}, {Name: "address", Field: &d.Address}, {Name: "transaction_hash", Field: &d.Transaction},
+		{Name: "log_index", Field: &d.LogIndex}, {Name: "block_number", Field: &d.Block.Number}, {Name: "block_hash", Field: &d.Block.Hash},
+		{Name: "received_at", Field: &d.At}, {Name: "currency", Field: &d.Currency}, {Name: "amount", Field: bigOrZero(&d.Amount)},
+		{Name: "payer", Field: &d.Payer}, {Name: "reversed", Field: &d.Reversed}, {Name: "oversized", Field: &d.Oversized},
+	}
+})
+
+var insertEVMDeposit = evmDeposits.Insert("")
 
 // EVMDepositsAfter uses evm_deposits_by_block.
 func (db *DB) EVMDepositsAfter(ctx context.Context, connection string, block uint64, limit int) ([]ports.EVMDeposit, error) {
-	return db.evmDeposits(ctx, `SELECT `+evmDepositColumns+` FROM evm_deposits WHERE connection = $1 AND block_number > $2 AND NOT reversed
-		ORDER BY block_number, partner_id LIMIT $3`, connection, int64(block), int64(limit))
+	return db.evmDeposits(ctx, `WHERE connection = $1 AND block_number > $2 AND NOT reversed
+		ORDER BY block_number, partner_id LIMIT $3`, connection, block, limit)
 }
 
 // EVMDepositsOf uses evm_deposits_by_transaction.
 func (db *DB) EVMDepositsOf(ctx context.Context, connection string, transactions []ports.EVMHash) ([]ports.EVMDeposit, error) {
-	hashes := make([][]byte, len(transactions))
-	for i := range transactions {
-		hashes[i] = transactions[i][:]
-	}
-	return db.evmDeposits(ctx, `SELECT `+evmDepositColumns+` FROM evm_deposits WHERE connection = $1 AND transaction_hash = ANY($2::bytea[])`, connection, hashes)
+	return db.evmDeposits(ctx, `WHERE connection = $1 AND transaction_hash = ANY($2::bytea[])`, connection, transactions)
 }
 
 // OversizedEVMDeposits uses evm_deposits_oversized.
 func (db *DB) OversizedEVMDeposits(ctx context.Context, connection string, limit int) ([]ports.EVMDeposit, error) {
-	return db.evmDeposits(ctx, `SELECT `+evmDepositColumns+` FROM evm_deposits WHERE connection = $1 AND oversized AND NOT reversed
-		ORDER BY block_number DESC LIMIT $2`, connection, int64(limit))
+	return db.evmDeposits(ctx, `WHERE connection = $1 AND oversized AND NOT reversed
+		ORDER BY block_number DESC LIMIT $2`, connection, limit)
 }
 
-func (db *DB) evmDeposits(ctx context.Context, sql string, args ...any) (deposits []ports.EVMDeposit, err error) {
+func (db *DB) evmDeposits(ctx context.Context, rest string, args ...any) (deposits []ports.EVMDeposit, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		deposits = nil
-		return tx.each(ctx, func(rows pgx.Rows) error {
-			var d ports.EVMDeposit
-			var platform uuid.UUID
-			var address, hash, blockHash, payer []byte
-			var logIndex, block int64
-			var currency, amount string
-			if err := rows.Scan(&d.PartnerID, &platform, &d.Reference, &address, &hash, &logIndex, &block, &blockHash, &d.At, &currency, &amount, &payer, &d.Reversed, &d.Oversized); err != nil {
-				return err
-			}
-			d.Platform.SetUUID(platform)
-			d.Address, d.Transaction, d.Payer = ports.EVMAddress(address), ports.EVMHash(hash), ports.EVMAddress(payer)
-			d.LogIndex, d.Block = uint64(logIndex), ports.EVMBlock{Number: uint64(block), Hash: ports.EVMHash(blockHash)}
-			d.At, d.Currency, d.Amount = d.At.UTC(), money.Currency(currency), bigOf(amount)
-			deposits = append(deposits, d)
-			return nil
-		}, sql, args...)
+		found, err := selectRows(ctx, db, tx.read, evmDeposits, rest, args...)
+		for _, d := range found {
+			deposits = append(deposits, d.EVMDeposit)
+		}
+		return err
 	})
 	return deposits, err
 }
+
+// evmEventRow is a row of evm_events.
+type evmEventRow struct {
+	ports.EVMEvent
+	connection string
+	createdAt  time.Time
+}
+
+// evmEvents is the table evm_events.
+var evmEvents = schema.New("evm_events", []string{"connection", "number"}, func(e *evmEventRow) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &e.connection}, {Name: "number", Field: &e.Number}, {Name: "kind", Field: &e.Kind},
+		{Name: "platform_id", Field: &e.Platform}, {Name: "partner_id", Field: &e.PartnerID}, {Name: "receipt", Field: &e.Receipt},
+		{Name: "subject", Field: schema.Optional(&e.Subject)}, {Name: "reference", Field: &e.Reference}, {Name: "currency", Field: &e.Amount.Currency},
+		{Name: "amount", Field: &e.Amount.Minor}, {Name: "payer", Field: &e.Payer}, {Name: "at", Field: &e.At}, {Name: "memo", Field: &e.Memo},
+		{Name: "created_at", Field: &e.createdAt}, {Name: "sent", Field: bigOrZero(&e.Transfer.Sent)},
+		{Name: "arrived", Field: bigOrZero(&e.Transfer.Arrived)}, {Name: "taken", Field: bigOrZero(&e.Transfer.Taken)},
+	}
+})
+
+var insertEVMEvent = evmEvents.Insert("")
 
 // EVMEvents uses the primary key.
 func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, limit int) (events []ports.EVMEvent, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		if _, err := tx.exec(ctx, `DELETE FROM evm_events WHERE connection = $1 AND number IN
-			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEVMEvents, int64(maxDeletedEVMRows)); err != nil {
+			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEVMEvents, maxDeletedEVMRows); err != nil {
 			return err
 		}
-		return tx.each(ctx, func(rows pgx.Rows) error {
-			var e ports.EVMEvent
-			var kind, currency, sent, arrived, taken string
-			var platform, subject uuid.NullUUID
-			var payer []byte
-			if err := rows.Scan(&e.Number, &kind, &platform, &e.PartnerID, &e.Receipt, &subject, &e.Reference, &currency, &e.Amount.Minor, &payer, &e.At, &e.Memo,
-				&sent, &arrived, &taken); err != nil {
-				return err
+		found, err := selectRows(ctx, db, tx.read, evmEvents, `WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, limit)
+		for _, e := range found {
+			if e.Kind != ports.EVMDiffers {
+				e.Transfer = ports.EVMTransfer{}
 			}
-			if ports.EVMEventKind(kind) == ports.EVMDiffers {
-				e.Transfer = ports.EVMTransfer{Sent: bigOf(sent), Arrived: bigOf(arrived), Taken: bigOf(taken)}
-			}
-			e.Platform.SetUUID(platform.UUID)
-			e.Kind, e.Subject, e.Amount.Currency = ports.EVMEventKind(kind), subject.UUID, money.Currency(currency)
-			e.Payer, e.At = ports.EVMAddress(payer), e.At.UTC()
-			events = append(events, e)
-			return nil
-		}, `SELECT number, kind, platform_id, partner_id, receipt, subject, reference, currency, amount, payer, at, memo, sent::text, arrived::text, taken::text FROM evm_events
-			WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, int64(limit))
+			events = append(events, e.EVMEvent)
+		}
+		return err
 	})
 	return events, err
 }
 
 // ClaimEVMHoldings uses evm_holdings_of_some_money.
 func (db *DB) ClaimEVMHoldings(ctx context.Context, connection string, currency money.Currency, atLeast *big.Int, since time.Time, limit int) (holdings []ports.EVMHolding, err error) {
-	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.each(ctx, scanEVMHolding(&holdings), `
-			UPDATE evm_holdings h SET claimed_at = $6 FROM (
-				SELECT connection, currency, address FROM evm_holdings
-				WHERE connection = $1 AND currency = $2 AND received <> sent AND received - sent >= $3::text::numeric AND (claimed_at IS NULL OR claimed_at < $4)
-				ORDER BY claimed_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) k
-			WHERE h.connection = k.connection AND h.currency = k.currency AND h.address = k.address
-			RETURNING h.currency, h.address, h.received::text, h.sent::text`, connection, string(currency), pgBig(atLeast), pgTime(since), int64(limit), pgTime(db.clock.Now()))
-	})
-	return holdings, err
+	return db.evmHoldings(ctx, `
+		UPDATE evm_holdings h SET claimed_at = $6 FROM (
+			SELECT connection, currency, address FROM evm_holdings
+			WHERE connection = $1 AND currency = $2 AND received <> sent AND received - sent >= $3 AND (claimed_at IS NULL OR claimed_at < $4)
+			ORDER BY claimed_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) k
+		WHERE h.connection = k.connection AND h.currency = k.currency AND h.address = k.address
+		RETURNING h.currency, h.address, h.received, h.sent`, connection, currency, valueOrZero(atLeast), since, limit, db.clock.Now())
 }
 
 // EVMHoldings uses the primary key.
 func (db *DB) EVMHoldings(ctx context.Context, connection string, after ports.EVMHolding, limit int) (holdings []ports.EVMHolding, err error) {
-	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.each(ctx, scanEVMHolding(&holdings), `SELECT currency, address, received::text, sent::text FROM evm_holdings
-			WHERE connection = $1 AND (currency, address) > ($2, $3) AND received <> sent ORDER BY currency, address LIMIT $4`,
-			connection, string(after.Currency), after.Address[:], int64(limit))
-	})
-	return holdings, err
+	return db.evmHoldings(ctx, `SELECT currency, address, received, sent FROM evm_holdings
+		WHERE connection = $1 AND (currency, address) > ($2, $3) AND received <> sent ORDER BY currency, address LIMIT $4`,
+		connection, after.Currency, after.Address, limit)
 }
 
-func scanEVMHolding(holdings *[]ports.EVMHolding) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		var currency, received, sent string
-		var address []byte
-		if err := rows.Scan(&currency, &address, &received, &sent); err != nil {
-			return err
-		}
-		*holdings = append(*holdings, ports.EVMHolding{Address: ports.EVMAddress(address), Currency: money.Currency(currency), Received: bigOf(received), Sent: bigOf(sent)})
-		return nil
-	}
+func (db *DB) evmHoldings(ctx context.Context, sql string, args ...any) (holdings []ports.EVMHolding, err error) {
+	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) (err error) {
+		holdings, err = collect(ctx, tx.read, sql, args, func(rows pgx.Rows, h *ports.EVMHolding) error {
+			return rows.Scan(&h.Currency, &h.Address, &h.Received, &h.Sent)
+		})
+		return err
+	})
+	return holdings, err
 }

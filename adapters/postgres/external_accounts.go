@@ -2,48 +2,39 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
-	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/ports"
 )
 
-// externalRow is a row of external_accounts.
-type externalRow struct {
-	bun.BaseModel `bun:"table:external_accounts"`
+// externalAccounts is the table external_accounts.
+var externalAccounts = schema.New("external_accounts", keyOfPlatform, func(a *account.External) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "customer_id", Field: &a.Customer},
+		{Name: "platform_account_id", Field: &a.PlatformAccountID}, {Name: "currency", Field: &a.Currency},
+		{Name: "account_type", Field: &a.Type},
+		sealedJSON(externalAccountsFields,
+			func() map[string]string { return a.Fields },
+			func(fields map[string]string) { a.Fields = fields }),
+		sealedJSON(externalAccountsBeneficiary,
+			func() *beneficiaryColumn { return newBeneficiaryColumn(a.Beneficiary) },
+			func(b *beneficiaryColumn) { a.Beneficiary = b.beneficiary() }),
+		{Name: "rails", Type: "text[]", Field: schema.Array(&a.Rails)}, {Name: "status", Field: &a.Status},
+		{Name: "default_uma_deposit", Field: &a.DefaultUMADeposit}, {Name: "verification", Field: &a.Verification},
+		sealedText(externalAccountsVerifiedName, &a.VerifiedName),
+		keyedHash("fingerprint", func() string { return a.Fingerprint() }), keyedHash("seal", func() string { return a.Digest() }),
+		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt}, {Name: "deleted_at", Field: &a.DeletedAt},
+	}
+})
 
-	PlatformID        uuid.UUID       `bun:"platform_id,pk"`
-	ID                uuid.UUID       `bun:"id,pk"`
-	CustomerID        uuid.NullUUID   `bun:"customer_id"`
-	PlatformAccountID string          `bun:"platform_account_id"`
-	Currency          string          `bun:"currency"`
-	Type              string          `bun:"account_type"`
-	StoredFields      json.RawMessage `bun:"fields,type:jsonb"`
-	StoredBeneficiary json.RawMessage `bun:"beneficiary,type:jsonb"`
-	Rails             []string        `bun:"rails,array"`
-	Status            string          `bun:"status"`
-	DefaultUMADeposit bool            `bun:"default_uma_deposit"`
-	Verification      string          `bun:"verification"`
-	VerifiedName      string          `bun:"verified_name"`
-	Fingerprint       string          `bun:"fingerprint"`
-	Seal              string          `bun:"seal"` // of Digest
-	CreatedAt         time.Time       `bun:"created_at"`
-	UpdatedAt         time.Time       `bun:"updated_at"`
-	DeletedAt         *time.Time      `bun:"deleted_at"`
-
-	Fields      map[string]string  `bun:"-"`
-	Beneficiary *beneficiaryColumn `bun:"-"`
-}
+var insertExternalAccount = externalAccounts.Insert("")
 
 // beneficiaryColumn is the beneficiary column.
 type beneficiaryColumn struct {
@@ -65,17 +56,16 @@ type beneficiaryColumn struct {
 // CreateExternalAccount inserts one account. A new default for UMA deposits replaces
 // the customer's previous one.
 func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) error {
-	row := newExternalRow(a)
-	fingerprint := row.Fingerprint
-	if err := row.seal(ctx, u.db); err != nil {
+	columns, err := columnsToWrite(ctx, u.db, insertExternalAccount, &a)
+	if err != nil {
 		return err
 	}
 	duplicate := false
-	if row.Fingerprint != fingerprint {
+	if plain := a.Fingerprint(); columns.Field("fingerprint") != plain {
 		// The same account may have been stored before there was a data key.
-		query, args := plainFingerprintOfPlatform, []any{pgID(row.PlatformID), fingerprint}
-		if row.CustomerID.Valid {
-			query, args = plainFingerprintOfCustomer, append(args, pgID(row.CustomerID.UUID))
+		query, args := plainFingerprintOfPlatform, []any{a.Platform, plain}
+		if !a.Customer.IsZero() {
+			query, args = plainFingerprintOfCustomer, append(args, a.Customer)
 		}
 		u.queueQuery(query, args, func(pgx.Rows) error {
 			duplicate = true
@@ -90,18 +80,12 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 	}
 	if a.DefaultUMADeposit {
 		// One new default at a time, so that each replaces the previous one.
-		if _, err := u.db.bun.NewSelect().Conn(u.sqlConn).Model((*customerRow)(nil)).Column("id").For("NO KEY UPDATE").
-			Where("platform_id = ? AND id = ?", a.Platform.UUID(), a.Customer.UUID()).Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model((*externalRow)(nil)).
-			Set("default_uma_deposit = false").Set("updated_at = ?", a.CreatedAt).
-			Where("platform_id = ? AND customer_id = ? AND default_uma_deposit", a.Platform.UUID(), a.Customer.UUID()).
-			Exec(ctx); err != nil {
-			return err
-		}
+		u.queueExec(`SELECT FROM customers WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, a.Platform, a.Customer)
+		u.queueExec(`UPDATE external_accounts SET default_uma_deposit = false, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND default_uma_deposit`,
+			a.Platform, a.Customer, a.CreatedAt)
 	}
-	return u.insert(ctx, row)
+	u.queueExec(insertExternalAccount.SQL, columns.Fields()...)
+	return translate(u.flush(ctx))
 }
 
 // The account of a customer with a plain fingerprint uses external_accounts_by_customer, and that
@@ -111,106 +95,43 @@ const (
 	plainFingerprintOfPlatform = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id IS NULL AND fingerprint = $2 AND deleted_at IS NULL`
 )
 
-func (row *externalRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
-
-// seal sets the columns that are encrypted.
-func (row *externalRow) seal(ctx context.Context, db *DB) (err error) {
-	if row.StoredFields, err = db.sealJSON(ctx, row.sealedRow(), externalAccountsFields, row.Fields); err != nil {
-		return err
-	}
-	if row.Beneficiary != nil {
-		if row.StoredBeneficiary, err = db.sealJSON(ctx, row.sealedRow(), externalAccountsBeneficiary, row.Beneficiary); err != nil {
-			return err
-		}
-	}
-	if row.VerifiedName, err = db.sealText(ctx, row.sealedRow(), externalAccountsVerifiedName, row.VerifiedName); err != nil || db.cipher == nil {
-		return err
-	}
-	if row.Fingerprint, err = db.cipher.Fingerprint(ctx, row.Fingerprint); err != nil {
-		return err
-	}
-	row.Seal, err = db.cipher.Fingerprint(ctx, row.Seal)
-	return err
-}
-
-func (row *externalRow) open(ctx context.Context, db *DB) (err error) {
-	if err := db.openJSON(ctx, row.sealedRow(), externalAccountsFields, row.StoredFields, &row.Fields); err != nil {
-		return err
-	}
-	if len(row.StoredBeneficiary) > 0 {
-		if err := db.openJSON(ctx, row.sealedRow(), externalAccountsBeneficiary, row.StoredBeneficiary, &row.Beneficiary); err != nil {
-			return err
-		}
-	}
-	row.VerifiedName, err = db.openText(ctx, row.sealedRow(), externalAccountsVerifiedName, row.VerifiedName)
-	return err
-}
-
 // DeleteExternalAccount uses the primary key.
 func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model((*externalRow)(nil)).
-		Set("deleted_at = ?", at).Set("updated_at = ?", at).
-		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Exec(ctx)
-	return checkRowChanged(result, err, externalAccountNotFound(id))
+	return u.execOne(ctx, externalAccountNotFound(id),
+		`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND id = $2 AND deleted_at IS NULL`, p, id, at)
 }
 
 // ExternalAccount uses the primary key. A deleted account is not found.
 func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*externalRow).external, externalAccountNotFound(id))
+	return selectExisting(ctx, db, db.read, externalAccounts, externalAccountNotFound(id),
+		`WHERE platform_id = $1 AND id = $2 AND deleted_at IS NULL`, p, id)
 }
 
 // ExternalAccounts uses external_accounts_by_customer or external_accounts_by_platform, or the
 // primary key for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList("external_accounts", p)
 	l.where("deleted_at IS NULL")
 	switch {
 	case f.PlatformOwned:
-		l.query = l.query.Where("customer_id IS NULL")
+		l.byIndex("customer_id IS NULL")
 	case !f.Customer.IsZero():
-		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
+		l.byIndex("customer_id = ?", f.Customer)
 	default:
 		l.where("customer_id IS NOT NULL")
 	}
 	l.whereEqual("currency", string(f.Currency))
-	return selectBunPage(ctx, db, l, f.Paging, (*externalRow).external)
+	return selectPage(ctx, db, l, f.Paging, externalAccounts)
 }
 
 // UMAForwardingAccount uses external_account_one_uma_default.
 func (db *DB) UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error) {
-	var row externalRow
-	err := db.bun.NewSelect().Model(&row).
-		Where("platform_id = ? AND customer_id = ? AND default_uma_deposit AND deleted_at IS NULL", p.UUID(), c.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return account.External{}, false, nil
-	}
-	if err == nil {
-		err = row.open(ctx, db)
-	}
-	return row.external(), err == nil, err
+	return selectRow(ctx, db, db.read, externalAccounts,
+		`WHERE platform_id = $1 AND customer_id = $2 AND default_uma_deposit AND deleted_at IS NULL`, p, c)
 }
 
 func externalAccountNotFound(id ident.ExternalAccount) error {
 	return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", id)
-}
-
-func newExternalRow(a account.External) *externalRow {
-	row := &externalRow{
-		PlatformID: a.Platform.UUID(), ID: a.ID.UUID(), CustomerID: nullID(a.Customer.UUID()),
-		PlatformAccountID: a.PlatformAccountID, Currency: string(a.Currency), Type: string(a.Type), Fields: a.Fields,
-		Rails: []string{}, Status: string(a.Status), DefaultUMADeposit: a.DefaultUMADeposit,
-		Verification: string(a.Verification), VerifiedName: a.VerifiedName, Fingerprint: a.Fingerprint(), Seal: a.Digest(),
-		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, DeletedAt: nullTime(a.DeletedAt),
-	}
-	for _, rail := range a.Rails {
-		row.Rails = append(row.Rails, string(rail))
-	}
-	row.Beneficiary = newBeneficiaryColumn(a.Beneficiary)
-	return row
 }
 
 func newBeneficiaryColumn(b *account.Beneficiary) *beneficiaryColumn {
@@ -235,21 +156,4 @@ func (b *beneficiaryColumn) beneficiary() *account.Beneficiary {
 		Address: (*party.Address)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
 		DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
 	}
-}
-
-func (row *externalRow) external() account.External {
-	a := account.External{
-		PlatformAccountID: row.PlatformAccountID, Currency: money.Currency(row.Currency), Type: account.Type(row.Type), Fields: row.Fields,
-		Status: account.Status(row.Status), DefaultUMADeposit: row.DefaultUMADeposit,
-		Verification: account.VerificationStatus(row.Verification), VerifiedName: row.VerifiedName,
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: timeOrZero(row.DeletedAt),
-	}
-	a.ID.SetUUID(row.ID)
-	a.Platform.SetUUID(row.PlatformID)
-	a.Customer.SetUUID(row.CustomerID.UUID)
-	for _, rail := range row.Rails {
-		a.Rails = append(a.Rails, corridor.Rail(rail))
-	}
-	a.Beneficiary = row.Beneficiary.beneficiary()
-	return a
 }

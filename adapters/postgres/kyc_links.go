@@ -2,85 +2,46 @@ package postgres
 
 import (
 	"context"
-	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/verification"
 )
 
-// kycLinkRow is a row of kyc_links.
-type kycLinkRow struct {
-	bun.BaseModel `bun:"table:kyc_links"`
+// kycLinks is the table kyc_links.
+var kycLinks = schema.New("kyc_links", keyOfPlatform, func(l *verification.Link) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &l.Platform}, {Name: "id", Field: &l.ID}, {Name: "customer_id", Field: &l.Customer},
+		{Name: "redirect_uri", Field: &l.RedirectURI}, {Name: "token_hash", Field: &l.TokenHash},
+		{Name: "created_at", Field: &l.CreatedAt}, {Name: "expires_at", Field: &l.ExpiresAt}, {Name: "opened_at", Field: &l.OpenedAt},
+		{Name: "session_hash", Field: schema.Optional(&l.SessionHash)}, {Name: "session_expires_at", Field: &l.SessionExpiresAt},
+	}
+})
 
-	PlatformID       uuid.UUID  `bun:"platform_id,pk"`
-	ID               uuid.UUID  `bun:"id,pk"`
-	CustomerID       uuid.UUID  `bun:"customer_id"`
-	RedirectURI      string     `bun:"redirect_uri"`
-	TokenHash        []byte     `bun:"token_hash"`
-	CreatedAt        time.Time  `bun:"created_at"`
-	ExpiresAt        time.Time  `bun:"expires_at"`
-	OpenedAt         *time.Time `bun:"opened_at"`
-	SessionHash      []byte     `bun:"session_hash"`
-	SessionExpiresAt *time.Time `bun:"session_expires_at"`
-}
+var (
+	insertKYCLink = kycLinks.Insert("")
+	updateKYCLink = kycLinks.Update("opened_at", "session_hash", "session_expires_at")
+)
 
 // CreateKYCLink inserts one link.
 func (u *unit) CreateKYCLink(ctx context.Context, l verification.Link) error {
-	return u.insert(ctx, newKYCLinkRow(l))
+	return writeNow(ctx, u, insertKYCLink, l, nil)
 }
 
 // LockKYCLink uses kyc_link_token_unique.
 func (u *unit) LockKYCLink(ctx context.Context, p ident.Platform, token verification.SecretHash) (verification.Link, error) {
-	if err := u.flush(ctx); err != nil {
-		return verification.Link{}, err
-	}
-	return selectKYCLink(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn).Where("token_hash = ?", token[:]).For("UPDATE"), p)
+	return selectExisting(ctx, u.db, u.query, kycLinks, errNoKYCLink, `WHERE platform_id = $1 AND token_hash = $2 FOR UPDATE`, p, token[:])
 }
 
 // UpdateKYCLink uses the primary key.
 func (u *unit) UpdateKYCLink(ctx context.Context, l verification.Link) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newKYCLinkRow(l)).
-		Column("opened_at", "session_hash", "session_expires_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, errNoKYCLink)
+	return writeNow(ctx, u, updateKYCLink, l, errNoKYCLink)
 }
 
 // KYCLinkOfSession uses kyc_link_session_unique.
 func (db *DB) KYCLinkOfSession(ctx context.Context, p ident.Platform, session verification.SecretHash) (verification.Link, error) {
-	return selectKYCLink(ctx, db, db.bun.NewSelect().Where("session_hash = ?", session[:]), p)
+	return selectExisting(ctx, db, db.read, kycLinks, errNoKYCLink, `WHERE platform_id = $1 AND session_hash = $2`, p, session[:])
 }
 
 var errNoKYCLink = fault.New(fault.NotFound, "This link is not valid. Ask for a new one.")
-
-func selectKYCLink(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform) (verification.Link, error) {
-	return selectOne(ctx, db, query.Where("platform_id = ?", p.UUID()), (*kycLinkRow).link, errNoKYCLink)
-}
-
-func newKYCLinkRow(l verification.Link) *kycLinkRow {
-	row := &kycLinkRow{
-		PlatformID: l.Platform.UUID(), ID: l.ID, CustomerID: l.Customer.UUID(), RedirectURI: l.RedirectURI, TokenHash: l.TokenHash[:],
-		CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, OpenedAt: nullTime(l.OpenedAt), SessionExpiresAt: nullTime(l.SessionExpiresAt),
-	}
-	if !l.OpenedAt.IsZero() {
-		row.SessionHash = l.SessionHash[:]
-	}
-	return row
-}
-
-func (row *kycLinkRow) link() verification.Link {
-	l := verification.Link{
-		ID: row.ID, RedirectURI: row.RedirectURI, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
-		OpenedAt: timeOrZero(row.OpenedAt), SessionExpiresAt: timeOrZero(row.SessionExpiresAt),
-	}
-	l.Platform.SetUUID(row.PlatformID)
-	l.Customer.SetUUID(row.CustomerID)
-	copy(l.TokenHash[:], row.TokenHash)
-	copy(l.SessionHash[:], row.SessionHash)
-	return l
-}

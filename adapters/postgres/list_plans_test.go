@@ -288,7 +288,8 @@ func explain(ctx context.Context, t *testing.T, pool *pgxpool.Pool, statement pg
 	}
 	defer conn.Release()
 	var analyzed, generic string
-	err = conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL, statement.Args...).Scan(&analyzed)
+	err = conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL,
+		append([]any{pgx.QueryExecModeCacheDescribe}, statement.Args...)...).Scan(&analyzed)
 	arguments := ""
 	if n := len(statement.Args); n > 0 {
 		arguments = "(" + strings.Repeat("NULL, ", n-1) + "NULL)"

@@ -241,9 +241,13 @@ func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *s
 	if err != nil {
 		return found, err
 	}
-	found = ports.Page[T]{More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
-	found.Items, err = openRows(ctx, db, read.Items)
-	return found, err
+	opened, err := openRows(ctx, db, read.Items)
+	return pageOf(read, opened), err
+}
+
+// pageOf returns a page with what its items were read for.
+func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
+	return ports.Page[T]{Items: items, More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
 }
 
 // selectPageOf reads one page of a list, ordered by id: the columns that scan reads, which opens none that are encrypted.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -23,15 +24,29 @@ type mailContent struct {
 	HTML        string `json:"html"`
 }
 
+// waitingMails is the table mails, for mails that are to be sent.
+var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) schema.Columns {
+	status := ports.MailWaiting
+	return schema.Columns{
+		{Name: "platform_id", Field: &m.Platform}, {Name: "id", Field: &m.ID}, {Name: "kind", Field: &m.Kind}, {Name: "status", Field: &status},
+		sealedJSON(mailsContent,
+			func() mailContent {
+				return mailContent{m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML}
+			},
+			func(c mailContent) {
+				m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML = c.FromAddress, c.FromName, c.ReplyTo, c.To, c.Subject, c.Text, c.HTML
+			}),
+		{Name: "created_at", Field: &m.CreatedAt}, {Name: "expires_at", Field: &m.ExpiresAt},
+	}
+})
+
+var insertMail = waitingMails.Insert("")
+
 // AddMail implements ports.MailWriter.
 func (u *unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
-	content, err := u.db.sealJSONText(ctx, sealedRow{m.Platform.UUID(), m.ID}, mailsContent,
-		mailContent{m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML})
-	if err != nil {
+	if err := write(ctx, u, insertMail, m); err != nil {
 		return err
 	}
-	u.queueExec(`INSERT INTO mails (platform_id, id, kind, status, content, created_at, expires_at) VALUES ($1, $2, $3, 'WAITING', $4, $5, $6)`,
-		pgID(m.Platform.UUID()), pgID(m.ID), string(m.Kind), content, pgTime(m.CreatedAt), pgTime(m.ExpiresAt))
 	return u.AddJobs(ctx, []ports.Job{{ID: m.ID, Platform: m.Platform, Step: ports.StepSendMail, Subjects: []uuid.UUID{m.ID}, Due: m.CreatedAt}})
 }
 
@@ -45,42 +60,34 @@ const countMail = `
 
 // CountMail implements ports.MailWriter.
 func (u *unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
-	err = u.query(ctx, countMail, []any{pgID(p.UUID()), pgTime(hour), kind == ports.MailCode}, func(rows pgx.Rows) error { return rows.Scan(&n) })
+	_, err = readValues(ctx, u.query, countMail, []any{p, hour, kind == ports.MailCode}, &n)
 	return n, err
 }
 
 // EndMail uses the primary key.
 func (u *unit) EndMail(_ context.Context, p ident.Platform, id uuid.UUID, o ports.MailOutcome) error {
 	u.queueExec(`UPDATE mails SET status = $3, reason = $4, ended_at = $5, content = '' WHERE platform_id = $1 AND id = $2 AND status = 'WAITING'`,
-		pgID(p.UUID()), pgID(id), string(o.Status), o.Reason, pgTime(o.At))
+		p, id, o.Status, o.Reason, o.At)
 	return nil
 }
 
 // selectWaitingMail uses the primary keys.
-const selectWaitingMail = `
-	SELECT m.kind, m.content, m.created_at, m.expires_at, p.environment FROM mails m JOIN platforms p ON p.id = m.platform_id
+var selectWaitingMail = `
+	SELECT ` + waitingMails.Names("m") + `, p.environment FROM mails m JOIN platforms p ON p.id = m.platform_id
 	WHERE m.platform_id = $1 AND m.id = $2 AND m.status = 'WAITING'`
 
 // WaitingMail implements ports.MailReader.
 func (db *DB) WaitingMail(ctx context.Context, p ident.Platform, id uuid.UUID) (m ports.QueuedMail, environment platform.Environment, waits bool, err error) {
-	rows, err := db.pool.Query(ctx, selectWaitingMail, pgID(p.UUID()), pgID(id))
-	if err != nil {
-		return m, "", false, err
-	}
-	var sealed string
-	m.Platform, m.ID = p, id
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
+	columns := waitingMails.Columns(&m)
+	if err := db.read(ctx, selectWaitingMail, []any{p, id}, func(rows pgx.Rows) error {
 		waits = true
-		return rows.Scan(&m.Kind, &sealed, &m.CreatedAt, &m.ExpiresAt, &environment)
+		return scanSealed(rows, columns, &environment)
 	}); err != nil || !waits {
 		return m, "", false, err
 	}
-	m.CreatedAt, m.ExpiresAt = m.CreatedAt.UTC(), m.ExpiresAt.UTC()
-	var c mailContent
-	if err := db.openJSON(ctx, sealedRow{p.UUID(), id}, mailsContent, []byte(sealed), &c); err != nil {
+	if err := db.openColumns(ctx, columns); err != nil {
 		return m, "", false, err
 	}
-	m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML = c.FromAddress, c.FromName, c.ReplyTo, c.To, c.Subject, c.Text, c.HTML
 	return m, environment, true, nil
 }
 
@@ -91,20 +98,8 @@ const listMails = `
 
 // Mails implements ports.MailReader.
 func (db *DB) Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error) {
-	rows, err := db.readPool.Query(ctx, listMails, pgID(f.Platform.UUID()), string(f.Status), f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var listed []ports.ListedMail
-	return listed, forEachRow(rows, func(rows pgx.Rows) error {
-		var m ports.ListedMail
-		var platformID uuid.UUID
-		var ended *time.Time
-		err := rows.Scan((*[16]byte)(&platformID), (*[16]byte)(&m.ID), &m.Kind, &m.Status, &m.Reason, &m.CreatedAt, &m.ExpiresAt, &ended)
-		m.Platform.SetUUID(platformID)
-		m.CreatedAt, m.ExpiresAt, m.At = m.CreatedAt.UTC(), m.ExpiresAt.UTC(), timeOrZero(ended)
-		listed = append(listed, m)
-		return err
+	return collect(ctx, db.queryRows, listMails, []any{f.Platform, f.Status, f.Limit}, func(rows pgx.Rows, m *ports.ListedMail) error {
+		return rows.Scan(&m.Platform, &m.ID, &m.Kind, &m.Status, &m.Reason, &m.CreatedAt, &m.ExpiresAt, &m.At)
 	})
 }
 
@@ -115,7 +110,6 @@ const countWaitingMails = `
 
 // WaitingMails implements ports.MailReader.
 func (db *DB) WaitingMails(ctx context.Context, limit int) (n int, oldest time.Time, err error) {
-	var created *time.Time
-	err = db.readPool.QueryRow(ctx, countWaitingMails, limit).Scan(&n, &created)
-	return n, timeOrZero(created), err
+	_, err = readValues(ctx, db.queryRows, countWaitingMails, []any{limit}, &n, &oldest)
+	return n, oldest, err
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,20 +34,19 @@ const insertPartnerEvents = `
 // SavePartnerEvents implements ports.PartnerEvents.
 func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time.Time, events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
 	ctx = ports.ForAllPlatforms(ctx)
-	ids, eventIDs, bodies := make([]string, len(events)), make([]string, len(events)), make([]string, len(events))
+	ids, eventIDs, bodies := make([]uuid.UUID, len(events)), make([]string, len(events)), make([]string, len(events))
 	for i, e := range events {
 		row := partnerEventRow(connection, e.ID)
-		ids[i], eventIDs[i] = row.id.String(), e.ID
+		ids[i], eventIDs[i] = row.id, e.ID
 		if bodies[i], err = db.sealText(ctx, row, partnerEventsBody, string(e.Body)); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := db.pool.Query(ctx, insertPartnerEvents, connection, len(events), ids, eventIDs, bodies, now)
-	if err != nil {
-		return nil, err
-	}
-	inserted, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(inserted) == len(events) {
+	inserted := 0
+	if err := db.read(ctx, insertPartnerEvents, []any{connection, len(events), ids, eventIDs, bodies, now}, func(pgx.Rows) error {
+		inserted++
+		return nil
+	}); err != nil || inserted == len(events) {
 		return nil, err
 	}
 	return db.differingPartnerEvents(ctx, connection, events, eventIDs)
@@ -56,11 +54,7 @@ func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time
 
 // differingPartnerEvents returns the events that are stored with another body, as they are stored. Uses partner_event_once.
 func (db *DB) differingPartnerEvents(ctx context.Context, connection string, events []ports.PartnerEvent, ids []string) ([]ports.PartnerEvent, error) {
-	rows, err := db.pool.Query(ctx, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND event_id = ANY($2)`, connection, ids)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := db.scanPartnerEvents(ctx, connection, rows)
+	stored, err := db.readPartnerEvents(ctx, connection, `event_id = ANY($2)`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -79,48 +73,22 @@ func (db *DB) differingPartnerEvents(ctx context.Context, connection string, eve
 
 // PartnerEvents implements ports.PartnerEvents. Uses partner_event_number_once.
 func (db *DB) PartnerEvents(ctx context.Context, connection string, after int64, limit int) ([]ports.PartnerEvent, error) {
-	ctx = ports.ForAllPlatforms(ctx)
-	rows, err := db.pool.Query(ctx, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	return db.scanPartnerEvents(ctx, connection, rows)
+	return db.readPartnerEvents(ports.ForAllPlatforms(ctx), connection, `number > $2 ORDER BY number LIMIT $3`, after, limit)
 }
 
-func (db *DB) scanPartnerEvents(ctx context.Context, connection string, rows pgx.Rows) ([]ports.PartnerEvent, error) {
-	var events []ports.PartnerEvent
-	err := forEachRow(rows, func(rows pgx.Rows) error {
-		var e ports.PartnerEvent
-		var body string
-		if err := rows.Scan(&e.ID, &e.Number, &body); err != nil {
-			return err
+func (db *DB) readPartnerEvents(ctx context.Context, connection, where string, args ...any) ([]ports.PartnerEvent, error) {
+	events, err := collect(ctx, db.read, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND `+where, append([]any{connection}, args...),
+		func(rows pgx.Rows, e *ports.PartnerEvent) error { return rows.Scan(&e.ID, &e.Number, &e.Body) })
+	for i, e := range events {
+		if err == nil {
+			events[i].Body, err = db.open(ctx, partnerEventRow(connection, e.ID), partnerEventsBody, e.Body)
 		}
-		plain, err := db.openText(ctx, partnerEventRow(connection, e.ID), partnerEventsBody, body)
-		e.Body = []byte(plain)
-		events = append(events, e)
-		return err
-	})
+	}
 	return events, err
 }
 
 // deleteOldPartnerEvents deletes the events received before a time, in batches. Uses partner_events_by_received_at.
-func (db *DB) deleteOldPartnerEvents(ctx context.Context, before time.Time, deleted func(rows int)) error {
-	for {
-		n, err := db.deletePartnerEvents(ctx, before)
-		if err != nil {
-			return fmt.Errorf("delete old events of partners: %w", err)
-		}
-		deleted(n)
-		if n < retentionBatchSize {
-			return nil
-		}
-	}
-}
-
-func (db *DB) deletePartnerEvents(ctx context.Context, before time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(ctx), retentionBatchTimeout)
-	defer cancel()
-	done, err := db.pool.Exec(ctx, `DELETE FROM partner_events WHERE (platform_id, id) IN (
-		SELECT platform_id, id FROM partner_events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`, before, retentionBatchSize)
-	return int(done.RowsAffected()), err
+func (db *DB) deleteOldPartnerEvents(ctx context.Context, before time.Time, deleted func(table string, rows int)) error {
+	return db.deleteInBatches(ports.ForAllPlatforms(ctx), "partner_events", `DELETE FROM partner_events WHERE (platform_id, id) IN (
+		SELECT platform_id, id FROM partner_events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`, before, deleted)
 }

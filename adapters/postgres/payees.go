@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
@@ -121,12 +120,10 @@ const waitingPayments = `
 func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error) {
 	for last := (uuid.UUID{}); ; {
 		var keys []ports.TransactionKey
-		err := queryRows(ctx, v.tx, waitingPayments, []any{pgID(p.UUID()), pgtype.UUID{Bytes: last, Valid: true}, subjectsPerRead}, func(rows pgx.Rows) error {
-			var id pgtype.UUID
-			err := rows.Scan(&id)
+		err := queryRows(ctx, v.tx, waitingPayments, []any{p, last, subjectsPerRead}, func(rows pgx.Rows) error {
 			key := ports.TransactionKey{Platform: p}
-			key.ID.SetUUID(id.Bytes)
-			keys, last = append(keys, key), id.Bytes
+			err := rows.Scan(&key.ID)
+			keys, last = append(keys, key), key.ID.UUID()
 			return err
 		})
 		if err != nil {
@@ -153,17 +150,24 @@ func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each
 	}
 }
 
+// accountsAfter uses the primary key.
+var accountsAfter = `SELECT ` + externalAccounts.Names("") + ` FROM external_accounts WHERE platform_id = $1 AND id > $2 ORDER BY id LIMIT $3`
+
 // ChangedAccounts implements ports.EvidenceView. It reads the accounts by their primary key.
 func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (compared int64, err error) {
 	for last := (uuid.UUID{}); ; {
-		var rows []externalRow
-		if err := v.db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ?", p.UUID(), last).OrderExpr("id").Limit(accountsPerRead).Scan(ctx); err != nil {
+		var read []readRow[account.External]
+		if err := v.db.read(ctx, accountsAfter, []any{p, last, accountsPerRead}, func(rows pgx.Rows) error {
+			row, err := scanRow(rows, externalAccounts)
+			read = append(read, row)
+			return err
+		}); err != nil {
 			return compared, err
 		}
-		for i := range rows {
-			row := &rows[i]
-			last = row.ID
-			unreadable := row.open(ctx, v.db)
+		for _, row := range read {
+			a := row.row
+			last = a.ID.UUID()
+			unreadable := v.db.openColumns(ctx, row.columns)
 			switch {
 			case isWithoutKey(unreadable):
 				return 0, nil // nothing can be compared
@@ -171,9 +175,8 @@ func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, ea
 				return compared, unreadable
 			}
 			compared++
-			a := row.external()
 			if unreadable == nil {
-				same, err := v.db.isRegistered(ctx, row, a)
+				same, err := v.db.isSealOf(ctx, storedValue(row.columns, "seal"), a.Digest(), timeOfID(a.ID.UUID()))
 				if isWithoutKey(err) {
 					return 0, nil
 				}
@@ -188,7 +191,7 @@ func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, ea
 				return compared, err
 			}
 		}
-		if len(rows) < accountsPerRead {
+		if len(read) < accountsPerRead {
 			return compared, nil
 		}
 	}
@@ -196,8 +199,3 @@ func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, ea
 
 // accountsPerRead is the number of external accounts that are read at once.
 const accountsPerRead = 1000
-
-// isRegistered reports whether an account is the one that was registered.
-func (db *DB) isRegistered(ctx context.Context, row *externalRow, a account.External) (bool, error) {
-	return db.isSealOf(ctx, row.Seal, a.Digest(), timeOfID(row.ID))
-}

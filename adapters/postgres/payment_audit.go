@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
@@ -46,22 +45,19 @@ func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func
 }
 
 // selectAuditedReplies uses rail_replies_by_subject.
-const selectAuditedReplies = `SELECT ` + replyColumns + `, r.platform_id, r.subject_id, r.seal FROM rail_replies r WHERE r.platform_id BETWEEN $1 AND $2`
+var selectAuditedReplies = `SELECT ` + railReplies.Names("r") + `, r.seal FROM rail_replies r WHERE r.platform_id BETWEEN $1 AND $2`
 
 // ChangedReplies implements ports.PaymentAudit. What it reads is passed row by row, and not kept.
 func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(ports.ChangedReply) error) (n, withoutKey int64, err error) {
 	first, last := platformRange(of)
 	return n, withoutKey, db.auditSnapshot(ctx, func(tx pgx.Tx) error {
 		return queryRows(ctx, tx, selectAuditedReplies, []any{first, last}, func(rows pgx.Rows) error {
-			var platform, subject pgtype.UUID
 			var r ports.ChangedReply
 			var seal string
 			var err error
-			if err := scanReply(rows, &r.RailReply, &platform, &subject, &seal); err != nil {
+			if err := scanSealed(rows, railReplies.Columns(&r.RailReply), &seal); err != nil {
 				return err
 			}
-			r.Platform.SetUUID(platform.Bytes)
-			r.Subject = subject.Bytes
 			if r.Unsealed = seal == ""; r.Unsealed {
 				return each(r)
 			}

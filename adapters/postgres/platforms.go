@@ -4,34 +4,50 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
+	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 )
 
-// platformRow is a row of platforms.
-type platformRow struct {
-	bun.BaseModel `bun:"table:platforms"`
+// platforms is the table platforms.
+var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platform) schema.Columns {
+	return schema.Columns{
+		{Name: "id", Field: &p.ID}, {Name: "name", Field: &p.Name}, {Name: "environment", Field: &p.Environment},
+		{Name: "regulated", Field: &p.Regulated},
+		{Name: "uma_domain", Field: &p.UMADomain}, {Name: "uma_subdomain", Field: &p.UMASubdomain},
+		{Name: "webhook_endpoint", Field: &p.WebhookEndpoint},
+		{Name: "webhook_signatures", Type: "text[]", Field: schema.Converted(
+			func() []string { return p.WebhookSignatures.Names() },
+			func(names []string) error {
+				p.WebhookSignatures, _ = platform.ParseWebhookSignatures(names)
+				return nil
+			})},
+		{Name: "invitation_url", Field: &p.InvitationURL},
+		{Name: "currencies", Type: "jsonb", Field: schema.JSON(
+			func() []platformCurrencyColumn { return newPlatformCurrencies(p.Currencies) },
+			func(columns []platformCurrencyColumn) {
+				for _, column := range columns {
+					p.Currencies = append(p.Currencies, column.settings())
+				}
+			})},
+		{Name: "kyc_redirect_origins", Type: "text[]", Field: schema.Array(&p.KYCRedirectOrigins)},
+		{Name: "embedded_wallets", Type: "jsonb", Field: schema.JSON(
+			func() *walletsColumn { return newWalletsColumn(p.Wallets) },
+			func(column *walletsColumn) { p.Wallets = column.wallets() })},
+		{Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
+	}
+})
 
-	ID                uuid.UUID                `bun:"id,pk"`
-	Name              string                   `bun:"name"`
-	Environment       string                   `bun:"environment"`
-	Regulated         bool                     `bun:"regulated"`
-	UMADomain         string                   `bun:"uma_domain"`
-	UMASubdomain      string                   `bun:"uma_subdomain"`
-	WebhookEndpoint   string                   `bun:"webhook_endpoint"`
-	WebhookSignatures []string                 `bun:"webhook_signatures,array"`
-	InvitationURL     string                   `bun:"invitation_url"`
-	Currencies        []platformCurrencyColumn `bun:"currencies,type:jsonb"`
-	RedirectOrigins   []string                 `bun:"kyc_redirect_origins,array"`
-	Wallets           *walletsColumn           `bun:"embedded_wallets,type:jsonb"`
-	CreatedAt         time.Time                `bun:"created_at"`
-	UpdatedAt         time.Time                `bun:"updated_at"`
-}
+var (
+	insertPlatform = platforms.Insert("")
+	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
+		"kyc_redirect_origins",
+		"invitation_url", "embedded_wallets", "updated_at")
+)
 
 // walletsColumn is the embedded_wallets column; NULL if nothing is set.
 type walletsColumn struct {
@@ -64,99 +80,65 @@ type counterpartyFieldColumn struct {
 
 // CreatePlatform inserts one platform.
 func (u *unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
-	return u.insert(ctx, newPlatformRow(p))
+	return writeNow(ctx, u, insertPlatform, p, nil)
 }
 
 // LockPlatform uses the primary key.
 func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
-	if err := u.flush(ctx); err != nil {
-		return platform.Platform{}, err
-	}
-	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("UPDATE"), id)
+	return selectExisting(ctx, u.db, u.query, platforms, platformNotFound(id), `WHERE id = $1 FOR UPDATE`, id)
 }
 
 // LockPlatformShared uses the primary key. It takes the lock that the foreign key of a
 // new customer takes anyway; it conflicts only with LockPlatform.
 func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error) {
-	if err := u.flush(ctx); err != nil {
-		return platform.Platform{}, err
-	}
-	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("KEY SHARE"), id)
+	return selectExisting(ctx, u.db, u.query, platforms, platformNotFound(id), `WHERE id = $1 FOR KEY SHARE`, id)
 }
 
 // UpdatePlatform writes the settings that a platform or an operator can change.
 func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
-		Column("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies", "kyc_redirect_origins", "invitation_url", "embedded_wallets", "updated_at").WherePK().Exec(ctx)
-	return err
+	return writeNow(ctx, u, updatePlatform, p, nil)
 }
 
 // Platform uses the primary key.
 func (db *DB) Platform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
-	return selectPlatform(ctx, db.bun.NewSelect(), id)
+	return selectExisting(ctx, db, db.read, platforms, platformNotFound(id), `WHERE id = $1`, id)
 }
 
-func selectPlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platform) (platform.Platform, error) {
-	var row platformRow
-	err := query.Model(&row).Where("id = ?", id.UUID()).Scan(ctx)
-	if isNoRows(err) {
-		return platform.Platform{}, fault.New(fault.NotFound, "There is no platform %s.", id)
-	}
-	if err != nil {
-		return platform.Platform{}, err
-	}
-	return row.platform(), nil
+func platformNotFound(id ident.Platform) error {
+	return fault.New(fault.NotFound, "There is no platform %s.", id)
 }
 
-func newPlatformRow(p platform.Platform) *platformRow {
-	row := &platformRow{
-		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
-		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
-		WebhookSignatures: p.WebhookSignatures.Names(), Currencies: make([]platformCurrencyColumn, len(p.Currencies)),
-		RedirectOrigins: append([]string{}, p.KYCRedirectOrigins...), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+func newWalletsColumn(w *platform.Wallets) *walletsColumn {
+	if w == nil {
+		return nil
 	}
-	if w := p.Wallets; w != nil {
-		row.Wallets = &walletsColumn{
-			AppName: w.AppName, CodeLength: w.CodeLength, Alphanumeric: w.AlphanumericCodes, CodeSeconds: int(w.CodeLifetime / time.Second),
-			FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
-			PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
-		}
+	return &walletsColumn{
+		AppName: w.AppName, CodeLength: w.CodeLength, Alphanumeric: w.AlphanumericCodes, CodeSeconds: int(w.CodeLifetime / time.Second),
+		FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
+		PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
 	}
-	for i, c := range p.Currencies {
-		column := platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
+}
+
+func (w *walletsColumn) wallets() *platform.Wallets {
+	if w == nil {
+		return nil
+	}
+	return &platform.Wallets{
+		AppName: w.AppName, CodeLength: w.CodeLength, AlphanumericCodes: w.Alphanumeric, CodeLifetime: time.Duration(w.CodeSeconds) * time.Second,
+		FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
+		PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
+	}
+}
+
+func newPlatformCurrencies(currencies []platform.Currency) []platformCurrencyColumn {
+	columns := make([]platformCurrencyColumn, len(currencies))
+	for i, c := range currencies {
+		columns[i] = platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
 		for _, field := range c.RequiredCounterpartyFields {
-			column.Fields = append(column.Fields, counterpartyFieldColumn(field))
-		}
-		row.Currencies[i] = column
-	}
-	return row
-}
-
-func (row *platformRow) platform() platform.Platform {
-	p := platform.Platform{
-		Name: row.Name, Environment: platform.Environment(row.Environment), Regulated: row.Regulated,
-		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint, InvitationURL: row.InvitationURL,
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-	}
-	if len(row.RedirectOrigins) > 0 {
-		p.KYCRedirectOrigins = row.RedirectOrigins
-	}
-	if w := row.Wallets; w != nil {
-		p.Wallets = &platform.Wallets{
-			AppName: w.AppName, CodeLength: w.CodeLength, AlphanumericCodes: w.Alphanumeric, CodeLifetime: time.Duration(w.CodeSeconds) * time.Second,
-			FromAddress: w.FromAddress, FromName: w.FromName, ReplyTo: w.ReplyTo, LogoURL: w.LogoURL,
-			PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
+			columns[i].Fields = append(columns[i].Fields, counterpartyFieldColumn(field))
 		}
 	}
-	p.ID.SetUUID(row.ID)
-	p.WebhookSignatures, _ = platform.ParseWebhookSignatures(row.WebhookSignatures)
-	for _, column := range row.Currencies {
-		p.Currencies = append(p.Currencies, column.settings())
-	}
-	return p
+	return columns
 }
 
 func (column platformCurrencyColumn) settings() platform.Currency {
@@ -169,27 +151,17 @@ func (column platformCurrencyColumn) settings() platform.Currency {
 
 // Platforms reads at most limit platforms after one, in order of creation. Uses the primary key.
 func (db *DB) Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error) {
-	var rows []platformRow
-	if err := db.readBun.NewSelect().Model(&rows).Where("id > ?", after.UUID()).Order("id").Limit(int64(limit)).Scan(ctx); err != nil {
-		return nil, err
-	}
-	platforms := make([]platform.Platform, len(rows))
-	for i := range rows {
-		platforms[i] = rows[i].platform()
-	}
-	return platforms, nil
+	return selectRows(ctx, db, db.queryRows, platforms, `WHERE id > $1 ORDER BY id LIMIT $2`, after.UUID(), limit)
 }
 
 // PlatformIDs reads the ids of at most limit platforms, in order of creation.
 // Uses the primary key.
 func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error) {
-	var found []uuid.UUID
-	if err := db.bun.NewSelect().Model((*platformRow)(nil)).Column("id").Order("id").Limit(int64(limit)).Scan(ctx, &found); err != nil {
-		return nil, err
-	}
-	ids := make([]ident.Platform, len(found))
-	for i, id := range found {
-		ids[i].SetUUID(id)
-	}
-	return ids, nil
+	var ids []ident.Platform
+	return ids, db.read(ctx, `SELECT id FROM platforms ORDER BY id LIMIT $1`, []any{limit}, func(rows pgx.Rows) error {
+		var id ident.Platform
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
 }

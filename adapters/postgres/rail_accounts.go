@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/corridor"
+	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -54,11 +55,7 @@ const (
 )
 
 func accountColumns(keys []rail.AccountKey) []any {
-	connections, currencies := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		connections[i], currencies[i] = k.Connection, string(k.Currency)
-	}
-	return []any{connections, currencies}
+	return schema.Arrays(keys, func(k *rail.AccountKey) []any { return []any{&k.Connection, &k.Currency} })
 }
 
 // LockRailAccounts implements ports.RailPaymentWriter. The accounts are read by statements after the one that locks them,
@@ -72,7 +69,8 @@ func (u *unit) LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now
 	u.queueExec(insertRailAccounts, columns...)
 	u.queueExec(lockRailAccounts, columns...)
 	u.queueQuery(readRailAccounts, columns, func(rows pgx.Rows) error {
-		a, err := scanRailAccount(rows)
+		var a rail.Account
+		err := scanRailAccount(rows, &a)
 		accounts[a.AccountKey] = &a
 		return err
 	})
@@ -82,15 +80,11 @@ func (u *unit) LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now
 
 // usageTimes returns the beginning of the day and of the hour.
 func usageTimes(now time.Time) []any {
-	return []any{pgTime(now.UTC().Truncate(24 * time.Hour)), pgTime(now.UTC().Truncate(time.Hour))}
+	return []any{now.UTC().Truncate(24 * time.Hour), now.UTC().Truncate(time.Hour)}
 }
 
-func scanRailAccount(rows pgx.Rows) (rail.Account, error) {
-	var a rail.Account
-	var at pgtype.Timestamptz
-	err := rows.Scan(&a.Connection, &a.Currency, &a.Balance, &at, &a.InFlight, &a.Moved, &a.Waiting)
-	a.BalanceAt = utcTime(at)
-	return a, err
+func scanRailAccount(rows pgx.Rows, a *rail.Account) error {
+	return rows.Scan(&a.Connection, &a.Currency, &a.Balance, &a.BalanceAt, &a.InFlight, &a.Moved, &a.Waiting)
 }
 
 func scanRailUsage(rows pgx.Rows, accounts map[rail.AccountKey]*rail.Account) error {
@@ -107,12 +101,16 @@ func scanRailUsage(rows pgx.Rows, accounts map[rail.AccountKey]*rail.Account) er
 	return nil
 }
 
+func scanAccountKey(rows pgx.Rows, k *rail.AccountKey) error {
+	return rows.Scan(&k.Connection, &k.Currency)
+}
+
 // SaveRailAccounts implements ports.RailPaymentWriter.
 func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error {
 	for _, key := range slices.SortedFunc(maps.Keys(accounts), compareAccounts) {
 		a := accounts[key]
 		u.queueExec(`UPDATE rail_accounts SET balance_at = $3, in_flight = $4, moved = $5 WHERE connection = $1 AND currency = $2`,
-			a.Connection, string(a.Currency), nullTime(a.BalanceAt), a.InFlight, a.Moved)
+			a.Connection, a.Currency, a.BalanceAt, a.InFlight, a.Moved)
 	}
 	type bucket struct {
 		rail.AccountKey
@@ -127,36 +125,27 @@ func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]
 	for b, amount := range sums {
 		u.queueExec(`INSERT INTO rail_usage AS u (connection, currency, hour, rail, amount) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (connection, currency, hour, rail) DO UPDATE SET amount = u.amount + EXCLUDED.amount`,
-			b.Connection, string(b.Currency), pgTime(now.UTC().Truncate(time.Hour)), string(b.rail), amount)
+			b.Connection, b.Currency, now.UTC().Truncate(time.Hour), b.rail, amount)
 	}
 	return nil
 }
 
 // RailAccounts implements ports.RailPaymentReader.
 func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error) {
-	rows, err := db.pool.Query(ctx, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`, connection)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[rail.AccountKey])
+	keys, err := collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`, []any{connection}, scanAccountKey)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
 	columns := accountColumns(keys)
-	accounts := map[rail.AccountKey]*rail.Account{}
-	if rows, err = db.pool.Query(ctx, readRailAccounts, columns...); err == nil {
-		err = forEachRow(rows, func(rows pgx.Rows) error {
-			a, err := scanRailAccount(rows)
-			accounts[a.AccountKey] = &a
-			return err
-		})
-	}
+	listed, err := collect(ctx, db.read, readRailAccounts, columns, scanRailAccount)
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = db.pool.Query(ctx, readRailUsage, append(columns, usageTimes(now)...)...); err == nil {
-		err = forEachRow(rows, func(rows pgx.Rows) error { return scanRailUsage(rows, accounts) })
+	accounts := map[rail.AccountKey]*rail.Account{}
+	for i := range listed {
+		accounts[listed[i].AccountKey] = &listed[i]
 	}
+	err = db.read(ctx, readRailUsage, append(columns, usageTimes(now)...), func(rows pgx.Rows) error { return scanRailUsage(rows, accounts) })
 	found := make([]rail.Account, 0, len(accounts))
 	for _, key := range slices.SortedFunc(maps.Keys(accounts), compareAccounts) {
 		found = append(found, *accounts[key])
@@ -166,8 +155,8 @@ func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time
 
 // SaveOpeningBalance implements ports.RailPaymentWriter.
 func (u *unit) SaveOpeningBalance(_ context.Context, b ports.OpeningBalance) error {
-	u.queueExec(insertRailAccounts, []string{b.Connection}, []string{string(b.Amount.Currency)})
+	u.queueExec(insertRailAccounts, []string{b.Connection}, []money.Currency{b.Amount.Currency})
 	u.queueExec(`INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note) VALUES ($1, $2, $3, $4, $5, $6)`,
-		b.Connection, string(b.Amount.Currency), pgTime(b.At), b.Amount.Minor, b.Actor, b.Note)
+		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note)
 	return nil
 }

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -90,46 +88,34 @@ func (db *DB) RailConnectionHistory(ctx context.Context, name string) ([]ports.R
 }
 
 func (db *DB) connectionVersions(ctx context.Context, query string, args ...any) ([]ports.RailConnectionVersion, error) {
-	rows, err := db.pool.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.RailConnectionVersion
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var v ports.RailConnectionVersion
+	return collect(ctx, db.read, query, args, func(rows pgx.Rows, v *ports.RailConnectionVersion) error {
 		var settings []byte
-		var setAt pgtype.Timestamptz
 		var state string
 		var tested bool
-		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &setAt, &state, &tested, &v.Latest); err != nil {
+		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &v.SetAt, &state, &tested, &v.Latest); err != nil {
 			return err
 		}
-		v.SetAt, v.Untested, v.Retired, v.Deleted = utcTime(setAt), !tested, state == connectionRetired, state == connectionDeleted
+		v.Untested, v.Retired, v.Deleted = !tested, state == connectionRetired, state == connectionDeleted
 		if err := readConnectionSettings(settings, &v.Connection); err != nil {
 			return fmt.Errorf("rail_connections %s version %d: %w", v.Name, v.Version, err)
 		}
-		found = append(found, v)
 		return nil
 	})
-	return found, err
 }
+
+// railTests is the table rail_tests.
+var railTests = schema.New("rail_tests", nil, func(t *ports.RailTest) schema.Columns {
+	return schema.Columns{
+		{Name: "connection", Field: &t.Connection}, {Name: "version", Field: &t.Version}, {Name: "passed", Field: &t.Passed},
+		{Name: "checked", Type: "text[]", Field: schema.Array(&t.Checked)}, {Name: "problem", Field: &t.Problem}, {Name: "tested_at", Field: &t.At},
+	}
+})
+
+var insertRailTest = railTests.Insert("")
 
 // RailTests implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailTests(ctx context.Context, name string) ([]ports.RailTest, error) {
-	rows, err := db.pool.Query(ctx, `SELECT connection, version, passed, checked, problem, tested_at FROM rail_tests WHERE connection = $1 ORDER BY id`, name)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.RailTest
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var t ports.RailTest
-		var at pgtype.Timestamptz
-		err := rows.Scan(&t.Connection, &t.Version, &t.Passed, &t.Checked, &t.Problem, &at)
-		t.At = utcTime(at)
-		found = append(found, t)
-		return err
-	})
-	return found, err
+	return selectRows(ctx, db, db.read, railTests, `WHERE connection = $1 ORDER BY id`, name)
 }
 
 func readConnectionSettings(data []byte, c *rail.Connection) error {
@@ -189,21 +175,18 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 	case v.Retired:
 		state = connectionRetired
 	}
-	return db.changeConnections(ctx, seen, func(tx bun.Tx) error {
+	return db.changeConnections(ctx, seen, func(tx preparedTx) error {
 		isNew := !slices.ContainsFunc(seen, func(s ports.RailConnectionVersion) bool { return s.Name == v.Name })
 		if isNew && len(seen) >= rail.MaxConnections {
 			return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
 		}
-		inserted, err := tx.ExecContext(ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		inserted, err := tx.exec(ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
 			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state)
-		if err != nil {
-			return err
-		}
-		if n, err := inserted.RowsAffected(); err != nil || n != 1 {
+		if err != nil || inserted != 1 {
 			return cmp.Or(err, ports.ErrRailConnectionChanged)
 		}
 		if test != nil {
-			return insertRailTest(ctx, tx, *test)
+			return addRailTest(ctx, tx, *test)
 		}
 		return nil
 	})
@@ -211,29 +194,24 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 
 // SaveRailTest implements ports.RailConnectionStore.
 func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error {
-	return db.changeConnections(ctx, seen, func(tx bun.Tx) error { return insertRailTest(ctx, tx, t) })
+	return db.changeConnections(ctx, seen, func(tx preparedTx) error { return addRailTest(ctx, tx, t) })
 }
 
-func insertRailTest(ctx context.Context, tx bun.Tx, t ports.RailTest) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO rail_tests (connection, version, passed, checked, problem, tested_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		t.Connection, t.Version, t.Passed, pgdialect.Array(append([]string{}, t.Checked...)), storedText(t.Problem, maxProblem), t.At)
+func addRailTest(ctx context.Context, tx preparedTx, t ports.RailTest) error {
+	t.Problem = storedText(t.Problem, maxProblem)
+	_, err := tx.exec(ctx, insertRailTest.SQL, insertRailTest.Of(railTests.Columns(&t)).Fields()...)
 	return err
 }
 
 // changeConnections calls fn if the connections in force are those that the caller has seen. Commands that change connections
 // wait for each other, so that what was compared with the others before is true of them still.
-func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnectionVersion, fn func(bun.Tx) error) error {
-	return db.asOwner(ctx, "rail_connections", func(tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnectionVersion, fn func(preparedTx) error) error {
+	return db.asOwner(ctx, "rail_connections", func(tx preparedTx) error {
+		if _, err := tx.exec(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
 		i := 0
-		for ; rows.Next(); i++ {
+		if err := tx.read(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce, nil, func(rows pgx.Rows) error {
 			var name string
 			var version int
 			var tested bool
@@ -243,8 +221,9 @@ func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnection
 			if i >= len(seen) || seen[i].Name != name || seen[i].Version != version || seen[i].Untested == tested {
 				return ports.ErrRailConnectionChanged
 			}
-		}
-		if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
+			i++
+			return nil
+		}); err != nil {
 			return err
 		}
 		if i != len(seen) {
@@ -256,53 +235,35 @@ func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnection
 
 // RailPauses implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailPauses(ctx context.Context) ([]ports.RailPause, error) {
-	return db.railPauses(ctx, latestPauses)
+	return collect(ctx, db.read, latestPauses, nil, scanPause)
 }
 
 const latestPauses = `SELECT DISTINCT ON (name) name, paused, set_by, note, set_at FROM rail_controls ORDER BY name, id DESC`
 
 // RailPauseHistory implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
-	return db.railPauses(ctx, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`, name)
+	return collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`, []any{name}, scanPause)
 }
 
-func (db *DB) railPauses(ctx context.Context, query string, args ...any) ([]ports.RailPause, error) {
-	rows, err := db.pool.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.RailPause
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		p, err := scanPause(rows)
-		found = append(found, p)
-		return err
-	})
-	return found, err
-}
-
-func scanPause(rows pgx.Rows) (ports.RailPause, error) {
-	var p ports.RailPause
-	var at pgtype.Timestamptz
-	err := rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &at)
-	p.At = utcTime(at)
-	return p, err
+func scanPause(rows pgx.Rows, p *ports.RailPause) error {
+	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At)
 }
 
 // SaveRailPause implements ports.RailConnectionStore.
 func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
-	return db.asOwner(ctx, "rail_controls", func(tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockPauses); err != nil {
+	return db.asOwner(ctx, "rail_controls", func(tx preparedTx) error {
+		if _, err := tx.exec(ctx, lockPauses); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES (?, ?, ?, ?, ?)`, p.Name, p.Paused, p.By, p.Note, p.At)
+		_, err := tx.exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused, p.By, p.Note, p.At)
 		return err
 	})
 }
 
 // asOwner writes a table with the rights of the login and not of the service, which may only read it.
-func (db *DB) asOwner(ctx context.Context, table string, fn func(bun.Tx) error) error {
-	err := db.inTransaction(ctx, func(tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `SET LOCAL ROLE NONE`); err != nil {
+func (db *DB) asOwner(ctx context.Context, table string, fn func(preparedTx) error) error {
+	err := db.inTx(ctx, func(tx preparedTx) error {
+		if _, err := tx.exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
 		return fn(tx)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -17,7 +18,7 @@ const (
 )
 
 // lockDepartingPayments uses the primary key. A refund can be that of a receipt, which is another kind.
-const lockDepartingPayments = `SELECT ` + railPaymentColumns + ` FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind)
+var lockDepartingPayments = `SELECT ` + railPaymentColumns + ` FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind)
 	JOIN rail_payments p ON p.platform_id = k.platform_id AND p.id = k.id AND (p.kind = k.kind OR k.kind = 'REFUND' AND p.kind = 'SEND_BACK')
 	ORDER BY p.platform_id, p.id, p.kind FOR UPDATE OF p`
 
@@ -26,35 +27,29 @@ const saveRailDepartures = `UPDATE rail_payments p SET state = k.state, sent_at 
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[]) AS k(platform_id, id, kind, state, sent_at, sent_again)
 	WHERE p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind`
 
-func saveDepartures(ctx context.Context, tx pgx.Tx, changed []rail.Payment) error {
+func saveDepartures(ctx context.Context, tx preparedTx, changed []rail.Payment) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	keys, states, sent, again := make([]ports.RailPaymentKey, len(changed)), make([]string, len(changed)), make(timeArray, len(changed)), make([]bool, len(changed))
-	for i, p := range changed {
-		keys[i], states[i], sent[i], again[i] = railPaymentKey(p), string(p.State), pgTime(p.SentAt), p.SentAgain
-	}
-	_, err := tx.Exec(ctx, saveRailDepartures, append(railKeyColumns(keys), states, sent, again)...)
+	_, err := tx.exec(ctx, saveRailDepartures, schema.Arrays(changed, func(p *rail.Payment) []any {
+		return []any{&p.Platform, &p.ID, &p.Kind, &p.State, &p.SentAt, &p.SentAgain}
+	})...)
 	return err
 }
 
 // leaveRailPayments asks, in the transaction that makes payments of a connection irrevocable, whether they may leave, and
 // records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
-func leaveRailPayments(ctx context.Context, tx pgx.Tx, connection string, keys []ports.RailPaymentKey, now time.Time) ([]rail.Departure, error) {
-	if _, err := tx.Exec(ctx, lockPausesShared); err != nil {
+func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey, now time.Time) ([]rail.Departure, error) {
+	if _, err := tx.exec(ctx, lockPausesShared); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, latestPauses)
+	pauses, err := collect(ctx, tx.read, latestPauses, nil, scanPause)
 	if err != nil {
 		return nil, err
 	}
 	paused := map[string]bool{}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		p, err := scanPause(rows)
+	for _, p := range pauses {
 		paused[p.Name] = p.Paused
-		return err
-	}); err != nil {
-		return nil, err
 	}
 	locked, err := lockRailDepartures(ctx, tx, keys)
 	if err != nil {
@@ -77,14 +72,11 @@ func leaveRailPayments(ctx context.Context, tx pgx.Tx, connection string, keys [
 }
 
 // lockRailDepartures returns the payments that are recorded, by the keys that were asked for.
-func lockRailDepartures(ctx context.Context, tx pgx.Tx, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
-	rows, err := tx.Query(ctx, lockDepartingPayments, railKeyColumns(keys)...)
-	if err != nil {
-		return nil, err
-	}
+func lockRailDepartures(ctx context.Context, tx preparedTx, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
 	locked := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
-	return locked, forEachRow(rows, func(rows pgx.Rows) error {
-		p, err := scanRailPayment(rows)
+	return locked, tx.read(ctx, lockDepartingPayments, railKeyColumns(keys), func(rows pgx.Rows) error {
+		var p rail.Payment
+		err := rows.Scan(railPayments.Columns(&p).Fields()...)
 		key := railPaymentKey(p)
 		if locked[key] = p; p.Kind == rail.SendBack {
 			key.Kind = rail.Refund
@@ -96,7 +88,7 @@ func lockRailDepartures(ctx context.Context, tx pgx.Tx, keys []ports.RailPayment
 
 // LeaveRailPayments implements ports.RailDepartures.
 func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) (departures []rail.Departure, err error) {
-	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	err = db.inTx(ctx, func(tx preparedTx) error {
 		departures, err = leaveRailPayments(ctx, tx, connection, keys, now)
 		return err
 	})
@@ -104,7 +96,7 @@ func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []p
 }
 
 // railPaymentsNotTaken records in a transaction that payments that had left were not taken.
-func railPaymentsNotTaken(ctx context.Context, tx pgx.Tx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
+func railPaymentsNotTaken(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
 	locked, err := lockRailDepartures(ctx, tx, keys)
 	if err != nil {
 		return err
@@ -121,7 +113,7 @@ func railPaymentsNotTaken(ctx context.Context, tx pgx.Tx, connection string, key
 
 // RailPaymentsNotTaken implements ports.RailDepartures.
 func (db *DB) RailPaymentsNotTaken(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+	return db.inTx(ctx, func(tx preparedTx) error {
 		return railPaymentsNotTaken(ctx, tx, connection, keys, now)
 	})
 }

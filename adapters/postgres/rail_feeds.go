@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/ports"
 )
@@ -33,18 +32,15 @@ func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.U
 	if err := db.CheckClock(); err != nil {
 		return lease, false, err
 	}
-	err := db.pool.QueryRow(ctx, takeRailFeed, connection, holder, now, until).Scan(&lease.Fence, &lease.Cursor, &lease.Failures)
-	if isNoRows(err) {
-		return lease, false, nil
-	}
-	return lease, err == nil, err
+	found, err := readValues(ctx, db.read, takeRailFeed, []any{connection, holder, now, until}, &lease.Fence, &lease.Cursor, &lease.Failures)
+	return lease, found, err
 }
 
 // changeRailFeed changes a feed whose lease is held.
 func (db *DB) changeRailFeed(ctx context.Context, lease ports.RailFeedLease, set string, args ...any) error {
-	changed, err := db.pool.Exec(ctx, `UPDATE rail_feeds SET `+set+` WHERE connection = $1 AND fence = $2`,
+	changed, err := db.exec(ctx, `UPDATE rail_feeds SET `+set+` WHERE connection = $1 AND fence = $2`,
 		append([]any{lease.Connection, lease.Fence}, args...)...)
-	if err == nil && changed.RowsAffected() == 0 {
+	if err == nil && changed == 0 {
 		return ports.ErrLeaseLost
 	}
 	return err
@@ -78,27 +74,14 @@ func (db *DB) ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, no
 
 // RailFeedStates uses rail_feed_items_open.
 func (db *DB) RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error) {
-	rows, err := db.pool.Query(ctx, `
+	return collect(ctx, db.read, `
 		SELECT coalesce(f.connection, i.connection), coalesce(f.failures, 0), coalesce(f.last_error, ''), f.failed_at, f.retry_at, f.succeeded_at,
 			coalesce(i.waiting, 0), i.since
 		FROM rail_feeds f FULL JOIN (
 			SELECT connection, count(*) AS waiting, min(kept_at) AS since FROM rail_feed_items WHERE discarded_at IS NULL GROUP BY connection
-		) i USING (connection) ORDER BY 1`)
-	if err != nil {
-		return nil, err
-	}
-	var states []ports.RailFeedState
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var s ports.RailFeedState
-		var failed, retry, succeeded, since pgtype.Timestamptz
-		if err := rows.Scan(&s.Connection, &s.Failures, &s.LastError, &failed, &retry, &succeeded, &s.Waiting, &since); err != nil {
-			return err
-		}
-		s.FailedAt, s.RetryAt, s.SucceededAt, s.Since = utcTime(failed), utcTime(retry), utcTime(succeeded), utcTime(since)
-		states = append(states, s)
-		return nil
+		) i USING (connection) ORDER BY 1`, nil, func(rows pgx.Rows, s *ports.RailFeedState) error {
+		return rows.Scan(&s.Connection, &s.Failures, &s.LastError, &s.FailedAt, &s.RetryAt, &s.SucceededAt, &s.Waiting, &s.Since)
 	})
-	return states, err
 }
 
 // storedText returns a text as it is stored: at most so many characters.

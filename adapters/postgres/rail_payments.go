@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -15,35 +16,47 @@ import (
 	"causeway/ports"
 )
 
-const railPaymentColumns = `p.platform_id, p.id, p.kind, p.rail, p.country, p.connection, p.currency, p.amount, p.state, p.wait, p.reason,
-	p.reviewed, p.forced, p.sent_again, p.partner_id, p.recorded_at, p.handed_over_at, p.sent_at, p.settled_at, p.returned_at`
+// railPayments is the table rail_payments.
+var railPayments = schema.New("rail_payments", []string{"platform_id", "id", "kind"}, func(p *rail.Payment) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &p.ID},
+		{Name: "kind", Field: schema.Converted(
+			func() rail.Kind { return p.Kind },
+			func(kind rail.Kind) error {
+				p.Kind, p.Back = kind, kind.IsReturn()
+				return nil
+			})},
+		{Name: "rail", Field: &p.Rail}, {Name: "country", Field: &p.Country}, {Name: "connection", Field: &p.Connection},
+		{Name: "currency", Field: schema.Converted(
+			func() money.Currency { return p.Currency },
+			func(currency money.Currency) error {
+				p.Currency, p.Amount.Currency = currency, currency
+				return nil
+			})},
+		{Name: "amount", Field: &p.Amount.Minor}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait}, {Name: "reason", Field: &p.Reason},
+		{Name: "reviewed", Field: &p.Reviewed}, {Name: "forced", Field: &p.Forced}, {Name: "sent_again", Field: &p.SentAgain},
+		{Name: "partner_id", Field: &p.PartnerID}, {Name: "recorded_at", Field: &p.RecordedAt}, {Name: "handed_over_at", Field: &p.HandedOverAt},
+		{Name: "sent_at", Field: &p.SentAt}, {Name: "settled_at", Field: &p.SettledAt}, {Name: "returned_at", Field: &p.ReturnedAt},
+	}
+})
 
-// railPaymentsByKey uses the primary key.
-const railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
-	JOIN unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind) USING (platform_id, id, kind)`
+var (
+	insertRailPayment = railPayments.Insert("")
+	updateRailPayment = railPayments.Update("connection", "state", "wait", "reason", "reviewed", "forced", "partner_id",
+		"handed_over_at", "sent_at", "settled_at", "returned_at", "sent_again")
 
-func scanRailPayment(rows pgx.Rows) (rail.Payment, error) {
-	var p rail.Payment
-	var platform, id pgtype.UUID
-	var recorded, handedOver, sent, settled, returned pgtype.Timestamptz
-	err := rows.Scan(&platform, &id, &p.Kind, &p.Rail, &p.Country, &p.Connection, &p.Currency, &p.Amount.Minor, &p.State, &p.Wait, &p.Reason,
-		&p.Reviewed, &p.Forced, &p.SentAgain, &p.PartnerID, &recorded, &handedOver, &sent, &settled, &returned)
-	p.Platform.SetUUID(platform.Bytes)
-	p.ID, p.Amount.Currency, p.Back = id.Bytes, p.Currency, p.Kind.IsReturn()
-	p.RecordedAt, p.HandedOverAt, p.SentAt, p.SettledAt, p.ReturnedAt = utcTime(recorded), utcTime(handedOver), utcTime(sent), utcTime(settled), utcTime(returned)
-	return p, err
-}
+	railPaymentColumns = railPayments.Names("p")
+	// railPaymentsByKey uses the primary key.
+	railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
+		JOIN unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind) USING (platform_id, id, kind)`
+)
 
 func railPaymentKey(p rail.Payment) ports.RailPaymentKey {
 	return ports.RailPaymentKey{Platform: p.Platform, ID: p.ID, Kind: p.Kind}
 }
 
 func railKeyColumns(keys []ports.RailPaymentKey) []any {
-	platforms, ids, kinds := make(idArray, len(keys)), make(idArray, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		platforms[i], ids[i], kinds[i] = pgID(k.Platform.UUID()), pgID(k.ID), string(k.Kind)
-	}
-	return []any{platforms, ids, kinds}
+	return schema.Arrays(keys, func(k *ports.RailPaymentKey) []any { return []any{&k.Platform, &k.ID, &k.Kind} })
 }
 
 // RailPayments implements ports.RailPaymentReader.
@@ -57,17 +70,7 @@ func (db *DB) RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (ma
 }
 
 func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) ([]rail.Payment, error) {
-	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
-	if err != nil {
-		return nil, err
-	}
-	var found []rail.Payment
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		p, err := scanRailPayment(rows)
-		found = append(found, p)
-		return err
-	})
-	return found, err
+	return queryTable(ctx, db, db.read, railPayments, query, args...)
 }
 
 // WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review, rail_payments_queued,
@@ -89,7 +92,7 @@ func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connect
 // RailPaymentsByID implements ports.RailPaymentReader. It uses the primary key, once for each platform.
 func (db *DB) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error) {
 	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM platforms f CROSS JOIN LATERAL (
-		SELECT * FROM rail_payments WHERE platform_id = f.id AND id = $1 OFFSET 0) p ORDER BY p.kind`, pgID(id))
+		SELECT * FROM rail_payments WHERE platform_id = f.id AND id = $1 OFFSET 0) p ORDER BY p.kind`, id)
 }
 
 // railQueues uses rail_payments_queued: one probe for each account.
@@ -104,16 +107,12 @@ const railQueues = `
 
 // RailQueues implements ports.RailPaymentReader.
 func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
-	rows, err := db.pool.Query(ctx, railQueues, pgx.QueryExecModeCacheStatement)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[rail.AccountKey])
+	return collect(ctx, db.read, railQueues, nil, scanAccountKey)
 }
 
 // railTotals uses rail_payments_review, rail_payments_queued, rail_payments_handed_over and rail_payments_in_flight.
 const railTotals = `
-	SELECT connection, rail, currency, state, count(*), sum(amount)::text FROM (
+	SELECT connection, rail, currency, state, count(*), sum(amount) FROM (
 		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'REVIEW'
 		UNION ALL
 		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'QUEUED'
@@ -125,122 +124,83 @@ const railTotals = `
 
 // RailTotals implements ports.RailPaymentReader.
 func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
-	rows, err := db.pool.Query(ctx, railTotals)
-	if err != nil {
-		return nil, err
-	}
-	var totals []ports.RailTotal
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var t ports.RailTotal
-		var amount string
-		if err := rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &amount); err != nil {
-			return err
-		}
-		var err error
-		t.Amount, err = money.ParseTotal(amount)
-		totals = append(totals, t)
-		return err
+	return collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
+		return rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &t.Amount)
 	})
-	return totals, err
 }
 
 // LockRailPayments implements ports.RailPaymentWriter.
 func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
+	locked, err := queryTable(ctx, u.db, u.query, railPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`, railKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
-	err := u.query(ctx, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`, railKeyColumns(keys), func(rows pgx.Rows) error {
-		p, err := scanRailPayment(rows)
+	for _, p := range locked {
 		found[railPaymentKey(p)] = p
-		return err
-	})
+	}
 	return found, err
 }
 
 // lockRailQueue uses rail_payments_queued, in its order. The planner cannot estimate the CASE; of a comparison with the
 // array it expects no rows, and then sorts the whole queue.
-const lockRailQueue = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false WHEN rail = ANY ($4::text[]) THEN forced ELSE true END
+var lockRailQueue = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false WHEN rail = ANY ($4::text[]) THEN forced ELSE true END
 		AND (NOT forced, recorded_at, id) > ($5, $6::timestamptz, $7::uuid)
 	ORDER BY forced DESC, recorded_at, id LIMIT $8 FOR UPDATE`
 
 // LockRailQueue implements ports.RailPaymentWriter.
 func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error) {
-	var queue []rail.Payment
-	names := func(rails []corridor.Rail) []string {
-		texts := make([]string, len(rails))
-		for i, r := range rails {
-			texts[i] = string(r)
-		}
-		return texts
-	}
+	isAfter := !after.RecordedAt.IsZero()
 	since := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
-	if !after.RecordedAt.IsZero() {
+	if isAfter {
 		since = pgtype.Timestamptz{Time: after.RecordedAt, Valid: true}
 	}
-	err := u.query(ctx, lockRailQueue, []any{key.Connection, string(key.Currency), names(except.Stopped), names(except.Closed), !after.Forced && !after.RecordedAt.IsZero(), since, pgID(after.ID), limit}, func(rows pgx.Rows) error {
-		p, err := scanRailPayment(rows)
-		queue = append(queue, p)
-		return err
-	})
-	return queue, err
+	return queryTable(ctx, u.db, u.query, railPayments, lockRailQueue, key.Connection, key.Currency,
+		append([]corridor.Rail{}, except.Stopped...), append([]corridor.Rail{}, except.Closed...), !after.Forced && isAfter, since, pgID(after.ID), limit)
 }
 
 // RailPausesNow implements ports.RailPaymentWriter.
 func (u *unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
-	var found []ports.RailPause
-	err := u.query(ctx, latestPauses, nil, func(rows pgx.Rows) error {
-		p, err := scanPause(rows)
-		found = append(found, p)
-		return err
-	})
-	return found, err
+	return collect(ctx, u.query, latestPauses, nil, scanPause)
 }
 
 // CreateRailPayments implements ports.RailPaymentWriter. A payment that another process has recorded meanwhile fails the unit
 // of work.
-func (u *unit) CreateRailPayments(_ context.Context, payments []rail.Payment) error {
-	for _, p := range payments {
-		u.queueExec(`INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, handed_over_at, sent_at, settled_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), string(p.Rail), p.Country, p.Connection,
-			string(p.Currency), p.Amount.Minor, string(p.State), string(p.Wait), p.Reason, pgTime(p.RecordedAt), nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt))
-	}
-	return nil
+func (u *unit) CreateRailPayments(ctx context.Context, payments []rail.Payment) error {
+	return u.writeRailPayments(ctx, insertRailPayment, payments)
 }
 
 // UpdateRailPayments implements ports.RailPaymentWriter.
-func (u *unit) UpdateRailPayments(_ context.Context, payments []rail.Payment) error {
+func (u *unit) UpdateRailPayments(ctx context.Context, payments []rail.Payment) error {
+	return u.writeRailPayments(ctx, updateRailPayment, payments)
+}
+
+func (u *unit) writeRailPayments(ctx context.Context, s schema.Statement[rail.Payment], payments []rail.Payment) error {
 	for _, p := range payments {
-		u.queueExec(`UPDATE rail_payments SET connection = $4, state = $5, wait = $6, reason = $7, reviewed = $8, forced = $9, partner_id = $10,
-				handed_over_at = $11, sent_at = $12, settled_at = $13, returned_at = $14, sent_again = $15
-			WHERE platform_id = $1 AND id = $2 AND kind = $3`, pgID(p.Platform.UUID()), pgID(p.ID), string(p.Kind), p.Connection, string(p.State), string(p.Wait), p.Reason,
-			p.Reviewed, p.Forced, p.PartnerID, nullTime(p.HandedOverAt), nullTime(p.SentAt), nullTime(p.SettledAt), nullTime(p.ReturnedAt), p.SentAgain)
+		if err := write(ctx, u, s, p); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// railDecisions is the table rail_decisions.
+var railDecisions = schema.New("rail_decisions", keyOfPlatform, func(d *ports.RailDecision) schema.Columns {
+	p := &d.Payment
+	return schema.Columns{
+		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &d.ID}, {Name: "payment_id", Field: &p.ID}, {Name: "kind", Field: &p.Kind},
+		{Name: "decision", Field: &d.Decision}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait}, {Name: "reason", Field: &p.Reason},
+		{Name: "actor", Field: &d.Actor}, {Name: "note", Field: &d.Note}, {Name: "decided_at", Field: &d.At},
+	}
+})
+
+var insertRailDecision = railDecisions.Insert("")
+
 // RecordRailDecision implements ports.RailPaymentWriter.
-func (u *unit) RecordRailDecision(_ context.Context, d ports.RailDecision) error {
-	p := d.Payment
-	u.queueExec(`INSERT INTO rail_decisions (platform_id, id, payment_id, kind, decision, state, wait, reason, actor, note, decided_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		pgID(p.Platform.UUID()), pgID(d.ID), pgID(p.ID), string(p.Kind), string(d.Decision), string(p.State), string(p.Wait), p.Reason, d.Actor, d.Note, pgTime(d.At))
-	return nil
+func (u *unit) RecordRailDecision(ctx context.Context, d ports.RailDecision) error {
+	return write(ctx, u, insertRailDecision, d)
 }
 
 // RailDecisions implements ports.RailPaymentReader. It uses rail_decisions_by_payment.
 func (db *DB) RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]ports.RailDecision, error) {
-	rows, err := db.pool.Query(ctx, `SELECT id, kind, decision, state, wait, reason, actor, note, decided_at FROM rail_decisions WHERE platform_id = $1 AND payment_id = $2 ORDER BY decided_at, id`,
-		pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(id))
-	if err != nil {
-		return nil, err
-	}
-	var decisions []ports.RailDecision
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		d := ports.RailDecision{Payment: rail.Payment{ID: id, Route: rail.Route{Platform: p}}}
-		var at pgtype.Timestamptz
-		err := rows.Scan(&d.ID, &d.Payment.Kind, &d.Decision, &d.Payment.State, &d.Payment.Wait, &d.Payment.Reason, &d.Actor, &d.Note, &at)
-		d.At = utcTime(at)
-		decisions = append(decisions, d)
-		return err
-	})
-	return decisions, err
+	return selectRows(ctx, db, db.read, railDecisions, `WHERE platform_id = $1 AND payment_id = $2 ORDER BY decided_at, id`, p, id)
 }
 
 // sortedAccounts returns the keys without duplicates in the order in which accounts are locked.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -28,22 +28,21 @@ func (db *DB) KeepRailReceipts(ctx context.Context, connection string, receipts 
 	if len(receipts) == 0 {
 		return nil
 	}
-	n := len(receipts)
-	keys, platforms := make([]rail.AccountKey, n), make(idArray, n)
-	rails, partners, currencies := make([]string, n), make([]string, n), make([]string, n)
-	amounts, times := make([]int64, n), make(timeArray, n)
+	stored := make([]transaction.Receipt, len(receipts))
+	keys := make([]rail.AccountKey, len(receipts))
 	for i, r := range receipts {
-		keys[i], platforms[i] = rail.AccountKey{Connection: connection, Currency: r.Amount.Currency}, pgID(r.Platform.UUID())
-		rails[i], partners[i], currencies[i] = string(r.Rail), r.Storable().PartnerID, string(r.Amount.Currency)
-		amounts[i], times[i] = r.Amount.Minor, pgTime(r.At)
+		stored[i], keys[i] = r.Storable(), rail.AccountKey{Connection: connection, Currency: r.Amount.Currency}
 	}
+	columns := schema.Arrays(stored, func(r *transaction.Receipt) []any {
+		return []any{&r.Platform, &r.Rail, &r.PartnerID, &r.Amount.Currency, &r.Amount.Minor, &r.At}
+	})
 	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
 		accounts, err := tx.LockRailAccounts(ctx, keys, now)
 		if err != nil {
 			return err
 		}
 		u := tx.(*unit)
-		err = u.query(ctx, insertRailReceipts, []any{connection, platforms, rails, partners, currencies, amounts, times}, func(rows pgx.Rows) error {
+		err = u.query(ctx, insertRailReceipts, append([]any{connection}, columns...), func(rows pgx.Rows) error {
 			key, minor, at, err := scanMoved(connection, rows)
 			accounts[key].Receive(minor, at)
 			return err
@@ -57,19 +56,18 @@ func (db *DB) KeepRailReceipts(ctx context.Context, connection string, receipts 
 
 func scanMoved(connection string, rows pgx.Rows) (key rail.AccountKey, minor int64, at time.Time, err error) {
 	key.Connection = connection
-	var moment pgtype.Timestamptz
-	err = rows.Scan(&key.Currency, &minor, &moment)
-	return key, minor, utcTime(moment), err
+	err = rows.Scan(&key.Currency, &minor, &at)
+	return key, minor, at, err
 }
 
 // ReverseRailReceipt implements ports.RailReceiptStore. It uses the primary key.
 func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, at, now time.Time) error {
 	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
 		u, account := tx.(*unit), rail.AccountKey{}
-		values := []any{pgID(key.Platform.UUID()), string(key.Rail), key.PartnerID}
-		err := u.query(ctx, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
-			func(rows pgx.Rows) error { return rows.Scan(&account.Connection, &account.Currency) })
-		if err != nil || account.Connection == "" {
+		values := []any{key.Platform, key.Rail, key.PartnerID}
+		found, err := readValues(ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
+			&account.Connection, &account.Currency)
+		if err != nil || !found {
 			return err
 		}
 		accounts, err := u.LockRailAccounts(ctx, []rail.AccountKey{account}, now)
@@ -77,7 +75,7 @@ func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, 
 			return err
 		}
 		err = u.query(ctx, `UPDATE rail_receipts SET reversed_at = $4 WHERE platform_id = $1 AND rail = $2 AND partner_id = $3 AND reversed_at IS NULL
-			RETURNING currency, amount, reversed_at`, append(values, pgTime(at)), func(rows pgx.Rows) error {
+			RETURNING currency, amount, reversed_at`, append(values, at), func(rows pgx.Rows) error {
 			moved, minor, at, err := scanMoved(account.Connection, rows)
 			accounts[moved].Receive(-minor, at)
 			return err
@@ -95,23 +93,13 @@ func (db *DB) RailReceiptConnections(ctx context.Context, keys []ports.RailRecei
 	if len(keys) == 0 {
 		return found, nil
 	}
-	platforms, rails, partners := make(idArray, len(keys)), make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		platforms[i], rails[i], partners[i] = pgID(k.Platform.UUID()), string(k.Rail), k.PartnerID
-	}
-	rows, err := db.pool.Query(ctx, `SELECT platform_id, rail, partner_id, connection FROM rail_receipts
-		JOIN unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id) USING (platform_id, rail, partner_id)`, pgx.QueryExecModeCacheStatement, platforms, rails, partners)
-	if err != nil {
-		return nil, err
-	}
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var platform pgtype.UUID
+	columns := schema.Arrays(keys, func(k *ports.RailReceiptKey) []any { return []any{&k.Platform, &k.Rail, &k.PartnerID} })
+	return found, db.read(ctx, `SELECT platform_id, rail, partner_id, connection FROM rail_receipts
+		JOIN unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id) USING (platform_id, rail, partner_id)`, columns, func(rows pgx.Rows) error {
 		var key ports.RailReceiptKey
 		var connection string
-		err := rows.Scan(&platform, &key.Rail, &key.PartnerID, &connection)
-		key.Platform.SetUUID(platform.Bytes)
+		err := rows.Scan(&key.Platform, &key.Rail, &key.PartnerID, &connection)
 		found[key] = connection
 		return err
 	})
-	return found, err
 }

@@ -2,79 +2,39 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-const insertRailReplies = `
-	INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted, retry_at,
-		partner_id, partner_code, partner_text, returned_at, expected_at, seal)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[],
-		$9::text[], $10::text[], $11::text[], $12::timestamptz[], $13::timestamptz[], $14::text[])`
+// railReplies is the table rail_replies without its seals, which are written here and checked by audits.
+var railReplies = schema.New("rail_replies", nil, func(r *ports.RailReply) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &r.Platform}, {Name: "subject_id", Field: &r.Subject}, {Name: "replied_at", Field: &r.At},
+		{Name: "call", Field: &r.Call}, {Name: "verdict", Field: &r.Verdict}, {Name: "reason", Field: &r.Reason}, {Name: "accepted", Field: &r.Accepted},
+		{Name: "retry_at", Field: &r.RetryAt}, {Name: "partner_id", Field: &r.PartnerID}, {Name: "partner_code", Field: &r.Code},
+		{Name: "partner_text", Field: &r.Text}, {Name: "returned_at", Field: &r.ReturnedAt}, {Name: "expected_at", Field: &r.ExpectedAt},
+	}
+})
+
+var insertRailReplies = schema.New("rail_replies", nil, func(r *ports.RailReply) schema.Columns {
+	return append(railReplies.Columns(r), computedColumn("seal", func(ctx context.Context, db *DB) (string, error) {
+		return db.sealDigest(ctx, r.Digest())
+	}))
+}).InsertAll("")
 
 // SaveRailReplies stores replies with one statement.
 func (u *unit) SaveRailReplies(ctx context.Context, replies []ports.RailReply) error {
-	if len(replies) == 0 {
-		return nil
-	}
-	var platforms, subjects idArray
-	var times, retryTimes, returned, expected timeArray
-	var calls, verdicts, reasons, ids, codes, texts, seals []string
-	var accepted []bool
-	for _, a := range replies {
-		seal, err := u.db.sealDigest(ctx, a.Digest())
-		if err != nil {
-			return err
-		}
-		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
-		times, retryTimes = append(times, pgTime(a.At)), append(retryTimes, pgTime(a.RetryAt))
-		calls, verdicts, reasons = append(calls, string(a.Call)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
-		accepted = append(accepted, a.Accepted)
-		ids, codes, texts = append(ids, a.PartnerID), append(codes, a.Code), append(texts, a.Text)
-		returned, expected = append(returned, pgTime(a.ReturnedAt)), append(expected, pgTime(a.ExpectedAt))
-		seals = append(seals, seal)
-	}
-	u.queueExec(insertRailReplies, platforms, subjects, times, calls, verdicts, reasons, accepted, retryTimes, ids, codes, texts, returned, expected, seals)
-	return nil
+	return writeAll(ctx, u, insertRailReplies, replies)
 }
 
 // RailReplies uses rail_replies_by_subject.
 func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
-	rows, err := db.pool.Query(ctx, `
-		SELECT `+replyColumns+` FROM rail_replies r
-		WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []ports.RailReply
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		a := ports.RailReply{Platform: p, Subject: subject}
-		err := scanReply(rows, &a)
-		found = append(found, a)
-		return err
-	})
-	return found, err
-}
-
-// replyColumns are those of a reply r, without its platform and subject.
-const replyColumns = `r.replied_at, r.call, r.verdict, r.reason, r.accepted, r.retry_at, r.partner_id, r.partner_code, r.partner_text, r.returned_at, r.expected_at`
-
-// scanReply reads replyColumns, and the columns after them into more.
-func scanReply(rows pgx.Rows, a *ports.RailReply, more ...any) error {
-	var call, verdict, reason string
-	var retryAt, returnedAt, expectedAt *time.Time
-	err := rows.Scan(append([]any{&a.At, &call, &verdict, &reason, &a.Accepted, &retryAt, &a.PartnerID, &a.Code, &a.Text, &returnedAt, &expectedAt}, more...)...)
-	a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(call), timeOrZero(retryAt)
-	a.ReturnedAt, a.ExpectedAt = timeOrZero(returnedAt), timeOrZero(expectedAt)
-	a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
-	return err
+	return selectRows(ctx, db, db.read, railReplies, `WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`, p, subject, limit)
 }
 
 // readPartnerIDs uses rail_replies_by_subject.
@@ -87,25 +47,13 @@ const readPartnerIDs = `
 
 // RailPartnerIDs reads the partner's ids of transactions.
 func (db *DB) RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall) (map[ports.TransactionKey]string, error) {
-	platforms, subjects := make(idArray, len(keys)), make(idArray, len(keys))
-	for i, key := range keys {
-		platforms[i], subjects[i] = pgID(key.Platform.UUID()), pgID(key.ID.UUID())
-	}
-	rows, err := db.pool.Query(ctx, readPartnerIDs, pgx.QueryExecModeCacheStatement, platforms, subjects, string(call))
-	if err != nil {
-		return nil, err
-	}
+	subjects := schema.Arrays(keys, func(k *ports.TransactionKey) []any { return []any{&k.Platform, &k.ID} })
 	found := map[ports.TransactionKey]string{}
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		var platformID, subject pgtype.UUID
-		var id string
-		if err := rows.Scan(&platformID, &subject, &id); err != nil {
-			return err
-		}
+	return found, db.read(ctx, readPartnerIDs, append(subjects, call), func(rows pgx.Rows) error {
 		var key ports.TransactionKey
-		key.Platform.SetUUID(platformID.Bytes)
-		key.ID.SetUUID(subject.Bytes)
+		var id string
+		err := rows.Scan(&key.Platform, &key.ID, &id)
 		found[key] = id
-		return nil
+		return err
 	})
 }

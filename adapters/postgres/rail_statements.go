@@ -3,33 +3,63 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/ports"
 )
 
 var _ ports.RailStatementStore = (*DB)(nil)
 
+// queuedStatement is a row of rail_statements. A statement ends when it is reconciled, or discarded by somebody.
+type queuedStatement struct {
+	ports.QueuedStatement
+	endedAt time.Time
+}
+
+func (s queuedStatement) statement() ports.QueuedStatement {
+	if s.DiscardedBy == "" {
+		s.ReconciledAt = s.endedAt
+	} else {
+		s.DiscardedAt = s.endedAt
+	}
+	return s.QueuedStatement
+}
+
+// listedStatements is the table rail_statements without the contents, and queuedStatements with them.
+var (
+	listedStatements = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
+		return schema.Columns{
+			{Name: "platform_id", Field: schema.ID(&s.Platform)}, {Name: "id", Field: &s.ID}, {Name: "connection", Field: &s.Connection},
+			{Name: "name", Field: &s.Name}, {Name: "format", Field: &s.Format}, {Name: "account", Field: &s.Account}, {Name: "currency", Field: &s.Currency},
+			{Name: "accounts", Field: &s.Accounts}, {Name: "received_at", Field: &s.ReceivedAt}, {Name: "retry_at", Field: &s.RetryAt},
+			{Name: "attempts", Field: &s.Attempts}, {Name: "problem", Field: &s.Problem}, {Name: "reconciled_at", Field: &s.endedAt},
+			{Name: "discarded_by", Field: &s.DiscardedBy}, {Name: "note", Field: &s.Note},
+		}
+	})
+	queuedStatements = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
+		return append(listedStatements.Columns(s), sealedBytes(railStatementsContent, &s.Data))
+	})
+	insertStatement = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
+		return append(queuedStatements.Columns(s),
+			schema.Column{Name: "digest", Field: schema.Converted(func() []byte { return contentDigest(s.RailStatement) }, func([]byte) error { return nil })},
+			schema.Column{Name: "balances", Type: "jsonb", Field: schema.JSON(
+				func() []storedBalance { return storedBalances(s.Balances) }, func([]storedBalance) {})})
+	}).Insert("ON CONFLICT (platform_id, connection, digest) DO NOTHING")
+)
+
+func contentDigest(s ports.RailStatement) []byte {
+	digest := sha256.Sum256(append([]byte(s.Format+"\x00"), s.Data...))
+	return digest[:]
+}
+
 // QueueRailStatement uses rail_statements_once.
 func (db *DB) QueueRailStatement(ctx context.Context, s ports.QueuedStatement) error {
-	digest := sha256.Sum256(append([]byte(s.Format+"\x00"), s.Data...))
-	content, err := db.seal(ctx, sealedRow{s.Platform.UUID(), s.ID}, railStatementsContent, s.Data)
-	if err != nil {
-		return err
-	}
-	balances, err := json.Marshal(storedBalances(s.Balances))
-	if err != nil {
-		return err
-	}
-	_, err = db.pool.Exec(ctx, `INSERT INTO rail_statements (platform_id, id, connection, name, format, account, currency, accounts, digest, content, received_at, retry_at, balances)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12) ON CONFLICT (platform_id, connection, digest) DO NOTHING`,
-		s.Platform.UUID(), s.ID, s.Connection, s.Name, s.Format, s.Account, s.Currency, s.Accounts, digest[:], content, s.ReceivedAt, string(balances))
+	s.RetryAt = s.ReceivedAt
+	_, err := writeAlone(ctx, db, insertStatement, queuedStatement{QueuedStatement: s})
 	return err
 }
 
@@ -48,15 +78,12 @@ func storedBalances(balances []ports.RailBalance) []storedBalance {
 	return stored
 }
 
-const railStatementColumns = `s.platform_id, s.id, s.connection, s.name, s.format, s.account, s.currency, s.accounts, s.content, s.received_at, s.retry_at, s.attempts,
-	s.problem, s.reconciled_at, s.discarded_by, s.note`
-
 // takeRailStatement uses rail_statements_open.
-const takeRailStatement = `
+var takeRailStatement = `
 	UPDATE rail_statements s SET retry_at = $2, attempts = attempts + 1 FROM (
 		SELECT platform_id, id FROM rail_statements WHERE reconciled_at IS NULL AND retry_at <= $1 ORDER BY retry_at LIMIT 1 FOR UPDATE SKIP LOCKED) due
 	WHERE s.platform_id = due.platform_id AND s.id = due.id
-	RETURNING ` + railStatementColumns
+	RETURNING ` + queuedStatements.Names("s")
 
 // TakeRailStatement implements ports.RailStatementStore.
 func (db *DB) TakeRailStatement(ctx context.Context, now, again time.Time) (ports.QueuedStatement, bool, error) {
@@ -65,60 +92,31 @@ func (db *DB) TakeRailStatement(ctx context.Context, now, again time.Time) (port
 
 // RailStatement implements ports.RailStatementStore. It reads the whole table, which is small.
 func (db *DB) RailStatement(ctx context.Context, id uuid.UUID) (ports.QueuedStatement, bool, error) {
-	return db.firstRailStatement(ctx, `SELECT `+railStatementColumns+` FROM rail_statements s WHERE s.id = $1`, id)
+	return db.firstRailStatement(ctx, `SELECT `+queuedStatements.Names("s")+` FROM rail_statements s WHERE s.id = $1`, id)
 }
 
 func (db *DB) firstRailStatement(ctx context.Context, query string, args ...any) (ports.QueuedStatement, bool, error) {
-	found, err := db.railStatements(ctx, true, query, args...)
-	if len(found) == 0 || err != nil {
-		return ports.QueuedStatement{}, false, err
+	s, found, err := queryTableRow(ctx, db, db.read, queuedStatements, query, args...)
+	if err != nil {
+		err = fmt.Errorf("statement %s of %s: %w", s.Name, s.Connection, err)
 	}
-	return found[0], true, nil
+	return s.statement(), found, err
 }
 
 // RailStatements uses rail_statements_open.
 func (db *DB) RailStatements(ctx context.Context, connection string, limit int) ([]ports.QueuedStatement, error) {
-	return db.railStatements(ctx, false, `SELECT `+railStatementColumns+` FROM rail_statements s WHERE s.reconciled_at IS NULL AND ($1 = '' OR s.connection = $1)
-		ORDER BY s.received_at, s.id LIMIT $2`, connection, limit)
-}
-
-func (db *DB) railStatements(ctx context.Context, withContent bool, query string, args ...any) ([]ports.QueuedStatement, error) {
-	rows, err := db.pool.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
+	found, err := selectRows(ctx, db, db.read, listedStatements, `WHERE reconciled_at IS NULL AND ($1 = '' OR connection = $1)
+		ORDER BY received_at, id LIMIT $2`, connection, limit)
+	statements := make([]ports.QueuedStatement, len(found))
+	for i, s := range found {
+		statements[i] = s.statement()
 	}
-	var statements []ports.QueuedStatement
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var s ports.QueuedStatement
-		var platform pgtype.UUID
-		var ended pgtype.Timestamptz
-		var content []byte
-		if err := rows.Scan(&platform, &s.ID, &s.Connection, &s.Name, &s.Format, &s.Account, &s.Currency, &s.Accounts, &content, &s.ReceivedAt, &s.RetryAt, &s.Attempts,
-			&s.Problem, &ended, &s.DiscardedBy, &s.Note); err != nil {
-			return err
-		}
-		s.Platform.SetUUID(platform.Bytes)
-		s.ReceivedAt, s.RetryAt = s.ReceivedAt.UTC(), s.RetryAt.UTC()
-		if s.DiscardedBy == "" {
-			s.ReconciledAt = utcTime(ended)
-		} else {
-			s.DiscardedAt = utcTime(ended)
-		}
-		if withContent && len(content) > 0 {
-			var err error
-			if s.Data, err = db.open(ctx, sealedRow{platform.Bytes, s.ID}, railStatementsContent, content); err != nil {
-				return fmt.Errorf("statement %s of %s: %w", s.Name, s.Connection, err)
-			}
-		}
-		statements = append(statements, s)
-		return nil
-	})
 	return statements, err
 }
 
 // RailStatementFailed uses the primary key.
 func (db *DB) RailStatementFailed(ctx context.Context, s ports.QueuedStatement, problem string, retryAt time.Time) error {
-	_, err := db.pool.Exec(ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
+	_, err := db.exec(ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
 		s.Platform.UUID(), s.ID, storedText(problem, maxProblem), retryAt)
 	return err
 }
@@ -136,13 +134,13 @@ const railStatementReconciled = `
 
 // RailStatementReconciled implements ports.RailStatementStore.
 func (db *DB) RailStatementReconciled(ctx context.Context, s ports.QueuedStatement, now time.Time) error {
-	_, err := db.pool.Exec(ctx, railStatementReconciled, s.Platform.UUID(), s.ID, now)
+	_, err := db.exec(ctx, railStatementReconciled, s.Platform.UUID(), s.ID, now)
 	return err
 }
 
 // DiscardRailStatement implements ports.RailStatementStore. The row stays, so that the statement is not queued again.
 func (db *DB) DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
-	changed, err := db.pool.Exec(ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,
+	changed, err := db.exec(ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,
 		id, now, by, note)
-	return changed.RowsAffected() > 0, err
+	return changed > 0, err
 }

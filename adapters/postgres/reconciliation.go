@@ -82,17 +82,14 @@ func (u *unit) AddStatementLines(
 		for i, l := range lines {
 			rows[i] = lineRow{a, run, l}
 		}
-		args, err := argsOfAll(ctx, u.db, insertLines, rows)
-		if err != nil {
-			return nil, err
-		}
-		ids, err := queryValues[uuid.UUID](ctx, u.query, insertLines.SQL, args...)
-		if err != nil {
-			return nil, err
-		}
-		inserted := make(map[uuid.UUID]bool, len(ids))
-		for _, id := range ids {
+		inserted := make(map[uuid.UUID]bool, len(rows))
+		if err := queryAll(ctx, u, insertLines, rows, func(rows pgx.Rows) error {
+			var id uuid.UUID
+			err := rows.Scan(&id)
 			inserted[id] = true
+			return err
+		}); err != nil {
+			return nil, err
 		}
 		for i := range lines {
 			if inserted[lines[i].ID] {

@@ -80,7 +80,7 @@ func (db *DB) eachLastRow(ctx context.Context, t sealedTable, fn func(rowPositio
 	last := rowPosition{platform: uuid.Max}
 	for {
 		queryCtx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
-		err := db.pool.QueryRow(queryCtx, t.lastSQL(), pgID(last.platform)).Scan((*[16]byte)(&last.platform), &last.key)
+		err := db.pool.QueryRow(queryCtx, t.lastSQL(), last.platform).Scan(&last.platform, &last.key)
 		cancel()
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
@@ -138,7 +138,7 @@ type staleRow struct {
 }
 
 func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after string, end rowPosition) (batch reencryptedBatch, err error) {
-	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], pgID(end.platform), after, end.key, reencryptBatchSize)
+	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], end.platform, after, end.key, reencryptBatchSize)
 	if err != nil {
 		return batch, err
 	}

@@ -182,7 +182,7 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	if err := db.deleteOldBitcoin(ctx, cutoffs.BitcoinEvents, deleted); err != nil {
 		failures = append(failures, fmt.Errorf("delete old rows of Bitcoin wallets: %w", err))
 	}
-	if err := db.deleteOldPartnerEvents(ctx, cutoffs.PartnerEvents, func(n int) { deleted("partner_events", n) }); err != nil {
+	if err := db.deleteOldPartnerEvents(ctx, cutoffs.PartnerEvents, deleted); err != nil {
 		failures = append(failures, err)
 	}
 	if err := db.deleteOldRailData(ctx, cutoffs.RailData, deleted); err != nil {

@@ -29,6 +29,15 @@ type sealedField struct {
 	seal   func(context.Context, *DB, sealedRow) ([]byte, error) // nil is NULL
 	open   func(ctx context.Context, db *DB, row sealedRow, stored []byte) error
 	stored []byte // as it was read
+	// unbound: what is stored belongs to no row.
+	unbound bool
+}
+
+func (f *sealedField) row(columns schema.Columns) sealedRow {
+	if f.unbound {
+		return sealedRow{}
+	}
+	return rowOf(columns)
 }
 
 func newSealedColumn(c sealedColumn, f sealedField) schema.Column {
@@ -63,6 +72,17 @@ func sealedTexts(c sealedColumn, texts *[]string) schema.Column {
 	})
 }
 
+// sealedBytes is an encrypted value of bytes. The empty one is stored as it is.
+func sealedBytes(c sealedColumn, value *[]byte) schema.Column {
+	return newSealedColumn(c, sealedField{
+		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) { return db.seal(ctx, row, c, *value) },
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
+			*value, err = db.open(ctx, row, c, stored)
+			return err
+		},
+	})
+}
+
 // sealedJSON is an encrypted document with the JSON tags of V. A nil pointer is NULL, or the empty text in a column of type text.
 func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column {
 	return newSealedColumn(c, sealedField{
@@ -89,15 +109,40 @@ func sealedJSON[V any](c sealedColumn, get func() V, set func(V)) schema.Column 
 	})
 }
 
-// keyedHash is the name of a column with a keyed hash of a text, which is written and never read back.
+// sealedOrNull is sealedJSON for a column that is never NULL: a nil pointer is JSON's null.
+func sealedOrNull[V any](c sealedColumn, get func() *V, set func(*V)) schema.Column {
+	column := sealedJSON(c, get, set)
+	field := column.Field.(*sealedField)
+	seal := field.seal
+	field.seal = func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+		stored, err := seal(ctx, db, row)
+		if err == nil && stored == nil {
+			stored = []byte("null")
+		}
+		return stored, err
+	}
+	return column
+}
+
+// keyedHash is the name of a column with a keyed hash of a text, which is written and never read back. The
+// empty text is stored as it is.
 func keyedHash(name string, text func() string) schema.Column {
+	return computedColumn(name, func(ctx context.Context, db *DB) (string, error) {
+		plain := text()
+		if plain == "" {
+			return "", nil
+		}
+		return db.fingerprint(ctx, plain)
+	})
+}
+
+// computedColumn is a column of a text that is written and never read back.
+func computedColumn(name string, text func(context.Context, *DB) (string, error)) schema.Column {
 	return schema.Column{Name: name, Type: "text", Field: &sealedField{
+		unbound: true,
 		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
-			if db.cipher == nil {
-				return []byte(text()), nil
-			}
-			hash, err := db.cipher.Fingerprint(ctx, text())
-			return []byte(hash), err
+			stored, err := text(ctx, db)
+			return []byte(stored), err
 		},
 		open: func(context.Context, *DB, sealedRow, []byte) error { return nil },
 	}}
@@ -117,16 +162,19 @@ func rowOf(columns schema.Columns) (row sealedRow) {
 	return sealedRow{id("platform_id"), id("id")}
 }
 
-// sealColumns replaces encrypted fields by what is stored, as far as a statement writes them.
-func (db *DB) sealColumns(ctx context.Context, columns schema.Columns, writes func(column int) bool) error {
+// columnsToWrite returns those of the columns of a row that a statement has as arguments, with what is stored in place of
+// encrypted fields.
+func columnsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], row *T) (schema.Columns, error) {
+	all := s.Table.Columns(row)
+	columns := s.Of(all)
 	for i := range columns {
 		field, isSealed := columns[i].Field.(*sealedField)
-		if !isSealed || !writes(i) {
+		if !isSealed {
 			continue
 		}
-		stored, err := field.seal(ctx, db, rowOf(columns))
+		stored, err := field.seal(ctx, db, field.row(all))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		switch {
 		case stored == nil:
@@ -137,7 +185,7 @@ func (db *DB) sealColumns(ctx context.Context, columns schema.Columns, writes fu
 			columns[i].Field = string(stored)
 		}
 	}
-	return nil
+	return columns, nil
 }
 
 // scanColumns reads a row into columns and what more is selected after them, and opens the encrypted ones.
@@ -169,12 +217,17 @@ func readStored(targets []any) {
 func (db *DB) openColumns(ctx context.Context, columns schema.Columns) error {
 	for _, column := range columns {
 		if field, isSealed := column.Field.(*sealedField); isSealed {
-			if err := field.open(ctx, db, rowOf(columns), field.stored); err != nil {
+			if err := field.open(ctx, db, field.row(columns), field.stored); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// storedValue returns what an encrypted column, or one with a keyed hash, was read with.
+func storedValue(columns schema.Columns, name string) string {
+	return string(columns.Field(name).(*sealedField).stored)
 }
 
 // readRow is a row that was read, with its columns.
@@ -183,10 +236,11 @@ type readRow[T any] struct {
 	columns schema.Columns
 }
 
-func scanRow[T any](rows pgx.Rows, t *schema.Table[T]) (readRow[T], error) {
+// scanRow reads a row, and what more is selected after its columns.
+func scanRow[T any](rows pgx.Rows, t *schema.Table[T], more ...any) (readRow[T], error) {
 	row := new(T)
 	r := readRow[T]{row, t.Columns(row)}
-	return r, scanSealed(rows, r.columns)
+	return r, scanSealed(rows, r.columns, more...)
 }
 
 // openRows returns rows with their encrypted columns opened.
@@ -205,7 +259,7 @@ func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table
 	return queryTable(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
 }
 
-// queryTable is selectRows for a whole query, which selects the columns of the table.
+// queryTable is selectRows for a whole query, whose columns are those of the table.
 func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
 	var found []readRow[T]
 	err := read(ctx, query, args, func(rows pgx.Rows) error {
@@ -230,13 +284,21 @@ func queryValues[T any](ctx context.Context, read reader, query string, args ...
 	return found, err
 }
 
+func firstRow[T any](items []T, err error) (first T, found bool, _ error) {
+	if err != nil || len(items) == 0 {
+		return first, false, err
+	}
+	return items[0], true, nil
+}
+
 // selectRow is selectRows for at most one row.
 func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (row T, found bool, err error) {
-	rows, err := selectRows(ctx, db, read, t, rest, args...)
-	if err != nil || len(rows) == 0 {
-		return row, false, err
-	}
-	return rows[0], true, nil
+	return firstRow(selectRows(ctx, db, read, t, rest, args...))
+}
+
+// queryTableRow is queryTable for at most one row.
+func queryTableRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
+	return firstRow(queryTable(ctx, db, read, t, query, args...))
 }
 
 // selectExisting is selectRow for a row that must be there: none is the error if it is not.
@@ -255,11 +317,11 @@ func write[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) er
 }
 
 func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
-	columns := s.Table.Columns(&row)
-	if err := u.db.sealColumns(ctx, columns, s.Writes); err != nil {
+	columns, err := columnsToWrite(ctx, u.db, s, &row)
+	if err != nil {
 		return nil, err
 	}
-	return u.pending.Queue(s.SQL, s.Args(columns)...), nil
+	return u.pending.Queue(s.SQL, columns.Fields()...), nil
 }
 
 // writeAll queues a statement for many rows.
@@ -267,9 +329,9 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
-	args, err := argsOfAll(ctx, u.db, s, rows)
+	columns, err := rowsToWrite(ctx, u.db, s, rows)
 	if err == nil {
-		u.queueExec(s.SQL, args...)
+		u.queueExec(s.SQL, schema.ArraysOf(columns)...)
 	}
 	return err
 }
@@ -279,24 +341,24 @@ func queryAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 	if len(rows) == 0 {
 		return nil
 	}
-	args, err := argsOfAll(ctx, u.db, s, rows)
+	columns, err := rowsToWrite(ctx, u.db, s, rows)
 	if err != nil {
 		return err
 	}
-	return u.query(ctx, s.SQL, args, scan)
+	return u.query(ctx, s.SQL, schema.ArraysOf(columns), scan)
 }
 
-// argsOfAll returns the arguments of a statement for many rows.
-func argsOfAll[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]any, error) {
-	rows = slices.Clone(rows) // the arguments point into it
+// rowsToWrite is columnsToWrite for many rows.
+func rowsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], rows []T) ([]schema.Columns, error) {
+	rows = slices.Clone(rows) // the columns point into it
 	all := make([]schema.Columns, len(rows))
+	var err error
 	for i := range rows {
-		all[i] = s.Table.Columns(&rows[i])
-		if err := db.sealColumns(ctx, all[i], s.Writes); err != nil {
+		if all[i], err = columnsToWrite(ctx, db, s, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
-	return s.ArgsOfAll(all), nil
+	return all, nil
 }
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is

@@ -3,10 +3,10 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/screening"
 	"causeway/ports"
 )
@@ -61,10 +61,16 @@ func (c entryColumn) entry() screening.Entry {
 // entriesPerInsert bounds the size of one statement.
 const entriesPerInsert = 1000
 
-// newestLists has those lists whose entries are stored: of two that were loaded at once, or by computers
-// whose clocks differ, the times do not tell. The table has a few rows.
-const newestLists = `SELECT id, list, published_at, sha256, entries, actor, loaded_at FROM sanctions_lists l
-	WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`
+// sanctionsLists is the table sanctions_lists.
+var sanctionsLists = schema.New("sanctions_lists", []string{"id"}, func(l *screening.LoadedList) schema.Columns {
+	return schema.Columns{
+		{Name: "id", Field: &l.ID}, {Name: "list", Field: &l.List}, {Name: "published_at", Field: &l.PublishedAt},
+		{Name: "sha256", Field: &l.SHA256},
+		{Name: "entries", Field: &l.Entries}, {Name: "actor", Field: &l.Actor}, {Name: "loaded_at", Field: &l.LoadedAt},
+	}
+})
+
+var insertSanctionsList = sanctionsLists.Insert("")
 
 // ReplaceSanctionsList inserts the list and the runs and deletes the entries of the list before, in one
 // transaction. Two that run at once wait for each other.
@@ -72,15 +78,14 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
+	return db.inTx(ctx, func(tx preparedTx) error {
+		if _, err := tx.exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`, string(list.List)); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`, list.List); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO sanctions_lists (id, list, published_at, sha256, entries, actor, loaded_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			pgID(list.ID), string(list.List), nullTime(list.PublishedAt), list.SHA256, list.Entries, list.Actor, list.LoadedAt); err != nil {
+		if _, err := tx.exec(ctx, insertSanctionsList.SQL, sanctionsLists.Columns(&list).Fields()...); err != nil {
 			return err
 		}
 		for len(entries) > 0 {
@@ -93,17 +98,17 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 				}
 				refs[i], contents[i] = e.Ref, string(content)
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
-				pgID(list.ID), refs, contents); err != nil {
+			if _, err := tx.exec(ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
+				list.ID, refs, contents); err != nil {
 				return err
 			}
 			entries = entries[n:]
 		}
 		for _, r := range runs {
-			if _, err := tx.Exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`, pgID(r.Platform.UUID()), list.LoadedAt); err != nil {
+			if _, err := tx.exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`, r.Platform, list.LoadedAt); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, insertScreeningRun, pgID(r.Platform.UUID()), pgID(r.ID), pgID(list.ID), list.LoadedAt); err != nil {
+			if _, err := tx.exec(ctx, insertScreeningRun, r.Platform, r.ID, list.ID, list.LoadedAt); err != nil {
 				return err
 			}
 		}
@@ -111,37 +116,18 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 	})
 }
 
-// SanctionsLists implements ports.SanctionsLists.
+// SanctionsLists has those lists whose entries are stored: of two that were loaded at once, or by computers
+// whose clocks differ, the times do not tell. The table has a few rows.
 func (db *DB) SanctionsLists(ctx context.Context) ([]screening.LoadedList, error) {
-	rows, err := db.readPool.Query(ctx, newestLists)
-	if err != nil {
-		return nil, err
-	}
-	var lists []screening.LoadedList
-	return lists, forEachRow(rows, func(rows pgx.Rows) error {
-		var list screening.LoadedList
-		var published *time.Time
-		err := rows.Scan((*[16]byte)(&list.ID), &list.List, &published, &list.SHA256, &list.Entries, &list.Actor, &list.LoadedAt)
-		list.PublishedAt, list.LoadedAt = timeOrZero(published), list.LoadedAt.UTC()
-		lists = append(lists, list)
-		return err
-	})
+	return selectRows(ctx, db, db.queryRows, sanctionsLists, `l WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`)
 }
 
 // SanctionsEntries reads the whole table, which has the entries of the newest lists only.
 func (db *DB) SanctionsEntries(ctx context.Context) ([]screening.Entry, error) {
-	rows, err := db.readPool.Query(ctx, `SELECT content FROM sanctions_entries ORDER BY list_id, ref`)
-	if err != nil {
-		return nil, err
-	}
 	var entries []screening.Entry
-	return entries, forEachRow(rows, func(rows pgx.Rows) error {
-		var content []byte
-		if err := rows.Scan(&content); err != nil {
-			return err
-		}
+	return entries, db.queryRows(ctx, `SELECT content FROM sanctions_entries ORDER BY list_id, ref`, nil, func(rows pgx.Rows) error {
 		var column entryColumn
-		err := json.Unmarshal(content, &column)
+		err := rows.Scan(&column)
 		entries = append(entries, column.entry())
 		return err
 	})

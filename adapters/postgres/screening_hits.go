@@ -2,34 +2,30 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/screening"
 )
 
-// screeningHitRow is a row of screening_hits.
-type screeningHitRow struct {
-	bun.BaseModel `bun:"table:screening_hits"`
+// screeningHits is the table screening_hits.
+var screeningHits = schema.New("screening_hits", keyOfPlatform, func(h *screening.Hit) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &h.Platform}, {Name: "id", Field: &h.ID}, {Name: "customer_id", Field: &h.Customer},
+		{Name: "owner_id", Field: &h.Owner}, {Name: "list", Field: &h.List}, {Name: "ref", Field: &h.Ref}, {Name: "list_id", Field: &h.ListID},
+		{Name: "status", Field: &h.Status}, {Name: "score", Field: &h.Score},
+		sealedJSON(screeningHitsDetails,
+			func() screeningHitDetails { return newScreeningHitDetails(*h) },
+			func(d screeningHitDetails) { d.set(h) }),
+		{Name: "found_at", Field: &h.FoundAt},
+	}
+})
 
-	PlatformID    uuid.UUID       `bun:"platform_id,pk"`
-	ID            uuid.UUID       `bun:"id,pk"`
-	CustomerID    uuid.UUID       `bun:"customer_id"`
-	OwnerID       uuid.NullUUID   `bun:"owner_id"`
-	List          string          `bun:"list"`
-	Ref           string          `bun:"ref"`
-	ListID        uuid.UUID       `bun:"list_id"`
-	Status        string          `bun:"status"`
-	Score         int             `bun:"score"`
-	StoredDetails json.RawMessage `bun:"details,type:jsonb"`
-	FoundAt       time.Time       `bun:"found_at"`
-
-	Details screeningHitDetails `bun:"-"`
-}
+var (
+	insertScreeningHits = screeningHits.InsertAll("")
+	updateScreeningHit  = screeningHits.Update("list_id", "status", "score", "details", "found_at")
+)
 
 // screeningHitDetails is the details column.
 type screeningHitDetails struct {
@@ -43,84 +39,44 @@ type screeningHitDetails struct {
 	DecidedAt      time.Time `json:"decidedAt,omitzero"`
 }
 
-func (row *screeningHitRow) sealedRow() sealedRow { return sealedRow{row.PlatformID, row.ID} }
-
-func (row *screeningHitRow) open(ctx context.Context, db *DB) error {
-	return db.openJSON(ctx, row.sealedRow(), screeningHitsDetails, row.StoredDetails, &row.Details)
+func newScreeningHitDetails(h screening.Hit) screeningHitDetails {
+	return screeningHitDetails{EntryVersion: h.EntryVersion, SubjectVersion: h.SubjectVersion,
+		SubjectName: h.SubjectName, EntryName: h.EntryName, Reasons: h.Reasons, By: h.By, Reason: h.Reason, DecidedAt: h.DecidedAt}
 }
 
-func newScreeningHitRow(ctx context.Context, db *DB, h screening.Hit) (*screeningHitRow, error) {
-	row := &screeningHitRow{
-		PlatformID: h.Platform.UUID(), ID: h.ID, CustomerID: h.Customer.UUID(), OwnerID: nullID(h.Owner.UUID()), List: string(h.List), Ref: h.Ref,
-		ListID: h.ListID, Status: string(h.Status), Score: h.Score, FoundAt: h.FoundAt,
-		Details: screeningHitDetails{EntryVersion: h.EntryVersion, SubjectVersion: h.SubjectVersion, SubjectName: h.SubjectName, EntryName: h.EntryName,
-			Reasons: h.Reasons, By: h.By, Reason: h.Reason, DecidedAt: h.DecidedAt},
-	}
-	var err error
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), screeningHitsDetails, row.Details)
-	return row, err
+func (d screeningHitDetails) set(h *screening.Hit) {
+	h.EntryVersion, h.SubjectVersion, h.SubjectName, h.EntryName = d.EntryVersion, d.SubjectVersion, d.SubjectName, d.EntryName
+	h.Reasons, h.By, h.Reason, h.DecidedAt = d.Reasons, d.By, d.Reason, d.DecidedAt.UTC()
 }
 
-func (row *screeningHitRow) hit() screening.Hit {
-	d := row.Details
-	h := screening.Hit{ID: row.ID, ListID: row.ListID, Status: screening.HitStatus(row.Status), Score: row.Score,
-		Clearance:   screening.Clearance{List: screening.List(row.List), Ref: row.Ref, EntryVersion: d.EntryVersion, SubjectVersion: d.SubjectVersion},
-		SubjectName: d.SubjectName, EntryName: d.EntryName, Reasons: d.Reasons, FoundAt: row.FoundAt.UTC(), By: d.By, Reason: d.Reason, DecidedAt: d.DecidedAt.UTC()}
-	h.Platform.SetUUID(row.PlatformID)
-	h.Customer.SetUUID(row.CustomerID)
-	h.Owner.SetUUID(row.OwnerID.UUID)
-	return h
-}
-
-// CreateScreeningHits inserts rows one by one: a customer resembles few entries.
+// CreateScreeningHits inserts rows.
 func (u *unit) CreateScreeningHits(ctx context.Context, hits []screening.Hit) error {
-	for _, h := range hits {
-		row, err := newScreeningHitRow(ctx, u.db, h)
-		if err != nil {
-			return err
-		}
-		if err := u.insert(ctx, row); err != nil {
-			return err
-		}
+	if err := writeAll(ctx, u, insertScreeningHits, hits); err != nil {
+		return err
 	}
-	return nil
+	return translate(u.flush(ctx))
 }
 
 // UpdateScreeningHit uses the primary key.
 func (u *unit) UpdateScreeningHit(ctx context.Context, h screening.Hit) error {
-	row, err := newScreeningHitRow(ctx, u.db, h)
-	if err != nil {
-		return err
-	}
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	_, err = u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).Column("list_id", "status", "score", "details", "found_at").WherePK().Exec(ctx)
-	return translate(err)
+	return writeNow(ctx, u, updateScreeningHit, h, nil)
 }
+
+const hitsOfCustomer = `WHERE platform_id = $1 AND customer_id = $2 ORDER BY id`
 
 // ScreeningHitsOf uses screening_hit_once.
 func (u *unit) ScreeningHitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return selectScreeningHits(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, c)
+	return selectRows(ctx, u.db, u.query, screeningHits, hitsOfCustomer, p, c)
 }
 
 // CustomerScreeningHits uses screening_hit_once.
 func (db *DB) CustomerScreeningHits(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
-	return selectScreeningHits(ctx, db, db.bun.NewSelect(), p, c)
-}
-
-func selectScreeningHits(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
-	query = query.Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id")
-	return selectAll(ctx, db, query, (*screeningHitRow).hit)
+	return selectRows(ctx, db, db.read, screeningHits, hitsOfCustomer, p, c)
 }
 
 // OpenScreeningHits uses screening_hits_open.
 func (db *DB) OpenScreeningHits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND status = 'OPEN'", p.UUID()).
-		Where("EXISTS (SELECT FROM customers c WHERE c.platform_id = screening_hit_row.platform_id AND c.id = screening_hit_row.customer_id AND c.deleted_at IS NULL AND c.status <> 'REJECTED')").
-		OrderExpr("found_at, id").Limit(int64(limit))
-	return selectAll(ctx, db, query, (*screeningHitRow).hit)
+	return selectRows(ctx, db, db.read, screeningHits, `h WHERE platform_id = $1 AND status = 'OPEN' AND EXISTS (
+		SELECT FROM customers c WHERE c.platform_id = h.platform_id AND c.id = h.customer_id AND c.deleted_at IS NULL AND c.status <> 'REJECTED')
+		ORDER BY found_at, id LIMIT $2`, p, limit)
 }

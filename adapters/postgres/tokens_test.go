@@ -2,11 +2,14 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/core/fault"
 	"causeway/core/period"
@@ -88,6 +91,46 @@ func TestTokens_Filters(t *testing.T) {
 		if err != nil || page.More || page.Total != int64(len(test.want)) || !reflect.DeepEqual(page.Items, test.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", name, page, err, test.want)
 		}
+	}
+}
+
+func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
+	t.Parallel()
+	// A page that breaks off must not look like the end of the list.
+	c := newEnv(t)
+	last, _ := newToken(t, c.platform, "last", platform.View)
+	first, _ := newToken(t, c.platform, "first", platform.View)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateToken(ctx, last); err != nil {
+			return err
+		}
+		return tx.CreateToken(ctx, first)
+	})
+	owner, err := pgx.Connect(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(t.Context())
+	for _, statement := range []string{
+		`ALTER TABLE tokens RENAME TO stored_tokens`,
+		`CREATE VIEW tokens AS SELECT platform_id, id, name, permissions, client_id, secret_hash, created_at,
+			updated_at + make_interval(secs => 1 / (name <> 'last')::int) AS updated_at FROM stored_tokens`,
+		`GRANT SELECT ON tokens TO causeway_service`,
+	} {
+		if _, err := owner.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	page, err := c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
+
+	var failed *pgconn.PgError
+	if !errors.As(err, &failed) || failed.Code != "22012" || len(page.Items) != 0 || page.Total != 0 {
+		t.Errorf("%+v, %v, want nothing but the division by zero", page, err)
+	}
+	page, err = c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}, Name: "first"})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("the row before: %+v, %v", page, err)
 	}
 }
 

@@ -60,6 +60,15 @@ func pgIDs(ids []uuid.UUID) idArray {
 	return array
 }
 
+// uuids returns ids for a condition of a list, or in which the zero id is not NULL.
+func uuids[T interface{ UUID() uuid.UUID }](ids []T) []uuid.UUID {
+	list := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		list[i] = id.UUID()
+	}
+	return list
+}
+
 // isNoRows reports whether a query for one row found none.
 func isNoRows(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows)

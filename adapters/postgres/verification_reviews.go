@@ -2,32 +2,25 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/screening"
 	"causeway/core/verification"
 )
 
-// verificationReviewRow is a row of verification_reviews.
-type verificationReviewRow struct {
-	bun.BaseModel `bun:"table:verification_reviews"`
+// verificationReviews is the table verification_reviews.
+var verificationReviews = schema.New("verification_reviews", keyOfPlatform, func(r *verification.Review) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "customer_id", Field: &r.Customer},
+		{Name: "verification_id", Field: &r.Subject.Verification}, {Name: "owner_id", Field: &r.Subject.Owner},
+		{Name: "application_id", Field: &r.Application}, {Name: "verdict", Field: &r.Verdict}, {Name: "actor", Field: &r.By},
+		sealedJSON(verificationReviewsDetails, func() reviewDetails { return newReviewDetails(*r) }, func(d reviewDetails) { d.set(r) }),
+		{Name: "reviewed_at", Field: &r.At},
+	}
+})
 
-	PlatformID     uuid.UUID       `bun:"platform_id,pk"`
-	ID             uuid.UUID       `bun:"id,pk"`
-	CustomerID     uuid.UUID       `bun:"customer_id"`
-	VerificationID uuid.NullUUID   `bun:"verification_id"`
-	OwnerID        uuid.NullUUID   `bun:"owner_id"`
-	ApplicationID  uuid.UUID       `bun:"application_id"`
-	Verdict        string          `bun:"verdict"`
-	Actor          string          `bun:"actor"`
-	StoredDetails  json.RawMessage `bun:"details,type:jsonb"`
-	ReviewedAt     time.Time       `bun:"reviewed_at"`
-}
+var insertReview = verificationReviews.Insert("")
 
 // reviewDetails is the details column.
 type reviewDetails struct {
@@ -46,56 +39,34 @@ type clearanceColumn struct {
 	SubjectVersion string         `json:"subjectVersion"`
 }
 
-// CreateReview inserts one row.
-func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
-	row := &verificationReviewRow{
-		PlatformID: r.Platform.UUID(), ID: r.ID, CustomerID: r.Customer.UUID(), ApplicationID: r.Application, Verdict: string(r.Verdict), Actor: r.By, ReviewedAt: r.At,
-		VerificationID: nullID(r.Subject.Verification.UUID()), OwnerID: nullID(r.Subject.Owner.UUID()),
-	}
+func newReviewDetails(r verification.Review) reviewDetails {
 	details := reviewDetails{Reason: r.Reason, Screened: r.Screened, Errors: newCheckErrorColumns(r.Errors)}
 	for _, c := range r.Cleared {
 		details.Cleared = append(details.Cleared, clearanceColumn(c))
 	}
-	var err error
-	if row.StoredDetails, err = u.db.sealJSON(ctx, sealedRow{row.PlatformID, row.ID}, verificationReviewsDetails, details); err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return details
 }
+
+func (d reviewDetails) set(r *verification.Review) {
+	r.Reason, r.Screened, r.Errors = d.Reason, d.Screened, checkErrors(d.Errors)
+	for _, c := range d.Cleared {
+		r.Cleared = append(r.Cleared, screening.Clearance(c))
+	}
+}
+
+// CreateReview inserts one row.
+func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
+	return writeNow(ctx, u, insertReview, r, nil)
+}
+
+const reviewsOfCustomer = `WHERE platform_id = $1 AND customer_id = $2 ORDER BY id`
 
 // ReviewsOf uses verification_reviews_by_customer.
 func (db *DB) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
-	return selectReviews(ctx, db, db.bun.NewSelect(), p, c)
+	return selectRows(ctx, db, db.read, verificationReviews, reviewsOfCustomer, p, c)
 }
 
 // ReviewsOf uses verification_reviews_by_customer.
 func (u *unit) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return selectReviews(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn), p, c)
-}
-
-func selectReviews(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
-	var rows []verificationReviewRow
-	if err := query.Model(&rows).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id").Scan(ctx); err != nil {
-		return nil, err
-	}
-	reviews := make([]verification.Review, len(rows))
-	for i, row := range rows {
-		var details reviewDetails
-		if err := db.openJSON(ctx, sealedRow{row.PlatformID, row.ID}, verificationReviewsDetails, row.StoredDetails, &details); err != nil {
-			return nil, err
-		}
-		reviews[i] = verification.Review{ID: row.ID, Platform: p, Customer: c, Screened: details.Screened, Decision: verification.Decision{
-			Application: row.ApplicationID, By: row.Actor, At: row.ReviewedAt.UTC(),
-			Outcome: verification.Outcome{Verdict: verification.Verdict(row.Verdict), Reason: details.Reason, Errors: checkErrors(details.Errors)},
-		}}
-		for _, c := range details.Cleared {
-			reviews[i].Cleared = append(reviews[i].Cleared, screening.Clearance(c))
-		}
-		reviews[i].Subject.Verification.SetUUID(row.VerificationID.UUID)
-		reviews[i].Subject.Owner.SetUUID(row.OwnerID.UUID)
-	}
-	return reviews, nil
+	return selectRows(ctx, u.db, u.query, verificationReviews, reviewsOfCustomer, p, c)
 }

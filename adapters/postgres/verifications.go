@@ -2,13 +2,12 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -17,21 +16,45 @@ import (
 	"causeway/ports"
 )
 
-// verificationRow is a row of verifications.
+// verificationRow is a row of verifications: the id of what was submitted has a column of its own.
 type verificationRow struct {
-	bun.BaseModel `bun:"table:verifications"`
+	verification.Verification
+	applicationID uuid.UUID
+}
 
-	PlatformID       uuid.UUID       `bun:"platform_id,pk"`
-	ID               uuid.UUID       `bun:"id,pk"`
-	CustomerID       uuid.UUID       `bun:"customer_id"`
-	Status           string          `bun:"status"`
-	ApplicationID    uuid.NullUUID   `bun:"application_id"`
-	CustomerApproved bool            `bun:"customer_approved"`
-	StoredDetails    json.RawMessage `bun:"details,type:jsonb"`
-	CreatedAt        time.Time       `bun:"created_at"`
-	UpdatedAt        time.Time       `bun:"updated_at"`
+// verifications is the table verifications.
+var verifications = schema.New("verifications", keyOfPlatform, func(row *verificationRow) schema.Columns {
+	v := &row.Verification
+	return schema.Columns{
+		{Name: "platform_id", Field: &v.Platform}, {Name: "id", Field: &v.ID}, {Name: "customer_id", Field: &v.Customer},
+		{Name: "status", Field: &v.Status}, {Name: "application_id", Field: schema.Optional(&row.applicationID)},
+		{Name: "customer_approved", Field: &v.CustomerApproved},
+		sealedJSON(verificationsDetails,
+			func() verificationDetails { return newVerificationDetails(*v) },
+			func(d verificationDetails) { d.set(row) }),
+		{Name: "created_at", Field: &v.CreatedAt}, {Name: "updated_at", Field: &v.UpdatedAt},
+	}
+})
 
-	Details verificationDetails `bun:"-"`
+var (
+	insertVerification = verifications.Insert("")
+	updateVerification = verifications.Update("status", "application_id", "customer_approved", "details", "updated_at")
+)
+
+func newVerificationRow(v verification.Verification) verificationRow {
+	row := verificationRow{Verification: v}
+	if v.Submitted != nil {
+		row.applicationID = v.Submitted.ID
+	}
+	return row
+}
+
+func verificationsOf(rows []verificationRow, err error) ([]verification.Verification, error) {
+	var list []verification.Verification
+	for _, row := range rows {
+		list = append(list, row.Verification)
+	}
+	return list, err
 }
 
 // verificationDetails is the details column.
@@ -72,88 +95,66 @@ type decisionColumn struct {
 
 // CreateVerification inserts one verification.
 func (u *unit) CreateVerification(ctx context.Context, v verification.Verification) error {
-	row, err := newVerificationRow(ctx, u.db, v)
-	if err != nil {
-		return err
-	}
-	return u.insert(ctx, row)
+	return writeNow(ctx, u, insertVerification, newVerificationRow(v), nil)
 }
 
 // UpdateVerification uses the primary key.
 func (u *unit) UpdateVerification(ctx context.Context, v verification.Verification) error {
-	row, err := newVerificationRow(ctx, u.db, v)
-	if err != nil {
-		return err
-	}
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).
-		Column("status", "application_id", "customer_approved", "details", "updated_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, verificationNotFound(v.ID))
+	return writeNow(ctx, u, updateVerification, newVerificationRow(v), verificationNotFound(v.ID))
 }
 
 // VerificationsOf uses verifications_by_customer.
 func (u *unit) VerificationsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Verification, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	query := u.db.bun.NewSelect().Conn(u.sqlConn).Where("platform_id = ? AND customer_id = ?", p.UUID(), c.UUID()).OrderExpr("id DESC")
-	return selectAll(ctx, u.db, query, (*verificationRow).verification)
+	return verificationsOf(selectRows(ctx, u.db, u.query, verifications, `WHERE platform_id = $1 AND customer_id = $2 ORDER BY id DESC`, p, c))
 }
 
 // Verification uses the primary key.
 func (db *DB) Verification(ctx context.Context, p ident.Platform, id ident.Verification) (verification.Verification, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*verificationRow).verification, verificationNotFound(id))
+	row, err := selectExisting(ctx, db, db.read, verifications, verificationNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return row.Verification, err
 }
 
 // Verifications uses verifications_by_customer, verifications_by_status or the primary key.
 func (db *DB) Verifications(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList("verifications", p)
 	switch {
 	case !f.Customer.IsZero():
-		l.query = l.query.Where("customer_id = ?", f.Customer.UUID())
+		l.byIndex("customer_id = ?", f.Customer)
 		l.whereEqual("status", string(f.Status))
 	case f.Status != "":
-		l.query = l.query.Where("status = ?", string(f.Status))
+		l.byIndex("status = ?", string(f.Status))
 	}
-	return selectBunPage(ctx, db, l, f.Paging, (*verificationRow).verification)
+	page, err := selectPage(ctx, db, l, f.Paging, verifications)
+	found, err := verificationsOf(page.Items, err)
+	return pageOf(page, found), err
 }
 
 func verificationNotFound(id ident.Verification) error {
 	return fault.New(fault.VerificationNotFound, "There is no verification %s.", id)
 }
 
-func (row *verificationRow) sealedRow() sealedRow {
-	return sealedRow{row.PlatformID, row.ID}
-}
-
-func (row *verificationRow) seal(ctx context.Context, db *DB) (err error) {
-	row.StoredDetails, err = db.sealJSON(ctx, row.sealedRow(), verificationsDetails, row.Details)
-	return err
-}
-
-func (row *verificationRow) open(ctx context.Context, db *DB) error {
-	return db.openJSON(ctx, row.sealedRow(), verificationsDetails, row.StoredDetails, &row.Details)
-}
-
-// newVerificationRow returns the row of a verification, with its encrypted column.
-func newVerificationRow(ctx context.Context, db *DB, v verification.Verification) (*verificationRow, error) {
-	row := &verificationRow{
-		PlatformID: v.Platform.UUID(), ID: v.ID.UUID(), CustomerID: v.Customer.UUID(), Status: string(v.Status),
-		CustomerApproved: v.CustomerApproved, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
-		Details: verificationDetails{Errors: newCheckErrorColumns(v.Errors)},
-	}
+func newVerificationDetails(v verification.Verification) verificationDetails {
+	details := verificationDetails{Errors: newCheckErrorColumns(v.Errors)}
 	if v.Submitted != nil {
-		row.ApplicationID, row.Details.Submitted = nullID(v.Submitted.ID), newApplicationColumn(*v.Submitted)
+		details.Submitted = newApplicationColumn(*v.Submitted)
 	}
 	if d := v.LastDecision; d.Verdict != "" {
-		row.Details.Decision = &decisionColumn{
+		details.Decision = &decisionColumn{
 			Application: d.Application, Verdict: d.Verdict, Errors: newCheckErrorColumns(d.Errors), Reason: d.Reason, By: d.By, At: d.At,
 		}
 	}
-	return row, row.seal(ctx, db)
+	return details
+}
+
+func (c verificationDetails) set(row *verificationRow) {
+	row.Errors = checkErrors(c.Errors)
+	if c.Submitted != nil {
+		row.Submitted = c.Submitted.application(row.applicationID, row.Verification)
+	}
+	if d := c.Decision; d != nil {
+		row.LastDecision = verification.Decision{Application: d.Application, By: d.By, At: d.At.UTC(),
+			Outcome: verification.Outcome{Verdict: d.Verdict, Errors: checkErrors(d.Errors), Reason: d.Reason}}
+	}
 }
 
 func newApplicationColumn(a verification.Application) *applicationColumn {
@@ -167,24 +168,6 @@ func newApplicationColumn(a verification.Application) *applicationColumn {
 		})
 	}
 	return column
-}
-
-func (row *verificationRow) verification() verification.Verification {
-	v := verification.Verification{
-		Status: verification.Status(row.Status), Errors: checkErrors(row.Details.Errors), CustomerApproved: row.CustomerApproved,
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-	}
-	v.ID.SetUUID(row.ID)
-	v.Platform.SetUUID(row.PlatformID)
-	v.Customer.SetUUID(row.CustomerID)
-	if s := row.Details.Submitted; s != nil {
-		v.Submitted = s.application(row.ApplicationID.UUID, v)
-	}
-	if d := row.Details.Decision; d != nil {
-		v.LastDecision = verification.Decision{Application: d.Application, By: d.By, At: d.At.UTC(),
-			Outcome: verification.Outcome{Verdict: d.Verdict, Errors: checkErrors(d.Errors), Reason: d.Reason}}
-	}
-	return v
 }
 
 func (c *applicationColumn) application(id uuid.UUID, v verification.Verification) *verification.Application {
@@ -206,6 +189,6 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 // SaveDecisionMessage uses the primary key.
 func (u *unit) SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error) {
 	const insert = `INSERT INTO identity_messages (platform_id, id, received_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`
-	err = u.query(ctx, insert, []any{pgID(p.UUID()), id, receivedAt}, func(rows pgx.Rows) error { return rows.Scan(&isNew) })
+	err = u.query(ctx, insert, []any{p, id, receivedAt}, func(rows pgx.Rows) error { return rows.Scan(&isNew) })
 	return isNew, err
 }

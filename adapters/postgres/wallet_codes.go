@@ -6,27 +6,24 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 )
 
-// walletCodeRow is a row of wallet_codes.
-type walletCodeRow struct {
-	bun.BaseModel `bun:"table:wallet_codes"`
+// walletCodes is the table wallet_codes.
+var walletCodes = schema.New("wallet_codes", []string{"platform_id", "credential_id"}, func(c *wallet.Code) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.Platform}, {Name: "credential_id", Field: &c.Credential},
+		{Name: "hash", Field: &c.Hash}, {Name: "tries", Field: &c.Tries}, {Name: "expires_at", Field: schema.Time(&c.ExpiresAt)},
+		{Name: "burst_until", Field: schema.Time(&c.Sending.BurstUntil)}, {Name: "hour_until", Field: schema.Time(&c.Sending.HourUntil)},
+		{Name: "failures", Field: &c.Failures}, {Name: "blocked_until", Field: &c.BlockedUntil},
+	}
+})
 
-	PlatformID   uuid.UUID  `bun:"platform_id,pk"`
-	CredentialID uuid.UUID  `bun:"credential_id,pk"`
-	Hash         []byte     `bun:"hash"`
-	Tries        int        `bun:"tries"`
-	ExpiresAt    time.Time  `bun:"expires_at"`
-	BurstUntil   time.Time  `bun:"burst_until"`
-	HourUntil    time.Time  `bun:"hour_until"`
-	Failures     int        `bun:"failures"`
-	BlockedUntil *time.Time `bun:"blocked_until"`
-}
+var saveWalletCode = walletCodes.Insert(`ON CONFLICT (platform_id, credential_id) DO UPDATE SET
+	hash = EXCLUDED.hash, tries = EXCLUDED.tries, expires_at = EXCLUDED.expires_at, burst_until = EXCLUDED.burst_until,
+	hour_until = EXCLUDED.hour_until, failures = EXCLUDED.failures, blocked_until = EXCLUDED.blocked_until`)
 
 // WalletCodeHash implements ports.WalletReader.
 func (db *DB) WalletCodeHash(ctx context.Context, p ident.Platform, id ident.AuthMethod, code string) (wallet.CodeHash, error) {
@@ -36,118 +33,69 @@ func (db *DB) WalletCodeHash(ctx context.Context, p ident.Platform, id ident.Aut
 
 // LockWalletCode uses the primary key.
 func (u *unit) LockWalletCode(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Code, error) {
-	found := wallet.Code{Platform: p, Credential: id}
-	if err := u.flush(ctx); err != nil {
-		return found, err
+	code, found, err := selectRow(ctx, u.db, u.query, walletCodes, `WHERE platform_id = $1 AND credential_id = $2 FOR UPDATE`, p, id)
+	if !found {
+		code = wallet.Code{Platform: p, Credential: id}
 	}
-	var row walletCodeRow
-	err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&row).Where("platform_id = ? AND credential_id = ?", p.UUID(), id.UUID()).For("UPDATE").Scan(ctx)
-	if isNoRows(err) {
-		return found, nil
-	}
-	copy(found.Hash[:], row.Hash)
-	found.Tries, found.ExpiresAt = row.Tries, row.ExpiresAt.UTC()
-	found.Sending = wallet.CodeSending{BurstUntil: row.BurstUntil.UTC(), HourUntil: row.HourUntil.UTC()}
-	found.Failures, found.BlockedUntil = row.Failures, timeOrZero(row.BlockedUntil)
-	return found, translate(err)
+	return code, translate(err)
 }
 
 // SaveWalletCode uses the primary key.
 func (u *unit) SaveWalletCode(ctx context.Context, c wallet.Code) error {
-	if err := u.flush(ctx); err != nil {
-		return err
+	return writeNow(ctx, u, saveWalletCode, c, nil)
+}
+
+// passkeyChallenges is the table wallet_passkey_challenges.
+var passkeyChallenges = schema.New("wallet_passkey_challenges", keyOfPlatform, func(c *wallet.PasskeyChallenge) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.Platform}, {Name: "id", Field: &c.ID}, {Name: "credential_id", Field: &c.Credential},
+		{Name: "challenge", Field: &c.Challenge},
+		{Name: "client_key", Field: schema.Converted(
+			func() []byte { return c.Client.Bytes() },
+			func(point []byte) error {
+				c.Client = wallet.StoredClientKey(point)
+				return nil
+			})},
+		{Name: "created_at", Field: &c.CreatedAt}, {Name: "expires_at", Field: &c.ExpiresAt}, {Name: "used_at", Field: &c.UsedAt},
 	}
-	row := &walletCodeRow{PlatformID: c.Platform.UUID(), CredentialID: c.Credential.UUID(), Hash: c.Hash[:], Tries: c.Tries, ExpiresAt: c.ExpiresAt,
-		BurstUntil: c.Sending.BurstUntil, HourUntil: c.Sending.HourUntil, Failures: c.Failures, BlockedUntil: nullTime(c.BlockedUntil)}
-	_, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(row).On("CONFLICT (platform_id, credential_id) DO UPDATE").
-		Set("hash = EXCLUDED.hash, tries = EXCLUDED.tries, expires_at = EXCLUDED.expires_at, burst_until = EXCLUDED.burst_until, hour_until = EXCLUDED.hour_until").
-		Set("failures = EXCLUDED.failures, blocked_until = EXCLUDED.blocked_until").Exec(ctx)
-	return translate(err)
-}
+})
 
-// passkeyChallengeRow is a row of wallet_passkey_challenges.
-type passkeyChallengeRow struct {
-	bun.BaseModel `bun:"table:wallet_passkey_challenges"`
-
-	PlatformID   uuid.UUID  `bun:"platform_id,pk"`
-	ID           uuid.UUID  `bun:"id,pk"`
-	CredentialID uuid.UUID  `bun:"credential_id"`
-	Challenge    []byte     `bun:"challenge"`
-	ClientKey    []byte     `bun:"client_key"`
-	CreatedAt    time.Time  `bun:"created_at"`
-	ExpiresAt    time.Time  `bun:"expires_at"`
-	UsedAt       *time.Time `bun:"used_at"`
-}
+var (
+	insertPasskeyChallenge = passkeyChallenges.Insert("")
+	usePasskeyChallenge    = passkeyChallenges.Update("used_at")
+)
 
 // CreatePasskeyChallenge inserts one challenge.
 func (u *unit) CreatePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
-	return u.insert(ctx, &passkeyChallengeRow{PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), CredentialID: c.Credential.UUID(), Challenge: c.Challenge,
-		ClientKey: c.Client.Bytes(), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt, UsedAt: nullTime(c.UsedAt)})
+	return writeNow(ctx, u, insertPasskeyChallenge, c, nil)
 }
 
 // LockPasskeyChallenge uses the primary key.
 func (u *unit) LockPasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	if err := u.flush(ctx); err != nil {
-		return wallet.PasskeyChallenge{}, err
-	}
-	return selectPasskeyChallenge(ctx, u.db, u.db.bun.NewSelect().Conn(u.sqlConn).For("UPDATE"), p, id)
+	c, err := selectExisting(ctx, u.db, u.query, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
+	return c, translate(err)
 }
 
 // PasskeyChallenge uses the primary key.
 func (db *DB) PasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	return selectPasskeyChallenge(ctx, db, db.bun.NewSelect(), p, id)
-}
-
-func selectPasskeyChallenge(ctx context.Context, db *DB, query *bun.SelectQuery, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	found, err := selectOne(ctx, db, query.Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()), (*passkeyChallengeRow).challenge, wallet.InvalidRequestID())
-	return found, translate(err)
+	c, err := selectExisting(ctx, db, db.read, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return c, translate(err)
 }
 
 // UsePasskeyChallenge uses the primary key.
 func (u *unit) UsePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
-	return u.setUsed(ctx, &passkeyChallengeRow{PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), UsedAt: nullTime(c.UsedAt)})
-}
-
-// setUsed writes the column used_at of a row.
-func (u *unit) setUsed(ctx context.Context, row any) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(row).Column("used_at").WherePK().Exec(ctx)
-	return checkRowChanged(result, err, wallet.InvalidRequestID())
-}
-
-func (row *passkeyChallengeRow) challenge() wallet.PasskeyChallenge {
-	c := wallet.PasskeyChallenge{Challenge: row.Challenge, Client: wallet.StoredClientKey(row.ClientKey), CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), UsedAt: timeOrZero(row.UsedAt)}
-	c.Platform.SetUUID(row.PlatformID)
-	c.ID.SetUUID(row.ID)
-	c.Credential.SetUUID(row.CredentialID)
-	return c
-}
-
-// usedChallengeRow is a row of wallet_used_challenges.
-type usedChallengeRow struct {
-	bun.BaseModel `bun:"table:wallet_used_challenges"`
-
-	PlatformID uuid.UUID `bun:"platform_id,pk"`
-	Hash       []byte    `bun:"hash,pk"`
-	ExpiresAt  time.Time `bun:"expires_at"`
+	return writeNow(ctx, u, usePasskeyChallenge, c, wallet.InvalidRequestID())
 }
 
 // UseOnce uses the primary key: of two units of work, the second waits for the first.
-func (u *unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (bool, error) {
-	if err := u.flush(ctx); err != nil {
-		return false, err
-	}
-	result, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(&usedChallengeRow{PlatformID: p.UUID(), Hash: hash[:], ExpiresAt: until}).On("CONFLICT DO NOTHING").Exec(ctx)
-	if err != nil {
-		return false, translate(err)
-	}
-	inserted, err := result.RowsAffected()
-	return inserted == 1, err
+func (u *unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (inserted bool, err error) {
+	_, err = readValues(ctx, u.query, `INSERT INTO wallet_used_challenges (platform_id, hash, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`,
+		[]any{p, hash, until}, &inserted)
+	return inserted, translate(err)
 }
 
 // WasUsed uses the primary key.
-func (db *DB) WasUsed(ctx context.Context, p ident.Platform, hash [sha256.Size]byte) (bool, error) {
-	return db.bun.NewSelect().Model((*usedChallengeRow)(nil)).Where("platform_id = ? AND hash = ?", p.UUID(), hash[:]).Exists(ctx)
+func (db *DB) WasUsed(ctx context.Context, p ident.Platform, hash [sha256.Size]byte) (used bool, err error) {
+	_, err = readValues(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_used_challenges WHERE platform_id = $1 AND hash = $2)`, []any{p, hash}, &used)
+	return used, err
 }

@@ -379,7 +379,7 @@ func TestDeleteOld_Wallets(t *testing.T) {
 		session.ID.SetUUID(newIDAt(at))
 		request := wallet.SignedRequest{Platform: w.Platform, Account: w.Account, CreatedAt: at, ExpiresAt: at}
 		request.ID.SetUUID(newIDAt(at))
-		challenge := wallet.PasskeyChallenge{Platform: w.Platform, Challenge: []byte{1}, CreatedAt: at, ExpiresAt: at}
+		challenge := wallet.PasskeyChallenge{Platform: w.Platform, Credential: active.ID, Challenge: []byte{1}, CreatedAt: at, ExpiresAt: at}
 		challenge.ID.SetUUID(newIDAt(at))
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			if _, err := tx.UseOnce(ctx, w.Platform, sha256.Sum256([]byte{byte(i)}), at); err != nil {

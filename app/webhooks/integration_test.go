@@ -18,6 +18,7 @@ import (
 
 	"causeway/adapters/encryption"
 	"causeway/adapters/postgres/outbox"
+	"causeway/adapters/postgres/schema"
 	sending "causeway/adapters/webhooks"
 	"causeway/app/internal/apptest"
 	"causeway/app/webhooks"
@@ -66,6 +67,7 @@ func (e *testEnv) connectFunc(name string) func(context.Context) (*pgx.Conn, err
 		if err != nil {
 			return nil, err
 		}
+		schema.RegisterCodecs(conn.TypeMap())
 		_, err = conn.Exec(ctx, "SET ROLE causeway_service; SET causeway.platform = '*'")
 		return conn, err
 	}

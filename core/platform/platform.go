@@ -1,3 +1,4 @@
+// Package platform defines the platforms that use the service: their settings, their API tokens, and who acts for them.
 package platform
 
 import (

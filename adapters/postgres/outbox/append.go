@@ -11,12 +11,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/event"
 )
 
-// Querier is a connection or an open transaction.
+// Querier is a connection or an open transaction, with the codecs of the package schema.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -54,23 +54,18 @@ func Append(ctx context.Context, q Querier, rows []Row) error {
 		return nil
 	}
 	sql, args := Statement(rows)
-	_, err := q.Exec(ctx, sql, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	_, err := q.Exec(ctx, sql, prepared(args)...)
 	return err
 }
+
+// prepared returns the arguments of a statement that is prepared.
+func prepared(args []any) []any { return append([]any{pgx.QueryExecModeCacheStatement}, args...) }
 
 // Statement returns the statement of Append, for a caller that sends it in a batch with
 // others. The text is always the same, so it stays prepared.
 func Statement(rows []Row) (sql string, args []any) {
-	platforms, ids, subjects := make([]pgtype.UUID, len(rows)), make([]pgtype.UUID, len(rows)), make([]pgtype.UUID, len(rows))
-	times := make([]pgtype.Timestamptz, len(rows))
-	types, names := make([]string, len(rows)), make([]string, len(rows))
-	bodies := make([][]byte, len(rows))
-	for i := range rows {
-		e := &rows[i].Event
-		platforms[i], ids[i], subjects[i] = pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject)
-		times[i] = pgTime(e.OccurredAt)
-		types[i], names[i] = string(e.Type), e.Name
-		bodies[i] = rows[i].Body
-	}
-	return appendSQL, []any{platforms, ids, subjects, times, types, names, bodies}
+	return appendSQL, schema.Arrays(rows, func(r *Row) []any {
+		e := &r.Event
+		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &r.Body}
+	})
 }

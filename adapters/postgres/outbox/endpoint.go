@@ -1,32 +1,22 @@
 package outbox
 
 import (
-	"github.com/jackc/pgx/v5/pgtype"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/platform"
 	"causeway/ports"
 )
 
-// endpointColumns are the columns of platforms, as p, that an endpointRow is read from.
+// endpointColumns are the columns of platforms, as p, for endpointFields.
 const endpointColumns = `p.id, p.webhook_endpoint, p.environment, p.webhook_signatures, p.webhook_secrets_version`
 
-// endpointRow is the endpoint of a platform as it is stored.
-type endpointRow struct {
-	id               pgtype.UUID
-	url, environment string
-	signatures       []string
-	secretsVersion   int64
-}
-
-// targets returns what to scan endpointColumns into.
-func (r *endpointRow) targets() []any {
-	return []any{&r.id, &r.url, &r.environment, &r.signatures, &r.secretsVersion}
-}
-
-func (r *endpointRow) endpoint() ports.Endpoint {
-	signatures, _ := platform.ParseWebhookSignatures(r.signatures)
-	return ports.Endpoint{
-		Platform: platformID(r.id), URL: r.url, Environment: platform.Environment(r.environment),
-		Signatures: signatures, SecretsVersion: r.secretsVersion,
-	}
+// endpointFields returns what to scan endpointColumns into.
+func endpointFields(e *ports.Endpoint) []any {
+	return []any{&e.Platform, &e.URL, &e.Environment,
+		schema.Converted(
+			func() []string { return e.Signatures.Names() },
+			func(names []string) error {
+				e.Signatures, _ = platform.ParseWebhookSignatures(names)
+				return nil
+			}),
+		&e.SecretsVersion}
 }

@@ -11,6 +11,7 @@ import (
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -75,6 +76,7 @@ func (h *testEnv) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, 
 	if err != nil {
 		return nil, err
 	}
+	schema.RegisterCodecs(conn.TypeMap())
 	_, err = conn.Exec(ctx, "SET ROLE causeway_service; SET causeway.platform = '*'")
 	return conn, err
 }

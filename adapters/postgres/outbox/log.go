@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -49,7 +48,7 @@ func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.Delivery
 // Delivery implements ports.WebhookLog.
 func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
 	sql := selectDelivery + `, e.body` + fromEvents + joinState + ` WHERE e.platform_id = $1 AND e.id = $2`
-	items, err := l.deliveries(ctx, sql, []any{pgUUID(p.UUID()), pgUUID(id.UUID())}, true)
+	items, err := l.deliveries(ctx, sql, []any{p, id}, true)
 	if err != nil {
 		return ports.Delivery{}, fmt.Errorf("read a delivery: %w", err)
 	}
@@ -67,15 +66,15 @@ func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) 
 
 // Endpoint implements ports.WebhookLog.
 func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error) {
-	var row endpointRow
-	err := l.q.QueryRow(ctx, endpointSQL, pgUUID(p.UUID())).Scan(row.targets()...)
+	var endpoint ports.Endpoint
+	err := l.q.QueryRow(ctx, endpointSQL, prepared([]any{p})...).Scan(endpointFields(&endpoint)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ports.Endpoint{}, fault.New(fault.NotFound, "There is no platform %s.", p)
 	}
 	if err != nil {
 		return ports.Endpoint{}, fmt.Errorf("read a webhook endpoint: %w", err)
 	}
-	return row.endpoint(), nil
+	return endpoint, nil
 }
 
 // recordSQL uses the primary keys. If two calls compute the same attempt number, one gets an
@@ -94,8 +93,8 @@ func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.At
 	if err != nil {
 		return err
 	}
-	_, err = l.q.Exec(ctx, recordSQL, pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject), e.OccurredAt, string(e.Type), e.Name, stored,
-		a.AttemptedAt, int32(a.Duration.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
+	_, err = l.q.Exec(ctx, recordSQL, prepared([]any{e.Platform, e.ID, e.Subject, e.OccurredAt, e.Type, e.Name, stored,
+		a.AttemptedAt, a.Duration.Milliseconds(), a.StatusCode, !a.Outcome.Delivered(), a.Outcome, a.Error, a.Response})...)
 	if err != nil {
 		return fmt.Errorf("record a webhook: %w", err)
 	}
@@ -105,39 +104,25 @@ func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.At
 // deliveries runs a query that begins with selectDelivery. With withBody, the body is its
 // last column.
 func (l *Log) deliveries(ctx context.Context, sql string, args []any, withBody bool) ([]ports.Delivery, error) {
-	rows, err := l.q.Query(ctx, sql, args...)
+	rows, err := l.q.Query(ctx, sql, prepared(args)...)
 	if err != nil {
 		return nil, err
 	}
-	var found []ports.Delivery
-	var platformUUID, id, subject pgtype.UUID
-	var kind, name, outcome string
-	var created time.Time
-	var next *time.Time
-	var waiting bool
-	var body []byte
-	targets := []any{&platformUUID, &id, &subject, &kind, &name, &created, &waiting, &next, &outcome}
-	if withBody {
-		targets = append(targets, &body)
-	}
-	_, err = pgx.ForEachRow(rows, targets, func() error {
-		d := ports.Delivery{
-			Platform: platformID(platformUUID), ID: webhookID(id), Subject: subject.Bytes,
-			Type: event.Type(kind), Name: name, Created: created.UTC(), Body: body,
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (d ports.Delivery, err error) {
+		var outcome event.Outcome
+		var waiting bool
+		targets := []any{&d.Platform, &d.ID, &d.Subject, &d.Type, &d.Name, &d.Created, &waiting, &d.NextAttempt, &outcome}
+		if withBody {
+			targets = append(targets, &d.Body)
 		}
+		err = row.Scan(targets...)
 		var latest *event.Attempt
 		if outcome != "" {
-			latest = &event.Attempt{Outcome: event.Outcome(outcome)}
+			latest = &event.Attempt{Outcome: outcome}
 		}
 		d.Status = event.StatusOf(waiting, latest)
-		if next != nil {
-			d.NextAttempt = next.UTC()
-		}
-		found = append(found, d)
-		body, next = nil, nil
-		return nil
+		return d, err
 	})
-	return found, err
 }
 
 // addAttempts reads the attempts of all deliveries with one query. Uses the primary key.
@@ -152,17 +137,16 @@ func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []po
 	}
 	rows, err := l.q.Query(ctx, `
 		SELECT event_id, attempt_no, attempted_at, duration_ms, outcome, status_code, error, response FROM webhook_attempts
-		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, attempt_no`, pgUUID(p.UUID()), pgUUIDs(ids))
+		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, attempt_no`, prepared([]any{p, ids})...)
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}
-	var id pgtype.UUID
+	var id ident.Webhook
 	var a event.Attempt
 	var ms int64
-	var outcome string
-	_, err = pgx.ForEachRow(rows, []any{&id, &a.Number, &a.AttemptedAt, &ms, &outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
-		a.AttemptedAt, a.Duration, a.Outcome = a.AttemptedAt.UTC(), time.Duration(ms)*time.Millisecond, event.Outcome(outcome)
-		d := &deliveries[index[webhookID(id)]]
+	_, err = pgx.ForEachRow(rows, []any{&id, &a.Number, &a.AttemptedAt, &ms, &a.Outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
+		a.Duration = time.Duration(ms) * time.Millisecond
+		d := &deliveries[index[id]]
 		d.Attempts = append(d.Attempts, a)
 		return nil
 	})

@@ -44,7 +44,7 @@ JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_u
 // is a range of the primary key, also with a filter by time.
 func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 	c := conditions{}
-	c.add("e.platform_id = %s", pgUUID(p.UUID()))
+	c.add("e.platform_id = %s", p)
 	from := fromEvents
 	if f.Status == event.Pending {
 		from = fromPending
@@ -78,18 +78,18 @@ func (c *conditions) where() string { return "\nWHERE " + strings.Join(c.clauses
 
 func (c *conditions) addFilter(f ports.DeliveryFilter) {
 	if !f.After.IsZero() && f.Ascending {
-		c.add("e.id > %s", pgUUID(f.After.UUID()))
+		c.add("e.id > %s", f.After)
 	} else if !f.After.IsZero() {
-		c.add("e.id < %s", pgUUID(f.After.UUID()))
+		c.add("e.id < %s", f.After)
 	}
 	if f.Type != "" {
-		c.add("e.type = %s", string(f.Type))
+		c.add("e.type = %s", f.Type)
 	}
 	if f.Name != "" {
 		c.add("e.name = %s", f.Name)
 	}
 	if f.Subject != uuid.Nil {
-		c.add("e.subject_id = %s AND e.subject_id <> e.id", pgUUID(f.Subject)) // the condition of webhook_events_by_subject
+		c.add("e.subject_id = %s AND e.subject_id <> e.id", f.Subject) // the condition of webhook_events_by_subject
 	}
 	c.addSpan(f.Created)
 	c.addStatus(f.Status)
@@ -118,11 +118,11 @@ const maxIDClockSkew = time.Minute
 func (c *conditions) addSpan(span period.Interval) {
 	if !span.From.IsZero() {
 		c.add("e.created_at >= %s", span.From)
-		c.add("e.id >= %s", pgUUID(minUUIDv7(span.From.Add(-maxIDClockSkew))))
+		c.add("e.id >= %s", minUUIDv7(span.From.Add(-maxIDClockSkew)))
 	}
 	if !span.To.IsZero() {
 		c.add("e.created_at < %s", span.To)
-		c.add("e.id <= %s", pgUUID(minUUIDv7(span.To.Add(maxIDClockSkew))))
+		c.add("e.id <= %s", minUUIDv7(span.To.Add(maxIDClockSkew)))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/period"
 	"causeway/ports"
 )
@@ -110,8 +112,11 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 }
 
 func quoted(argument any) string {
-	if at, ok := argument.(time.Time); ok {
-		argument = at.Format(time.RFC3339Nano)
+	switch a := argument.(type) {
+	case time.Time:
+		argument = a.Format(time.RFC3339Nano)
+	case interface{ UUID() uuid.UUID }:
+		argument = a.UUID()
 	}
 	return fmt.Sprintf("'%v'", argument)
 }

@@ -3,9 +3,10 @@ package outbox
 import (
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -88,74 +89,67 @@ func queueResults(batch *pgx.Batch, now time.Time, results []ports.WebhookResult
 		r.add(&results[i])
 	}
 	for p, r := range byPlatform {
-		r.queue(batch, pgUUID(p.UUID()), now)
+		r.queue(batch, p, now)
 	}
 }
 
 // platformResults are the results of one platform, by the statement that records them.
 type platformResults struct {
-	settledNew, settledBacklog, movedToBacklog, postponed resultColumns
+	settledNew, settledBacklog, movedToBacklog, postponed []resultRow
 	// withSuccessor are subjects whose first event in the backlog may be due now.
-	withSuccessor []pgtype.UUID
+	withSuccessor []uuid.UUID
+}
+
+// resultRow is a result as it is stored.
+type resultRow struct {
+	ports.WebhookResult
+	attempt    event.Attempt // zero without one
+	durationMS int64
+	givenUp    bool
 }
 
 func (r *platformResults) add(result *ports.WebhookResult) {
+	row := resultRow{WebhookResult: *result}
+	if result.Attempt != nil {
+		row.attempt = *result.Attempt
+	}
+	row.durationMS = min(row.attempt.Duration.Milliseconds(), 1<<31-1)
+	row.givenUp = result.Outcome == ports.WebhookSettled && !row.attempt.Outcome.Delivered()
+	to := &r.movedToBacklog
 	switch {
 	case result.Outcome == ports.WebhookSettled && result.Event.InBacklog:
-		r.settledBacklog.add(result)
+		to = &r.settledBacklog
 	case result.Outcome == ports.WebhookSettled:
-		r.settledNew.add(result)
+		to = &r.settledNew
 	case result.Event.InBacklog:
-		r.postponed.add(result)
-	default:
-		r.movedToBacklog.add(result)
+		to = &r.postponed
 	}
+	*to = append(*to, row)
 	if result.Event.HasSuccessor {
-		r.withSuccessor = append(r.withSuccessor, pgUUID(result.Event.Subject))
+		r.withSuccessor = append(r.withSuccessor, result.Event.Subject)
 	}
 }
 
-func (r *platformResults) queue(batch *pgx.Batch, platform pgtype.UUID, now time.Time) {
-	r.settledNew.queue(batch, settleNewSQL, platform)
-	r.settledBacklog.queue(batch, settleBacklogSQL, platform)
-	r.movedToBacklog.queue(batch, moveToBacklogSQL, platform, r.movedToBacklog.retryAt, r.movedToBacklog.dueSince)
-	r.postponed.queue(batch, postponeSQL, platform, r.postponed.retryAt)
+func (r *platformResults) queue(batch *pgx.Batch, p ident.Platform, now time.Time) {
+	// The statements have the columns of resultArrays as their arguments, or the first of them.
+	queueResultRows(batch, settleNewSQL, p, r.settledNew, 8)
+	queueResultRows(batch, settleBacklogSQL, p, r.settledBacklog, 8)
+	queueResultRows(batch, moveToBacklogSQL, p, r.movedToBacklog, 10)
+	queueResultRows(batch, postponeSQL, p, r.postponed, 9)
 	if len(r.withSuccessor) > 0 {
-		batch.Queue(makeNextDueSQL, platform, r.withSuccessor, now)
+		batch.Queue(makeNextDueSQL, p, r.withSuccessor, now)
 	}
 }
 
-// resultColumns are results as columns, the arguments of a statement.
-type resultColumns struct {
-	seqs                        []int64
-	at, retryAt, dueSince       []pgtype.Timestamptz
-	durationMS                  []int32
-	status                      []int16
-	givenUp                     []bool
-	outcomes, errors, responses []string
+func queueResultRows(batch *pgx.Batch, sql string, p ident.Platform, rows []resultRow, columns int) {
+	if len(rows) > 0 {
+		batch.Queue(sql, append([]any{p}, resultArrays(rows)[:columns]...)...)
+	}
 }
 
-func (c *resultColumns) add(result *ports.WebhookResult) {
-	var a event.Attempt
-	if result.Attempt != nil {
-		a = *result.Attempt
-	}
-	c.seqs = append(c.seqs, result.Event.Seq)
-	c.at = append(c.at, pgTime(a.AttemptedAt))
-	c.durationMS = append(c.durationMS, int32(min(a.Duration.Milliseconds(), 1<<31-1)))
-	c.status = append(c.status, int16(a.StatusCode))
-	c.givenUp = append(c.givenUp, result.Outcome == ports.WebhookSettled && !a.Outcome.Delivered())
-	c.outcomes = append(c.outcomes, string(a.Outcome))
-	c.errors = append(c.errors, a.Error)
-	c.responses = append(c.responses, a.Response)
-	c.retryAt = append(c.retryAt, pgTime(result.RetryAt))
-	c.dueSince = append(c.dueSince, pgTime(result.Event.DueSince))
-}
-
-func (c *resultColumns) queue(batch *pgx.Batch, sql string, platform pgtype.UUID, more ...any) {
-	if len(c.seqs) > 0 {
-		batch.Queue(sql, append([]any{
-			platform, c.seqs, c.at, c.durationMS, c.status, c.givenUp, c.outcomes, c.errors, c.responses,
-		}, more...)...)
-	}
+func resultArrays(rows []resultRow) []any {
+	return schema.Arrays(rows, func(r *resultRow) []any {
+		a := &r.attempt
+		return []any{&r.Event.Seq, &a.AttemptedAt, &r.durationMS, &a.StatusCode, &r.givenUp, &a.Outcome, &a.Error, &a.Response, &r.RetryAt, &r.Event.DueSince}
+	})
 }

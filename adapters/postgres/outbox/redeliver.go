@@ -21,10 +21,10 @@ func (l *Log) Redeliver(ctx context.Context, p ident.Platform, filter ports.Rede
 	total, after := 0, uuid.Nil
 	for {
 		c := conditions{}
-		c.add("e.platform_id = %s", pgUUID(p.UUID()))
-		c.add("e.id > %s", pgUUID(after))
+		c.add("e.platform_id = %s", p)
+		c.add("e.id > %s", after)
 		if len(filter.IDs) > 0 {
-			c.add("e.id = ANY (%s)", pgUUIDs(filter.IDs))
+			c.add("e.id = ANY (%s)", filter.IDs)
 		}
 		c.addSpan(filter.Created)
 		c.addStatus(filter.Status)
@@ -43,7 +43,7 @@ SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM queued), coalesce((S
 			fromEvents, joinState, c.where(), l.batchSize, len(c.args), len(c.args))
 
 		var chosen, queued int
-		if err := l.q.QueryRow(ctx, sql, c.args...).Scan(&chosen, &queued, &after); err != nil {
+		if err := l.q.QueryRow(ctx, sql, prepared(c.args)...).Scan(&chosen, &queued, &after); err != nil {
 			return total, fmt.Errorf("queue webhooks again: %w", err)
 		}
 		total += queued

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/ports"
@@ -101,16 +101,13 @@ func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.P
 	lows, highs := idRangesWithout(skip)
 	batch := &pgx.Batch{}
 	batch.Queue(scanSQL, lows, highs, now, limit).Query(func(rows pgx.Rows) error {
-		var id pgtype.UUID
-		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-			found.Due = append(found.Due, platformID(id))
-			return nil
-		})
+		var err error
+		found.Due, err = pgx.CollectRows(rows, pgx.RowTo[ident.Platform])
 		return err
 	})
 	if len(watch) > 0 {
 		found.Endpoints = make(map[ident.Platform]ports.Endpoint, len(watch))
-		batch.Queue(endpointsSQL, pgUUIDs(watch)).Query(func(rows pgx.Rows) error {
+		batch.Queue(endpointsSQL, watch).Query(func(rows pgx.Rows) error {
 			return scanEndpoints(rows, nil, found.Endpoints)
 		})
 	}
@@ -130,7 +127,7 @@ const releaseSQL = `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS
 // Claim implements ports.WebhookSession.
 func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
 	owned := map[ident.Platform]ports.Endpoint{}
-	rows, err := s.conn.Query(ctx, claimSQL, pgUUIDs(platforms), advisoryLockKeys(platforms))
+	rows, err := s.conn.Query(ctx, claimSQL, platforms, advisoryLockKeys(platforms))
 	if err == nil {
 		var locked bool
 		err = scanEndpoints(rows, &locked, owned)
@@ -176,14 +173,13 @@ func (s *session) Close() {
 // scanEndpoints reads platforms with their endpoints; with locked, only those whose last
 // column is true.
 func scanEndpoints(rows pgx.Rows, locked *bool, into map[ident.Platform]ports.Endpoint) error {
-	var row endpointRow
-	targets := row.targets()
+	var endpoint ports.Endpoint
+	targets := endpointFields(&endpoint)
 	if locked != nil {
 		targets = append(targets, locked)
 	}
 	_, err := pgx.ForEachRow(rows, targets, func() error {
 		if locked == nil || *locked {
-			endpoint := row.endpoint()
 			into[endpoint.Platform] = endpoint
 		}
 		return nil
@@ -192,15 +188,15 @@ func scanEndpoints(rows pgx.Rows, locked *bool, into map[ident.Platform]ports.En
 }
 
 // idRangesWithout returns the ranges of ids, open at both ends, between the skipped ones.
-func idRangesWithout(skip []ident.Platform) (lows, highs []pgtype.UUID) {
-	sorted := sortedIDs(skip)
-	lows, highs = make([]pgtype.UUID, 0, len(sorted)+1), make([]pgtype.UUID, 0, len(sorted)+1)
-	low := pgtype.UUID{Valid: true}
-	for _, id := range sorted {
-		lows, highs = append(lows, low), append(highs, id)
-		low = id
+func idRangesWithout(skip []ident.Platform) (lows, highs []uuid.UUID) {
+	sorted := slices.Clone(skip)
+	slices.SortFunc(sorted, ident.Platform.Compare)
+	low := uuid.Nil
+	for _, p := range sorted {
+		lows, highs = append(lows, low), append(highs, p.UUID())
+		low = p.UUID()
 	}
-	return append(lows, low), append(highs, pgtype.UUID{Bytes: uuid.Max, Valid: true})
+	return append(lows, low), append(highs, uuid.Max)
 }
 
 // advisoryLockKeys returns the keys of the platforms' advisory locks: 64 bits of a hash. On a

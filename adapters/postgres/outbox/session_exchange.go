@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/ports"
 )
@@ -52,12 +51,7 @@ func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.W
 const endpointSQL = `SELECT ` + endpointColumns + ` FROM platforms p WHERE id = $1`
 
 func queueEndpoint(batch *pgx.Batch, fetch ports.WebhookFetch, due *ports.DueWebhooks) {
-	batch.Queue(endpointSQL, pgUUID(fetch.Platform.UUID())).QueryRow(func(row pgx.Row) error {
-		var endpoint endpointRow
-		err := row.Scan(endpoint.targets()...)
-		due.Endpoint = endpoint.endpoint()
-		return err
-	})
+	batch.Queue(endpointSQL, fetch.Platform).QueryRow(func(row pgx.Row) error { return row.Scan(endpointFields(&due.Endpoint)...) })
 }
 
 // The next id is that of this transaction: all ids assigned so far are lower.
@@ -84,22 +78,21 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, be
 			inFlight = append(inFlight, seq)
 		}
 	}
-	batch.Queue(newEventsSQL, pgUUID(fetch.Platform.UUID()), from, inFlight, fetch.Fresh).Query(func(rows pgx.Rows) error {
-		var subject, id pgtype.UUID
-		var first *int64 // number of the subject's first event in the backlog
-		var q ports.QueuedWebhook
-		highest := int64(0)
-		_, err := pgx.ForEachRow(rows, []any{&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &first}, func() error {
-			event := q
-			event.Platform, event.Subject, event.ID = fetch.Platform, subject.Bytes, webhookID(id)
-			event.Created, event.DueSince = q.Created.UTC(), q.Created.UTC()
+	batch.Queue(newEventsSQL, fetch.Platform, from, inFlight, fetch.Fresh).Query(func(rows pgx.Rows) error {
+		events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.QueuedWebhook, error) {
+			q := ports.QueuedWebhook{Platform: fetch.Platform}
+			var first *int64 // number of the subject's first event in the backlog
+			err := row.Scan(&q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &first)
+			q.DueSince = q.Created
 			if first != nil {
-				event.Blocked, event.HasSuccessor = *first < q.Seq, *first > q.Seq
+				q.Blocked, q.HasSuccessor = *first < q.Seq, *first > q.Seq
 			}
-			highest, q.Body, first = q.Seq, nil, nil // so that the next row does not overwrite it
-			due.Fresh = append(due.Fresh, event)
-			return nil
+			return q, err
 		})
+		highest := int64(0)
+		if due.Fresh = append(due.Fresh, events...); len(events) > 0 {
+			highest = events[len(events)-1].Seq
+		}
 		if err != nil {
 			return err
 		}
@@ -125,30 +118,14 @@ func queueRetries(batch *pgx.Batch, now time.Time, fetch ports.WebhookFetch, due
 	if inFlight == nil {
 		inFlight = []int64{}
 	}
-	platform := pgUUID(fetch.Platform.UUID())
-	batch.Queue(retriesSQL, platform, now, inFlight, fetch.Retries).Query(func(rows pgx.Rows) error {
-		var subject, id pgtype.UUID
-		q := ports.QueuedWebhook{Platform: fetch.Platform, InBacklog: true, HasSuccessor: true}
-		_, err := pgx.ForEachRow(rows, []any{
-			&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &q.DueSince, &q.Attempts, &q.AttemptsSinceDue, &q.Blocked,
-		}, func() error {
-			event := q
-			event.Subject, event.ID = subject.Bytes, webhookID(id)
-			event.Created, event.DueSince = q.Created.UTC(), q.DueSince.UTC()
-			q.Body = nil
-			due.Retries = append(due.Retries, event)
-			return nil
+	batch.Queue(retriesSQL, fetch.Platform, now, inFlight, fetch.Retries).Query(func(rows pgx.Rows) error {
+		retries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.QueuedWebhook, error) {
+			q := ports.QueuedWebhook{Platform: fetch.Platform, InBacklog: true, HasSuccessor: true}
+			err := row.Scan(&q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &q.DueSince, &q.Attempts, &q.AttemptsSinceDue, &q.Blocked)
+			return q, err
 		})
+		due.Retries = append(due.Retries, retries...)
 		return err
 	})
-	batch.Queue(nextRetrySQL, platform, now).QueryRow(func(row pgx.Row) error {
-		var next *time.Time
-		if err := row.Scan(&next); err != nil {
-			return err
-		}
-		if next != nil {
-			due.NextRetry = next.UTC()
-		}
-		return nil
-	})
+	batch.Queue(nextRetrySQL, fetch.Platform, now).QueryRow(func(row pgx.Row) error { return row.Scan(&due.NextRetry) })
 }

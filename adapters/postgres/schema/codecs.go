@@ -5,6 +5,7 @@ package schema
 import (
 	"fmt"
 	"math/big"
+	"reflect"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 //   - an ident.ID is a uuid, and the zero id is NULL;
 //   - a time.Time is in UTC, and the zero time is NULL;
 //   - a period.Month is the date of its first day, a reconcile.Day a date, and the zero ones are NULL;
-//   - a money.Total is a numeric without decimals; NULL is read as zero.
+//   - a money.Total is a numeric without decimals, and NULL is read as zero; so is a *big.Int, whose nil is NULL;
+//   - an array of bytes such as a digest is a bytea of its length.
 //
 // A uuid.UUID is itself even if it is zero, so that id.UUID() is a position before every id. Types of strings and numbers,
 // such as money.Currency, need no codec.
@@ -52,7 +54,7 @@ func wrapArgument(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any,
 	case reconcile.Day:
 		return &convertedArgument{convert: func(value any) any { return dayArgument(value.(reconcile.Day)) }}, pgtype.Date{}, true
 	case money.Total:
-		return &convertedArgument{convert: func(value any) any { return numericArgument(value.(money.Total)) }}, pgtype.Numeric{}, true
+		return &convertedArgument{convert: func(value any) any { return totalArgument(value.(money.Total)) }}, pgtype.Numeric{}, true
 	case *uuid.UUID: // as pgx does not follow pointers to a driver.Valuer
 		return &convertedArgument{convert: func(value any) any { return *value.(*uuid.UUID) }}, uuid.UUID{}, true
 	case uuid.UUID:
@@ -65,8 +67,25 @@ func wrapArgument(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any,
 		return nil, nil, false
 	case identifier:
 		return &convertedArgument{convert: func(value any) any { return idArgument(value.(identifier)) }}, pgtype.UUID{}, true
+	case *big.Int:
+		return &convertedArgument{convert: func(value any) any { return numericArgument(value.(*big.Int)) }}, pgtype.Numeric{}, true
+	}
+	if isByteArray(reflect.TypeOf(value)) {
+		return &convertedArgument{convert: bytesArgument}, []byte{}, true
 	}
 	return nil, nil, false
+}
+
+// isByteArray reports whether a type is an array of bytes and not a UUID.
+func isByteArray(t reflect.Type) bool {
+	return t != nil && t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8 && t.Len() != len(uuid.UUID{})
+}
+
+func bytesArgument(array any) any {
+	v := reflect.ValueOf(array)
+	b := make([]byte, v.Len())
+	reflect.Copy(reflect.ValueOf(b), v)
+	return b
 }
 
 func idArgument(id identifier) pgtype.UUID { return pgtype.UUID{Bytes: id.UUID(), Valid: !id.IsZero()} }
@@ -91,10 +110,12 @@ func dayArgument(d reconcile.Day) pgtype.Date {
 	return pgtype.Date{Time: d.Start(), Valid: d != reconcile.NoDay}
 }
 
-func numericArgument(t money.Total) pgtype.Numeric {
+func totalArgument(t money.Total) pgtype.Numeric {
 	digits, _ := new(big.Int).SetString(t.String(), 10)
-	return pgtype.Numeric{Int: digits, Valid: true}
+	return numericArgument(digits)
 }
+
+func numericArgument(n *big.Int) pgtype.Numeric { return pgtype.Numeric{Int: n, Valid: n != nil} }
 
 // convertedArgument encodes what an argument is converted to.
 type convertedArgument struct {
@@ -129,6 +150,11 @@ func wrapTarget(target any) (plan pgtype.WrappedScanPlanNextSetter, next any, ok
 		return newTargetPlan(func(target any) uuidTarget { return uuidTarget{target.(*uuid.UUID)} })
 	case identifierTarget:
 		return newTargetPlan(func(target any) idTarget { return idTarget{target.(identifierTarget)} })
+	case **big.Int:
+		return newTargetPlan(func(target any) integerTarget { return integerTarget{target.(**big.Int)} })
+	}
+	if t := reflect.TypeOf(target); t != nil && t.Kind() == reflect.Pointer && isByteArray(t.Elem()) {
+		return newTargetPlan(func(target any) byteArrayTarget { return byteArrayTarget{target} })
 	}
 	return nil, nil, false
 }
@@ -220,16 +246,49 @@ func (t *totalTarget) ScanText(v pgtype.Text) (err error) {
 	return err
 }
 
-// ScanNumeric implements pgtype.NumericScanner. The digits of a numeric may lack the zeros at its end.
+// ScanNumeric implements pgtype.NumericScanner.
 func (t *totalTarget) ScanNumeric(v pgtype.Numeric) (err error) {
-	switch {
-	case !v.Valid:
-		*t.total = money.Total{}
-	case v.NaN || v.InfinityModifier != pgtype.Finite || v.Exp < 0:
-		text, _ := v.MarshalJSON()
-		return fmt.Errorf("cannot take %s for a sum", text)
-	default:
-		*t.total, err = money.ParseTotal(v.Int.String() + strings.Repeat("0", int(v.Exp)))
+	*t.total = money.Total{}
+	if v.Valid {
+		*t.total, err = money.ParseTotal(digitsOf(v))
 	}
 	return err
+}
+
+type integerTarget struct{ n **big.Int }
+
+// ScanNumeric implements pgtype.NumericScanner.
+func (t *integerTarget) ScanNumeric(v pgtype.Numeric) error {
+	*t.n = nil
+	if !v.Valid {
+		return nil
+	}
+	n, isInteger := new(big.Int).SetString(digitsOf(v), 10)
+	if !isInteger {
+		return fmt.Errorf("%s is not an integer", digitsOf(v))
+	}
+	*t.n = n
+	return nil
+}
+
+// digitsOf returns the text of a numeric: digits, if it has no decimals. Its own may lack the zeros at its end.
+func digitsOf(v pgtype.Numeric) string {
+	if v.NaN || v.InfinityModifier != pgtype.Finite || v.Exp < 0 {
+		text, _ := v.MarshalJSON()
+		return string(text)
+	}
+	return v.Int.String() + strings.Repeat("0", int(v.Exp))
+}
+
+type byteArrayTarget struct{ array any }
+
+// ScanBytes implements pgtype.BytesScanner. No bytes are the zero value.
+func (t *byteArrayTarget) ScanBytes(stored []byte) error {
+	array := reflect.ValueOf(t.array).Elem()
+	array.SetZero()
+	if len(stored) != 0 && len(stored) != array.Len() {
+		return fmt.Errorf("cannot take %d bytes for %d", len(stored), array.Len())
+	}
+	copy(array.Bytes(), stored)
+	return nil
 }

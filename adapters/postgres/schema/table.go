@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,6 +60,11 @@ func (c Columns) Targets(values [][]byte) []any {
 		}
 	}
 	return targets
+}
+
+// Without returns the columns but those of some names.
+func (c Columns) Without(names ...string) Columns {
+	return slices.DeleteFunc(slices.Clone(c), func(column Column) bool { return slices.Contains(names, column.Name) })
 }
 
 // Field returns the field of a column; nil if there is no column of the name.
@@ -124,6 +130,25 @@ func New[T any](name string, key []string, columns func(*T) Columns) *Table[T] {
 	return &Table[T]{name, key, columns, columns(new(T))}
 }
 
+// Only returns the table with the named columns only, of which the key need not be part.
+func (t *Table[T]) Only(names ...string) *Table[T] {
+	positions := make([]int, len(names))
+	for i, name := range names {
+		positions[i] = t.all.position(t.Name, name)
+	}
+	return New(t.Name, t.key, func(row *T) Columns {
+		all := t.columns(row)
+		some := make(Columns, len(positions))
+		for i, position := range positions {
+			some[i] = all[position]
+		}
+		return some
+	})
+}
+
+// From returns the columns of the table as another source has them: a function, or a subquery with its alias.
+func (t *Table[T]) From(source string) *Table[T] { return New(source, t.key, t.columns) }
+
 // Columns returns the columns of a row.
 func (t *Table[T]) Columns(row *T) Columns { return t.columns(row) }
 
@@ -137,57 +162,81 @@ type Statement[T any] struct {
 	positions []int // of the columns that are arguments
 }
 
-// Args returns the arguments for the columns of one row. They point into the row, which must not change until the
-// statement has run.
-func (s Statement[T]) Args(columns Columns) []any {
-	args := make([]any, len(s.positions))
-	for i, position := range s.positions {
-		args[i] = columns[position].Field
-	}
-	return args
+// And returns the statement with one more condition, whose arguments follow those of the statement.
+func (s Statement[T]) And(condition string) Statement[T] {
+	s.SQL += " AND " + condition
+	return s
 }
 
-// ArgsOfAll returns the arguments for the columns of many rows: an array for each column.
-func (s Statement[T]) ArgsOfAll(rows []Columns) []any {
-	args := make([]any, len(s.positions))
+// Of returns those of the columns of a row that the statement has as arguments: their fields, which must not change until
+// it has run, or ArraysOf them.
+func (s Statement[T]) Of(columns Columns) Columns {
+	picked := make(Columns, len(s.positions))
 	for i, position := range s.positions {
-		args[i] = arrayOf(rows, position)
+		picked[i] = columns[position]
 	}
-	return args
+	return picked
 }
 
-// Writes reports whether a column of the table is an argument.
-func (s Statement[T]) Writes(column int) bool { return slices.Contains(s.positions, column) }
+// ArraysOf returns an array for each column of many rows, which must be alike.
+func ArraysOf(rows []Columns) []any {
+	fields := make([][]any, len(rows))
+	for i, columns := range rows {
+		fields[i] = columns.Fields()
+	}
+	return arraysOf(fields, len(rows[0]))
+}
 
-// arrayOf returns the array of a column. Those of the usual types are encoded without reflection.
-func arrayOf(rows []Columns, column int) any {
-	switch rows[0][column].Field.(type) {
+// Arrays returns arguments for unnest: an array of each field of many rows. The fields point into the rows.
+func Arrays[T any](rows []T, fields func(row *T) []any) []any {
+	all := make([][]any, len(rows))
+	for i := range rows {
+		all[i] = fields(&rows[i])
+	}
+	return arraysOf(all, len(fields(new(T))))
+}
+
+func arraysOf(rows [][]any, n int) []any {
+	arrays := make([]any, n)
+	for i := range arrays {
+		arrays[i] = arrayOf(rows, i)
+	}
+	return arrays
+}
+
+// arrayOf returns the array of one of the fields. Those of the usual types are encoded faster than others.
+func arrayOf(rows [][]any, i int) any {
+	if len(rows) == 0 {
+		return values{}
+	}
+	switch rows[0][i].(type) {
+	case convertedValue:
 	case identifierTarget:
-		return collect(rows, column, func(id identifierTarget) pgtype.UUID { return idArgument(id) })
+		return collect(rows, i, func(id identifierTarget) pgtype.UUID { return idArgument(id) })
 	case *time.Time:
-		return collect(rows, column, func(at *time.Time) pgtype.Timestamptz { return timeArgument(*at).Timestamptz })
+		return collect(rows, i, func(at *time.Time) pgtype.Timestamptz { return timeArgument(*at).Timestamptz })
 	case *string:
-		return collect(rows, column, func(text *string) string { return *text })
+		return collect(rows, i, func(text *string) string { return *text })
 	case *int64:
-		return collect(rows, column, func(n *int64) int64 { return *n })
+		return collect(rows, i, func(n *int64) int64 { return *n })
 	}
-	if field := reflect.ValueOf(rows[0][column].Field); field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.String {
-		return collect(rows, column, func(text any) string { return reflect.ValueOf(text).Elem().String() })
+	if field := reflect.ValueOf(rows[0][i]); field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.String {
+		return collect(rows, i, func(text any) string { return reflect.ValueOf(text).Elem().String() })
 	}
 	fields := make(values, len(rows))
-	for i := range rows {
-		fields[i] = rows[i][column].Field
-		if list, isList := fields[i].(arrayValue); isList {
-			fields[i] = list.text()
+	for r := range rows {
+		fields[r] = rows[r][i]
+		if list, isList := fields[r].(arrayValue); isList {
+			fields[r] = list.text()
 		}
 	}
 	return fields
 }
 
-func collect[F, V any](rows []Columns, column int, value func(F) V) pgtype.FlatArray[V] {
+func collect[F, V any](rows [][]any, i int, value func(F) V) pgtype.FlatArray[V] {
 	array := make(pgtype.FlatArray[V], len(rows))
-	for i := range rows {
-		array[i] = value(rows[i][column].Field.(F))
+	for r := range rows {
+		array[r] = value(rows[r][i].(F))
 	}
 	return array
 }
@@ -288,7 +337,7 @@ func (c Column) sqlType() string {
 		field = f.target()
 	}
 	switch field.(type) {
-	case *time.Time:
+	case *time.Time, *pgtype.Timestamptz:
 		return "timestamptz"
 	case *uuid.UUID, identifierTarget:
 		return "uuid"
@@ -296,17 +345,22 @@ func (c Column) sqlType() string {
 		return "text"
 	case *[]byte:
 		return "bytea"
-	case *money.Total:
+	case *money.Total, **big.Int:
 		return "numeric"
 	case *period.Month, *reconcile.Day:
 		return "date"
 	}
-	switch reflect.TypeOf(field).Elem().Kind() {
+	element := reflect.TypeOf(field).Elem()
+	if isByteArray(element) {
+		return "bytea"
+	}
+	switch element.Kind() {
 	case reflect.String:
 		return "text"
 	case reflect.Bool:
 		return "boolean"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "bigint"
 	}
 	panic(fmt.Sprintf("the column %s needs a Type to be written in arrays", c.Name))

@@ -1,12 +1,14 @@
 package schema
 
 import (
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/money"
@@ -141,7 +143,39 @@ func (p *fieldTarget) Scan(src []byte, target any) error {
 	return c.take(value)
 }
 
-// JSON is a document with the JSON tags of V in a column of type jsonb. It is not for a nil document, which is JSON's null.
+// ID is an id in a column that is never NULL: the zero id is the zero UUID.
+func ID(id identifierTarget) any { return &presentID{id} }
+
+type presentID struct{ identifierTarget }
+
+func (p *presentID) value() any  { return p.UUID() }
+func (p *presentID) target() any { return new(uuid.UUID) }
+func (p *presentID) take(target any) error {
+	p.SetUUID(*target.(*uuid.UUID))
+	return nil
+}
+
+// Time is a time in a column that is never NULL: the zero time is as it is, in the year 1.
+func Time(at *time.Time) any {
+	return Converted(
+		func() pgtype.Timestamptz { return pgtype.Timestamptz{Time: *at, Valid: true} },
+		func(v pgtype.Timestamptz) error {
+			*at = v.Time.UTC()
+			return nil
+		})
+}
+
+// Bytes is a value in a column that is never NULL: nil is no bytes.
+func Bytes(value *[]byte) any {
+	return Converted(
+		func() []byte { return append([]byte{}, *value...) },
+		func(stored []byte) error {
+			*value = stored
+			return nil
+		})
+}
+
+// JSON is a document with the JSON tags of V in a column of type jsonb. A nil pointer is NULL; a nil list is JSON's null.
 func JSON[V any](get func() V, set func(V)) any { return &document[V]{get, set} }
 
 type document[V any] struct {
@@ -149,8 +183,15 @@ type document[V any] struct {
 	set func(V)
 }
 
-// MarshalJSON implements json.Marshaler.
-func (d *document[V]) MarshalJSON() ([]byte, error) { return json.Marshal(d.get()) }
+// Value implements driver.Valuer.
+func (d *document[V]) Value() (driver.Value, error) {
+	document := d.get()
+	if v := reflect.ValueOf(document); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, nil
+	}
+	text, err := json.Marshal(document)
+	return string(text), err
+}
 
 // ScanBytes implements pgtype.BytesScanner.
 func (d *document[V]) ScanBytes(text []byte) error {
