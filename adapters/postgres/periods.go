@@ -136,9 +136,6 @@ func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
 	return c, nil
 }
 
-// monthDate returns the first day of a month, as the tables store it.
-func monthDate(m period.Month) pgtype.Date { return pgtype.Date{Time: m.Start(), Valid: true} }
-
 // monthStart returns the start of a month, or -infinity for the zero month.
 func monthStart(m period.Month) pgtype.Timestamptz {
 	if m.IsZero() {
