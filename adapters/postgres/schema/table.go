@@ -362,6 +362,7 @@ func (c Column) sqlType() string {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "bigint"
+	default: // has no type that follows from it
 	}
 	panic(fmt.Sprintf("the column %s needs a Type to be written in arrays", c.Name))
 }
