@@ -56,7 +56,8 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 				usage.GivenBack = givenBack != nil && *givenBack
 				return nil
 			})},
-		sealedJSON(transactionsDetails, func() *detailsColumn { return newDetailsColumn(t) }, func(c *detailsColumn) { c.read(t) }), payeeSeal(&t.Payee),
+		payeeSeal(&t.Payee),
+		sealedJSON(transactionsDetails, func() *detailsColumn { return newDetailsColumn(t) }, func(c *detailsColumn) { c.read(t) }),
 	}
 })
 
@@ -83,7 +84,8 @@ const transactionTables = `
 	transactions t
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id` + customerOfTransaction
 
-// scanTransaction reads transactionColumns, and what more is selected after them.
+// scanTransaction reads transactionColumns, and what more is selected after them. If the details cannot be decrypted, it returns
+// the rest with the error.
 func scanTransaction(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	t, _, err := scanPayment(ctx, db, rows, more...)
 	return t, err
@@ -134,13 +136,10 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	if !hasQuote {
 		targets = s.withoutQuote
 	}
-	err := rows.Scan(append(targets, more...)...)
-	if err == nil {
-		err = db.openColumns(ctx, s.columns)
-	}
-	if err != nil {
+	if err := rows.Scan(append(targets, more...)...); err != nil {
 		return transaction.Transaction{}, quote.Quote{}, err
 	}
+	unreadable := db.openColumns(ctx, s.columns)
 	t, q := s.transaction, s.quote
 	pricing := transaction.AtPar(t.Pricing.Sent)
 	if hasQuote {
@@ -160,6 +159,9 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	}
 	if t.Payload != "" {
 		t.Instructions = transaction.SigningInstructions(t.Payload)
+	}
+	if unreadable != nil {
+		return t, q, unreadable
 	}
 	return t, q, db.checkPayee(ctx, &t)
 }
