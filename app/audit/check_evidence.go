@@ -41,7 +41,8 @@ func (c *run) checkEvidence(ctx context.Context) error {
 			}
 		}
 		for _, p := range platforms {
-			check := &evidenceCheck{report: c.report, platform: p, view: view, sealed: map[ledger.FactKind][]uint64{}, versions: map[ledger.FactKind]map[string]sealedVersion{}}
+			check := &evidenceCheck{report: c.report, platform: p, view: view,
+				sealed: map[ledger.FactKind][]uint64{}, versions: map[ledger.FactKind]map[string]sealedVersion{}}
 			if c.verify != nil {
 				check.addLog(options)
 			}

@@ -14,7 +14,8 @@ import (
 func (c *run) checkPayments(ctx context.Context) error {
 	transactions, err := c.store.StatusMismatches(ctx, c.only, func(m ports.StatusMismatch) error {
 		if m.Listed {
-			c.report.addFinding(RuleStatuses, "the list of %s %s transactions of %s has %s, which is none of them", m.Status, m.Direction, m.Platform, m.Transaction)
+			c.report.addFinding(RuleStatuses, "the list of %s %s transactions of %s has %s, which is none of them",
+				m.Status, m.Direction, m.Platform, m.Transaction)
 		} else {
 			c.report.addFinding(RuleStatuses, "the list of %s %s transactions of %s lacks %s", m.Status, m.Direction, m.Platform, m.Transaction)
 		}
@@ -33,7 +34,8 @@ func (c *run) checkReplies(ctx context.Context) error {
 		if r.Unsealed {
 			problem = "has no hash: it was not recorded by the service"
 		}
-		c.report.addFinding(RuleReplies, "the reply %s to %s about %s of %s, of %s, %s", r.Verdict, r.Call, r.Subject, r.Platform, r.At.Format(time.RFC3339), problem)
+		c.report.addFinding(RuleReplies, "the reply %s to %s about %s of %s, of %s, %s",
+			r.Verdict, r.Call, r.Subject, r.Platform, r.At.Format(time.RFC3339), problem)
 		return nil
 	})
 	if err != nil {

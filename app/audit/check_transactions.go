@@ -66,7 +66,9 @@ func (c *run) recheckTransactions(ctx context.Context) error {
 	return nil
 }
 
-func (c *Checker) compareTransactions(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
+func (c *Checker) compareTransactions(
+	ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction,
+) ([]error, error) {
 	mismatches, err := c.store.CheckTransactions(ctx, platform, transactions)
 	if err != nil {
 		return nil, fmt.Errorf("check transactions: %w", err)

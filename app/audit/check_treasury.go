@@ -37,7 +37,8 @@ type treasuryCheck struct {
 }
 
 func (c *run) newTreasuryCheck(ctx context.Context, platform ident.Platform) (*treasuryCheck, error) {
-	t := &treasuryCheck{source: c.store, report: c.report, platform: platform, replay: safeguarding.NewReplay(), movements: map[uuid.UUID]treasury.Movement{}, seen: map[uuid.UUID]ledger.Posting{}}
+	t := &treasuryCheck{source: c.store, report: c.report, platform: platform, replay: safeguarding.NewReplay(),
+		movements: map[uuid.UUID]treasury.Movement{}, seen: map[uuid.UUID]ledger.Posting{}}
 	movements, err := c.store.AuditedMovements(ctx, platform)
 	for _, m := range movements {
 		t.movements[m.Posting] = m

@@ -52,7 +52,7 @@ func (e *env) mustPost(postings ...ledger.Posting) {
 }
 
 // transactionChecker compares postings with transactions, as Store.CheckTransactions does.
-type transactionChecker func(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) (mismatches []error, err error)
+type transactionChecker func(context.Context, ident.Platform, []ports.PostedTransaction) (mismatches []error, err error)
 
 // sources are what the rules read: the stored ledger alone, unless a test adds what its postings belong to.
 type sources struct {

@@ -92,7 +92,7 @@ func (e *env) propose(a period.Adjustment) proposal.Proposal {
 	return *made.Proposal
 }
 
-func (e *env) approve(by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+func (e *env) approve(by platform.Author, id ident.Proposal) (proposal.Stated, error) {
 	return e.proposals.Approve(context.WithoutCancel(e.t.Context()), e.Platform.ID, by, nil, id)
 }
 

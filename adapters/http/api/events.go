@@ -9,7 +9,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/customers"
 	"causeway/app/payments"
-	"causeway/app/proposals"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -168,7 +167,9 @@ type webhookType struct {
 
 // describeEvents returns the type of events with a body, which render makes of a resource. An event without one has the
 // fields of BaseWebhook alone.
-func describeEvents[Body, Resource any](t event.Type, id, summary, description string, render func(BaseWebhook, event.Event, Resource) Body) webhookType {
+func describeEvents[Body, Resource any](
+	t event.Type, id, summary, description string, render func(BaseWebhook, event.Event, Resource) Body,
+) webhookType {
 	return webhookType{t,
 		func(a *httpapi.API) {
 			withEventNames(httpapi.Webhook[Body](a, id, tagWebhooks, summary, description), t)
@@ -245,7 +246,7 @@ var webhookTypes = []webhookType{
 		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An expiry has no event. "+
 			"Events of one proposal are sent in order.",
 		func(base BaseWebhook, _ event.Event, p proposal.Proposal) ledgerProposalWebhook {
-			return ledgerProposalWebhook{base, renderProposal(proposals.StatedProposal{Proposal: p, Status: p.State})}
+			return ledgerProposalWebhook{base, renderProposal(proposal.Stated{Proposal: p, Status: p.State})}
 		}),
 	describeEvents(event.AgentAction, "agentAction", "Receive events of agents",
 		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.",
